@@ -8,7 +8,7 @@ import { SqlEngine } from "../src/sql/execute/engine.ts";
 import { StatementScans } from "../src/sql/execute/statement-scans.ts";
 import { liftLiterals } from "../src/sql/parse/literals.ts";
 import { parseStatement } from "../src/sql/parse/statement.ts";
-import { Rewrite, type RewriteOptions } from "../src/sql/plan/kept-rewrite.ts";
+import { PhysicalPlan } from "../src/sql/plan/physical-plan.ts";
 import type { SqlPlan } from "../src/sql/plan/plan.ts";
 import { PlanCache } from "../src/sql/plan/plan-cache.ts";
 import { prng } from "../test/support/prng.ts";
@@ -18,7 +18,9 @@ import { type Answer, type Bench, median, type Size, short } from "./support/ben
 
 const EXTENT = extentOf({ hosts: 100, rows: 1_000_000 });
 const MISS_US = 1000;
-const HIT_US = 100;
+/** Of a known shape that DuckDB has no part in, and of another. */
+const DIRECT_US = 100;
+const HIT_US = 250;
 
 /** `statement(k)`: the k-th of its shape. `rounds`: fewer where one takes long. `isLong`: its literals alone take longer than the goals. */
 interface Shape {
@@ -67,6 +69,12 @@ const SHAPES: readonly Shape[] = [
 /** Microseconds. */
 type Times = Map<string, number>;
 
+interface Planned {
+  readonly times: Times;
+  /** DuckDB has no part in it. */
+  readonly isDirect: boolean;
+}
+
 export class Planner {
   private readonly tables: readonly ScanTable[];
   private prepared = "";
@@ -83,7 +91,7 @@ export class Planner {
   }
 
   /** Every part of planning a statement of a new shape. */
-  async miss(sql: string): Promise<Times> {
+  async miss(sql: string): Promise<Planned> {
     const times: Times = new Map();
     const tokens = stopwatch(times);
     liftLiterals(parseStatement(sql).text, true);
@@ -98,52 +106,40 @@ export class Planner {
     const plan = await cache.plan(sql);
     check("check");
     times.set("check", times.get("check")! - times.get("tokens")! - times.get("parse")!);
-    return this.rewritten(plan, times, (options, onPart) => Rewrite.of(plan, { ...options, onPart }));
+    return this.planned(plan, times);
   }
 
   /** The same of a shape that `cache` knows. */
-  async hit(cache: PlanCache, sql: string): Promise<Times> {
+  async hit(cache: PlanCache, sql: string): Promise<Planned> {
     const times: Times = new Map();
     const tokens = stopwatch(times);
     const plan = await cache.plan(sql);
     tokens("tokens");
-    return this.rewritten(plan, times, (options, onPart) => {
-      const kept = plan.rewrites.find(options);
-      const rewrite = kept ?? Rewrite.of(plan, options);
-      if (kept === null) plan.rewrites.add(rewrite, options.values);
-      onPart("rewrite");
-      return rewrite;
-    });
+    return this.planned(plan, times);
   }
 
-  private async rewritten(
-    plan: SqlPlan,
-    times: Times,
-    make: (options: RewriteOptions, onPart: (part: string) => void) => Rewrite,
-  ): Promise<Times> {
+  private async planned(plan: SqlPlan, times: Times): Promise<Planned> {
     const scans = new StatementScans(this.engine, { tables: this.tables, params: {} });
-    const options: RewriteOptions = {
-      values: { text: plan.statement.text, literals: plan.literals, params: {}, nowNs: EXTENT.endNs },
-      names: plan.statement.names,
-      tables: scans,
-      functionBytesMax: plan.isSimple ? null : this.engine.functionBytesMax,
-    };
+    const { names } = plan.statement;
+    const functionBytesMax = plan.isSimple ? null : this.engine.functionBytesMax;
     const part = stopwatch(times);
-    const rewrite = make(options, part);
-    const handles = scans.open(rewrite.scans);
-    part("rewrite");
-    const text = rewrite.text(handles);
+    const physical = PhysicalPlan.of(plan, { params: {}, nowNs: EXTENT.endNs, names, tables: scans, functionBytesMax, onPart: part });
+    const handles = scans.open(physical.scans);
+    part("scans");
+    // what needs no DuckDB is neither printed nor prepared
+    const isDirect = physical.direct !== null;
+    const text = isDirect ? "" : physical.text(handles);
     part("print");
     const duck = await this.engine.lease();
     const prepare = stopwatch(times);
-    // what needs no DuckDB is not prepared, and what is prepared stays so
-    if (rewrite.direct === null && text !== this.prepared) await duck.describe(text);
+    // what is prepared stays so
+    if (!isDirect && text !== this.prepared) await duck.describe(text);
     prepare("prepare");
     this.prepared = text;
     await duck.close(false, () => {});
     scans.unregister();
     scans.end();
-    return times;
+    return { times, isDirect };
   }
 }
 
@@ -157,12 +153,13 @@ function stopwatch(times: Times): (part: string) => void {
   };
 }
 
-const PARTS = ["tokens", "parse", "check", "rewrite", "limit", "print", "prepare"];
+const PARTS = ["tokens", "parse", "check", "fill", "names", "rewrite", "limit", "scans", "print", "prepare"];
 /** What is DuckDB's. */
 const THEIRS: ReadonlySet<string> = new Set(["parse", "prepare"]);
 
 /** The median of each part, and of all that is ours. */
-function summary(rounds: readonly Times[]): { ours: number; parts: string } {
+function summary(planned: readonly Planned[]): { ours: number; parts: string } {
+  const rounds = planned.map(({ times }) => times);
   const ours = rounds.map((times) => [...times].reduce((sum, [part, us]) => sum + (THEIRS.has(part) ? 0 : us), 0));
   const medianOf = (part: string) => median(rounds.map((times) => times.get(part) ?? 0));
   const parts = PARTS.filter((part) => rounds[0]!.has(part)).map((part) => `${part} ${medianOf(part).toFixed(0)}`);
@@ -181,15 +178,16 @@ export const sqlPlan: Bench = {
       const answers: Answer[] = [];
       for (const shape of shapes) {
         const rounds = Math.min(shape.rounds ?? ROUNDS[size], ROUNDS[size]);
-        const misses: Times[] = [];
-        const hits: Times[] = [];
+        const misses: Planned[] = [];
+        const hits: Planned[] = [];
         const cache = new PlanCache((text) => engine.serialize(text), 1 << 27);
         for (let round = 0; round < rounds; round++) misses.push(await planner.miss(shape.statement(round)));
         for (let round = 0; round < rounds * HITS_PER_MISS; round++) hits.push(await planner.hit(cache, shape.statement(round)));
         // as in a server that has answered for a while
         hits.splice(0, hits.length >> 1);
         const [miss, hit] = [summary(misses), summary(hits)];
-        answers.push(answerOf(shape, "of a new shape", MISS_US, miss), answerOf(shape, "of a known shape", HIT_US, hit));
+        const goal = hits.every(({ isDirect }) => isDirect) ? DIRECT_US : HIT_US;
+        answers.push(answerOf(shape, "of a new shape", MISS_US, miss), answerOf(shape, "of a known shape", goal, hit));
         say(`${shape.name}: new ${short(miss.ours)} µs (${miss.parts}), known ${short(hit.ours)} µs (${hit.parts})`);
       }
       return answers;
@@ -204,5 +202,5 @@ const ROUNDS: Record<Size, number> = { smoke: 2, real: 60 };
 const WARM_UPS: Record<Size, number> = { smoke: 0, real: 20 };
 
 function answerOf({ name, isLong }: Shape, of: string, atMost: number, { ours, parts }: ReturnType<typeof summary>): Answer {
-  return { what: `rewriting ${name}, ${of}`, value: ours, unit: "µs", ...(isLong ? {} : { goal: { atMost } }), detail: `${parts} µs` };
+  return { what: `planning ${name}, ${of}`, value: ours, unit: "µs", ...(isLong ? {} : { goal: { atMost } }), detail: `${parts} µs` };
 }

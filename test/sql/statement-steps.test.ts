@@ -10,7 +10,7 @@ import { checkQuery } from "../../src/sql/parse/check.ts";
 import { liftLiterals } from "../../src/sql/parse/literals.ts";
 import { parseStatement } from "../../src/sql/parse/statement.ts";
 import { Template } from "../../src/sql/parse/template.ts";
-import { KeptRewrites, Rewrite } from "../../src/sql/plan/kept-rewrite.ts";
+import { PhysicalPlan } from "../../src/sql/plan/physical-plan.ts";
 import { makePlan, queryOf } from "../../src/sql/plan/plan.ts";
 import { nameCaches } from "../../src/sql/tables/cache-tables.ts";
 import { FakeTable } from "../support/fake-table.ts";
@@ -45,14 +45,13 @@ async function stepsOf(sql: string): Promise<Record<string, number>> {
     nameCaches(node, lifted.text);
     const reads = checkQuery(node);
     const template = Template.from(node, lifted.text, lifted.literals);
-    plan = makePlan(statement, lifted, { reads, template, jsonChars: json.length }, new KeptRewrites(() => {}));
+    plan = makePlan(statement, lifted, { reads, template, jsonChars: json.length });
   });
   if (plan === undefined) return { tokens, tree };
-  const { literals } = plan;
   const scans = new StatementScans(engine, { tables: [table], databaseTables: [table], params: {} });
-  const values = { text: statement.text, literals, params: {}, nowNs: 1n };
   const rewrite = countSteps(() => {
-    const made = Rewrite.of(plan!, { values, names: plan!.statement.names, tables: scans, functionBytesMax: engine.functionBytesMax });
+    const options = { params: {}, nowNs: 1n, names: plan!.statement.names, tables: scans, functionBytesMax: engine.functionBytesMax };
+    const made = PhysicalPlan.of(plan!, options);
     made.text(made.scans.map((_, i) => i));
   });
   return { tokens, tree, rewrite };

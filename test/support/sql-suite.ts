@@ -8,13 +8,13 @@ import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "./fake-table.ts";
-import { checkKept, otherLiterals, otherTable } from "./kept-rewrites.ts";
 import { prng } from "./prng.ts";
 import { ROW_STATES } from "./row-states.ts";
 import { askRows, type SqlValue } from "./sql-rows.ts";
 import { rowTexts } from "./sql-twins.ts";
 import { inOrderOf, linesOf } from "./storable-table.ts";
 import { outcomeOf, StoredRows } from "./stored-rows.ts";
+import { otherLiterals, otherTable, TemplatePlans } from "./template-plans.ts";
 
 /** Rows in the answer's order; an Error holds text that the error's message must contain. */
 export type SqlCase = readonly [sql: string, expected: readonly (readonly SqlValue[])[] | Error, params?: QueryParams];
@@ -112,13 +112,14 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
       }
     });
 
-    test(`kept rewrites of statements with other literals are as new ones, seed ${SEED}`, async () => {
+    test(`plans of templates with other literals are those of whole statements, seed ${SEED}`, async () => {
       const below = prng(SEED);
+      const plans = new TemplatePlans(engine);
       for (const [sql, , params = {}] of cases) {
         for (let round = 0; round < ROUNDS; round++) {
           const tables = found.map((table) => otherTable(table, below));
           const nowNs = SUITE_NOW_NS + BigInt(below(3)) * 86_400_000_000_001n;
-          await checkKept(engine, { sql: round === 0 ? sql : otherLiterals(sql, below), params, nowNs, tables });
+          await plans.check({ sql: round === 0 ? sql : otherLiterals(sql, below), params, nowNs, tables });
         }
       }
     });

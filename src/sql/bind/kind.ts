@@ -122,11 +122,15 @@ export type Hint =
   /** Only newest rows of their series pass. */
   | { readonly kind: "newest"; readonly scan: ScanUse };
 
+/** Columns as DuckDB sees them: their names are encoded (parse/names.ts). */
+export type EncodedColumns = readonly { readonly name: string; readonly type: ColumnType }[];
+
 /** One reference to a table in the statement. Hints narrow what it reads. */
 export interface ScanUse {
   readonly handle: number;
   /** By name, not encoded. */
   readonly defs: readonly ColumnDef[];
+  readonly columns: EncodedColumns;
   /** No row of the table has another time. Absent: unknown. */
   readonly times?: TimeRange;
   /** What narrows it need not be looked at again. */

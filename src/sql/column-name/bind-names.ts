@@ -6,7 +6,7 @@ import { CteScope } from "../bind/cte-scope.ts";
 import { tableNameOf } from "../parse/check.ts";
 import { decodeNames, encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, QueryNode, SelectNode, Star, TableRef } from "../parse/tree.ts";
-import { mapChildren } from "../rewrite/walk.ts";
+import { childrenOf } from "../rewrite/walk.ts";
 import { nameText } from "./name-text.ts";
 import type { NameNode } from "./node.ts";
 import { aliasNumber, type ItemNames } from "./select-items.ts";
@@ -282,10 +282,7 @@ class Binder {
   /** Binds the queries in an expression. */
   private subqueries(node: Expression, scope: FieldScope | null, ctes: Ctes): void {
     if (node.class === "SUBQUERY") this.query(node.subquery.node, scope, ctes);
-    mapChildren(node, (child) => {
-      this.subqueries(child, scope, ctes);
-      return child;
-    });
+    for (const child of childrenOf(node)) this.subqueries(child, scope, ctes);
   }
 }
 

@@ -18,8 +18,6 @@ export interface ItemNames {
   readonly firsts: ReadonlyMap<number, FirstItem>;
   /** How many SELECTs the statement has. */
   readonly selectCount: number;
-  /** Two statements of one shape have the same names when they have the same key. */
-  readonly key: string;
 }
 
 export interface NamedTokens {
@@ -55,8 +53,7 @@ export function nameItems(tokens: readonly Token[]): NamedTokens {
 
 interface Item {
   readonly node: NameNode;
-  /** Its first and its last token. */
-  readonly start: number;
+  /** Its last token. */
   readonly last: number;
   /** Windows that it calls by their names. */
   readonly slots: readonly WindowSlot[];
@@ -68,9 +65,6 @@ class ItemLists {
   private readonly firsts = new Map<number, FirstItem>();
   /** What is put behind tokens. */
   private readonly added = new Map<number, Token>();
-  private key = "";
-  /** Literals of items are in the key up to this token. */
-  private noted = 0;
   private selectCount = 0;
 
   constructor(private readonly tokens: readonly Token[]) {
@@ -78,8 +72,8 @@ class ItemLists {
   }
 
   result(): NamedTokens {
-    const { nodes, firsts, added, key, selectCount } = this;
-    const names = { nodes, firsts, key, selectCount };
+    const { nodes, firsts, added, selectCount } = this;
+    const names = { nodes, firsts, selectCount };
     if (added.size === 0) return { tokens: this.tokens, names };
     const tokens = this.tokens.flatMap((token, i) => {
       const next = added.get(i);
@@ -129,10 +123,10 @@ class ItemLists {
       return { text: alias.text };
     }
     if (node.kind === "column" && node.names.length === 1) return { text: node.names[0]! };
-    return { node, start, last, slots: reader.slots.slice(slotCount) };
+    return { node, last, slots: reader.slots.slice(slotCount) };
   }
 
-  private name({ node, start, last, slots }: Item, windows: ReadonlyMap<string, NameWindow>): FirstItem | null {
+  private name({ node, last, slots }: Item, windows: ReadonlyMap<string, NameWindow>): FirstItem | null {
     for (const slot of slots) {
       slot.window = windows.get(slot.base!) ?? null;
       if (slot.window === null) return null;
@@ -140,14 +134,7 @@ class ItemLists {
     const name = this.nodes.length;
     this.nodes.push(node);
     this.add(last, `AS ${ident(aliasOf(name))}`);
-    // an item within another one's query is noted already
-    this.noteLiterals(Math.max(start, this.noted), last + 1);
-    this.noted = Math.max(this.noted, last + 1);
     return { name };
-  }
-
-  private noteLiterals(start: number, end: number): void {
-    for (const { kind, text } of this.tokens.slice(start, end)) if (kind === "number" || kind === "string") this.key += `${text}\0`;
   }
 
   /** Apart from the token before it, and not a part of what follows. */
@@ -211,10 +198,7 @@ class ItemLists {
       else if (kind === "symbol" && (text === ")" || text === ";")) break;
       else if (kind === "word" && SET_OPERATIONS.has(text)) break;
       else if (kind === "word" && text === "window") {
-        const { at } = reader;
-        const windows = reader.attempt(() => readWindows(reader)) ?? NO_WINDOWS;
-        this.noteLiterals(at, reader.at);
-        return windows;
+        return reader.attempt(() => readWindows(reader)) ?? NO_WINDOWS;
       }
     }
     return NO_WINDOWS;

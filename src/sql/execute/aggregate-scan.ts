@@ -35,7 +35,7 @@ export class AggregateScan implements StatementScan {
     planned: PlannedScan,
   ) {
     this.blocks = new Blocks(kernel);
-    this.source = (planned.subject as GroupSubject).source.current;
+    this.source = (planned.subject as GroupSubject).source;
     this.columns = planned.columns;
     this.tags = planned.tags;
     this.stake = planned.stake;

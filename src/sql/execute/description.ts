@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ResultField, ResultSchema } from "../../model/query/result-batch.ts";
 import { unknownTable } from "../parse/check.ts";
 import { parameterNames } from "../parse/parameter-names.ts";
-import { Rewrite } from "../plan/kept-rewrite.ts";
+import { PhysicalPlan } from "../plan/physical-plan.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { OpenParameters } from "../rewrite/open-parameters.ts";
 import { DESCRIBE_FIELDS } from "./described-columns.ts";
@@ -40,19 +40,18 @@ async function describeWith(engine: SqlHost, plan: SqlPlan, input: SqlInput): Pr
     }
     const open = new OpenParameters();
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
-    const values = { text: plan.statement.text, literals: plan.literals, params: input.params, nowNs };
     // what must not be run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
-    const rewrite = Rewrite.of(plan, { values, names: statement.names, tables: scans, functionBytesMax, open });
-    const handles = scans.open(rewrite.scans);
-    sourceOf = (offset) => rewrite.sourceOf(offset, handles);
+    const physical = PhysicalPlan.of(plan, { params: input.params, nowNs, names: statement.names, tables: scans, functionBytesMax, open });
+    const handles = scans.open(physical.scans);
+    sourceOf = (offset) => physical.sourceOf(offset);
     const duck = await engine.lease();
     try {
-      const { fields, parameters: known } = await duck.describe(rewrite.text(handles));
+      const { fields, parameters: known } = await duck.describe(physical.text(handles));
       const parameters = open.fields(parameterNames(plan.statement.text.tokens), known);
       if (statement.kind === "describe") return { schema: { fields: DESCRIBE_FIELDS, tableName: "" }, parameters };
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };
-      return { schema: { fields: new ResultShape(fields, rewrite.outputs).fields, tableName: scans.tableName }, parameters };
+      return { schema: { fields: new ResultShape(fields, physical.outputs).fields, tableName: scans.tableName }, parameters };
     } finally {
       await duck.close(false, (error) => engine.noticeError(error));
     }

@@ -6,7 +6,7 @@ import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/r
 import type { OutputColumn } from "../bind/scope.ts";
 import { unknownTable } from "../parse/check.ts";
 import type { Statement } from "../parse/statement.ts";
-import { Rewrite, type RewriteOptions } from "../plan/kept-rewrite.ts";
+import { PhysicalPlan, type PlanOptions } from "../plan/physical-plan.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { DESCRIBE_FIELDS, describedColumns } from "./described-columns.ts";
 import { DirectAnswer } from "./direct-answer.ts";
@@ -49,9 +49,7 @@ export class SqlRun implements SqlAnswer {
   private headChars = 0;
   /** Of functions' memory. */
   private reservedBytes = 0;
-  /** The statement rewritten; the rewrite may be another statement's by now. */
-  private rewrite: Rewrite | null = null;
-  private handles: readonly number[] = [];
+  private physical: PhysicalPlan | null = null;
   private readonly nowNs: bigint;
 
   constructor(
@@ -151,19 +149,17 @@ export class SqlRun implements SqlAnswer {
     return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
   }
 
-  /** Rewrites the statement over this input's tables, or finds a rewrite that will do, and opens its scans. */
+  /** Plans the statement over this input's tables, and opens its scans. */
   private async translate(): Promise<Translation> {
     const { statement } = this.plan;
     for (;;) {
-      const rewrite = this.findRewrite() ?? (await this.newRewrite());
-      this.rewrite = rewrite;
-      this.reserve(rewrite.functionBytes);
-      this.handles = this.scans.open(rewrite.scans);
-      const { direct: plan, outputs } = rewrite;
+      const physical = await PhysicalPlan.inTurns(this.plan, this.options, () => this.breathe());
+      this.physical = physical;
+      this.reserve(physical.functionBytes);
+      const handles = this.scans.open(physical.scans);
+      const { direct: plan, outputs } = physical;
       const direct = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
-      // other statements may use the rewrite before this one goes on
-      const known = direct === null ? rewrite.text(this.handles) : null;
-      const text = () => known ?? this.ownRewrite().text(this.handles);
+      const text = () => physical.text(handles);
       if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind === "explain" ? statement.analyze : statement.kind !== "describe";
       if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, direct };
@@ -171,30 +167,12 @@ export class SqlRun implements SqlAnswer {
     }
   }
 
-  private get options(): RewriteOptions {
+  private get options(): PlanOptions {
     const { params } = this.input;
     const isGuarded = !this.plan.isSimple || hasLongTexts(params);
-    const values = { text: this.plan.statement.text, literals: this.plan.literals, params, nowNs: this.nowNs };
     const { names } = this.plan.statement;
-    return { values, names, tables: this.scans, functionBytesMax: isGuarded ? this.engine.functionBytesMax : null };
-  }
-
-  private findRewrite(): Rewrite | null {
-    return this.plan.rewrites.find(this.options);
-  }
-
-  private async newRewrite(): Promise<Rewrite> {
-    const { options } = this;
-    const rewrite = await Rewrite.inTurns(this.plan, options, () => this.breathe());
-    // what choices that turned out wrong led to is no plan for others
-    if (this.scans.refused.size === 0) this.plan.rewrites.add(rewrite, options.values);
-    return rewrite;
-  }
-
-  /** The rewrite as it was for this statement. */
-  private ownRewrite(): Rewrite {
-    const rewrite = this.rewrite!;
-    return rewrite.repeat(this.options) ? rewrite : Rewrite.of(this.plan, this.options);
+    const functionBytesMax = isGuarded ? this.engine.functionBytesMax : null;
+    return { params, nowNs: this.nowNs, names, tables: this.scans, functionBytesMax };
   }
 
   private async startPlan(plan: DirectScan<StatementScan>): Promise<boolean> {
@@ -274,13 +252,9 @@ export class SqlRun implements SqlAnswer {
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
     return translateError(error, {
       plan: this.plan,
-      sourceOf: (offset) => this.sourceOf(offset - this.headChars),
+      sourceOf: (offset) => this.physical?.sourceOf(offset - this.headChars) ?? null,
       find: this.scans.find,
     });
-  }
-
-  private sourceOf(byteOffset: number): number | null {
-    return this.rewrite === null ? null : this.ownRewrite().sourceOf(byteOffset, this.handles);
   }
 
   private readonly onAbort = (): void => this.stop("cancelled");

@@ -7,19 +7,8 @@ import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { CteScope } from "../bind/cte-scope.ts";
-import type {
-  Constant,
-  Expression,
-  ExpressionListRef,
-  FunctionCall,
-  Lambda,
-  LateExpression,
-  QueryNode,
-  SelectNode,
-  TableRef,
-} from "../parse/tree.ts";
-import { type Trace, TracedValue } from "../plan/trace.ts";
-import { mapChildren } from "../rewrite/walk.ts";
+import type { Constant, Expression, ExpressionListRef, FunctionCall, Lambda, QueryNode, SelectNode, TableRef } from "../parse/tree.ts";
+import { childrenOf, mapChildren } from "../rewrite/walk.ts";
 import { bind, workOf } from "./argument-binding.ts";
 import { withBoundedSizes } from "./bounded-calls.ts";
 import { COLUMN_BYTES, type Columns, columnsFrom, NO_COLUMNS, renamed, together, UNKNOWN_COLUMNS } from "./column-bytes.ts";
@@ -39,8 +28,7 @@ import {
 export interface CostLimitOptions {
   /** Bytes that functions may make of a chunk of rows, all of a statement together. */
   readonly bytesMax: number;
-  /** Columns of a scan by its handle, encoded. */
-  readonly trace: Trace;
+  /** Columns of a scan by its place, encoded. */
   readonly columnsOf: (handle: number) => readonly { readonly name: string; readonly type: ColumnType }[] | null;
 }
 
@@ -83,10 +71,6 @@ interface Part extends SizedArgument {
 
 function tooManyFunctions(): TsdbError {
   return new TsdbError("bad_query", "Error during planning: the statement has too many functions in functions");
-}
-
-function isLess(a: Part, b: Part): boolean {
-  return a.bytes <= b.bytes && a.weight <= b.weight && (a.work ?? 0) <= (b.work ?? 0);
 }
 
 class CostLimits {
@@ -239,36 +223,9 @@ class CostLimits {
       case "LITERALS":
         // nothing is made of them
         return { node, weight: 1, bytes: VALUE_BYTES, isConstant: true };
-      case "LATE":
-        return this.late(node, sizes);
       default:
         return this.other(node, sizes);
     }
-  }
-
-  /** Looked at for each statement: other constants must not make more than the first ones did. */
-  private late(node: LateExpression, sizes: Sizes): Part {
-    let isFirst = true;
-    const looked = this.options.trace.step(
-      () => {
-        const { bytes, steps } = this;
-        try {
-          const part = this.expression(node.made.current, sizes);
-          return { part, made: this.bytes - bytes, taken: this.steps - steps };
-        } finally {
-          if (!isFirst) Object.assign(this, { bytes, steps });
-          isFirst = false;
-        }
-      },
-      (most, now) => now.made <= most.made && now.taken <= most.taken && isLess(now.part, most.part),
-    );
-    const made = {
-      get current() {
-        return looked.current.part.node;
-      },
-      look: () => looked.look().part.node,
-    };
-    return { ...looked.current.part, node: { ...node, made } };
   }
 
   private other(node: Expression, sizes: Sizes): Part {
@@ -392,20 +349,10 @@ function namesOf(parameters: readonly Expression[]): ReadonlySet<string> {
 /** Whether a lambda's body names anything but its own parameters. */
 function looksOutside(body: Expression, own: ReadonlySet<string>): boolean {
   if (body.class === "COLUMN_REF") return !own.has(body.column_names[0]!);
-  if (body.class === "LATE") return looksOutside(body.made.current, own);
   if (body.class === "SUBQUERY") return true;
   if (body.class !== "LAMBDA") return childrenOf(body).some((child) => looksOutside(child, own));
   const parameters = body.lhs.class === "FUNCTION" ? body.lhs.children : [body.lhs];
   return looksOutside(body.expr, new Set([...own, ...namesOf(parameters)]));
-}
-
-function childrenOf(node: Expression): Expression[] {
-  const children: Expression[] = [];
-  mapChildren(node, (child) => {
-    children.push(child);
-    return child;
-  });
-  return children;
 }
 
 function isText(type: ColumnType): boolean {
@@ -414,7 +361,7 @@ function isText(type: ColumnType): boolean {
 
 function constantBytes({ value }: Constant): number {
   if (value.is_null || value.type.id !== "VARCHAR") return VALUE_BYTES;
-  return (value instanceof TracedValue ? value.charsMax() : String(value.value).length) * 3;
+  return String(value.value).length * 3;
 }
 
 const ITEMWISE = new Set(["list_transform", "list_apply", "array_transform", "array_apply", "apply"]);

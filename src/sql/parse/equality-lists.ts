@@ -6,6 +6,8 @@ import type { Token } from "./tokens.ts";
 
 /** Shorter ones stay as they are written. */
 const TERMS_MIN = 16;
+/** `name = literal`, and OR or AND. */
+const TERM_TOKENS_MIN = 4;
 
 /** What conditions stand in; columns of an answer are named by how they are written. */
 const CONDITIONS: ReadonlySet<string> = new Set(["where", "having", "on", "qualify"]);
@@ -29,6 +31,7 @@ interface Term {
 }
 
 export function equalityLists(tokens: readonly Token[]): readonly Token[] {
+  if (tokens.length < TERMS_MIN * TERM_TOKENS_MIN) return tokens;
   let out: Token[] | null = null;
   let copied = 0;
   const places = new Places();

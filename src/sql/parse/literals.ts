@@ -1,7 +1,7 @@
 // Literals lifted out of a statement: what is left is the same for statements that differ in values alone, so their tree is made once.
 // Only literals whose tree depends on their value in one known way are lifted; all others stay in the text (template.ts).
 import { type EncodedText, encodedToken } from "./encoded-text.ts";
-import type { SqlType, SqlValue, TypeInfo } from "./sql-value.ts";
+import type { SqlValue, TypeInfo } from "./sql-value.ts";
 import type { Token } from "./tokens.ts";
 
 /** DuckDB's type of a literal: VARCHAR, INTEGER, BIGINT, DECIMAL. */
@@ -157,11 +157,6 @@ const DECIMAL_INFO = { type: "DECIMAL_TYPE_INFO", alias: "", extension_info: nul
 
 function signed(value: number, negative: boolean): number {
   return negative && value !== 0 ? -value : value;
-}
-
-/** The type of literals of a kind; of decimals it depends on the literal. */
-export function literalType(kind: Exclude<LiteralKind, "d">): SqlType {
-  return kind === "s" ? VARCHAR : kind === "i" ? INTEGER : BIGINT;
 }
 
 /** Whether DuckDB made of a literal what `literalValue` does. */

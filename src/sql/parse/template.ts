@@ -6,15 +6,7 @@
 import type { EncodedText } from "./encoded-text.ts";
 import { isValueOf, type Literal, literalsOf, literalValue } from "./literals.ts";
 import type { SqlValue } from "./sql-value.ts";
-import type { Constant, Expression, QueryNode } from "./tree.ts";
-
-/** What stands in the places of literals. */
-export interface Fill {
-  /** `negative`: DuckDB's parser took in a minus before the literal. */
-  value(literal: number, negative: boolean): SqlValue;
-  /** `first`: the first literal of the list, as the parser saw it. */
-  list(literal: number, first: Constant): readonly Expression[];
-}
+import type { Constant, LiteralList, QueryNode } from "./tree.ts";
 
 type Node = { readonly [member: string]: unknown };
 
@@ -58,14 +50,7 @@ export class Template {
 
   /** A tree of the caller's own with these literals in it; locations are numbers of tokens. */
   fill(literals: readonly Literal[]): QueryNode {
-    const list = (index: number, first: Constant) =>
-      literalsOf(literals[index]!).map((literal) => ({ ...first, value: literalValue(literal, false) }));
-    return this.fillWith({ value: (index, negative) => literalValue(literals[index]!, negative), list });
-  }
-
-  /** The same with other values in the places of literals. */
-  fillWith(fill: Fill): QueryNode {
-    return fillNode(this.root, fill) as unknown as QueryNode;
+    return fillNode(this.root, literals) as unknown as QueryNode;
   }
 }
 
@@ -128,21 +113,28 @@ class Builder {
 
 const IN: ReadonlySet<unknown> = new Set(["COMPARE_IN", "COMPARE_NOT_IN"]);
 
-function fillNode(node: Node, fill: Fill): Node {
+function fillNode(node: Node, literals: readonly Literal[]): Node {
   const filled: Record<string, unknown> = {};
   for (const key in node) {
     const value = node[key];
     if (value === null || typeof value !== "object") filled[key] = value;
-    else if (value instanceof Slot) filled[key] = fill.value(value.literal, value.negative);
-    else filled[key] = Array.isArray(value) ? fillList(value, fill) : fillNode(value as Node, fill);
+    else if (value instanceof Slot) filled[key] = literalValue(literals[value.literal]!, value.negative);
+    else filled[key] = Array.isArray(value) ? fillList(value, literals) : fillNode(value as Node, literals);
   }
   return filled;
 }
 
-function fillList(list: readonly unknown[], fill: Fill): unknown[] {
-  return list.flatMap((item): unknown[] => {
-    if (item instanceof ListSlot) return [...fill.list(item.literal, item.node as unknown as Constant)];
-    if (item === null || typeof item !== "object") return [item];
-    return [Array.isArray(item) ? fillList(item, fill) : fillNode(item as Node, fill)];
+function fillList(list: readonly unknown[], literals: readonly Literal[]): unknown[] {
+  return list.map((item): unknown => {
+    if (item === null || typeof item !== "object") return item;
+    if (item instanceof ListSlot) return literalList(item, literals[item.literal]!);
+    return Array.isArray(item) ? fillList(item, literals) : fillNode(item as Node, literals);
   });
+}
+
+function literalList({ node }: ListSlot, literal: Literal): LiteralList {
+  const { query_location } = node as unknown as Constant;
+  const place = query_location === undefined ? {} : { query_location };
+  const values = literalsOf(literal).map((item) => literalValue(item, false));
+  return { class: "LITERALS", type: "LITERALS", alias: "", ...place, kind: literal.kind, values };
 }

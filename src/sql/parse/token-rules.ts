@@ -5,26 +5,58 @@ import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
 import type { Token } from "./tokens.ts";
-import { usesWords, wordRules } from "./word-rules.ts";
+import { RULED_WORDS, wordRules } from "./word-rules.ts";
 
-/** All rules in order; each goes through the tokens a few times, however they are nested. */
+interface Rule {
+  /** Any of these is among the tokens of a statement that the rule changes: words, the symbol `~`, or ZERO. */
+  readonly marks: readonly string[];
+  apply(tokens: readonly Token[]): readonly Token[];
+}
+
+/** Stands for decimals that are zero. */
+const ZERO = "0.0";
+const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
+
+/** In order. Each goes through the tokens a few times, however they are nested. */
+const RULES: readonly Rule[] = [
+  { marks: RULED_WORDS, apply: wordRules },
+  { marks: ["unsigned"], apply: unsignedTypes },
+  { marks: [...DECIMALS], apply: plainDecimals },
+  { marks: ["struct"], apply: structMembers },
+  { marks: ["x"], apply: hexLiterals },
+  { marks: ["similar"], apply: similarTo },
+  { marks: ["~"], apply: regexOperators },
+  { marks: [ZERO], apply: (tokens) => tokens.map(floatZero) },
+  { marks: ["within"], apply: withinGroup },
+  { marks: ["nulls"], apply: nullTreatment },
+  { marks: ["or", "and"], apply: equalityLists },
+];
+/** The rules that a mark calls for, a bit each. */
+const RULES_OF_MARK: ReadonlyMap<string, number> = rulesOfMarks();
+
+function rulesOfMarks(): Map<string, number> {
+  const rules = new Map<string, number>();
+  for (const [i, { marks }] of RULES.entries()) for (const mark of marks) rules.set(mark, (rules.get(mark) ?? 0) | (1 << i));
+  return rules;
+}
+
+/** Applies the rules that the tokens call for. No rule makes a mark of another. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
-  const worded = tokens.some(usesWords) ? wordRules(tokens) : tokens;
-  const typed = worded.some((token) => isWord(token, "unsigned")) ? unsignedTypes(worded) : worded;
-  const wide = typed.some(isDecimal) ? plainDecimals(typed) : typed;
-  const structs = wide.some(isStruct) ? structMembers(wide) : wide;
-  const binary = structs.some(isHexMark) ? hexLiterals(structs) : structs;
-  const similar = binary.some((token) => isWord(token, "similar")) ? similarTo(binary) : binary;
-  const operators = similar.some(({ kind, text }) => kind === "symbol" && text === "~") ? regexOperators(similar) : similar;
-  const floats = operators.some(isNegativeZero) ? operators.map(floatZero) : operators;
-  const grouped = floats.some((token) => isWord(token, "within")) ? withinGroup(floats) : floats;
-  const treated = grouped.some((token) => isWord(token, "nulls")) ? nullTreatment(grouped) : grouped;
-  return equalityLists(treated);
+  let called = 0;
+  for (const { kind, text } of tokens) {
+    if (kind === "word" || (kind === "symbol" && text === "~")) called |= RULES_OF_MARK.get(text) ?? 0;
+    else if (kind === "number" && isZero(text)) called |= RULES_OF_MARK.get(ZERO)!;
+  }
+  return RULES.reduce((ruled, { apply }, i) => ((called & (1 << i)) === 0 ? ruled : apply(ruled)), tokens);
+}
+
+function isZero(text: string): boolean {
+  return /^0*\.0*$/.test(text);
 }
 
 /** `-0.0`, `-(0.0)`: a decimal to DuckDB, in which there is no such thing. */
 function isNegativeZero(token: Token, index: number, tokens: readonly Token[]): boolean {
-  if (token.kind !== "number" || !/^0*\.0*$/.test(token.text)) return false;
+  if (token.kind !== "number" || !isZero(token.text)) return false;
   let before = index - 1;
   while (isSymbol(tokens[before], "(")) before--;
   return isSymbol(tokens[before], "-");
@@ -81,8 +113,6 @@ function isUnsigned(tokens: readonly Token[], at: number): boolean {
   const inCast = isWord(tokens[at - 1], "as") || isSymbol(tokens[at - 1], ":");
   return inCast && token?.kind === "word" && UNSIGNED[token.text] !== undefined && isWord(tokens[at + 1], "unsigned");
 }
-
-const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
 
 function isDecimal(token: Token): boolean {
   return token.kind === "word" && DECIMALS.has(token.text);

@@ -2,7 +2,6 @@
 // Names of members are DuckDB's.
 import type { CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
-import type { Late } from "./late.ts";
 import type { LiteralKind } from "./literals.ts";
 import type { SqlType, SqlValue, TypeInfo } from "./sql-value.ts";
 
@@ -145,22 +144,8 @@ export interface PositionalReference extends Located {
 export interface LiteralList extends Located {
   class: "LITERALS";
   type: "LITERALS";
-  readonly list: LiteralValues;
-}
-
-/** The values of literals of one kind. */
-export interface LiteralValues {
   readonly kind: LiteralKind;
-  values(): SqlValue[];
-  /** Without anybody having looked at them. */
-  plain(): SqlValue[];
-}
-
-/** Made anew for each statement of a shape by a step of its rewrite (trace.ts). */
-export interface LateExpression extends Located {
-  class: "LATE";
-  type: "LATE";
-  readonly made: Late<Expression>;
+  readonly values: readonly SqlValue[];
 }
 
 export type Expression =
@@ -180,8 +165,7 @@ export type Expression =
   | Lambda
   | Collate
   | PositionalReference
-  | LiteralList
-  | LateExpression;
+  | LiteralList;
 
 export interface OrderBy {
   type: string;

@@ -22,17 +22,20 @@ const AFTER_NAME: ReadonlySet<string> = new Set(
    left right full inner cross natural on using window qualify`.split(/\s+/),
 );
 
-export function usesWords(token: Token): boolean {
-  return token.kind === "word" && (NAMES.has(token.text) || token.text === "xor" || token.text === "semi" || token.text === "anti");
-}
+/** Words that these rules look at. */
+export const RULED_WORDS: readonly string[] = [...NAMES, "xor", "semi", "anti"];
 
 export function wordRules(tokens: readonly Token[]): readonly Token[] {
-  const named = tokens.map((token, i) => (isName(tokens, i) ? { ...token, kind: "quoted" as const } : token));
-  const limited = named.some((token) => isWord(token, "limit")) ? limitPairs(named) : named;
-  const xored = limited.map((token, i) =>
-    isWord(token, "xor") && endsValue(limited[i - 1]) ? { kind: "symbol" as const, text: "^", start: token.start, end: token.end } : token,
-  );
-  return xored.some((token) => isWord(token, "semi") || isWord(token, "anti")) ? oneSidedJoins(xored) : xored;
+  const has = (list: readonly Token[], text: string): boolean => list.some((token) => isWord(token, text));
+  const isNamed = tokens.some((_, i) => isName(tokens, i));
+  const named = isNamed ? tokens.map((token, i) => (isName(tokens, i) ? { ...token, kind: "quoted" as const } : token)) : tokens;
+  const limited = has(named, "limit") ? limitPairs(named) : named;
+  const xored = has(limited, "xor") ? limited.map((token, i) => exclusiveOr(token, limited[i - 1])) : limited;
+  return has(xored, "semi") || has(xored, "anti") ? oneSidedJoins(xored) : xored;
+}
+
+function exclusiveOr(token: Token, before: Token | undefined): Token {
+  return isWord(token, "xor") && endsValue(before) ? { kind: "symbol", text: "^", start: token.start, end: token.end } : token;
 }
 
 /** `FROM order`, `SELECT group FROM …`; not `ORDER BY`, `LIMIT 1`. */

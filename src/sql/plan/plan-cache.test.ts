@@ -4,6 +4,7 @@ import { prng } from "../../../test/support/prng.ts";
 import type { Connection, Statement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { TsdbError } from "../../model/errors.ts";
+import type { SqlValue } from "../parse/sql-value.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
 import { queryOf } from "./plan.ts";
@@ -45,7 +46,7 @@ function withPositions(value: unknown, positionOf: (location: number) => number)
   if (value === null || typeof value !== "object") return value;
   const node: Record<string, unknown> = { ...value };
   const isIn = node["type"] === "COMPARE_IN" || node["type"] === "COMPARE_NOT_IN";
-  if (isIn) node["children"] = (node["children"] as object[]).map((child, i) => (i === 0 ? child : withoutLocation(child)));
+  if (isIn) node["children"] = (node["children"] as object[]).flatMap((child, i) => (i === 0 ? [child] : listed(child)));
   for (const key in node) {
     const isLocation = key === "query_location" && typeof node[key] === "number";
     node[key] = isLocation ? positionOf(node[key] as number) : withPositions(node[key], positionOf);
@@ -53,9 +54,11 @@ function withPositions(value: unknown, positionOf: (location: number) => number)
   return node;
 }
 
-function withoutLocation(node: object): object {
+/** The literals of a list as the parser has them, one by one. */
+function listed(node: object): object[] {
   const { query_location: _, ...rest } = node as Record<string, unknown>;
-  return rest["class"] === "CONSTANT" ? rest : node;
+  if (rest["class"] !== "LITERALS") return [rest["class"] === "CONSTANT" ? rest : node];
+  return (rest["values"] as SqlValue[]).map((value) => ({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
 }
 
 async function orError(tree: Promise<unknown>): Promise<unknown> {

@@ -3,27 +3,18 @@ import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits
 import type { Breathe } from "../execute/duck-table.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "../parse/literals.ts";
 import { parseStatement } from "../parse/statement.ts";
-import { KEPT_CHARS_MAX, KeptRewrites } from "./kept-rewrite.ts";
 import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, type SqlPlan } from "./plan.ts";
 
 /** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
 
-/** Of the tree that a rewrite was made of, and its text. */
-const REWRITE_BYTES_PER_CHAR = 3;
-
-interface Known {
-  readonly shape: ParsedShape;
-  readonly rewrites: KeptRewrites;
-}
-
-/** `known` is null for the note which literals are fixed in all templates of a shape. */
+/** `parsed` is null for the note which literals are fixed in all templates of a shape. */
 interface Entry {
   readonly fixed: readonly number[];
-  readonly known: Known | null;
+  readonly parsed: ParsedShape | null;
   /** Its lists are more than what IN looks in. */
   readonly needsLists?: boolean;
-  bytes: number;
+  readonly bytes: number;
 }
 
 export class PlanCache {
@@ -50,33 +41,32 @@ export class PlanCache {
     const lifted = liftLiterals(text, true);
     if (lifted === null) {
       const whole = { text, literals: [], chars: text.sql.length };
-      return makePlan(statement, whole, await parseShape(text, [], parser), new KeptRewrites(() => {}));
+      return makePlan(statement, whole, await parseShape(text, [], parser));
     }
     for (const { list } of lifted.literals) checkLimit("values in one list", list?.length ?? 1, STATEMENT_LIMITS.listValuesMax);
     await breathe();
     const known = await this.known(lifted, parser);
-    if (known !== null) return makePlan(statement, lifted, known.shape, known.rewrites);
+    if (known !== null) return makePlan(statement, lifted, known);
     const flat = liftLiterals(text, false)!;
     await breathe();
-    const { shape, rewrites } = (await this.known(flat, parser))!;
-    return makePlan(statement, flat, shape, rewrites);
+    return makePlan(statement, flat, (await this.known(flat, parser))!);
   }
 
   /** Null: its lists must be parsed with all that is in them. */
-  private async known({ text, shape, literals }: LiftedText, parser: Parser): Promise<Known | null> {
+  private async known({ text, shape, literals }: LiftedText, parser: Parser): Promise<ParsedShape | null> {
     if (this.use(shape)?.needsLists === true) return null;
     const found = this.find(shape, literals);
     if (found !== null) return found;
     const parsed = await parseShape(text, literals, parser);
     if (parsed.template.hasAllLists) return this.keep(shape, literals, parsed);
-    this.put(shape, { fixed: [], known: null, needsLists: true, bytes: shape.length });
+    this.put(shape, { fixed: [], parsed: null, needsLists: true, bytes: shape.length });
     this.shrink();
     return null;
   }
 
-  private find(shape: string, literals: readonly Literal[]): Known | null {
+  private find(shape: string, literals: readonly Literal[]): ParsedShape | null {
     const note = this.use(shape);
-    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.known ?? null);
+    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.parsed ?? null);
   }
 
   private use(key: string): Entry | undefined {
@@ -87,29 +77,16 @@ export class PlanCache {
     return entry;
   }
 
-  private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): Known {
+  private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): ParsedShape {
     // What one statement of the shape showed to be fixed is fixed in all.
     const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
-    const known = {
-      shape: parsed,
-      rewrites: new KeptRewrites(() => this.grow(key, entry, parsed.jsonChars * REWRITE_BYTES_PER_CHAR + KEPT_CHARS_MAX)),
-    };
-    const entry: Entry = { fixed, known, bytes };
-    if (bytes + shape.length > this.bytesMax / 8) return known;
-    this.put(shape, { fixed, known: null, bytes: shape.length + fixed.length * 8 });
-    this.put(key, entry);
+    if (bytes + shape.length > this.bytesMax / 8) return parsed;
+    this.put(shape, { fixed, parsed: null, bytes: shape.length + fixed.length * 8 });
+    this.put(key, { fixed, parsed, bytes });
     this.shrink();
-    return known;
-  }
-
-  /** An entry takes more than it did. */
-  private grow(key: string, entry: Entry, bytes: number): void {
-    if (this.entries.get(key) !== entry) return;
-    entry.bytes += bytes;
-    this.bytes += bytes;
-    this.shrink();
+    return parsed;
   }
 
   private shrink(): void {

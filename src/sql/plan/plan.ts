@@ -5,22 +5,19 @@ import type { Breathe } from "../execute/duck-table.ts";
 import { tooDeep } from "../limits/statement-size.ts";
 import { type CheckResult, checkQuery } from "../parse/check.ts";
 import type { EncodedText, Place } from "../parse/encoded-text.ts";
-import type { LiftedText, Literal, LiteralKind } from "../parse/literals.ts";
+import type { LiftedText, Literal } from "../parse/literals.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Statement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
-import { type LiteralList, parseTree, type QueryNode } from "../parse/tree.ts";
+import { parseTree, type QueryNode } from "../parse/tree.ts";
 import { nameCaches } from "../tables/cache-tables.ts";
-import type { KeptRewrites, ParsedQuery } from "./kept-rewrite.ts";
-import { LiteralValue, type Trace, TracedList } from "./trace.ts";
+import type { ParsedQuery } from "./physical-plan.ts";
 
 /** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
  *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
 export interface SqlPlan extends CheckResult, ParsedQuery {
   readonly statement: Statement;
   readonly literals: readonly Literal[];
-  /** Rewrites of statements of its shape. */
-  readonly rewrites: KeptRewrites;
   /** A tree of the caller's own, with the literals in it. Its locations are for `placeOf`. */
   tree(): QueryNode;
   /** Where a location of the tree lies in the user's text. */
@@ -67,7 +64,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
-export function makePlan(statement: Statement, lifted: PlannedText, shape: ParsedShape, rewrites: KeptRewrites): SqlPlan {
+export function makePlan(statement: Statement, lifted: PlannedText, shape: ParsedShape): SqlPlan {
   const { text, literals, chars } = lifted;
   const { template } = shape;
   return {
@@ -75,21 +72,10 @@ export function makePlan(statement: Statement, lifted: PlannedText, shape: Parse
     isSimple: shape.reads.isSimple && chars <= SIMPLE_CHARS_MAX,
     statement,
     literals,
-    rewrites,
     tree: () => template.fill(literals),
-    tracedTree: (trace) =>
-      template.fillWith({
-        value: (index, negative) => new LiteralValue(trace, index, literals[index]!.kind, negative),
-        list: (index, { query_location }) => [literalList(trace, index, literals[index]!.kind, query_location)],
-      }),
     placeOf: (location) => text.placeOf(location),
     nameAt: (location) => text.nameAt(location),
   };
-}
-
-function literalList(trace: Trace, index: number, kind: LiteralKind, location: number | undefined): LiteralList {
-  const place = location === undefined ? {} : { query_location: location };
-  return { class: "LITERALS", type: "LITERALS", alias: "", ...place, list: new TracedList(trace, index, kind) };
 }
 
 /** The query in DuckDB's JSON. @throws TsdbError bad_query */

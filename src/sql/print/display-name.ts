@@ -53,9 +53,7 @@ function show(node: Expression): string {
     case "STAR":
       return "*";
     case "LITERALS":
-      return node.list.values().map(valueText).join(", ");
-    case "LATE":
-      return show(node.made.look());
+      return node.values.map(valueText).join(", ");
   }
 }
 

@@ -1,8 +1,8 @@
 // Expressions as SQL text; see print.ts.
+import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { ident } from "../parse/names.ts";
 import type { Expression, FunctionCall, OrderBy, Star, SubqueryExpression, Window } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
-import { HandleValue, TracedValue } from "../plan/trace.ts";
 import type { SqlWriter } from "./sql-writer.ts";
 import { typeText } from "./type-text.ts";
 import { valueText } from "./value-text.ts";
@@ -52,8 +52,7 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       out.put(node.column_names.map(ident).join("."));
       return;
     case "CONSTANT":
-      if (node.value instanceof TracedValue) printTraced(out, node.value);
-      else out.put(valueText(node.value));
+      out.put(valueText(node.value));
       return;
     case "FUNCTION":
       if (node.is_operator) printOperatorCall(out, node);
@@ -101,26 +100,14 @@ export function printExpression(out: SqlWriter, node: Expression): void {
     case "POSITIONAL_REFERENCE":
       out.put(`#${node.index}`);
       return;
-    case "LITERALS": {
-      const { list } = node;
-      out.slot(() => list.plain().map(valueText).join(", "));
+    case "LITERALS":
+      out.put(node.values.map(valueText).join(", "));
       return;
-    }
-    case "LATE": {
-      const { made } = node;
-      out.again((part) => printExpression(part, made.current));
-      return;
-    }
     case "PARAMETER":
       // of a statement that is described; else its value has taken its place
       out.put(`$${node.identifier}`);
       return;
   }
-}
-
-function printTraced(out: SqlWriter, value: TracedValue): void {
-  if (value instanceof HandleValue) out.slot((handles) => String(handles[value.place]));
-  else out.slot(() => valueText(value.plain()));
 }
 
 function join(out: SqlWriter, parts: readonly (string | Expression)[]): void {
@@ -161,7 +148,8 @@ function printOperatorCall(out: SqlWriter, node: FunctionCall): void {
 }
 
 function printCall(out: SqlWriter, node: FunctionCall): void {
-  if (node.function_name === "count_star" && node.children.length === 0) out.put("count(*)");
+  if (node.function_name === SCAN_FUNCTION) printScan(out, node);
+  else if (node.function_name === "count_star" && node.children.length === 0) out.put("count(*)");
   else {
     out.put(`${ident(node.function_name)}(${node.distinct ? "DISTINCT " : ""}`);
     printArguments(out, node.children);
@@ -169,6 +157,12 @@ function printCall(out: SqlWriter, node: FunctionCall): void {
     out.put(")");
   }
   if (node.filter !== null) join(out, [" FILTER (WHERE ", node.filter, ")"]);
+}
+
+/** The tree names a scan by its place among those of its statement, DuckDB by the handle under which it is registered. */
+function printScan(out: SqlWriter, { children: [place] }: FunctionCall): void {
+  if (place?.class !== "CONSTANT") throw new Error("BUG: a scan without a place");
+  out.put(`${ident(SCAN_FUNCTION)}(${out.handles[Number(place.value.value)]})`);
 }
 
 /** Arguments, the named ones (`struct_pack(a := 1)`) with their names. */

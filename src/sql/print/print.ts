@@ -3,7 +3,14 @@ import { ident } from "../parse/names.ts";
 import type { CommonTableExpression, Modifier, QueryNode, SelectNode, TableRef } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
-import type { SqlWriter } from "./sql-writer.ts";
+import { SqlWriter } from "./sql-writer.ts";
+
+/** A statement's text for DuckDB. `handles`: those of its scans, by their places. */
+export function printStatement(node: QueryNode, handles: readonly number[]): SqlWriter {
+  const out = new SqlWriter(printQuery, handles);
+  printQuery(out, node);
+  return out;
+}
 
 /** A whole query, with its WITH, ORDER BY and LIMIT. */
 export function printQuery(out: SqlWriter, node: QueryNode): void {

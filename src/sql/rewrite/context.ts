@@ -1,13 +1,12 @@
 // What a rewrite works with: the statement's tables, values and references. Calls have expressions in them, and expressions queries: what
 // rewriter.ts and expression.ts import gets those rewritten through the context, so that imports point down.
+import type { QueryParams } from "../../model/query/query.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
-import type { GroupSource, ScanUse, Typed } from "../bind/kind.ts";
+import type { EncodedColumns, GroupSource, ScanUse, Typed } from "../bind/kind.ts";
 import type { CteMap, Derived, Scope } from "../bind/scope.ts";
-import type { Late } from "../parse/late.ts";
 import type { Expression, QueryNode } from "../parse/tree.ts";
-import type { Trace } from "../plan/trace.ts";
 import type { OpenParameters } from "./open-parameters.ts";
 import type { TableReferences } from "./table-references.ts";
 
@@ -22,7 +21,7 @@ export interface TableCatalog {
   /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
   choose(): number | null;
   /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
-  groups(name: string, source: Late<GroupSource>): ScanUse | null;
+  groups(name: string, source: GroupSource): ScanUse | null;
 }
 
 /** A scan of a table of information_schema or system. */
@@ -34,6 +33,7 @@ export interface OwnScan {
 /** A user table as the catalog describes it. */
 export interface TableDescription {
   readonly defs: readonly ColumnDef[];
+  readonly columns: EncodedColumns;
   /** Groups over all its rows are made sooner than DuckDB makes them of the newest. */
   readonly isSmall: boolean;
   /** No row has another time. Absent: unknown. */
@@ -43,8 +43,9 @@ export interface TableDescription {
 /** What the statement that is rewritten depends on. */
 export interface RewriteInput {
   readonly tables: TableCatalog;
-  /** Literals, parameters and now() of the statement, and what of them the rewrite looks at. */
-  readonly trace: Trace;
+  readonly params: QueryParams;
+  /** now() */
+  readonly nowNs: bigint;
   /** How often the statement names each WITH entry. */
   readonly references: TableReferences;
   /** The statement is described, not run: parameters without a value stay open. */

@@ -18,7 +18,7 @@ import { rewriteCast } from "./values/cast.ts";
 import { unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
 import { typedConstant, wideConstant } from "./values/constant.ts";
-import { parameterConstant } from "./values/parameter.ts";
+import { rewriteParameter } from "./values/parameter.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
 
@@ -38,8 +38,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "CONSTANT":
       return typedConstant(node);
     case "PARAMETER":
-      if (context.open !== undefined && context.trace.param(node.identifier) === undefined) return context.open.kept(node);
-      return typedConstant(parameterConstant(node, context));
+      return rewriteParameter(node, context);
     case "FUNCTION":
       return rewriteFunction(node, context, scope);
     case "WINDOW":
@@ -79,8 +78,6 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return typed(node, "unknown");
     case "LITERALS":
       throw new Error("BUG: a list of literals stands behind IN alone");
-    case "LATE":
-      return rewriteExpression(node.made.look(), context, scope);
   }
 }
 

@@ -1,18 +1,15 @@
 // FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
-import { clockOf, type Hint, kindOfColumn, type ScanUse } from "../bind/kind.ts";
+import { clockOf, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
 import { renameColumns, Scope } from "../bind/scope.ts";
 import { type TableName, tableNameOf, unknownTable } from "../parse/check.ts";
-import { encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../parse/tree.ts";
-import { call, castTo } from "../parse/tree.ts";
-import { HandleValue } from "../plan/trace.ts";
+import { call, castTo, integerConstant } from "../parse/tree.ts";
 import { unknownCache } from "../tables/cache-tables.ts";
 import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
 import type { RewriteContext } from "./context.ts";
-import { rewriteExpression } from "./expression.ts";
-import { lateCondition } from "./pushdown/late-condition.ts";
+import { asCondition, rewriteExpression } from "./expression.ts";
 import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
 import { wideConstant } from "./values/constant.ts";
 
@@ -64,11 +61,7 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   if (schema !== "iox") return rewriteVirtualTable(ref, { schema, table }, alias, context);
   const scan = context.tables.scanTable(table);
   if (scan === null) throw ref.cache === undefined ? unknownTable("public", schema, table) : unknownCache(ref.cache, "cache");
-  const columns: OutputColumn[] = scan.defs.map((column, index) => ({
-    name: encodeName(column.name),
-    kind: kindOfColumn(column.type),
-    source: { scan, index },
-  }));
+  const columns = scan.columns.map(({ name, type }, index): OutputColumn => ({ name, kind: kindOfColumn(type), source: { scan, index } }));
   const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
   // A sample is taken of the whole table
   return { ref: scanOf(scan, alias, ref), relations, narrowable: ref.sample === null ? new Map([[scan, "always"]]) : NOTHING };
@@ -105,12 +98,11 @@ function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode
 
 /** The call that reads a scan, in the place of a table. */
 export function scanOf(scan: ScanUse, alias: string, { sample, column_name_alias, query_location }: BaseTable): TableFunctionRef {
-  const handle: Expression = { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: new HandleValue(scan.handle) };
   return {
     type: "TABLE_FUNCTION",
     alias,
     sample,
-    function: call(SCAN_FUNCTION, [handle], query_location),
+    function: call(SCAN_FUNCTION, [integerConstant(scan.handle)], query_location),
     column_name_alias,
     with_ordinality: "WITHOUT_ORDINALITY",
   };
@@ -181,12 +173,9 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
     ...right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
   ];
   if (join.condition !== null) {
-    const { join_type, ref_type } = join;
-    const apply = (hints: readonly Hint[]): boolean => {
-      if (ref_type === "REGULAR") applyJoinHints(join_type, hints, left.narrowable, right.narrowable);
-      return false;
-    };
-    join.condition = lateCondition(join.condition, context, new Scope(relations, outer, ctes), apply);
+    const { node, hints = [] } = asCondition(rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)));
+    if (join.ref_type === "REGULAR") applyJoinHints(join.join_type, hints, left.narrowable, right.narrowable);
+    join.condition = node;
   }
   // Which row an ASOF or positional join picks depends on the rows that a condition after it would drop.
   const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";

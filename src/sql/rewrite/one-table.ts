@@ -6,8 +6,6 @@ import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import { kindOfColumn, type ScanUse, type Typed } from "../bind/kind.ts";
 import { type CteMap, type OutputColumn, type Resolved, Scope } from "../bind/scope.ts";
 import { tableNameOf } from "../parse/check.ts";
-import type { Late } from "../parse/late.ts";
-import { encodeName } from "../parse/names.ts";
 import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
 import type { RewriteContext, TableDescription } from "./context.ts";
 import { rewriteExpression } from "./expression.ts";
@@ -20,8 +18,11 @@ import { someNode } from "./walk.ts";
 /** Thrown when a part of a SELECT is not what is looked for. */
 export class Unfit extends Error {}
 
+/** One for all: a stack is dear, and nobody reads it. */
+const UNFIT = new Unfit();
+
 export function unfit(): never {
-  throw new Unfit();
+  throw UNFIT;
 }
 
 /** Functions whose value differs from call to call. */
@@ -38,7 +39,7 @@ export class OneTable {
   private readonly where: Expression | null;
   private readonly scope: Scope;
   private readonly items = new Map<string, Expression>();
-  private pushedDown_: Late<PushedDown> | null = null;
+  private pushedDown_: PushedDown | null = null;
   private isPushingDown = false;
   private constructor(
     readonly node: SelectNode,
@@ -49,10 +50,11 @@ export class OneTable {
     outer: Scope | null,
     ctes: CteMap,
   ) {
-    const { defs, isSmall } = description;
+    const { defs, columns: encoded, isSmall } = description;
     this.rows = {
       handle: 0,
       defs,
+      columns: encoded,
       selectsExactly: false,
       range: ALL_TIME,
       tags: [],
@@ -64,8 +66,8 @@ export class OneTable {
     this.isSmall = isSmall;
     this.where = node.where_clause;
     this.alias = from.alias !== "" ? from.alias : from.table_name;
-    const columns = defs.map(({ name, type }, index): OutputColumn => {
-      return { name: encodeName(name), kind: kindOfColumn(type), source: { scan: this.rows, index } };
+    const columns = encoded.map(({ name, type }, index): OutputColumn => {
+      return { name, kind: kindOfColumn(type), source: { scan: this.rows, index } };
     });
     this.scope = new Scope([{ alias: this.alias, columns }], outer, ctes);
     this.scope.timeRange = () => this.knownTimes();
@@ -85,11 +87,9 @@ export class OneTable {
     return description === null ? null : new OneTable(node, from, table, description, context, outer, ctes);
   }
 
-  /** The WHERE clause; `fields` are as many in all statements, `rest` is the same. @throws Unfit, TsdbError */
-  get pushedDown(): Late<PushedDown> {
-    // what another step asks for belongs to that
-    if (this.context.trace.isInStep) return { current: this.pushDown(), look: () => this.pushDown() };
-    this.pushedDown_ ??= this.context.trace.step(() => this.pushDown(), haveSameForm);
+  /** The WHERE clause. @throws Unfit, TsdbError */
+  get pushedDown(): PushedDown {
+    this.pushedDown_ ??= this.pushDown();
     return this.pushedDown_;
   }
 
@@ -105,17 +105,13 @@ export class OneTable {
   /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
   private knownTimes(): TimeRange {
     const { times = ALL_TIME } = this.description;
-    return this.isPushingDown ? times : intersect(this.pushedDown.look().range, times);
+    return this.isPushingDown ? times : intersect(this.pushedDown.range, times);
   }
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
   rewrite(node: Expression): Typed {
     if (someNode(node, ({ class: kind }) => kind === "SUBQUERY")) unfit();
     return rewriteExpression(node, this.context, this.scope);
-  }
-
-  step<T>(compute: () => T): Late<T> {
-    return this.context.trace.step(compute);
   }
 
   resolve(names: readonly string[]): Resolved {
@@ -160,11 +156,6 @@ export class OneTable {
       }
     });
   }
-}
-
-function haveSameForm(a: PushedDown, b: PushedDown): boolean {
-  const isSameRest = a.rest.length === b.rest.length && a.rest.every((condition, i) => condition === b.rest[i]);
-  return isSameRest && a.fields.length === b.fields.length;
 }
 
 export function isVolatile(node: Expression): boolean {

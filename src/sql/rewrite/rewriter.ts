@@ -17,7 +17,6 @@ import { starColumns } from "./from.ts";
 import { fillGaps } from "./gapfill/gapfill.ts";
 import { containsStar, itemAlias } from "./item-name.ts";
 import { rewriteOrders, rewriteUnlessNumber } from "./orders.ts";
-import { lateCondition } from "./pushdown/late-condition.ts";
 import { applyHints, intersect } from "./pushdown/narrow.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
@@ -115,8 +114,9 @@ function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): E
 function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
-    const late = lateCondition(part, context, scope, (hints) => narrowable !== null && applyHints(hints, narrowable));
-    if (late !== null) left.push(late);
+    const { node, hints = [], isExact } = asCondition(rewriteExpression(part, context, scope));
+    const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
+    if (!isDone) left.push(node);
   }
   return conjunction(left);
 }

@@ -1,5 +1,5 @@
 // Going through expressions without knowing every kind of node.
-import type { Expression, OrderBy } from "../parse/tree.ts";
+import type { Expression, OrderBy, Window } from "../parse/tree.ts";
 
 /** A copy of `node` with its direct children replaced; queries inside are left as they are. */
 export function mapChildren(node: Expression, map: (child: Expression) => Expression): Expression {
@@ -54,21 +54,63 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
     }
     case "LAMBDA":
       return { ...node, lhs: map(node.lhs), expr: map(node.expr) };
-    case "LATE":
-      return map(node.made.look());
   }
+}
+
+/** The direct children of `node`, in the order of mapChildren. */
+export function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.class) {
+    case "COLUMN_REF":
+    case "CONSTANT":
+    case "PARAMETER":
+    case "POSITIONAL_REFERENCE":
+    case "LITERALS":
+      return NO_CHILDREN;
+    case "FUNCTION": {
+      const { children, filter, order_bys } = node;
+      if (filter === null && order_bys.orders.length === 0) return children;
+      return [...children, ...present(filter), ...order_bys.orders.map(({ expression }) => expression)];
+    }
+    case "WINDOW":
+      return windowChildren(node);
+    case "CAST":
+    case "COLLATE":
+      return [node.child];
+    case "CASE":
+      return [...node.case_checks.flatMap(({ when_expr, then_expr }) => [when_expr, then_expr]), node.else_expr];
+    case "COMPARISON":
+      return [node.left, node.right];
+    case "BETWEEN":
+      return [node.input, node.lower, node.upper];
+    case "CONJUNCTION":
+    case "OPERATOR":
+      return node.children;
+    case "SUBQUERY":
+      return present(node.child);
+    case "STAR":
+      return [...present(node.expr), ...node.replace_list.map(({ value }) => value)];
+    case "LAMBDA":
+      return [node.lhs, node.expr];
+  }
+}
+
+const NO_CHILDREN: readonly Expression[] = [];
+
+function present(node: Expression | null): readonly Expression[] {
+  return node === null ? NO_CHILDREN : [node];
+}
+
+function windowChildren(node: Window): Expression[] {
+  const { children, partitions, orders, arg_orders, start_expr, end_expr, offset_expr, default_expr, filter_expr } = node;
+  const ordered = [...orders, ...arg_orders].map(({ expression }) => expression);
+  return [...children, ...partitions, ...ordered, ...[start_expr, end_expr, offset_expr, default_expr, filter_expr].flatMap(present)];
 }
 
 /** Whether `node` or one below it, in the same query, is one `is` looks for. */
 export function someNode(node: Expression, is: (node: Expression) => boolean): boolean {
-  let found = is(node);
-  if (!found) {
-    mapChildren(node, (child) => {
-      found ||= someNode(child, is);
-      return child;
-    });
-  }
-  return found;
+  if (is(node)) return true;
+  for (const child of childrenOf(node)) if (someNode(child, is)) return true;
+  return false;
 }
 
 /** The conditions that AND joins, however nested. */

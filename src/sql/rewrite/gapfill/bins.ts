@@ -57,25 +57,15 @@ export class GapBins {
     return bins;
   }
 
-  /** All bins are one run; there may be none. */
-  get isOneRun(): boolean {
-    return this.runs.length <= 1;
-  }
-
-  /** Where the first run's bins begin. */
-  get base(): bigint {
-    return this.bases[0]!;
-  }
-
-  /** The number of a bin, by its start. `base`: that of one run, said otherwise. */
-  indexOf(start: Expression, base?: Expression): Expression {
+  /** The number of a bin, by its start. */
+  indexOf(start: Expression): Expression {
     const bounds = this.runs.slice(1).map(({ startNs }) => startNs);
-    return call("__bin_index", [start, base ?? choose(start, bounds, this.bases), bigintConstant(this.stepNs)]);
+    return call("__bin_index", [start, choose(start, bounds, this.bases), bigintConstant(this.stepNs)]);
   }
 
   /** The start of a bin, by its number: BIGINT nanoseconds. */
-  startOf(index: Expression, base?: Expression): Expression {
-    const chosen = base ?? chooseByNumber(index, this.firstIndexes.slice(1), this.bases);
+  startOf(index: Expression): Expression {
+    const chosen = chooseByNumber(index, this.firstIndexes.slice(1), this.bases);
     return call("__bin_at", [index, chosen, bigintConstant(this.stepNs)]);
   }
 

@@ -133,8 +133,8 @@ class BoundsFinder {
 
   /** The instant that a column is compared with; null for anything but a constant. */
   private constant(node: Expression, { zone, clock }: TimeColumn, own: string | undefined, ctes: CteMap): bigint | null {
-    const { open, trace } = this.context;
-    if (open !== undefined && someNode(node, (part) => part.class === "PARAMETER" && trace.param(part.identifier) === undefined)) {
+    const { open, params } = this.context;
+    if (open !== undefined && someNode(node, (part) => part.class === "PARAMETER" && !Object.hasOwn(params, part.identifier))) {
       this.isOpen = true;
       return 0n;
     }

@@ -10,11 +10,9 @@
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { type CteMap, Scope } from "../../bind/scope.ts";
 import { parseInterval } from "../../parse/interval.ts";
-import { type Late, settled } from "../../parse/late.ts";
 import { internalName } from "../../parse/names.ts";
 import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
-import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
-import { LateNumber } from "../../plan/trace.ts";
+import { bigintConstant, call, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
 import type { RewriteContext } from "../context.ts";
 import { rewriteArgument } from "../function.ts";
@@ -78,12 +76,6 @@ const AT = internalName("at", 0);
 /** Lists of rows to be made are taken apart in steps, so that none is longer than this: DuckDB's memory limit does not see lists. */
 const CHUNK = 256n;
 
-/** What WHERE says of the bins. */
-interface Found {
-  readonly zone: string | undefined;
-  readonly bins: GapBins;
-}
-
 /** An aggregate of the groups, and what is carried over from one group to the next. */
 interface Value {
   readonly expression: Expression;
@@ -93,8 +85,6 @@ interface Value {
 
 class GapFilling {
   private readonly bin: FunctionCall;
-  private readonly found: Late<Found>;
-  /** Their form is that of all statements. */
   private readonly bins: GapBins;
   private readonly zone: string | undefined;
   private readonly keys: { readonly expression: Expression; readonly name: string; readonly text: string }[] = [];
@@ -128,48 +118,12 @@ class GapFilling {
     }
     this.bin = bin!;
     const [interval, originNs] = this.strideAndOrigin(ctes);
-    const read = { ...node };
     const name = this.bin.function_name;
     const isByClock = name === "date_bin_wallclock_gapfill";
-    const find = (): Found => {
-      const { range, zone } = timeSource(this.bin.children[1]!, read, context, ctes);
-      if (isByClock && interval.months !== 0)
-        throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
-      const clock = isByClock && zone !== undefined ? TimeZone.of(zone) : null;
-      return { zone, bins: GapBins.of(range, { name, interval, originNs, zone: clock }) };
-    };
-    // queries in FROM are rewritten in place: what they say can be found only now
-    const isRepeatable = node.from_table.type === "BASE_TABLE";
-    this.found = isRepeatable ? context.trace.step(find, haveSameForm) : settled(find());
-    // bins in several runs are written as they are
-    this.bins = this.found.current.bins.isOneRun ? this.found.current.bins : this.found.look().bins;
-    this.zone = this.found.current.zone;
-  }
-
-  /** A number of the bins: those of each statement, where they are one run. */
-  private constant(number: (bins: GapBins) => bigint): Expression {
-    const { bins, found } = this;
-    if (!bins.isOneRun) return bigintConstant(number(bins));
-    const value = new LateNumber(this.context.trace, () => number(found.current.bins));
-    return castTo({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }, "BIGINT");
-  }
-
-  private indexOf(start: Expression): Expression {
-    return this.bins.isOneRun
-      ? this.bins.indexOf(
-          start,
-          this.constant(({ base }) => base),
-        )
-      : this.bins.indexOf(start);
-  }
-
-  private startOf(index: Expression): Expression {
-    return this.bins.isOneRun
-      ? this.bins.startOf(
-          index,
-          this.constant(({ base }) => base),
-        )
-      : this.bins.startOf(index);
+    const { range, zone } = timeSource(this.bin.children[1]!, node, context, ctes);
+    if (isByClock && interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
+    this.zone = zone;
+    this.bins = GapBins.of(range, { name, interval, originNs, zone: isByClock && zone !== undefined ? TimeZone.of(zone) : null });
   }
 
   rewrite(): SelectNode {
@@ -304,7 +258,7 @@ class GapFilling {
   }
 
   private numbered(grouped: SelectNode): SelectNode {
-    const items = [...this.groupNames.map((name) => column(name)), named(this.indexOf(column(BIN)), NUMBER)];
+    const items = [...this.groupNames.map((name) => column(name)), named(this.bins.indexOf(column(BIN)), NUMBER)];
     return select({ items, from: subquery(grouped, internalName("grouped", 0)) });
   }
 
@@ -317,7 +271,7 @@ class GapFilling {
       ...this.groupNames.map((name) => column(name)),
       column(NUMBER),
       named(whenThen([[isFirst, bigintConstant(0n)]], column(NUMBER)), FROM),
-      named(windowCall("lead", column(NUMBER), { ...over, otherwise: this.constant(({ count }) => count) }), NEXT),
+      named(windowCall("lead", column(NUMBER), { ...over, otherwise: bigintConstant(this.bins.count) }), NEXT),
     ];
     for (const value of this.values.values()) {
       const x = column(value.name);
@@ -355,7 +309,7 @@ class GapFilling {
   }
 
   private shown(filled: SelectNode): SelectNode {
-    const start = call("make_timestamp_ns", [this.startOf(column(AT))]);
+    const start = call("make_timestamp_ns", [this.bins.startOf(column(AT))]);
     const isBin: Expression = { class: "COMPARISON", type: "COMPARE_EQUAL", alias: "", left: column(AT), right: column(NUMBER) };
     const isAfter: Expression = { ...isBin, type: "COMPARE_GREATERTHANOREQUALTO" };
     const items = [
@@ -386,7 +340,11 @@ class GapFilling {
     const [last, lastNumber, next, nextNumber] = (["last", "last number", "next", "next number"] as const).map((what) =>
       column(carried(value, what)),
     ) as [Expression, Expression, Expression, Expression];
-    const [at, t0, t1] = [column(AT), lastNumber, nextNumber].map((number) => this.startOf(number)) as [Expression, Expression, Expression];
+    const [at, t0, t1] = [column(AT), lastNumber, nextNumber].map((number) => this.bins.startOf(number)) as [
+      Expression,
+      Expression,
+      Expression,
+    ];
     return whenThen([[isAfter, call("__interpolate", [at, t0, last, t1, next])]]);
   }
 }
@@ -396,10 +354,6 @@ function chunkSizes({ count }: GapBins): bigint[] {
   const sizes: bigint[] = [];
   for (let size = CHUNK; size < count; size *= CHUNK) sizes.unshift(size);
   return sizes;
-}
-
-function haveSameForm(a: Found, b: Found): boolean {
-  return a.zone === b.zone && a.bins.isOneRun === b.bins.isOneRun && chunkSizes(a.bins).length === chunkSizes(b.bins).length;
 }
 
 function countBins(node: Expression): number {

@@ -17,7 +17,7 @@ import type { Expression, FunctionCall, Modifier, OrderBy, SelectNode, Window } 
 import { hasAggregate, isAggregateCall } from "../functions/aggregate-call.ts";
 import { isSelector } from "../functions/selector.ts";
 import { type OneTable, Unfit, unfit } from "../one-table.ts";
-import { conjuncts, mapChildren, someNode } from "../walk.ts";
+import { childrenOf, conjuncts, someNode } from "../walk.ts";
 
 export interface NewestRows {
   /** Items of the select list that are 1 only in newest rows, and tell nothing of others where they are 1; null: only newest rows show. */
@@ -57,7 +57,7 @@ class NewestFinder {
   }
 
   find(): NewestRows {
-    const { fields, rest } = this.table.pushedDown.current;
+    const { fields, rest } = this.table.pushedDown;
     if (fields.length > 0 || !rest.every((condition) => this.table.isOfSeries(condition))) unfit();
     const { node } = this;
     const isGrouped =
@@ -103,12 +103,8 @@ class NewestFinder {
   /** Everything but aggregates and keys would be DuckDB's error. */
   private checkAggregates(node: Expression): void {
     if (node.class === "FUNCTION" && isAggregateCall(node)) this.checkAggregate(node);
-    else if (node.class !== "SUBQUERY") {
-      mapChildren(node, (child) => {
-        this.checkAggregates(child);
-        return child;
-      });
-    } else unfit();
+    else if (node.class === "SUBQUERY") unfit();
+    else for (const child of childrenOf(node)) this.checkAggregates(child);
   }
 
   private checkAggregate(node: FunctionCall): void {

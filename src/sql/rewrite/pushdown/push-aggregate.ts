@@ -7,7 +7,6 @@ import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
 import type { OutputColumn } from "../../bind/scope.ts";
-import type { Late } from "../../parse/late.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
 import { call, stringConstant } from "../../parse/tree.ts";
@@ -19,7 +18,7 @@ import { conjunction, mapChildren, someNode } from "../walk.ts";
 import type { PushedDown } from "./where.ts";
 
 /** A scan of groups, registered under a new handle; null when the statement has to do without. */
-type GroupScan = (source: Late<GroupSource>) => ScanUse | null;
+type GroupScan = (source: GroupSource) => ScanUse | null;
 
 /** Changes the SELECT to read groups, and gives its new FROM; null, and nothing changed, when that cannot be. */
 export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
@@ -73,7 +72,7 @@ class Grouping {
       const name = this.table.itemNames[i] ?? (item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "");
       return { ...value, alias: name };
     });
-    const filters = pushedDown.current.rest.map((condition) => this.keyFilter(condition));
+    const filters = pushedDown.rest.map((condition) => this.keyFilter(condition));
     if (node.having !== null) filters.push(this.replace(node.having, "filter"));
     const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
@@ -219,7 +218,7 @@ class Grouping {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
   }
 
-  private groupsAsTable(pushedDown: Late<PushedDown>): From {
+  private groupsAsTable({ range, tags, fields }: PushedDown): From {
     const groupBy = [...this.tags.values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
@@ -233,15 +232,11 @@ class Grouping {
       ...groupBy.map(({ name }) => encodeName(name)),
       ...aggregates.map(({ name }) => name),
     ];
-    const source = this.table.step((): GroupSource => {
-      const { range, tags, fields } = pushedDown.current;
-      const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
-      const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
-      const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
-      return { request, columnNames, unbinned };
-    });
-    const scan = this.groups(source) ?? unfit();
-    const columns = aggregateColumns(source.current.request).map((type, index): OutputColumn => {
+    const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
+    const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
+    const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
+    const scan = this.groups({ request, columnNames, unbinned }) ?? unfit();
+    const columns = aggregateColumns(request).map((type, index): OutputColumn => {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
       const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
       return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };

@@ -73,8 +73,7 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
 
 /** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
 function widened(left: Typed, right: Typed): [Expression, Expression] {
-  // asked for only where both have one: what is looked at is fixed (trace.ts)
-  const literals = "number" in left && "number" in right && typeof left.number === "bigint" && typeof right.number === "bigint";
+  const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
   const type = staysUnsigned(left, right) ? "UBIGINT" : "BIGINT";
   return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
 }

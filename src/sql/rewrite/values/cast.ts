@@ -64,16 +64,11 @@ function castOfDays(node: Cast, child: Typed): Typed | null {
   return null;
 }
 
-/** `cast` with the number that it makes of a constant, worked out when somebody asks: what is not looked at may differ (trace.ts). */
+/** `cast` with the number that it makes of a constant. */
 function withNumber(cast: Typed, child: Typed): Typed {
-  if ((cast.kind !== "integer" && cast.kind !== "float") || !("number" in child || "text" in child)) return cast;
-  const lazy = {
-    ...cast,
-    get number() {
-      return castNumber(cast.kind, child);
-    },
-  };
-  return lazy as Typed;
+  if ((cast.kind !== "integer" && cast.kind !== "float") || (child.number === undefined && child.text === undefined)) return cast;
+  const number = castNumber(cast.kind, child);
+  return number === undefined ? cast : { ...cast, number };
 }
 
 /** TRUE is parsed as a cast of 't'. */

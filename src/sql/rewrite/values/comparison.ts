@@ -110,20 +110,20 @@ export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
 
 /** The same for literals alone, which stay one where they mean to the column what they mean as they are. */
 export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList): Typed {
-  const { list } = literals;
-  const isAsItIs = list.kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
+  const { kind, values } = literals;
+  const isAsItIs = kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
   if (subject.source === undefined || !isAsItIs) {
-    const constants = list.values().map((value): Typed => typedConstant({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
+    const constants = values.map((value): Typed => typedConstant({ class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value }));
     return rewriteIn(node, [subject, ...constants]);
   }
   const rewritten: Operator = { ...node, children: [subject.node, literals] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
-  const isText = list.kind === "s" && textHint(subject, []) !== null;
+  const isText = kind === "s" && textHint(subject, []) !== null;
   return condition(rewritten, [
     isText
       ? textHint(
           subject,
-          list.values().map(({ value }) => String(value)),
+          values.map(({ value }) => String(value)),
         )
       : null,
   ]);

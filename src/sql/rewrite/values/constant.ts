@@ -1,7 +1,6 @@
 // Literals as values: of which kind they are, and how wide they reach DuckDB.
 import { kindOfType, type Typed } from "../../bind/kind.ts";
 import { type Constant, castTo, type Expression } from "../../parse/tree.ts";
-import { TracedValue } from "../../plan/trace.ts";
 import { decimalValue, wideValue } from "../../print/value-text.ts";
 import { typed } from "../typed.ts";
 
@@ -12,7 +11,6 @@ export const U64_MAX = 2n ** 64n - 1n;
 export function typedConstant(node: Constant): Typed {
   const { value } = node;
   if (value.is_null) return typed(node, "unknown");
-  if (value instanceof TracedValue) return tracedConstant(node, value);
   if (value.type.id === "VARCHAR") return { node, kind: "string", text: String(value.value) };
   const kind = kindOfType(value.type);
   if (kind === "boolean") return { node, kind, boolean: value.value === true };
@@ -31,40 +29,10 @@ function largeConstant(node: Constant, number: bigint): Typed {
   return { node: { ...node, value }, kind: "float", number: Number(number) };
 }
 
-/** Its value is read on request: that records the dependency. */
-function tracedConstant(node: Constant, value: TracedValue): Typed {
-  const plain = () => typedConstant({ ...node, value: { type: value.type, is_null: false, value: value.value } });
-  const kind = kindOfType(value.type);
-  if (kind === "string") {
-    return {
-      ...{ node, kind },
-      get text() {
-        return String(value.value);
-      },
-    };
-  }
-  if (kind === "boolean") {
-    return {
-      ...{ node, kind },
-      get boolean() {
-        return value.value === true;
-      },
-    };
-  }
-  const arrow = value.isUnsigned ? { arrow: "UInt64" } : {};
-  return {
-    ...{ node, kind, ...arrow },
-    get number() {
-      return plain().number!;
-    },
-  };
-}
-
 /** An integer literal is 64 bits wide in the dialect, not DuckDB's 32; beyond those with a sign it has none. */
 export function wideConstant(value: Typed): Expression {
   const { node } = value;
   if (node.class !== "CONSTANT" || value.kind !== "integer") return node;
-  // of literals nobody has to look at the value
   if (node.value.type.id === "INTEGER" || node.value.type.id === "BIGINT") return castTo(node, "BIGINT");
   const { number } = value;
   if (typeof number !== "bigint" || number > U64_MAX) return node;

@@ -1,12 +1,16 @@
-// Statements of one shape with other literals, parameters and clocks: a kept rewrite that says it is for one must be what a new one is.
+// Statements of one shape with other literals, parameters and clocks: the plan of a template must be that of the whole statement.
 
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
 import type { QueryParams } from "../../src/model/query/query.ts";
 import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import type { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { parseStatement } from "../../src/sql/parse/statement.ts";
 import { tokenize } from "../../src/sql/parse/tokens.ts";
-import { Rewrite, type RewriteOptions } from "../../src/sql/plan/kept-rewrite.ts";
+import { PhysicalPlan, type PlanOptions } from "../../src/sql/plan/physical-plan.ts";
+import { makePlan, parseShape, type SqlPlan } from "../../src/sql/plan/plan.ts";
+import { PlanCache } from "../../src/sql/plan/plan-cache.ts";
+import type { StatementTables } from "../../src/sql/plan/planned-scan.ts";
 import type { Below } from "./prng.ts";
 
 const STRINGS = [
@@ -68,57 +72,70 @@ export function otherTable(table: ScanTable, below: Below): ScanTable {
   };
 }
 
-export interface KeptCase {
+export interface PlanCase {
   readonly sql: string;
   readonly params: QueryParams;
   readonly nowNs: bigint;
   readonly tables: readonly ScanTable[];
 }
 
-/** Whether a kept rewrite was found for the case. @throws where it is another than a new one */
-export async function checkKept(engine: SqlEngine, { sql, params, nowNs, tables }: KeptCase): Promise<boolean> {
-  const plan = await engine.plan(sql).catch(orNull);
-  if (plan === null) return false;
-  const options: RewriteOptions = {
-    values: { text: plan.statement.text, literals: plan.literals, params, nowNs },
-    names: plan.statement.names,
-    tables: { find: (name) => tables.find((table) => table.name === name) ?? null, isPlain: false, isInternal: false, refused: new Set() },
-    functionBytesMax: plan.isSimple ? null : engine.functionBytesMax,
-  };
-  const fresh = newRewrite(() => Rewrite.of(plan, options));
-  const wanted = fresh instanceof Rewrite ? describeRewrite(fresh) : fresh;
-  const kept = plan.rewrites.find(options);
-  if (kept !== null) {
-    expect({ sql, params, rewrite: describeRewrite(kept) }).toEqual({ sql, params, rewrite: wanted as object });
-    // what is reckoned with is enough for both
-    expect(kept.functionBytes).toBeGreaterThanOrEqual((fresh as Rewrite).functionBytes);
-  } else if (fresh instanceof Rewrite) plan.rewrites.add(fresh, options.values);
-  return kept !== null;
+/** A planner that keeps templates, beside one that parses every statement with its literals. */
+export class TemplatePlans {
+  private readonly cache: PlanCache;
+  private parsed = 0;
+
+  constructor(private readonly engine: SqlEngine) {
+    this.cache = new PlanCache((sql) => {
+      this.parsed++;
+      return engine.serialize(sql);
+    }, 1 << 24);
+  }
+
+  /** Whether the plan of the case came from a template that another statement left. @throws where it is another than a fresh one */
+  async check({ sql, params, nowNs, tables }: PlanCase): Promise<boolean> {
+    let isKnown = false;
+    const find = (name: string) => tables.find((table) => table.name === name) ?? null;
+    const found: StatementTables = { find, isPlain: false, isInternal: false, refused: new Set() };
+    const options = { params, nowNs, tables: found, functionBytesMax: this.engine.functionBytesMax };
+    const { parsed } = this;
+    const parseKept = async () => {
+      const plan = await this.cache.plan(sql);
+      isKnown = this.parsed === parsed;
+      return plan;
+    };
+    const kept = await outcomeOf(parseKept, options);
+    const fresh = await outcomeOf(() => this.parseWhole(sql), options);
+    expect({ sql, params, plan: kept }).toEqual({ sql, params, plan: fresh });
+    return isKnown;
+  }
+
+  private async parseWhole(sql: string): Promise<SqlPlan> {
+    const statement = parseStatement(sql);
+    const { text } = statement;
+    const parser = { serialize: (part: string) => this.engine.serialize(part), breathe: () => null };
+    return makePlan(statement, { text, literals: [], chars: text.sql.length }, await parseShape(text, [], parser));
+  }
 }
 
-function orNull(error: unknown): null {
-  if (error instanceof TsdbError) return null;
-  throw error;
-}
-
-function newRewrite(make: () => Rewrite): Rewrite | string {
+/** All that a run makes use of, or the error. */
+async function outcomeOf(parse: () => Promise<SqlPlan>, options: Omit<PlanOptions, "names">): Promise<object | string> {
   try {
-    return make();
+    const plan = await parse();
+    return describePlan(PhysicalPlan.of(plan, { ...options, names: plan.statement.names }));
   } catch (error) {
     if (error instanceof TsdbError) return error.message;
     throw error;
   }
 }
 
-/** All that a run makes use of. */
-function describeRewrite(rewrite: Rewrite): object {
-  const { scans, direct, outputs } = rewrite;
+function describePlan(plan: PhysicalPlan): object {
+  const { scans, direct, outputs, functionBytes } = plan;
   return {
-    text: rewrite.text(scans.map((_, i) => i + 41)),
-    scans: scans.map(({ subject, range, tags, fields, newestOnly, present, stake, columns }) => {
-      const source = subject.kind === "groups" ? subject.source.current : null;
-      return { kind: subject.kind, table: subject.table, source, range, tags, fields, newestOnly, present, stake, columns };
-    }),
+    text: plan.text(scans.map((_, i) => i + 41)),
+    functionBytes,
+    scans: scans.map(({ subject, range, tags, fields, newestOnly, present, stake, columns }) => ({
+      ...{ subject, range, tags, fields, newestOnly, present, stake, columns },
+    })),
     direct: direct === null ? null : { ...direct, scan: direct.scan.handle },
     outputs: outputs?.map(({ source, numbers: _, times: __, ...column }) => ({
       ...column,
