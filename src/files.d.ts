@@ -9,3 +9,14 @@ declare module "*.py" {
   const text: string;
   export default text;
 }
+
+// Parts of prom-client, which has types for all of it only.
+declare module "prom-client/lib/counter.js" {
+  export { Counter as default } from "prom-client";
+}
+declare module "prom-client/lib/gauge.js" {
+  export { Gauge as default } from "prom-client";
+}
+declare module "prom-client/lib/registry.js" {
+  export { Registry as default } from "prom-client";
+}

@@ -10,7 +10,7 @@ import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import { QueryLog } from "../query/query-log.ts";
 import { type SystemTablesParts, systemRows } from "../query/system-tables.ts";
 import { Snapshots } from "../scan/snapshots.ts";
-import { functionBytesOf } from "../sql/execute/engine.ts";
+import { functionBytesOf } from "../sql/limits/function-memory.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Pins } from "../storage/buffer/pins.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
@@ -116,7 +116,7 @@ export class Queries {
         cacheBytes: Math.floor(config.fileCacheBytes / workerCount),
         loopMsMax: testedLoopMs ?? LIMITS.loopMsMax,
         hasFaults: testedLoopMs !== undefined,
-        processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf({ memoryBytes: queryMemoryBytes }),
+        processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf(queryMemoryBytes),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / workerCount),
       },
       concurrentMax: config.concurrentQueriesMax,

@@ -11,7 +11,7 @@ import { MACROS } from "../functions/macros.ts";
 import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";
 import { VALUE_MACROS } from "../functions/value-macros.ts";
 import { BOUNDED_MACROS } from "../limits/bounded-macros.ts";
-import { FunctionMemory } from "../limits/function-memory.ts";
+import { FunctionMemory, functionBytesOf } from "../limits/function-memory.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { PlanCache } from "../plan/plan-cache.ts";
 import { describeStatement, type SqlDescription } from "./description.ts";
@@ -35,7 +35,6 @@ export interface SqlEngineOptions {
 /** What plans are kept may take: some thousand shapes of ordinary statements. */
 const PLAN_BYTES_KEPT = 32 << 20;
 const IDLE_CONNECTIONS = 8;
-const FUNCTION_BYTES_MIN = 1 << 30;
 
 /** A DuckDB with our functions in it. */
 interface Instance {
@@ -57,7 +56,7 @@ export class SqlEngine implements SqlHost {
     readonly registry: ScanRegistry,
     private instance: Instance,
   ) {
-    this.functionMemory = new FunctionMemory(functionBytesOf(options));
+    this.functionMemory = new FunctionMemory(functionBytesOf(options.memoryBytes));
   }
 
   static async open(kernel: Kernel, options: SqlEngineOptions): Promise<SqlEngine> {
@@ -71,7 +70,7 @@ export class SqlEngine implements SqlHost {
   }
 
   get functionBytesMax(): number {
-    return functionBytesOf(this.options);
+    return functionBytesOf(this.options.memoryBytes);
   }
 
   /** Parses and checks a statement. `breathe`: others have their turn between the stages of a long one. @throws TsdbError bad_query */
@@ -159,10 +158,6 @@ export class SqlEngine implements SqlHost {
     this.serializing = result.catch((error) => this.noticeError(error));
     return result;
   }
-}
-
-export function functionBytesOf({ memoryBytes }: Pick<SqlEngineOptions, "memoryBytes">): number {
-  return Math.max(FUNCTION_BYTES_MIN, memoryBytes);
 }
 
 async function openInstance(options: SqlEngineOptions, registry: ScanRegistry): Promise<Instance> {

@@ -3,6 +3,12 @@ import { TsdbError } from "../../model/errors.ts";
 
 /** Statements of less are not worth counting. */
 const COUNTED_BYTES_MIN = 16 << 20;
+const FUNCTION_BYTES_MIN = 1 << 30;
+
+/** What functions may take in an engine with this memory. */
+export function functionBytesOf(memoryBytes: number): number {
+  return Math.max(FUNCTION_BYTES_MIN, memoryBytes);
+}
 
 export class FunctionMemory {
   private takenBytes = 0;
