@@ -1,7 +1,7 @@
 // Rows in one of the states of row-states.ts, behind a real server.
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { dataOf, startDataServer } from "./data-server.ts";
-import { bringInto, ROW_STATES, type RowHolder, type RowState, type RowStep } from "./row-states.ts";
+import { bringInto, type RowHolder, type RowState, type RowStep } from "./row-states.ts";
 import type { TestServer } from "./server.ts";
 
 /** Nothing is flushed or merged but when the state says so. */
@@ -55,14 +55,18 @@ export class ServedRows implements RowHolder {
   }
 }
 
-/** What a server answers in each state, one server after the other: what does not depend on the state is the same in all. */
-export async function inEveryState<T>(
+/** For `npm test`: rows that were never written to a file, and rows of files and of the log; `npm run test:long` asks in all states. */
+export const FEW_STATES: readonly RowState[] = ["in memory", "restarted from files"];
+
+/** What a server answers in each of the states, one server after the other: what does not depend on the state is the same in all. */
+export async function inEachState<T>(
+  states: readonly RowState[],
   steps: readonly RowStep[],
   ask: (server: TestServer, state: RowState) => Promise<T>,
   options: ServedOptions = {},
 ): Promise<ReadonlyMap<RowState, T>> {
   const answers = new Map<RowState, T>();
-  for (const state of ROW_STATES) {
+  for (const state of states) {
     const server = await ServedRows.start(state, steps, options);
     try {
       answers.set(state, await ask(server, state));
