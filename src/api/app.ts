@@ -1,5 +1,5 @@
-// The HTTP surface as one Elysia app. What holds for every request stands in `border`: its target, headers of every answer, OPTIONS, HEAD,
-// counting. Who may ask is checked within each route: route.ts.
+// The HTTP API as one Elysia app. `border` handles what applies to every request: target, response headers, OPTIONS, HEAD, metrics. Access
+// is checked within each route: route.ts.
 import { type AnyElysia, Elysia } from "elysia";
 import { docsRoutes } from "./docs/docs.ts";
 import { INVALID_TARGET, type RequestTarget, RequestTargets, targetOf } from "./request/request-target.ts";
@@ -29,7 +29,7 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-/** Nothing that follows on the connection is read: a client and the server may not agree on where it begins. */
+/** Closes the connection: client and server may disagree on where the next request begins. */
 function invalidTarget(): Response {
   const failure = failureOf(INVALID_TARGET);
   return errorJson({ ...failure, headers: { ...failure.headers, connection: "close" } });
@@ -51,17 +51,17 @@ const ROUTES = [
   infoRoutes,
 ];
 
-/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens.
- *  @throws Error for a route that does not check who asks */
+/** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. @throws Error for a route without an
+ *  access check */
 export function createApp(services: AppServices): App {
   const { access } = services;
   const routes = { paths: new Set<string>(), headPaths: new Set<string>() };
-  // Elysia asks for the function around its router with every request.
+  // Elysia requests the function around its router for every request.
   const around = once((next: Handler) => border(services, routes, next));
   const app: App = new Elysia({
     name: "http",
     strictPath: true,
-    // Otherwise the router looks for the path behind the 11th character and misses it after a short host name.
+    // Otherwise the router searches for the path after the 11th character and misses it after a short host name.
     handler: { standardHostname: false },
   })
     .wrap((next) => around(next as unknown as Handler))
@@ -82,14 +82,14 @@ export function createApp(services: AppServices): App {
   return app;
 }
 
-/** @throws Error when a route was not registered with an access rule */
+/** @throws Error if a route was not registered with an access rule */
 export function requireChecks(app: App): void {
   for (const { method, path, handler } of app.routes) {
     if (!isChecked(handler)) throw new Error(`BUG: the route ${method} ${path} has no access rule`);
   }
 }
 
-/** `make`, which is called again only for another argument than the last. */
+/** Memoizes `make` for its last argument. */
 function once<T, R>(make: (argument: T) => R): (argument: T) => R {
   let last: { argument: T; made: R } | undefined;
   return (argument) => {
@@ -100,7 +100,7 @@ function once<T, R>(make: (argument: T) => R): (argument: T) => R {
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-/** Around the router: reads the target, adds the headers that every answer carries, and counts by route pattern. */
+/** Wraps the router: reads the target, adds the common response headers, and counts requests by route pattern. */
 function border(services: AppServices, routes: { paths: ReadonlySet<string>; headPaths: ReadonlySet<string> }, next: Handler): Handler {
   const headers = Object.entries(commonHeaders(services));
   const targets = new RequestTargets();
@@ -113,9 +113,9 @@ function border(services: AppServices, routes: { paths: ReadonlySet<string>; hea
   const answer = (request: Request, target: RequestTarget): Response | Promise<Response> => {
     const { path, url } = target;
     if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: PREFLIGHT });
-    // The router would answer HEAD with what GET says; here HEAD is a method like any other, and mostly not offered.
+    // The router would answer HEAD like GET; here HEAD is a separate method, and mostly not offered.
     if (request.method === "HEAD" && !routes.headPaths.has(path)) return services.access.notFound(request, target);
-    // The router finds the path by counting the characters of http://, and would take one of the slashes of https:// for it.
+    // The router finds the path by skipping the length of http://, so that for https:// it would start one slash too early.
     if (request.url !== url) Object.defineProperty(request, "url", { value: url });
     return next(request);
   };

@@ -1,4 +1,4 @@
-// A second listener for a lost first admin token: it answers one request of any client of its address, and ends.
+// A second listener for a lost first admin token: it answers one request, from any client of its address, and stops.
 import type { Authorizer } from "../auth/authorizer.ts";
 import type { TokenService } from "../auth/token-service.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -14,7 +14,7 @@ export interface RecoveryListener {
   stop(): void;
 }
 
-/** @throws TsdbError config when the address cannot be listened on */
+/** @throws TsdbError config if the address cannot be bound */
 export function startRecovery(
   address: { readonly hostname: string; readonly port: number },
   authorizer: Authorizer,
@@ -30,7 +30,7 @@ export function startRecovery(
     isUsed = true;
     try {
       const response = tokenCreated(await tokens().recoverOperatorToken(authorizer.recoveryCaller()));
-      // once this answer is sent
+      // after this answer was sent
       setImmediate(() => void server.stop(false));
       onUsed();
       return response;

@@ -1,4 +1,4 @@
-// A certificate of the server's own, for trying out https: made once and kept in the data folder. Clients have to be told to trust it.
+// A self-signed certificate for trying out HTTPS: created once and kept in the data folder. Clients must be told to trust it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ export interface KeyPair {
 
 const DAYS = 365;
 const DAY_MS = 86_400_000;
-/** One that ends sooner is made anew at a start. */
+/** A certificate with less time left is replaced at start. */
 const DAYS_LEFT_MIN = 7;
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const SERIAL_BYTES = 16;
 
-/** The pair of `folder`, or a new one if there is none or it ends soon; null: in memory only.
- *  @throws Error when the folder cannot be written */
+/** The pair stored in `folder`, or a new one if there is none or it expires soon; null: kept in memory only. @throws Error if the folder
+ *  cannot be written */
 export async function selfSigned(folder: string | null, nowMs: number): Promise<KeyPair> {
   if (folder === null) return make(nowMs);
   const paths = { cert: join(folder, "certificate.pem"), key: join(folder, "key.pem") };
@@ -38,7 +38,7 @@ function read(paths: KeyPair): KeyPair | null {
   }
 }
 
-/** 0 for what is no certificate. */
+/** Returns 0 if it is not a certificate. */
 async function endsMs(cert: string): Promise<number> {
   const { X509Certificate } = await import("node:crypto");
   try {
@@ -48,9 +48,9 @@ async function endsMs(cert: string): Promise<number> {
   }
 }
 
-/** For this machine by all the names it has for itself. */
+/** Creates a certificate for all names of this machine. */
 async function make(nowMs: number): Promise<KeyPair> {
-  // which it wants to be there first
+  // must be loaded before the certificate library
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);

@@ -1,4 +1,4 @@
-// Listens: puts the app behind Bun's HTTP server, with the limits and the end that the app does not know.
+// Runs the app behind Bun's HTTP server, with connection limits and an orderly shutdown.
 import type { Server } from "bun";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -11,23 +11,23 @@ export interface ListenOptions {
   /** 0 = any free port. */
   readonly port: number;
   readonly tls?: Tls;
-  /** A connection that is silent for longer is closed; queries lift it for themselves. At most 255. */
+  /** A connection without traffic is closed after this time; queries disable it. At most 255. */
   readonly idleTimeoutSeconds?: number;
 }
 
 export interface HttpServer {
   readonly hostname: string;
   readonly port: number;
-  /** `http://127.0.0.1:8181`, without a slash at the end. */
+  /** `http://127.0.0.1:8181`, without a trailing slash. */
   readonly url: string;
-  /** Stops accepting and waits for running requests, at most `graceMs`; then closes what is left. */
+  /** Stops accepting and waits for running requests, at most `graceMs`; then closes the remaining connections. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** @throws TsdbError config when the address cannot be listened on */
+/** @throws TsdbError config if the address cannot be bound */
 export function startHttpServer(app: App, options: ListenOptions): HttpServer {
   const server = listen(app, options);
-  // Routes reach the server through their context, to lift the idle limit of one request.
+  // Routes access the server through their context, to disable the idle timeout of a request.
   app.server = server;
   noteIdleLimit(server, options.idleTimeoutSeconds ?? LIMITS.connectionIdleSeconds);
   const { url } = server;
@@ -46,12 +46,13 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
       port,
       ...(tls === undefined ? {} : { tls: { cert: tls.cert, key: tls.key, ciphers: CIPHERS, ...oldestVersion(tls.minimum) } }),
       idleTimeout: idleTimeoutSeconds,
-      // The routes refuse large bodies themselves, with a body that says why; Bun's own refusal is empty.
+      // The routes reject large bodies themselves, with an explanation; Bun's own answer is empty.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       reusePort: false,
       fetch: app.fetch,
-      // Only for what escapes the app's own handler, as a stream that broke after its first bytes: reported there, and not told to clients.
+      // Only for errors outside of the app's handler, such as a stream that fails after its first bytes: reported there, hidden from
+      // clients.
       error: () => new Response("internal error", { status: 500 }),
     });
   } catch (error) {
@@ -64,15 +65,15 @@ function listen(app: App, { hostname, port, tls, idleTimeoutSeconds = LIMITS.con
   }
 }
 
-/** As the runtime wants it: the number on the wire, of which its types know nothing. */
+/** In the runtime's form: the protocol's number, which its types do not declare. */
 function oldestVersion(minimum: "tls-1.2" | "tls-1.3" = "tls-1.2"): object {
   return { minVersion: minimum === "tls-1.3" ? 0x0304 : 0x0303 };
 }
 
-/** How often to look whether a request still runs. */
+/** Interval between checks for running requests. */
 const STOP_POLL_MS = 20;
 
-/** A connection without a request, or with half the head of one, is not waited for: only its idle limit would end it. */
+/** Connections without a request, or with an incomplete request head, are not waited for: only their idle timeout would end them. */
 async function stop(server: Server<undefined>, graceMs: number): Promise<void> {
   const endMs = performance.now() + graceMs;
   let hasEnded = false;

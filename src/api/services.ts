@@ -1,4 +1,4 @@
-// What the routes need from the rest of the server. main.ts fills it; tests fill it with fakes.
+// The services that routes need from the server. server/ provides them; tests use fakes.
 import type { AdminCaller, DatabaseGrant, ProvenCaller } from "../auth/authorizer.ts";
 import type { TokenService } from "../auth/token-service.ts";
 import type { CacheService } from "../model/cache-service.ts";
@@ -16,50 +16,50 @@ import type { Edition } from "./shared/aliases.ts";
 
 export interface ServerStatus {
   readonly state: "replaying" | "ready" | "failed" | "stopping";
-  /** One line for people: how far the replay is, which log failed and why. */
+  /** One readable line: the progress of the replay, or which log failed and why. */
   readonly reason?: string;
-  /** Why writes are refused although the server is ready: the disk is full. */
+  /** Why writes are rejected although the server is ready: the disk is full. */
   readonly degraded?: string;
 }
 
 export interface AppServices {
   readonly write: WriteService;
   readonly query: QueryService;
-  /** Statements of the v1-style language that change something. @throws TsdbError unavailable before the log is replayed */
+  /** Runs InfluxQL statements that change something. @throws TsdbError unavailable until the log is replayed */
   readonly definitions: (caller: ProvenCaller) => DefinitionService;
-  /** Which database a v1 call means. @throws TsdbError unavailable before the log is replayed */
+  /** Resolves the database of a v1 call. @throws TsdbError unavailable until the log is replayed */
   readonly policies: () => PolicyLookup;
-  /** The names of all databases: a handler shows those that its caller may see. @throws TsdbError unavailable before the log is replayed */
+  /** Lists all databases: handlers show those that their caller may see. @throws TsdbError unavailable until the log is replayed */
   readonly databaseList: (caller: ProvenCaller) => Pick<DatabaseService, "list">;
-  /** @throws TsdbError unavailable before the log is replayed */
+  /** @throws TsdbError unavailable until the log is replayed */
   readonly databases: (grant: DatabaseGrant) => DatabaseService;
-  /** @throws TsdbError unavailable before the log is replayed */
+  /** @throws TsdbError unavailable until the log is replayed */
   readonly data: (grant: DatabaseGrant) => DataService;
-  /** Its methods ask for an admin, but for the first token. @throws TsdbError unavailable before the log is replayed */
+  /** Its methods require an admin, except for the first token. @throws TsdbError unavailable until the log is replayed */
   readonly tokens: () => TokenService;
-  /** @throws TsdbError unavailable before the log is replayed */
+  /** @throws TsdbError unavailable until the log is replayed */
   readonly caches: (grant: DatabaseGrant) => CacheService;
-  /** @throws TsdbError unavailable before the log is replayed */
+  /** @throws TsdbError unavailable until the log is replayed */
   readonly nodes: (admin: AdminCaller) => NodeService;
-  /** @throws TsdbError unavailable before the log is replayed */
+  /** @throws TsdbError unavailable until the log is replayed */
   readonly fileIndexes: (grant: DatabaseGrant) => FileIndexService;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */
   readonly clusterUuid: string;
-  /** A new uuid at each start of the process. */
+  /** A new UUID at each start of the process. */
   readonly processId: string;
   readonly edition: Edition;
-  /** Short hash of the build. */
+  /** Short commit hash of the build. */
   readonly revision: string;
-  /** Counters and gauges; made before the services because they feed it. */
+  /** Created before the services, which report to it. */
   readonly metrics: Metrics;
-  /** Bound on a body's bytes, as sent and again decompressed. */
+  /** Limit of a body's bytes, as sent and again after decompression. */
   readonly maxRequestBytes: number;
-  /** Rows of the answer to a v1 request at most, unless it asks for chunks; 0 = no limit. */
+  /** Maximum rows of a v1 answer without chunks; 0 = no limit. */
   readonly v1RowsMax: number;
-  /** Milliseconds of a clock that never goes back; for durations only. */
+  /** Milliseconds of a monotonic clock; for durations only. */
   readonly now: () => number;
-  /** Called with every error that ends as a 500 or breaks an answer half way, for the log. */
+  /** Receives every error that ends as a 500 or interrupts an answer, for the log. */
   readonly report: (error: unknown, where: string) => void;
 }

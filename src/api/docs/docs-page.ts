@@ -1,4 +1,4 @@
-// The documentation as one HTML page without scripts or foreign assets, so that it reads the same behind any firewall.
+// The documentation as one HTML page without scripts or external assets, so that it works behind any firewall.
 import type { Content, OpenApi, Operation, Parameter } from "./openapi.ts";
 
 const STYLE = `
@@ -13,6 +13,7 @@ code, pre { font-family: ui-monospace, monospace; font-size: .9em; } pre { backg
 table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid var(--line); padding: .35rem .6rem .35rem 0; text-align: left; vertical-align: top; }
 th { font-size: .8rem; font-weight: 600; } .required { color: #cf222e; font-size: .8rem; } details { margin: .2rem 0; } summary { cursor: pointer; }`;
 
+/** Renders the OpenAPI document as HTML. */
 export function renderDocs(document: OpenApi): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
@@ -88,7 +89,7 @@ function contents(byType: Readonly<Record<string, Content>>): string {
     .join("");
 }
 
-/** A request to try, with the parameters that must be there. */
+/** An example request with the required parameters. */
 function curl(method: string, path: string, operation: Operation): string {
   const required = operation.parameters
     .filter((each) => each.required && each.in === "query")
@@ -105,7 +106,7 @@ function curl(method: string, path: string, operation: Operation): string {
   return `curl${data === "" ? ` -X ${method.toUpperCase()}` : ""} '${url}${search}'${data}`;
 }
 
-/** The required members of a JSON body, named after themselves. */
+/** The required members of a JSON body, with their names as values. */
 function exampleOf(operation: Operation): string {
   const schema = operation.requestBody?.content["application/json"]?.schema ?? {};
   const required = Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];

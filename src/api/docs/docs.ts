@@ -1,4 +1,4 @@
-// GET /openapi.json and GET /docs, both made from what the routes say about themselves.
+// GET /openapi.json and GET /docs, both generated from the routes' descriptions.
 
 import type { AppServices } from "../services.ts";
 import { json } from "../shared/respond.ts";
@@ -7,7 +7,7 @@ import { renderDocs } from "./docs-page.ts";
 import { type DocumentedRoute, openApi } from "./openapi.ts";
 import { hidden } from "./operation.ts";
 
-/** `routes` is asked at the first request, when all of them are registered. */
+/** @param routes called at the first request, when all routes are registered */
 export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
   const document = once(() => openApi(routes(), services.edition));
   const page = once(() => renderDocs(document()));

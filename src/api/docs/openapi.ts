@@ -1,7 +1,7 @@
 // The OpenAPI document of the registered routes.
 import { EDITIONS, type Edition } from "../shared/aliases.ts";
 
-/** What a route keeps of itself; Elysia's route list has more. */
+/** The description stored with a route; Elysia's route list contains more. */
 export interface DocumentedRoute {
   readonly method: string;
   readonly path: string;
@@ -36,6 +36,7 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** The OpenAPI document of documented routes. */
 export function openApi(routes: readonly DocumentedRoute[], edition: Edition): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const { method, path, hooks } of routes) {

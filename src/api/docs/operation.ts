@@ -1,10 +1,10 @@
-// Turns the schemas that the routes read with into the OpenAPI form of the route, so that reading and documenting cannot differ.
+// Converts the schemas that routes parse with to their OpenAPI form, so that parsing and documentation cannot differ.
 import type { TObject, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { AccessRule } from "../../model/access.ts";
 import type { RouteAccess } from "../shared/access.ts";
 
-/** Member of a route's description that says who may ask it. */
+/** Member of a route's description with its access rule. */
 const ACCESS = "x-access";
 
 /** A route's access rule, and its part of the OpenAPI document. */
@@ -13,7 +13,7 @@ export interface DescribedRoute<R extends AccessRule = AccessRule> {
   readonly detail: DocumentDecoration;
 }
 
-/** A route that is not documented. */
+/** A route without documentation. */
 export function hidden<R extends AccessRule>(rule: R, { takesPassword = false } = {}): DescribedRoute<R> {
   return { access: { rule, takesPassword }, detail: { hide: true, [ACCESS]: rule } as DocumentDecoration };
 }
@@ -22,14 +22,14 @@ export interface OperationSource<R extends AccessRule = AccessRule> {
   readonly tag: "Write" | "Query" | "Databases" | "Tokens" | "Server";
   readonly summary: string;
   readonly access: R;
-  /** `p` in the query string is a token. */
+  /** True if `p` in the query string is a token. */
   readonly takesPassword?: boolean;
   readonly description?: string;
   readonly query?: TObject;
   readonly headers?: TObject;
   /** Body by media type. */
   readonly body?: Readonly<Record<string, TSchema>>;
-  /** What each status means, with the body's schema by media type where there is one. */
+  /** Meaning of each status, with the body's schema by media type where there is a body. */
   readonly answers: Readonly<Record<number, Answer>>;
 }
 
@@ -57,7 +57,7 @@ export function operation<const R extends AccessRule>(source: OperationSource<R>
   return { access, detail: detail as unknown as DocumentDecoration };
 }
 
-/** What every route may answer that is asked for like this, unless it says more of it itself. */
+/** Answers common to all routes of this kind, unless the route describes them itself. */
 function commonAnswers({ access, body, tag }: OperationSource): Record<number, Answer> {
   const answers: Record<number, Answer> = {};
   if (access !== "open") {
@@ -68,7 +68,7 @@ function commonAnswers({ access, body, tag }: OperationSource): Record<number, A
   if (body !== undefined) {
     answers[400] = { description: "The body or the Authorization header cannot be understood." };
     answers[413] = { description: "The body is larger than --max-http-request-size, as sent or decompressed." };
-    // of a query the type is not looked at: clients send JSON under any name
+    // query routes ignore the content type: clients send JSON under any name
     if (tag !== "Query" && "application/json" in body) answers[415] = { description: "The body's type is not application/json." };
   }
   return answers;
@@ -87,7 +87,7 @@ function content(byType: Readonly<Record<string, TSchema>>): Record<string, { sc
   return Object.fromEntries(Object.entries(byType).map(([type, schema]) => [type, { schema: plain(schema) }]));
 }
 
-/** The schema as JSON: TypeBox keeps its own marks under symbols, which JSON drops. */
+/** The schema as JSON: TypeBox's internal marks are symbols, which JSON omits. */
 function plain(schema: TSchema): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
 }

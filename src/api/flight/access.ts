@@ -1,21 +1,21 @@
-// Who is calling, and whether they may: credentials out of a call's metadata, and the interface behind which tokens are checked.
+// Authentication and authorization of Flight calls: credentials from a call's metadata, and the interface for checking tokens.
 import { credentialsOf } from "../../auth/credentials.ts";
 import type { QueryAnswer, QueryRequest } from "../../model/query/query.ts";
 
 /** Decides what a token may read. */
 export interface Access {
-  /** `token`: null when the call brought none. `database`: null when the call is about none.
-   *  @throws TsdbError unauthenticated, forbidden, unknown_database */
+  /** @param token null if the call has none @param database null if the call does not concern one @throws TsdbError unauthenticated,
+   *  forbidden, unknown_database */
   check(token: string | null, database: string | null): void | Promise<void>;
 }
 
-/** What the RPCs need from the rest of the server. */
+/** The services that the RPCs need. */
 export interface FlightBackend extends Access {
-  /** Runs a statement if `token` may read its database. @throws TsdbError as `check`, and what the query path throws */
+  /** Runs a statement if `token` may read its database. @throws TsdbError as `check`, and errors of the query path */
   query(request: QueryRequest, token: string | null): Promise<QueryAnswer>;
 }
 
-/** `queries`, each statement behind the check for its own database. */
+/** `queries` with an access check before each statement. */
 export function authorized(access: Access, queries: Pick<FlightBackend, "query">): FlightBackend {
   const check: Access["check"] = (token, database) => access.check(token, database);
   return {
@@ -27,7 +27,7 @@ export function authorized(access: Access, queries: Pick<FlightBackend, "query">
   };
 }
 
-/** Null for anything that is no token: a header that cannot be read is none. */
+/** Returns null for anything but a token: an invalid header counts as absent. */
 export function tokenOf(authorization: string | undefined): string | null {
   const credentials = credentialsOf(authorization ?? null);
   return typeof credentials === "string" ? null : credentials.token;

@@ -1,4 +1,4 @@
-// Answers to Flight SQL's commands that are no statements. Loaded when the first one comes, because the Arrow library is large.
+// Answers Flight SQL's metadata commands. Loaded on the first one, because the Arrow library is large.
 import { type Schema, tableFromIPC } from "apache-arrow";
 import { type AnswerTable, answerTable, ipcMessages, schemaBytes } from "./metadata/answer-table.ts";
 import * as catalog from "./metadata/catalog-answers.ts";
@@ -7,11 +7,11 @@ import { TYPE_INFO_SCHEMA, typeInfo } from "./metadata/type-info.ts";
 import type { IpcMessage } from "./wire/ipc-messages.ts";
 import type { SqlCommand } from "./wire/sql-messages.ts";
 
-/** A command whose answer is not a statement's. */
+/** A command that is not a statement. */
 export type MetadataCommand = Exclude<SqlCommand, { readonly is: "statement" | "prepared" }>;
 
 export interface CommandContext {
-  /** What ordinary tables are called. */
+  /** Type name of ordinary tables. */
   readonly baseType: string;
   readonly ask: catalog.AskRows;
 }
@@ -21,6 +21,7 @@ export function metadataSchema(command: MetadataCommand): Uint8Array<ArrayBuffer
   return schemaBytes(schemaFor(command));
 }
 
+/** The answer to a metadata command as Arrow messages. @throws TsdbError */
 export async function metadataAnswer(command: MetadataCommand, context: CommandContext): Promise<IpcMessage[]> {
   return ipcMessages(await answerFor(command, context));
 }

@@ -1,4 +1,4 @@
-// Arrow Flight on its port: what a thread runs, be it a worker's or a test's.
+// Arrow Flight on its port; runs in a worker thread or in a test.
 
 import type { FlightBackend } from "./access.ts";
 import { GrpcServer } from "./grpc/grpc-server.ts";
@@ -6,20 +6,20 @@ import { Port, type PortOptions } from "./grpc/port.ts";
 import { FlightService } from "./service.ts";
 
 export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
-  /** Called with every error of ours, for the log. */
+  /** Receives every internal error, for the log. */
   readonly report: (error: unknown, where: string) => void;
-  /** How long a gRPC connection may be without a call; for tests. */
+  /** Timeout of gRPC connections without calls; for tests. */
   readonly connectionIdleMs?: number;
 }
 
-/** Arrow Flight listening on one address: the port, gRPC behind it, and the service. */
+/** Arrow Flight listening on one address: the port, gRPC, and the service. */
 export class FlightServer {
   private constructor(
     private readonly grpc: GrpcServer,
     private readonly listener: Port,
   ) {}
 
-  /** @throws TsdbError config when the address cannot be listened on */
+  /** @throws TsdbError config if the address cannot be bound */
   static async start(options: FlightServerOptions, backend: FlightBackend): Promise<FlightServer> {
     const grpc = new GrpcServer(new FlightService(backend), { report: options.report, connectionIdleMs: options.connectionIdleMs });
     return new FlightServer(grpc, await Port.listen({ ...options, onHttp2: (connection) => grpc.accept(connection) }));
@@ -29,17 +29,17 @@ export class FlightServer {
     return this.listener.port;
   }
 
-  /** Calls that run. */
+  /** Number of running calls. */
   get activeCount(): number {
     return this.grpc.activeCount;
   }
 
-  /** Bytes of messages that have not come whole yet. */
+  /** Bytes of incompletely received messages. */
   get waitingBytes(): number {
     return this.grpc.waitingBytes;
   }
 
-  /** Takes no more connections and calls; those that run have `graceMs`. */
+  /** Accepts no more connections and calls; running ones have `graceMs` to finish. */
   async stop(graceMs: number): Promise<void> {
     this.listener.close();
     await this.grpc.stop(graceMs);

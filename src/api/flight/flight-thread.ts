@@ -1,4 +1,4 @@
-// The main thread's side of Arrow Flight: starts the thread that speaks gRPC and does for it what it asks for.
+// The main thread's side of Arrow Flight: starts the gRPC thread and serves its requests.
 import { describeError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import type { FlightBackend } from "./access.ts";
@@ -6,18 +6,18 @@ import { showAddress } from "./grpc/address.ts";
 import { errorFrom, type FlightWorkerOptions, type FromFlightWorker, THREAD_WINDOW_BYTES, type ToFlightWorker } from "./worker-messages.ts";
 
 export interface FlightThreadOptions extends FlightWorkerOptions {
-  /** Called with errors of ours, for the log; also when the thread died and another one takes its place. */
+  /** Receives internal errors for the log, including the death of the thread, which is then replaced. */
   readonly report: (error: Error, where: string) => void;
   readonly queryStarted: () => void;
-  /** `error`: undefined when the answer went out to its end. */
+  /** `error`: undefined if the answer was sent completely. */
   readonly queryEnded: (outcome: { readonly error: unknown; readonly seconds: number; readonly bytes: number }) => void;
 }
 
-/** How long to wait with another thread when one has died soon after its start. */
+/** Delay before a restart if a thread died soon after its start. */
 const RESTART_MS = 1000;
 
-/** The Flight thread as the main thread sees it. It restarts the thread on the same port when it dies; statements and token checks are
- *  done here, by the backend. */
+/** The Flight thread as seen by the main thread. Restarts it on the same port when it dies; statements and token checks run here, in the
+ *  backend. */
 export class FlightThread {
   private worker: Worker | undefined;
   private boundPort = 0;
@@ -30,24 +30,24 @@ export class FlightThread {
     private readonly backend: FlightBackend,
   ) {}
 
-  /** Resolves when connections are taken. @throws TsdbError config when the address cannot be listened on */
+  /** Resolves when connections are accepted. @throws TsdbError config if the address cannot be bound */
   static async start(options: FlightThreadOptions, backend: FlightBackend): Promise<FlightThread> {
     const thread = new FlightThread(options, backend);
     thread.boundPort = await thread.launch(options.port);
     return thread;
   }
 
-  /** `http://127.0.0.1:8183`, without a slash at the end. */
+  /** `http://127.0.0.1:8183`, without a trailing slash. */
   get url(): string {
     return `${this.options.tls === null ? "http" : "https"}://${showAddress(this.options.hostname, this.boundPort)}`;
   }
 
-  /** What is listened on. */
+  /** The port being listened on. */
   get port(): number {
     return this.boundPort;
   }
 
-  /** A thread that listens on `port`; resolves to the port it got. */
+  /** Starts a thread that listens on `port`; resolves to the actual port. */
   private async launch(port: number): Promise<number> {
     const { report, hostname, tls, http } = this.options;
     const worker = new Worker(new URL("./worker.ts", import.meta.url).href);
@@ -55,7 +55,7 @@ export class FlightThread {
     const started = Promise.withResolvers<number>();
     let isStarted = false;
     worker.onerror = ({ message }) => {
-      // the message comes with lines of code and a stack
+      // the message contains source lines and a stack trace
       const cause = message.split("\n").find((line) => /^\w*error: /i.test(line)) ?? message;
       const error = new Error(`the thread of Arrow Flight failed: ${cause}`);
       started.reject(error);
@@ -78,7 +78,7 @@ export class FlightThread {
     }
   }
 
-  /** Whatever made a thread die, the next client finds another one. */
+  /** Replaces a dead thread, whatever the cause. */
   private replace(error: Error): void {
     this.end();
     if (this.isStopping) return;
@@ -89,7 +89,7 @@ export class FlightThread {
     setTimeout(again, RESTART_MS);
   }
 
-  /** Takes no more calls; those that run have `graceMs`. */
+  /** Accepts no more calls; running ones have `graceMs` to finish. */
   async stop(graceMs: number): Promise<void> {
     this.isStopping = true;
     const { worker } = this;
@@ -151,7 +151,7 @@ function post(worker: Worker, message: ToFlightWorker, transfer: ArrayBuffer[] =
   worker.postMessage(message, transfer);
 }
 
-/** Tells the thread how something ended that it had asked for. */
+/** Reports the outcome of a request to the thread. */
 async function settle(worker: Worker, id: number, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -161,9 +161,9 @@ async function settle(worker: Worker, id: number, work: () => Promise<void>): Pr
   }
 }
 
-/** A statement that runs for the thread: its answer goes there piece by piece, as much as the client takes. */
+/** A statement run for the thread: its answer is forwarded in pieces, as the client consumes it. */
 class ForwardedQuery {
-  /** What has been sent. */
+  /** Bytes sent. */
   bytes = 0;
   private readonly aborter = new AbortController();
   private credit = THREAD_WINDOW_BYTES;
@@ -202,7 +202,7 @@ async function* piecesOf(body: QueryAnswer["body"]): AsyncGenerator<Uint8Array> 
   else for await (const bytes of body) yield bytes;
 }
 
-/** Bytes that are all of their buffer, which then may leave with them. */
+/** The bytes in a buffer of exactly their size, which can be transferred. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const isWhole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();

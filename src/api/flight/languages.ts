@@ -1,4 +1,4 @@
-// The languages of tickets: the one place that knows which of them the query path understands.
+// Query languages of tickets, and their conversion to requests of the query path.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryParams, QueryRequest } from "../../model/query/query.ts";
 import { parseParams } from "../../tsdbql/parse/params.ts";
@@ -9,31 +9,32 @@ const NS_PER_MS = 1_000_000n;
 
 export type Language = "sql" | "influxql";
 
-/** A statement on its way to the engine. */
+/** A statement to be executed. */
 export interface LanguageStatement {
   readonly language: Language;
   readonly database: string;
   readonly statement: string;
   readonly params: QueryParams;
-  /** It came as a command of Flight SQL. */
+  /** True for a Flight SQL command. */
   readonly isFlightSql?: boolean;
 }
 
-/** As tickets and headers name it; absent is SQL. @throws TsdbError bad_request */
+/** Parses the name in tickets and headers; absent means SQL. @throws TsdbError bad_request */
 export function languageOf(name: unknown): Language {
   if (name === undefined || name === null || name === "sql") return "sql";
   if (name === "influxql") return "influxql";
   throw new TsdbError("bad_request", `Unknown query type. Expected 'sql' or 'influxql', got ${near(String(name))}`);
 }
 
+/** The request for a statement, with an Arrow answer. @throws TsdbError bad_query */
 export function arrowRequest(asked: LanguageStatement, signal: AbortSignal): QueryRequest {
   const { language, database, statement, params, isFlightSql = false } = asked;
   if (language === "influxql") return tsdbqlRequest(asked, signal);
   return { database, statement, params, format: "flight", queryType: isFlightSql ? "flightsql" : language, signal };
 }
 
-/** Its parameters are bound as the JSON that they are in a ticket.
- *  @throws TsdbError bad_query for what is not about rows of the ticket's database: the caller was authorized for that one alone */
+/** Parameters are bound as the JSON given in the ticket. @throws TsdbError bad_query unless the statement reads the ticket's database:
+ *  the caller was authorized for it alone */
 function tsdbqlRequest({ language, database, statement, params }: LanguageStatement, signal: AbortSignal): QueryRequest {
   const json = jsonOf(params);
   const [only, ...others] = parseQuery(statement, parseParams(json));
@@ -51,7 +52,7 @@ function jsonOf(params: QueryParams): string {
     .join()}}`;
 }
 
-/** A number is a float even if it is whole. */
+/** Numbers become floats even if integral. */
 function scalarText(value: QueryParams[string]): string {
   if (typeof value === "bigint") return String(value);
   const isWhole = typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 1e21;

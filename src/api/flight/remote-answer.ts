@@ -1,13 +1,13 @@
-// An answer on its way from the main thread to the thread that speaks gRPC: pieces in, a stream out; what the reader takes is told.
+// An answer in transit from the main thread to the gRPC thread: pieces in, a stream out; consumption is reported back.
 
 export interface RemoteAnswerEvents {
-  /** The reader took this many bytes. */
+  /** The reader consumed this many bytes. */
   readonly onTaken: (bytes: number) => void;
-  /** The reader wants no more. */
+  /** The reader cancelled. */
   readonly onCancel: () => void;
 }
 
-/** A stream that another thread fills. `events` reports the bytes that the reader has taken, which is the credit for more. */
+/** A stream filled by another thread. `events` reports the bytes consumed, which are the credit for more. */
 export class RemoteAnswer {
   readonly body: ReadableStream<Uint8Array>;
   private readonly queue: Uint8Array[] = [];
@@ -42,7 +42,7 @@ export class RemoteAnswer {
     this.deliver();
   }
 
-  /** What is not read yet is lost. */
+  /** Fails the stream; unread bytes are discarded. */
   fail(error: Error): void {
     this.controller?.error(error);
     this.pulled?.();

@@ -1,5 +1,5 @@
-// The RPCs of Arrow Flight and Flight SQL, without gRPC: bytes of messages in, bytes of messages out. Statements are the query service's;
-// their answers pass through message by message, as the engine makes them.
+// The RPCs of Arrow Flight and Flight SQL, without gRPC: message bytes in, message bytes out. The query service runs the statements; their
+// answers are passed through message by message, without buffering.
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import type { FlightBackend } from "./access.ts";
@@ -36,16 +36,16 @@ import { decodeTicket, statementTicket, ticketFor } from "./wire/ticket.ts";
 /** One call. */
 export interface Caller {
   readonly token: string | null;
-  /** A header of the call; the first, when it came more than once. Names in lower case. */
+  /** A header of the call; the first value if repeated. Names in lower case. */
   header(name: string): string | undefined;
-  /** Aborts when the client goes away or its deadline passes. */
+  /** Aborts when the client disconnects or its deadline passes. */
   readonly signal: AbortSignal;
 }
 
 /** Headers that name the database of a Flight SQL call. */
 const DATABASE_HEADERS = ["database", "bucket", "bucket-name", "iox-namespace-name"] as const;
 const LANGUAGE_HEADER = "x-influxdata-query-language";
-/** What ordinary tables are to be called: some tools look for `TABLE`. */
+/** Requested type name of ordinary tables: some tools expect `TABLE`. */
 const BASE_TYPE_HEADER = "x-influxdata-base-table-type";
 const BASE_TYPES: readonly string[] = ["BASE TABLE", "TABLE"];
 
@@ -55,12 +55,12 @@ const ACTIONS = {
 } as const;
 
 /** The RPCs as functions over protobuf bytes. Requests and answers are messages without gRPC's framing; IPC messages are not decoded.
- *  Methods throw TsdbError, and Unimplemented for RPCs and actions that do not exist. */
+ *  Methods throw TsdbError, and Unimplemented for unknown RPCs and actions. */
 export class FlightService {
   constructor(private readonly backend: FlightBackend) {}
 
-  /** The token that the caller should send from now on, and the message to answer with. `first`: the client's first message, if it sent
-   *  one. Who may do what is checked by the calls that follow. @throws TsdbError bad_request */
+  /** The token that the caller should send with later calls, and the reply. `first`: the client's first message, if any. Permissions are
+   *  checked by later calls. @throws TsdbError bad_request */
   handshake(caller: Caller, first: Uint8Array | undefined): { token: string | null; reply: Uint8Array } {
     const message = HandshakeMessage.decode(first ?? new Uint8Array(0));
     const token = caller.token ?? passwordIn(message.payload);
@@ -86,7 +86,7 @@ export class FlightService {
     return SchemaResult.encode({ schema: await this.schema(caller, databaseOf(caller), command, language) });
   }
 
-  /** The messages of the answer to a Ticket: the schema first. @throws TsdbError, Unimplemented */
+  /** The messages of the answer to a Ticket, starting with the schema. @throws TsdbError, Unimplemented */
   async doGet(caller: Caller, request: Uint8Array): Promise<AsyncIterable<IpcMessage> | Iterable<IpcMessage>> {
     const asked = decodeTicket(Ticket.decode(request).ticket);
     if (asked.is === "statement") return this.run(caller, asked);
@@ -121,7 +121,8 @@ export class FlightService {
     throw new Unimplemented(`the action ${JSON.stringify(type.slice(0, 100))} is unknown; there are ${Object.keys(ACTIONS).join(" and ")}`);
   }
 
-  /** The FlightData of parameters for a prepared statement → PutResult with a handle that has them. @throws TsdbError, Unimplemented */
+  /** Binds the FlightData parameters of a prepared statement → PutResult with a handle that contains them. @throws TsdbError,
+   *  Unimplemented */
   async doPut(caller: Caller, messages: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
     const { descriptor, parameters } = await receivePut(messages);
     const { command } = commandOf(descriptor);
@@ -135,7 +136,7 @@ export class FlightService {
     return messagesOf(await this.backend.query(arrowRequest(statement, caller.signal), caller.token));
   }
 
-  /** One answer of all rows of parameters. @throws TsdbError */
+  /** Runs a handle for all rows of parameters and joins the answers. @throws TsdbError */
   private async runPrepared(caller: Caller, database: string, handle: Uint8Array): Promise<AsyncIterable<IpcMessage> | IpcMessage[]> {
     const { shape, runs } = boundStatements(handle);
     const [first, ...others] = runs.map((run) => flightSql(database, run));
@@ -144,7 +145,7 @@ export class FlightService {
     return others.length === 0 ? answer : this.joined(caller, answer, others);
   }
 
-  /** An answer and those of other statements behind it, which have the same columns. */
+  /** Appends the answers of further statements with the same columns to an answer. */
   private async *joined(
     caller: Caller,
     first: AsyncIterable<IpcMessage>,
@@ -167,7 +168,7 @@ export class FlightService {
     }
   }
 
-  /** The schema messages of a statement's columns and of its parameters without a value. */
+  /** The schema messages of a statement's columns and of its unbound parameters. */
   private async describe(caller: Caller, statement: LanguageStatement): Promise<{ columns: IpcMessage; parameters: IpcMessage }> {
     const request = arrowRequest(statement, caller.signal);
     const found: IpcMessage[] = [];
@@ -221,7 +222,7 @@ function flightSql(database: string, asked: BoundStatement): LanguageStatement {
   return { language: "sql", database, ...asked, isFlightSql: true };
 }
 
-/** The database that the call's metadata names. @throws TsdbError bad_request */
+/** The database named in the call's metadata. @throws TsdbError bad_request */
 function databaseOf(caller: Caller): string {
   const given = DATABASE_HEADERS.flatMap((name) => {
     const value = caller.header(name);
@@ -236,7 +237,7 @@ function databaseOf(caller: Caller): string {
   return first.value;
 }
 
-/** The password of a BasicAuth payload. */
+/** The password in a BasicAuth payload. */
 function passwordIn(payload: Uint8Array): string | null {
   if (payload.length === 0) return null;
   try {

@@ -1,4 +1,4 @@
-// Arrow Flight as the server starts it: on the address that was asked for, or on the usual one if nobody else has it.
+// Starts Arrow Flight on the configured address, or on the default one if it is available.
 import { TsdbError } from "../../model/errors.ts";
 import type { FlightBackend } from "./access.ts";
 import { FlightThread, type FlightThreadOptions } from "./flight-thread.ts";
@@ -8,14 +8,14 @@ type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
 export interface FlightStart extends Pick<FlightThreadOptions, "tls" | "queryStarted" | "queryEnded"> {
   readonly bind: Address;
-  /** Without the address the server does without Arrow Flight. */
+  /** True: without the address the server runs without Arrow Flight. */
   readonly isOptional: boolean;
-  /** What HTTP listens on. */
+  /** The HTTP address. */
   readonly http: Address;
   readonly log: { readonly info: Say; readonly warn: Say; readonly error: Say };
 }
 
-/** Undefined when the address is optional and taken. @throws TsdbError config when it was asked for and cannot be had */
+/** Returns undefined if the address is optional and in use. @throws TsdbError config if a requested address cannot be bound */
 export async function startFlight(start: FlightStart, backend: FlightBackend): Promise<FlightThread | undefined> {
   const { bind, isOptional, http, log, ...options } = start;
   try {

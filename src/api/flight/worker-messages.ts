@@ -1,10 +1,9 @@
-// The messages between the main thread and the thread that speaks gRPC. Everything is structured-cloneable; bytes are transferred, not
-// copied.
+// The messages between the main thread and the gRPC thread. Everything is structured-cloneable; bytes are transferred, not copied.
 import { type describeError, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query/query.ts";
 import type { Tls } from "../../model/tls.ts";
 
-/** An error as it crosses the border between threads; "bug" marks anything that is not a TsdbError. */
+/** An error in structured-cloneable form; "bug" stands for anything but a TsdbError. */
 export type WireError = ReturnType<typeof describeError>;
 
 export interface FlightWorkerOptions {
@@ -17,9 +16,9 @@ export interface FlightWorkerOptions {
 export type ToFlightWorker =
   | { readonly type: "start"; readonly options: FlightWorkerOptions }
   | { readonly type: "stop"; readonly graceMs: number }
-  /** The check or the query has a good end; of a query, all bytes have been sent. */
+  /** The check or query succeeded; for a query, all bytes have been sent. */
   | { readonly type: "done"; readonly id: number }
-  /** A query's first bytes, and then all others. */
+  /** Bytes of a query's answer. */
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: "error"; readonly id: number; readonly error: WireError };
 
@@ -29,14 +28,15 @@ export type FromFlightWorker =
   | { readonly type: "stopped" }
   | { readonly type: "check"; readonly id: number; readonly token: string | null; readonly database: string | null }
   | { readonly type: "query"; readonly id: number; readonly request: Omit<QueryRequest, "signal">; readonly token: string | null }
-  /** The client has taken this many bytes of the query's answer: as many more may be sent. */
+  /** The client consumed this many bytes of the answer: as many more may be sent. */
   | { readonly type: "taken"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }
   | { readonly type: "report"; readonly error: WireError; readonly where: string };
 
-/** Bytes of an answer that may be between the two threads. */
+/** Maximum bytes of an answer in transit between the two threads. */
 export const THREAD_WINDOW_BYTES = 512 << 10;
 
+/** Recreates the error on the receiving thread. */
 export function errorFrom(wire: WireError): Error {
   return wire.kind === "bug" ? new Error(wire.message) : new TsdbError(wire.kind, wire.message, wire.details);
 }

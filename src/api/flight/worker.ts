@@ -1,5 +1,5 @@
-// Entry point of the thread that speaks gRPC, so that HTTP/2 and its copies cost the main thread nothing. What it needs of the rest of the
-// server it asks the main thread for.
+// Entry point of the gRPC thread, which relieves the main thread of HTTP/2 and its copies. Everything else is requested from the main
+// thread.
 import "../../kernel/memory/poison.ts"; // for the buffers of this thread
 import { describeError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryRequest } from "../../model/query/query.ts";
@@ -12,7 +12,7 @@ declare const self: Worker;
 
 type Reply = Extract<ToFlightWorker, { readonly id: number }>;
 
-/** Requests to the main thread without an answer yet, by number. */
+/** Unanswered requests to the main thread, by number. */
 const waiting = new Map<number, (reply: Reply) => void>();
 let nextId = 1;
 let server: FlightServer | undefined;
@@ -48,7 +48,7 @@ const mainThread: FlightBackend = {
           else {
             const error = errorFrom(reply.error);
             answer.fail(error);
-            // heard only when nothing came before it
+            // has no effect if an answer came before it
             reject(error);
           }
         }

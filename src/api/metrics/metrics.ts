@@ -8,7 +8,7 @@ import type { CacheKind } from "../../model/caches.ts";
 import { METRIC_ALIASES } from "../shared/aliases.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
-/** Sizes at this moment; read at each scrape, so it must be cheap. */
+/** Current sizes, read at each scrape: must be cheap. */
 export interface ServerStats {
   readonly bufferBytes: number;
   readonly bufferRows: number;
@@ -23,11 +23,11 @@ export interface ServerStats {
   readonly tables: number;
   readonly series: number;
   readonly seriesBytes: number;
-  /** Since the start. */
+  /** Since the server started. */
   readonly seriesEvictions: number;
 }
 
-/** Decoded data of files in memory: bytes now, the rest since the start. */
+/** The block caches: current bytes, the rest since the server started. */
 export interface FileCacheStats {
   readonly bytes: number;
   readonly gen0Hits: number;
@@ -37,11 +37,11 @@ export interface FileCacheStats {
   readonly bytesRead: number;
 }
 
-/** Of last-value and distinct-value caches. */
+/** Last-value and distinct-value caches. */
 export interface CacheStats {
   readonly caches: Readonly<Record<CacheKind, number>>;
   readonly totals: Readonly<Record<CacheKind, { readonly bytes: number; readonly keys: number; readonly rows: number }>>;
-  /** Since the start. */
+  /** Since the server started. */
   readonly feeds: number;
   readonly feedSeconds: number;
 }
@@ -82,11 +82,11 @@ interface RequestKind {
   readonly count: RouteCount;
 }
 
-/** All families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths or names. */
+/** All metric families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths or names. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #routes = new Map<string, RouteCount>();
-  /** Most requests are like the one before. */
+  /** The labels of the last request: the next one is usually of the same kind. */
   #lastRequest: RequestKind | undefined;
   readonly #requestSeconds = new Map<string, Buckets>();
   readonly #walSyncSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
@@ -126,7 +126,7 @@ export class Metrics {
     this.#registerProcess();
   }
 
-  /** A request answered. `path` is the route's pattern, or "other". */
+  /** Counts an answered request. `path` is the route's pattern, or "other". */
   request(method: string, path: string, status: number, seconds: number): void {
     const last = this.#lastRequest;
     const isAlike = last !== undefined && last.method === method && last.path === path && last.status === status;
@@ -135,7 +135,7 @@ export class Metrics {
     count.seconds.observe(seconds);
   }
 
-  /** A body that was parsed. `bytes` is its decompressed size. */
+  /** Counts a parsed body. `bytes` is its decompressed size. */
   write(outcome: WriteOutcome, counts: { rows: number; rejected: number; bytes: number }): void {
     this.#writes[outcome]++;
     this.#lines += counts.rows;
@@ -143,7 +143,7 @@ export class Metrics {
     this.#writeBytes += counts.bytes;
   }
 
-  /** One sync of the log; the log calls it. */
+  /** Counts a sync of the log. */
   walSynced(seconds: number, bytes: number): void {
     this.#walSyncSeconds.observe(seconds);
     this.#walSyncedBytes += bytes;
@@ -153,12 +153,12 @@ export class Metrics {
     this.#queriesRunning++;
   }
 
-  /** The answer's first bytes are there. */
+  /** The first bytes of an answer were sent. */
   queryAnswered(seconds: number): void {
     this.#queryFirstByteSeconds.observe(seconds);
   }
 
-  /** The query is over: read to its end, refused, broken or left. */
+  /** The query has ended: read completely, refused, failed or abandoned. */
   queryEnded(outcome: QueryOutcome, { seconds, bytes }: { seconds: number; bytes: number }): void {
     this.#queriesRunning--;
     this.#queries[outcome]++;
@@ -166,7 +166,7 @@ export class Metrics {
     this.#answerBytes += bytes;
   }
 
-  /** A job of compaction that is done. */
+  /** Counts a completed compaction job. */
   compacted(report: Readonly<Record<"rowCount" | "inputBytes" | "outputBytes" | "droppedBlocks" | "milliseconds", number>>): void {
     this.#compactions.done++;
     this.#compacted.rowCount += report.rowCount;
@@ -180,7 +180,7 @@ export class Metrics {
     this.#compactions.failed++;
   }
 
-  /** The cache of decoded data, read at each scrape. */
+  /** Registers the block caches, read at each scrape. */
   watchFileCache(read: () => FileCacheStats): void {
     this.#gauge("tsdb_file_cache_bytes", "Bytes of the cache of decoded data of files", () => read().bytes);
     const registers = [this.#registry];
@@ -208,20 +208,20 @@ export class Metrics {
     this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
   }
 
-  /** Query workers that stick, read at each scrape. */
+  /** Registers the counts of stuck query workers, read at each scrape. */
   watchQueryWorkers(read: () => { readonly replacedCount: number; readonly stuckCount: number }): void {
     const replaced = "Query workers that were replaced, because they stuck or failed";
     this.#total("tsdb_query_workers_replaced_total", replaced, () => read().replacedCount);
     this.#gauge("tsdb_query_workers_stuck", "Query workers that were replaced and have not ended yet", () => read().stuckCount);
   }
 
-  /** A scan has ended, of which file indexes ruled out so much. */
+  /** Counts the blocks and pages that file indexes excluded from an ended scan. */
   ruledOut({ blocksRuledOut, pagesRuledOut }: { readonly blocksRuledOut: number; readonly pagesRuledOut: number }): void {
     this.#ruledOut.blocks += blocksRuledOut;
     this.#ruledOut.pages += pagesRuledOut;
   }
 
-  /** Of all files, read at each scrape. */
+  /** Registers the file indexes, read at each scrape. */
   watchFileIndexes(read: () => { readonly count: number; readonly bytes: number }): void {
     const gauge = (name: string, help: string, value: () => number) => {
       new Gauge({
@@ -243,12 +243,12 @@ export class Metrics {
     this.#total("tsdb_file_index_pages_ruled_out_total", "Pages of blocks that they passed over by one", () => this.#ruledOut.pages);
   }
 
-  /** A statement that reads caches is over. */
+  /** Counts a statement that read caches. */
   cacheRead(kind: CacheKind, seconds: number): void {
     this.#cacheReadSeconds[kind].observe(seconds);
   }
 
-  /** Last-value and distinct-value caches, read at each scrape. */
+  /** Registers the last-value and distinct-value caches, read at each scrape. */
   watchCaches(read: () => CacheStats): void {
     const families = [
       ["tsdb_caches", "Last-value and distinct-value caches", (kind: CacheKind) => read().caches[kind]],
@@ -268,7 +268,7 @@ export class Metrics {
     this.#total("tsdb_cache_feed_seconds_total", "Time from such a message to its answer", () => read().feedSeconds);
   }
 
-  /** The whole page. */
+  /** All metrics as text. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: `${await this.#registry.metrics()}# EOF\n` };
   }
@@ -352,7 +352,7 @@ export class Metrics {
     });
   }
 
-  /** A counter that is kept as a plain number where it is hot, under each of its names. */
+  /** Registers a counter that hot code keeps as a plain number, under each of its names. */
   #total(name: string, help: string, read: () => number): void {
     for (const each of namesOf(name)) {
       new Counter({

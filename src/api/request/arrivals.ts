@@ -1,4 +1,4 @@
-// Small bodies on their way in. Each is read as a whole, so nobody sees how its bytes come: a deadline ends the wait for one that trickles.
+// Receives small bodies. Each is read as a whole, so its progress is invisible: a deadline ends slow ones.
 import { patienceMs, tooSlow } from "./pace.ts";
 
 interface Arrival {
@@ -7,27 +7,27 @@ interface Arrival {
   readonly reject: (error: Error) => void;
 }
 
-/** How often somebody looks for bodies that are late. */
+/** Interval between checks for overdue bodies. */
 const CHECK_MS = 1000;
 
-/** Bodies that are read as a whole, with a deadline for each. Durations are in milliseconds. */
+/** Bodies that are read as a whole, each with a deadline. Durations are in milliseconds. */
 export class Arrivals {
   private readonly expected = new Set<Arrival>();
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `nowMs` is a monotonic clock. */
+  /** @param nowMs a monotonic clock */
   constructor(
     private readonly nowMs: () => number,
     private readonly checkMs: number = CHECK_MS,
   ) {}
 
-  /** Bodies that have begun and not ended. */
+  /** Number of bodies being received. */
   get count(): number {
     return this.expected.size;
   }
 
-  /** Hands the `bytes` bytes that are coming to `take`, and resolves then; `take` is not called after a rejection.
-   *  @throws TsdbError too_slow; what `coming` or `take` throws */
+  /** Passes the body to `take` when it has arrived; `take` is not called after a rejection. @throws TsdbError too_slow; what `coming` or
+   *  `take` throws */
   take(coming: Promise<Uint8Array>, bytes: number, take: (bytes: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const arrival = { startedMs: this.nowMs(), bytes, reject };
@@ -35,7 +35,7 @@ export class Arrivals {
       this.timer ??= setInterval(() => this.check(), this.checkMs).unref();
       coming.then(
         (value) => {
-          if (!this.expected.delete(arrival)) return; // it was late
+          if (!this.expected.delete(arrival)) return; // it was overdue
           try {
             take(value);
             resolve();

@@ -1,28 +1,28 @@
-// A request's body, bounded before, while and after it is read, and decompressed when it is gzip. It goes piece by piece to where it is
-// wanted: what is not read stays in the client, because the runtime stops receiving.
+// Receives a request's body, limited before, during and after reading, and decompresses gzip. It is passed on in pieces: unread bytes stay
+// with the client, because the runtime stops receiving.
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { near, TsdbError } from "../../model/errors.ts";
 import { Arrivals } from "./arrivals.ts";
 import { patienceMs, tooSlow } from "./pace.ts";
 
-/** Bodies up to this size are read as a whole: a stream costs more than it saves. */
+/** Bodies up to this size are read as a whole: for them a stream costs more than it saves. */
 const WHOLE_BYTES_MAX = 64 * 1024;
-/** Compressed bodies up to this size are inflated at once; 8 KiB of gzip is at most 8 MiB of text, a few milliseconds.
- *  Larger ones go to the thread pool, so that the loop serves others meanwhile. */
+/** Compressed bodies up to this size are inflated synchronously; 8 KiB of gzip are at most 8 MiB of text, a few milliseconds. Larger
+ *  ones use the thread pool, so that the event loop stays free. */
 const SYNC_GUNZIP_BYTES_MAX = 8 * 1024;
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
 
-/** Where a body goes. */
+/** The destination of a body. */
 export interface BodyTarget {
   readonly byteCount: number;
   /** Copies the bytes. */
   append(bytes: Uint8Array): void;
 }
 
-/** What the headers say of a body. */
+/** Properties of a body from its headers. */
 export interface BodyHead {
-  /** Bytes that the client will send; undefined when it does not say. */
+  /** The Content-Length; undefined if absent. */
   readonly announcedBytes: number | undefined;
   readonly isGzip: boolean;
 }
@@ -31,7 +31,7 @@ export interface BodyHead {
 export class BodyReader {
   private readonly arrivals: Arrivals;
 
-  /** `bytesMax` bounds what is sent and again what it decompresses to. `nowMs` is a monotonic clock. */
+  /** @param bytesMax limit of the bytes as sent, and again after decompression @param nowMs a monotonic clock */
   constructor(
     private readonly bytesMax: number,
     private readonly nowMs: () => number,
@@ -39,7 +39,7 @@ export class BodyReader {
     this.arrivals = new Arrivals(nowMs);
   }
 
-  /** @throws TsdbError too_large; bad_request for another encoding, and when the length is no number, as of two lengths, which the runtime
+  /** @throws TsdbError too_large; bad_request for an unsupported encoding, or an invalid length, such as two lengths, which the runtime
    *  lets through */
   head({ headers }: Request): BodyHead {
     const isGzip = encodingIsGzip(headers.get("content-encoding"));
@@ -47,21 +47,21 @@ export class BodyReader {
     if (announced === null) return { announcedBytes: undefined, isGzip };
     if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
     const announcedBytes = Number(announced);
-    // Refused before a byte is read; the runtime discards what the client still sends.
+    // Rejected before a byte is read; the runtime discards what the client still sends.
     if (announcedBytes > this.bytesMax) throw tooLarge(this.bytesMax);
     return { announcedBytes, isGzip };
   }
 
-  /** Reads the body of `request` into `target`.
-   *  @throws TsdbError too_large; bad_request for broken gzip; too_slow; cancelled when the client goes away; what `target` throws. */
+  /** Reads the body of `request` into `target`. @throws TsdbError too_large; bad_request for invalid gzip; too_slow; cancelled when the
+   *  client disconnects; what `target` throws */
   read(request: Request, { announcedBytes, isGzip }: BodyHead, target: BodyTarget): Promise<void> {
     if (announcedBytes === undefined || announcedBytes > WHOLE_BYTES_MAX) return this.readPieces(request, isGzip, target);
-    // too little to free: freeing costs some microseconds
+    // not worth freeing explicitly, which costs microseconds
     if (!isGzip) return this.arrivals.take(request.bytes(), announcedBytes, (bytes) => target.append(bytes));
     return this.readWholeGzip(request, announcedBytes, new BoundedTarget(target, this.bytesMax));
   }
 
-  /** The body as bytes of the caller's. @throws as `head` and `read` */
+  /** The body as bytes owned by the caller. @throws as `head` and `read` */
   async readWhole(request: Request): Promise<Uint8Array> {
     const pieces = new Pieces();
     await this.read(request, this.head(request), pieces);
@@ -87,7 +87,7 @@ export class BodyReader {
     }
   }
 
-  /** The pieces as they are sent, counted, from a client that keeps up a pace. Leaving the loop cancels the stream. */
+  /** The pieces as received, counted, with a minimum rate. Leaving the loop cancels the stream. */
   private async *paced(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const startedMs = this.nowMs();
     let bytes = 0;
@@ -101,12 +101,13 @@ export class BodyReader {
   }
 }
 
-/** Gives the memory of bytes that nobody will look at back at once: the collector comes late, and until then every piece takes pages that
- *  nothing has touched before. */
+/** Frees memory that is no longer needed immediately: garbage collection comes late, and until then every piece would occupy untouched
+ *  pages. */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
+/** The error for a body above the limit. */
 export function tooLarge(bytesMax: number): TsdbError {
   return new TsdbError("too_large", `max request size (${bytesMax} bytes) exceeded`, { bytesMax });
 }
@@ -140,12 +141,12 @@ class Pieces implements BodyTarget {
   }
 
   append(bytes: Uint8Array): void {
-    this.pieces.push(bytes.slice()); // the giver may free them
+    this.pieces.push(bytes.slice()); // the caller may free them
     this.byteCount += bytes.byteLength;
   }
 }
 
-/** All members of a gzip stream. Output stops at the target's bound, whatever the input promises. */
+/** Decompresses all members of a gzip stream. Output stops at the target's limit, whatever the input claims. */
 async function gunzip(compressed: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, target: BoundedTarget): Promise<void> {
   const inflate = zlib.createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
   try {

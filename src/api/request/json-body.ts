@@ -1,4 +1,4 @@
-// Reads a request's JSON body against a TypeBox schema, which also is the documentation and the type.
+// Parses a request's JSON body with a TypeBox schema, which also provides the documentation and the type.
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value, type ValueError } from "@sinclair/typebox/value";
 import { near, TsdbError } from "../../model/errors.ts";
@@ -7,7 +7,7 @@ import type { BodyReader } from "./body.ts";
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** The body has a type that is no JSON: answered 415. */
+/** The content type is not JSON: answered with 415. */
 export class UnacceptableType extends Error {
   override readonly name = "UnacceptableType";
   constructor() {
@@ -15,8 +15,7 @@ export class UnacceptableType extends Error {
   }
 }
 
-/** Members that `schema` does not know are ignored.
- *  @throws UnacceptableType; TsdbError bad_request naming the member; what reading throws */
+/** Members unknown to `schema` are ignored. @throws UnacceptableType; TsdbError bad_request naming the member; errors of reading */
 export async function readJsonBody<T extends TObject>(schema: T, request: Request, reader: BodyReader): Promise<Static<T>> {
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw new UnacceptableType();
   const text = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
@@ -40,25 +39,25 @@ export async function readJsonBody<T extends TObject>(schema: T, request: Reques
   throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${wanted(first)}, got ${got}`);
 }
 
-/** What would have been right; of a choice all that there is to choose from. */
+/** Describes the expected value; for an enumeration, all alternatives. */
 function wanted({ schema, message }: ValueError): string {
   const choices = schema["anyOf"] as readonly TSchema[] | undefined;
   if (choices === undefined) return message.toLowerCase();
   return `expected ${choices.map(({ const: value, type }) => (value === undefined ? type : JSON.stringify(value))).join(" or ")}`;
 }
 
-/** A name with half a surrogate pair could be given and never be asked for: it has no UTF-8. */
+/** A name with an unpaired surrogate could be created but never requested: it has no UTF-8 form. */
 function hasHalfCharacter(text: string, value: unknown): boolean {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return false;
   try {
-    // of surrogates only halves are escaped here; what is no such escape goes first, backslashes among it
+    // of surrogates, only unpaired ones are escaped here; other escapes are removed first, escaped backslashes among them
     return /\\ud/.test(JSON.stringify(value).replaceAll(/\\[^u]/g, ""));
   } catch {
-    return true; // nested deeper than the stack is: nothing that any route takes
+    return true; // nested beyond the stack limit: not valid for any route
   }
 }
 
-/** Lists and objects are only named: they may be nested deeper than the stack is. */
+/** Lists and objects are only named: they may be nested beyond the stack limit. */
 export function shownMember(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "nothing";
   return Array.isArray(value) ? "a list" : "an object";

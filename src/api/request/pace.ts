@@ -1,7 +1,7 @@
-// How fast a body has to come: one that begins and does not go on would keep its memory from others for ever.
+// Minimum rate of a body: a stalled one would occupy its memory forever.
 import { TsdbError } from "../../model/errors.ts";
 
-/** Beside what its bytes may take. */
+/** Granted in addition to the time for its bytes. */
 const PATIENCE_MS = 30_000;
 const BYTES_PER_MS_MIN = 16;
 
@@ -10,6 +10,7 @@ export function patienceMs(bytes: number): number {
   return PATIENCE_MS + bytes / BYTES_PER_MS_MIN;
 }
 
+/** The error for a body below the minimum rate. */
 export function tooSlow(elapsedMs: number): TsdbError {
   return new TsdbError("too_slow", `the body comes too slowly: it is not complete after ${Math.round(elapsedMs / 1000)} seconds`);
 }

@@ -1,4 +1,4 @@
-// Names of timestamp units. The v1 and v2 endpoints know short names, v3 long ones; each takes the other's, as existing servers do.
+// Names of timestamp units. The v1 and v2 endpoints use short names, v3 long ones; each accepts the others too, like existing servers.
 import { Precision } from "../../model/time/precision.ts";
 
 const COMMON = {
@@ -16,10 +16,10 @@ const COMMON = {
 
 export const V3_PRECISIONS: Readonly<Record<string, Precision>> = { auto: Precision.auto, ...COMMON };
 
-/** An empty value is what some v1 and v2 clients send for the default. */
+/** Some v1 and v2 clients send an empty value for the default. */
 export const V2_PRECISIONS: Readonly<Record<string, Precision>> = { "": Precision.nanosecond, ...COMMON };
 
-/** Both spellings of the Greek letter: the micro sign and the small mu. */
+/** Includes both spellings of µ: the micro sign and the Greek letter. */
 export const V1_PRECISIONS: Readonly<Record<string, Precision>> = {
   ...V2_PRECISIONS,
   "\u00b5": Precision.microsecond,

@@ -1,4 +1,4 @@
-// Which form an answer takes: the `format` parameter, else the Accept header, else the default.
+// Selects the format of an answer: the `format` parameter, otherwise the Accept header, otherwise the default.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { QueryFormat } from "../../model/query/query.ts";
 
@@ -13,7 +13,7 @@ export const FORMATS: Readonly<Record<string, QueryFormat>> = {
   arrow: "arrow",
 };
 
-/** Media ranges of Accept. What browsers and plain clients send means the default. */
+/** Media ranges of Accept. What browsers and plain clients send selects the default. */
 const MEDIA_RANGES: Readonly<Record<string, QueryFormat>> = {
   "*/*": "seed",
   "application/*": "seed",
@@ -29,8 +29,7 @@ const MEDIA_RANGES: Readonly<Record<string, QueryFormat>> = {
   "application/vnd.apache.arrow.stream": "arrow",
 };
 
-/** Accept is checked even when `format` decides, as existing servers do.
- *  @throws TsdbError bad_format */
+/** Accept is validated even if `format` decides, as on existing servers. @throws TsdbError bad_format */
 export function chooseFormat(format: string | undefined, accept: string | null): QueryFormat {
   const accepted = fromAccept(accept);
   if (format === undefined) return accepted;
@@ -40,7 +39,7 @@ export function chooseFormat(format: string | undefined, accept: string | null):
   return FORMATS[format]!;
 }
 
-/** The known media range of the highest quality, the first among equals. */
+/** The known media range of the highest quality; among equals the first. */
 function fromAccept(accept: string | null): QueryFormat {
   if (accept === null || accept.trim() === "") return "seed";
   let best: QueryFormat | null = null;

@@ -1,10 +1,10 @@
-// Reads the query string against a TypeBox schema, which also is the documentation and the type. Elysia's own reader lets doubled
-// parameters and broken percent-encodings pass silently and answers 422; here both are 400 with a message that names the parameter.
+// Parses the query string with a TypeBox schema, which also provides the documentation and the type. Elysia's own parser silently accepts
+// repeated parameters and invalid percent-encoding and answers 422; here both are 400 with a message that names the parameter.
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { near, TsdbError } from "../../model/errors.ts";
 
-/** The parameters in `search` that `schema` knows; null when it is empty. Others are ignored. Messages start with `prefix`.
- *  @throws TsdbError bad_request: missing, doubled, not a boolean, or badly encoded. */
+/** The parameters in `search` that `schema` defines; null if it is empty. Others are ignored. Messages start with `prefix`. @throws
+ *  TsdbError bad_request: missing, repeated, not a boolean, or badly encoded */
 export function readQueryString<T extends TObject>(schema: T, search: string, prefix = "serde error: "): Static<T> | null {
   if (search === "") return null;
   const found: Record<string, string | boolean> = {};
@@ -23,7 +23,7 @@ export function readQueryString<T extends TObject>(schema: T, search: string, pr
   return found as Static<T>;
 }
 
-/** The same where something is required. @throws TsdbError bad_request, also when there is no query string */
+/** The same for schemas with required members. @throws TsdbError bad_request, also without a query string */
 export function readRequiredQuery<T extends TObject>(schema: T, search: string): Static<T> {
   const found = readQueryString(schema, search);
   if (found === null) throw new TsdbError("bad_request", `serde error: missing field \`${schema.required?.[0]}\``);

@@ -1,5 +1,5 @@
-// The path and query string of a request, derived once. Routing, access and handlers all use this value: two readings of one URL that
-// differ let a request through the check of another route.
+// The path and query string of a request, parsed once. Routing, access checks and handlers all use this value: if two parsers read one URL
+// differently, a request could pass the check of another route.
 import { isIPv6 } from "node:net";
 import { TsdbError } from "../../model/errors.ts";
 import { UrlCache } from "./url-cache.ts";
@@ -12,7 +12,7 @@ const IPV6_HOST = /^\[([0-9A-Fa-f:.]+)(?:%[A-Za-z0-9._~%-]+)?\](?::(\d{0,5}))?$/
 const HOST_CHARACTERS_MAX = 260;
 const PORT_MAX = 65_535;
 
-/** What a request is told that has no target. */
+/** The error for a request without a valid target. */
 export const INVALID_TARGET = new TsdbError(
   "bad_request",
   "invalid request: one Host header with a name or address, and a path or an absolute URL as the target, are required",
@@ -21,9 +21,9 @@ export const INVALID_TARGET = new TsdbError(
 /** The target of one request, as routing, access checks and handlers see it. Immutable; requests with the same URL share it. */
 export class RequestTarget {
   constructor(
-    /** As it was sent, but for dot segments, which the runtime resolves: it begins with `/`; percent-encoding is kept. */
+    /** As sent, except for dot segments, which the runtime resolves: starts with `/` and keeps percent-encoding. */
     readonly path: string,
-    /** What follows `?`; "" without one. */
+    /** The text after `?`; "" if there is none. */
     readonly search: string,
     /** `http://<host><path>?<search>`: a form in which every parser finds the same path. */
     readonly url: string,
@@ -36,30 +36,31 @@ interface Targeted extends Request {
   [TARGET]?: RequestTarget;
 }
 
-/** Reads the targets of requests; remembers those of URLs that come again. */
+/** Parses the targets of requests, caching repeated URLs. */
 export class RequestTargets {
   private readonly known = new UrlCache(parseUrl);
 
-  /** Null: answer 400, because Host is missing or invalid, or the target is neither a path nor an absolute URL. Otherwise `targetOf` has
-   *  the target of the request from now on. */
+  /** Returns null for a 400 answer: Host is missing or invalid, or the target is neither a path nor an absolute URL. Otherwise
+   *  `targetOf` returns the target of the request from now on. */
   read(request: Request): RequestTarget | null {
     const host = request.headers.get("host");
-    // Of several Host headers the runtime takes the first for the URL, and joins all of them here by a comma.
+    // Of several Host headers the runtime uses the first for the URL, but joins all of them here by commas.
     if (host !== null && !isHost(host)) return null;
-    // Without a valid Host the URL has no authority. An absolute target has its authority replaced by the Host.
+    // Without a valid Host the URL has no authority. In an absolute target the Host replaces the authority.
     const target = this.known.get(request.url);
     if (target !== null) (request as Targeted)[TARGET] = target;
     return target;
   }
 }
 
-/** The target that `RequestTargets` found for the request. */
+/** The target that `RequestTargets` parsed for the request. */
 export function targetOf(request: Request): RequestTarget {
   const target = (request as Targeted)[TARGET];
   if (target === undefined) throw new Error("BUG: the target of the request was not read");
   return target;
 }
 
+/** True for a valid Host header. */
 export function isHost(host: string): boolean {
   if (host.length > HOST_CHARACTERS_MAX) return false;
   const name = NAME_HOST.exec(host);
@@ -76,7 +77,7 @@ function isPort(digits: string | undefined): boolean {
 function parseUrl(url: string): RequestTarget | null {
   const start = url.startsWith("http://") ? 7 : url.startsWith("https://") ? 8 : -1;
   const slash = start < 0 ? -1 : url.indexOf("/", start);
-  // a fragment belongs to no request target: RFC 9112, section 3.2
+  // a request target has no fragment: RFC 9112, section 3.2
   if (slash < 0 || url.includes("#", slash) || !isHost(url.slice(start, slash))) return null;
   const mark = url.indexOf("?", slash);
   const path = mark < 0 ? url.slice(slash) : url.slice(slash, mark);

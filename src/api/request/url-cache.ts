@@ -1,14 +1,14 @@
-// What was made of a URL or of its query string, kept for the next request: a client that writes sends the same few again and again.
+// Caches values derived from a URL or its query string: a writing client sends the same few again and again.
 
-/** Others are made anew each time, so that long ones cannot fill the memory. */
+/** Longer URLs are not cached, so that they cannot fill the memory. */
 const URL_CHARACTERS_MAX = 512;
 const URLS_MAX = 1000;
 
-/** A bounded map from a URL to what `make` returns for it. */
+/** A bounded cache of `make(url)`. */
 export class UrlCache<T> {
   private readonly known = new Map<string, T>();
 
-  /** `make` depends on its argument alone; what it throws is not kept. */
+  /** @param make a pure function; exceptions are not cached */
   constructor(private readonly make: (url: string) => T) {}
 
   get(url: string): T {
@@ -18,7 +18,7 @@ export class UrlCache<T> {
   private add(url: string): T {
     const made = this.make(url);
     if (url.length <= URL_CHARACTERS_MAX) {
-      // a client that sends ever new URLs gains nothing from the cache, and others little
+      // a client with ever-changing URLs does not benefit from the cache, and costs others little
       if (this.known.size >= URLS_MAX) this.known.clear();
       this.known.set(url, made);
     }

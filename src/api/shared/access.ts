@@ -1,4 +1,4 @@
-// Access over HTTP: credentials out of a request, the authorizer's decision, and the answers to those who are refused.
+// Access control over HTTP: credentials of a request, the authorizer's decision, and the answers to refused requests.
 import type { Authorizer, CallerOf, Denial } from "../../auth/authorizer.ts";
 import { type Credentials, credentialsOf } from "../../auth/credentials.ts";
 import type { AccessRule } from "../../model/access.ts";
@@ -17,16 +17,16 @@ const REFUSALS: Readonly<Record<Denial, { readonly status: number; readonly mess
   forbidden: { status: 403, message: "requestor is forbidden from requested resource" },
 };
 
-/** What a route asks of a request before it runs. */
+/** The access check of a route. */
 export interface RouteAccess<R extends AccessRule = AccessRule> {
   readonly rule: R;
-  /** `p` in the query string is a token and goes before the header, as v1 clients send it. */
+  /** True if `p` in the query string is a token and takes precedence over the header, as v1 clients send it. */
   readonly takesPassword: boolean;
-  /** Of an answer that refuses: clients want to know what server that was. */
+  /** Headers of a refusal: clients identify the server by them. */
   readonly refusalHeaders?: Readonly<Record<string, string>>;
 }
 
-/** Is told what tests compare: the rule that a request was checked for, and the route that ran. */
+/** Observes checks, for tests: the rule that a request was checked for, and the route that ran. */
 export interface AccessObserver {
   checked(request: Request, rule: AccessRule, isAdmitted: boolean): void;
   running(request: Request, route: string, rule: AccessRule): void;
@@ -35,14 +35,14 @@ export interface AccessObserver {
 const NOT_FOUND = "Not found";
 const UNROUTED: RouteAccess<"any token"> = { rule: "any token", takesPassword: false };
 
-/** The authorizer as HTTP sees it: turns a request into a caller, or into a 401 or 403 answer. */
+/** Applies the authorizer to HTTP: returns a caller, or a 401 or 403 answer. */
 export class AccessControl {
   constructor(
     private readonly authorizer: Authorizer,
     readonly observer?: AccessObserver,
   ) {}
 
-  /** False: everybody may do everything. */
+  /** False: everything is allowed. */
   get isOn(): boolean {
     return this.authorizer.isOn;
   }
@@ -58,7 +58,7 @@ export class AccessControl {
     return isDenied ? refusal(caller, refusalHeaders) : caller;
   }
 
-  /** The answer where no route is: without a token nobody learns which paths there are. */
+  /** The answer for an unknown path: without a token nobody learns which paths exist. */
   notFound(request: Request, target: RequestTarget): Response {
     const caller = this.admit(request, target, UNROUTED);
     if (caller instanceof Response) return caller;
@@ -72,14 +72,14 @@ function credentialsIn(request: Request, { search }: RequestTarget, takesPasswor
   return password === null ? credentialsOf(request.headers.get("authorization")) : { token: password };
 }
 
-/** The password of a v1 client, null when there is none. */
+/** The password of a v1 client, null if there is none. */
 function passwordIn(search: string): string | null {
   return search.includes("p=") ? new URLSearchParams(search).get("p") : null;
 }
 
 function refusal(denial: Denial, headers: RouteAccess["refusalHeaders"]): Response {
   const { status } = REFUSALS[denial];
-  // clients compare the begin of these bodies, blanks included
+  // clients compare the start of these bodies, including spaces
   const body = JSON.stringify(errorMembers(REFUSALS[denial])).replace('{"error":', '{"error": ');
   return new Response(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }

@@ -1,14 +1,14 @@
-// The neutral names of this server beside the spellings that existing clients send and parse: the one table of both.
+// The server's neutral names and the vendor's, which existing clients send and parse: the only table of both.
 
 export type Edition = "core" | "enterprise";
 
-/** What each edition reports about itself. `version` is without the leading v. */
+/** Version information reported by each edition. `version` has no leading v. */
 export const EDITIONS: Readonly<Record<Edition, { readonly version: string; readonly build: string }>> = {
   core: { version: "3.8.0", build: "Core" },
   enterprise: { version: "3.9.0", build: "Enterprise" },
 };
 
-/** Headers that tell clients what answers. Our header holds `v3.9.0`; existing tools match theirs against `^3\.`. */
+/** Headers that identify the server. Ours contains `v3.9.0`; existing tools match theirs against `^3\.`. */
 export function versionHeaders(edition: Edition): Readonly<Record<string, string>> {
   const { version, build } = EDITIONS[edition];
   return {
@@ -19,7 +19,7 @@ export function versionHeaders(edition: Edition): Readonly<Record<string, string
   };
 }
 
-/** Where the v1-style language is spoken in v3: our name and theirs. */
+/** Paths of InfluxQL in v3: our name and the vendor's. */
 export const QUERY_ALIASES = ["/api/v3/query_tsdbql", "/api/v3/query_influxql"] as const;
 
 /** Metric families that dashboards know by another name: both are exposed. */

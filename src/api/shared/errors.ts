@@ -1,4 +1,4 @@
-// The one map from an error's kind to a status, and what becomes of everything else that a handler may throw.
+// Maps error kinds to HTTP statuses, and all other exceptions to 500.
 import { type ErrorKind, TsdbError } from "../../model/errors.ts";
 
 export const STATUS = {
@@ -16,7 +16,7 @@ export const STATUS = {
   too_large: 413,
   limit_exceeded: 422,
   query_limit: 422,
-  cancelled: 499, // nobody reads it; kept apart in the metrics
+  cancelled: 499, // nobody reads the answer; distinguished in the metrics
   overloaded: 503,
   unavailable: 503,
   no_space: 503,
@@ -31,32 +31,33 @@ const HEADERS: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
   overloaded: { "retry-after": "1" },
   unavailable: { "retry-after": "1" },
   no_space: { "retry-after": "5" },
-  // nobody waits for the rest of its body
+  // the rest of the body is not awaited
   too_slow: { connection: "close" },
 };
 
-/** Anything thrown, ready for a dialect to put into words. */
+/** Any exception, in the form that the API dialects render. */
 export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The operator has to know: a bug, a broken file, a failing disk. Of a bug the client learns nothing. */
+  /** True if the operator must know: a bug, a broken file, a failing disk. Clients learn nothing about bugs. */
   readonly isOurs: boolean;
 }
 
+/** Converts anything thrown to a failure. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof TsdbError) {
     const status = STATUS[error.kind];
     return { status, message: error.message, headers: HEADERS[error.kind] ?? {}, isOurs: status === 500 && error.kind !== "plugin" };
   }
-  // The connection closed while its body was being read.
+  // The connection was closed while its body was being read.
   if (error instanceof DOMException && error.name === "AbortError") {
     return { status: STATUS.cancelled, message: "the client closed the connection", headers: {}, isOurs: false };
   }
   return { status: 500, message: "internal error", headers: {}, isOurs: true };
 }
 
-/** How a query ended, for the metrics; `error`: what ended it, undefined when it was answered to its end. */
+/** The outcome of a query for the metrics; `error`: undefined if it was answered completely. */
 export function queryOutcome(error: unknown): "answered" | "cancelled" | "refused" | "failed" {
   if (error === undefined) return "answered";
   const { status } = failureOf(error);

@@ -1,12 +1,12 @@
-// Answers as gzip for clients that take it. The work is done by the process's pool of threads, not by the loop that serves others; a client
-// on this machine gets the bytes as they are, because copying them is cheaper than either.
+// Compresses answers for clients that accept gzip, in the process's thread pool rather than on the event loop. Clients on this machine get
+// uncompressed bytes, because copying them is cheaper.
 import { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import type { Server } from "bun";
 import type { QueryAnswer } from "../../model/query/query.ts";
 
-/** Shorter answers fit into one packet, or nearly. */
+/** Shorter answers fit into about one packet. */
 const BYTES_MIN = 2048;
 const LEVEL = 1;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
@@ -18,7 +18,7 @@ export interface EncodedAnswer extends QueryAnswer {
 
 const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip);
 
-/** `answer`, compressed where that is of use. */
+/** The answer, compressed where that pays off. */
 export async function compressed(answer: QueryAnswer, request: Request, server: Server<unknown> | null): Promise<EncodedAnswer> {
   const { body, contentType } = answer;
   const isShort = body instanceof Uint8Array && body.byteLength < BYTES_MIN;
@@ -36,7 +36,7 @@ function isLocal(request: Request, server: Server<unknown> | null): boolean {
   return address !== undefined && LOOPBACK.test(address);
 }
 
-/** `gzip` or `*`, unless its weight is 0. */
+/** True for `gzip` or `*`, unless its weight is 0. */
 function acceptsGzip(header: string | null): boolean {
   return (header ?? "").split(",").some((coding) => {
     const [name = "", ...parameters] = coding.split(";").map((part) => part.trim().toLowerCase());

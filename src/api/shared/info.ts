@@ -1,4 +1,4 @@
-// What the server says about itself: health, ping, metrics.
+// Health, ping and metrics endpoints.
 import { t } from "elysia";
 import { type DescribedRoute, hidden, operation } from "../docs/operation.ts";
 import type { AppServices } from "../services.ts";
@@ -46,10 +46,10 @@ const PING = operation({
   },
 });
 
-/** What the vendor's v1 clients call themselves; those of others come with `wait_for_leader` or ask for MessagePack. */
+/** User agents of v1 clients; others are recognized by `wait_for_leader` or by requesting MessagePack. */
 const V1_AGENT = /^(?:InfluxDBShell|InfluxDBClient|influxdb-python|influxdb-java|influx-ruby|influxdb-ruby|Telegraf)/i;
 
-/** Takes nothing but 204 for an answer. `verbose=true` asks for a body, as later 1.x have it. */
+/** Such clients accept only 204 as an answer. `verbose=true` requests a body, as in later 1.x versions. */
 function isV1Client({ request, target }: AnyCall): boolean {
   const search = new URLSearchParams(target.search);
   const verbose = search.get("verbose");
@@ -58,6 +58,7 @@ function isV1Client({ request, target }: AnyCall): boolean {
   return (request.headers.get("accept") ?? "").trim().toLowerCase() === "application/x-msgpack";
 }
 
+/** Routes of health, ping and metrics. */
 export const infoRoutes = (services: AppServices) => {
   const health = () => {
     const { state, reason, degraded } = services.status();
@@ -71,7 +72,7 @@ export const infoRoutes = (services: AppServices) => {
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
-  // v1 clients find out by the headers what they talk to, with or without a token
+  // v1 clients identify the server by its headers, with or without a token
   const versioned = (about: DescribedRoute<"ping">) => ({ ...about, access: { ...about.access, refusalHeaders: versions } });
   const ready = () => {
     const { state, reason, degraded } = services.status();

@@ -1,6 +1,6 @@
-// What a client of another generation, or of another server, is told that asks for a path which this one does not have: where it is here.
+// Hints for paths of other API generations or other servers: the equivalent path of this server.
 
-/** The first that fits. */
+/** The first match applies. */
 const HINTS: readonly (readonly [path: RegExp, here: string])[] = [
   [/^\/api\/v2\/query(?:\/|$)/, "scripts are not run here: SQL is at /api/v3/query_sql, the v1 language at /query"],
   [/^\/api\/v2\/buckets(?:\/|$)/, "a bucket is a database: /api/v3/configure/database"],
@@ -15,7 +15,7 @@ const HINTS: readonly (readonly [path: RegExp, here: string])[] = [
   [/^\/arrow\.flight\.protocol\./, "this port speaks HTTP/1: Arrow Flight (gRPC) is at --flight-bind, by default port 8183"],
 ];
 
-/** Null: nobody else has such a path either. */
+/** Returns null if the path is unknown elsewhere too. */
 export function otherRoute(path: string): string | null {
   return HINTS.find(([pattern]) => pattern.test(path))?.[1] ?? null;
 }

@@ -1,5 +1,5 @@
-// Registers routes. Each is declared with its access rule, and the check is part of what the router runs for it: no handler runs unchecked,
-// whichever path the router took a request for.
+// Registers routes. Each is declared with its access rule, and the check is part of the function that the router calls: no handler runs
+// unchecked, however the router interpreted a request.
 import type { Server } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
 import type { CallerOf } from "../../auth/authorizer.ts";
@@ -10,7 +10,7 @@ import type { AccessControl } from "./access.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "ALL";
 
-/** What a handler gets: a request that its route's rule admits. */
+/** The argument of a handler: a request that satisfies its route's rule. */
 export interface Call<R extends AccessRule = AccessRule> {
   readonly request: Request;
   readonly target: RequestTarget;
@@ -19,23 +19,23 @@ export interface Call<R extends AccessRule = AccessRule> {
   readonly caller: CallerOf<R>;
 }
 
-/** A call of a route with another rule, for code that does not look at the caller. */
+/** A call of any route, for code that does not use the caller. */
 export type AnyCall = Omit<Call, "caller">;
 
 type Handler<R extends AccessRule> = (call: Call<R>) => Response | Promise<Response>;
 
-/** What Elysia is given for a route. Its context is taken apart at once: Elysia parses cookies, headers and query string for a handler that
- *  might look at them. */
+/** The function registered with Elysia. Its context is destructured immediately: Elysia parses cookies, headers and query string for
+ *  handlers that might use them. */
 type Checked = (context: { readonly request: Request; readonly server: Server<unknown> | null }) => Response | Promise<Response>;
 
 const CHECKED = new WeakSet<object>();
 
-/** Whether the handler of a route checks access, as each that `Routes` has registered does. */
+/** True if a route's handler checks access, as all handlers registered by `Routes` do. */
 export function isChecked(handler: unknown): boolean {
   return typeof handler === "function" && CHECKED.has(handler);
 }
 
-/** The routes of one file. */
+/** The routes of one module. */
 export class Routes {
   readonly plugin: AnyElysia;
 
@@ -66,7 +66,7 @@ export class Routes {
     return this.add("HEAD", path, about, handle);
   }
 
-  /** Any method that the path has no route of its own for. */
+  /** Handles all methods for which the path has no route of its own. */
   all<R extends AccessRule>(path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
     return this.add("ALL", path, about, handle);
   }
@@ -76,7 +76,7 @@ export class Routes {
     const { access } = this;
     const run = (request: Request, server: Server<unknown> | null) => {
       const target = targetOf(request);
-      // The router has read the URL by itself; a request that it took for another one does not run.
+      // The router parses the URL itself; a request that it interpreted differently is not run.
       if (target.path !== path || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
       const caller = access.admit(request, target, about.access);
       if (caller instanceof Response) return caller;
@@ -85,7 +85,7 @@ export class Routes {
     };
     const checked: Checked = ({ request, server }) => run(request, server);
     CHECKED.add(checked);
-    // Handlers read bodies themselves, bounded.
+    // Handlers read bodies themselves, with a limit.
     this.plugin.route(method, path, checked as never, { parse: "none", detail: about.detail });
     return this;
   }

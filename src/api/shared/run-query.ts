@@ -1,4 +1,4 @@
-// A query on its way through HTTP: counted from its start until its answer is over, its connection allowed to be silent meanwhile.
+// Runs a query for HTTP: counts it until its answer has ended, and disables the idle timeout of its connection meanwhile.
 import type { Server } from "bun";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import type { QueryOutcome } from "../metrics/metrics.ts";
@@ -13,12 +13,13 @@ export interface QueryCall {
   readonly server: Server<unknown> | null;
   /** The route, for the log. */
   readonly path: string;
-  /** What answers; called once. Its headers stand beside the content type. */
+  /** Produces the answer; called once. Its headers are added to the content type. */
   readonly run: () => Promise<QueryAnswer & { readonly headers?: Readonly<Record<string, string>> }>;
-  /** What is told of an error before the first byte. */
+  /** The response to an error before the first byte. */
   readonly refused: (failure: Failure, error: unknown) => Response;
 }
 
+/** Runs the query and returns its response; errors become `refused` responses. */
 export async function runQuery(services: AppServices, call: QueryCall): Promise<Response> {
   const { path } = call;
   const startedMs = services.now();

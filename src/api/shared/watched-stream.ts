@@ -1,8 +1,8 @@
-// A stream that tells when it is over: read to its end, broken, or left by its reader. Chunks pass through untouched and unhurried.
+// A stream that reports its end: read completely, failed, or cancelled by its reader. Chunks pass through unchanged.
 
 export type StreamEnd = "complete" | "broken" | "left";
 
-/** `source`, with `ended` called exactly once. Nothing is read ahead of the reader. */
+/** Wraps `source`; `ended` is called exactly once. Nothing is read ahead of the reader. */
 export function watchStream(
   source: ReadableStream<Uint8Array>,
   ended: (how: StreamEnd, bytes: number, error?: unknown) => void,
@@ -25,7 +25,7 @@ export function watchStream(
           end("broken", error);
           throw error;
         }
-        if (isOver) return; // the reader left while this read was under way
+        if (isOver) return; // the reader cancelled during this read
         if (next.done) {
           end("complete");
           controller.close();

@@ -1,4 +1,4 @@
-// Parts that the write endpoints' parameters and answers have in common.
+// Common parts of the write endpoints' parameters and answers.
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import type { Precision } from "../../model/time/precision.ts";
@@ -15,6 +15,7 @@ export const noSync = t.Optional(
   t.Boolean({ default: false, description: "Answer before the rows are durable: faster, but they may be lost when the machine fails." }),
 );
 
+/** The schema of a precision parameter; `absent` describes its default. */
 export function precision(names: Readonly<Record<string, Precision>>, absent: string) {
   const known = Object.keys(names).filter((name) => name !== "");
   return t.Optional(t.String({ enum: known, default: absent, description: "Unit of the timestamps." }));
@@ -41,7 +42,7 @@ export const Rejections = t.Object({ error: t.String(), data: t.Optional(t.Array
 
 export const WRITTEN: Answer = { description: "All rows are stored, durable and visible to queries." };
 
-/** The statuses of a write endpoint whose error bodies are `errors`, and `rejections` when lines were rejected. */
+/** The statuses of a write endpoint with error bodies `errors`, and `rejections` for rejected lines. */
 export function writeAnswers(errors: typeof ErrorBody | ReturnType<typeof t.Object>, rejections = errors): Record<number, Answer> {
   const json = (description: string, schema: typeof errors) => ({ description, content: { "application/json": schema } });
   return {

@@ -1,5 +1,5 @@
-// What the three write endpoints share: read the body, hand it to the write path, count, answer. A dialect brings its
-// parameters and its error bodies.
+// The common part of the three write endpoints: reads the body, passes it to the write path, counts, answers. A dialect provides its
+// parameters and error bodies.
 import type { ProvenCaller } from "../../auth/authorizer.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
@@ -13,28 +13,28 @@ import { type Failure, failureOf } from "./errors.ts";
 import { commonHeaders, complete } from "./respond.ts";
 import type { Call } from "./route.ts";
 
-/** Where and how a body is to be written. */
+/** The destination of a body and the write options. */
 export interface WriteTarget {
   readonly database: string;
   readonly precision: Precision;
   readonly acceptPartial: boolean;
   readonly noSync: boolean;
-  /** Retention policies are what v1 clients mean by them. */
+  /** True if retention policies have the v1 meaning. */
   readonly isOfV1?: boolean;
-  /** `database` is named without a policy. */
+  /** True if `database` was given without a policy. */
   readonly takesDefaultPolicy?: boolean;
 }
 
 export interface WriteDialect {
   /** @throws TsdbError bad_request */
   readonly target: (search: string) => WriteTarget;
-  /** The answer when lines were rejected. */
+  /** The answer if lines were rejected. */
   readonly rejected: (result: WriteResult, target: WriteTarget) => Response;
-  /** The answer when the body as a whole was refused or failed. */
+  /** The answer if the body as a whole was rejected or failed. */
   readonly failed: (failure: Failure) => Response;
 }
 
-/** Takes the bodies of one dialect. */
+/** Handles write requests of one dialect. */
 export class WriteRoute {
   private readonly targets: UrlCache<WriteTarget>;
   private readonly reader: BodyReader;
@@ -53,7 +53,7 @@ export class WriteRoute {
     });
   }
 
-  /** Where a v1 client's body goes. @throws TsdbError forbidden */
+  /** The destination of a v1 client's body. @throws TsdbError forbidden */
   private placed(asked: WriteTarget, caller: ProvenCaller): WriteTarget {
     const policies = this.services.policies();
     const policy = asked.takesDefaultPolicy ? policies.defaultPolicy(asked.database) : null;
@@ -92,9 +92,9 @@ export class WriteRoute {
   }
 }
 
-/** The runtime ends a connection on which a request arrives while another one is worked on, and the answer is lost with it. What came in
- *  one piece with this body is met in the same turn of the event loop: then the body is not stored, instead of stored without an answer.
- *  @throws TsdbError cancelled */
+/** The runtime closes a connection on which a request arrives while another one is being processed, and its answer is lost. Requests
+ *  that arrived in one piece with this body are visible within the same turn of the event loop: then the body is rejected, rather than
+ *  stored without an answer. @throws TsdbError cancelled */
 async function requireConnection(request: Request): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
@@ -106,20 +106,19 @@ export function requireReady(status: ServerStatus): void {
   throw new TsdbError("unavailable", `the server is not ready: ${status.reason ?? status.state}`);
 }
 
-/** The precision that a parameter names. Absent means `absent`.
- *  @throws TsdbError bad_request */
+/** Parses a precision parameter. If it is missing, returns `absent`. @throws TsdbError bad_request */
 export function readPrecision(names: Readonly<Record<string, Precision>>, value: string | undefined, absent: Precision): Precision {
   if (value === undefined) return absent;
   if (!Object.hasOwn(names, value)) throw new TsdbError("bad_request", `unrecognized precision unit: ${value}`);
   return names[value]!;
 }
 
-/** Status of a body whose lines were rejected: 422 when a schema limit did it. */
+/** Status for a body with rejected lines: 422 if a schema limit was the reason. */
 export function rejectedStatus(result: WriteResult): number {
   return result.schemaLimit ? 422 : 400;
 }
 
-/** The rejected lines in the members that clients read. */
+/** The rejected lines in the form that clients parse. */
 export function rejectionRecords(result: WriteResult): { error_message: string; line_number: number; original_line: string }[] {
   return result.lineErrors.map((line) => ({
     error_message: line.errorMessage,

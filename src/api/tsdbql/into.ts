@@ -1,15 +1,15 @@
-// SELECT … INTO: rows that a statement gives as line protocol are written as any other body is.
+// SELECT … INTO: writes a statement's rows, formatted as line protocol, through the write path.
 import { TsdbError } from "../../model/errors.ts";
 import { validateDatabaseName } from "../../model/names.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import { Precision } from "../../model/time/precision.ts";
 import type { IncomingBody, WriteService } from "../../model/write.ts";
 
-/** What is written at a time. */
+/** Bytes written at a time. */
 const BODY_BYTES = 4 << 20;
 
-/** Writes `lines`, of which each piece is whole lines. Resolves to the rows written when they are durable.
- *  @throws TsdbError what breaks `lines`; bad_request for a name that no database has, or rows that do not fit the table */
+/** Writes `lines`, whose pieces consist of whole lines. Resolves to the number of rows once they are durable. @throws TsdbError errors
+ *  of `lines`; bad_request for an invalid database name, or rows that do not fit the table */
 export async function writeInto(service: WriteService, database: string, lines: QueryAnswer["body"]): Promise<number> {
   validateDatabaseName(database);
   let written = 0;

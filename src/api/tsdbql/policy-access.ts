@@ -1,5 +1,5 @@
-// What a caller may do to databases that are retention policies: a permission for a database covers its default policy, as far as it is
-// asked for by a v1 call. To calls of other generations each policy is a database like any other.
+// Permissions for databases that are retention policies: for v1 calls, a permission for a database covers its default policy. For other API
+// generations each policy is a separate database.
 import type { ProvenCaller } from "../../auth/authorizer.ts";
 import type { DatabaseAction } from "../../model/access.ts";
 import { type PolicyLookup, splitPolicy } from "../../model/retention-policies.ts";
@@ -8,7 +8,7 @@ import { type PolicyLookup, splitPolicy } from "../../model/retention-policies.t
 export class PolicyAccess {
   constructor(
     private readonly caller: ProvenCaller,
-    /** Null: no v1 call. */
+    /** Null for calls other than v1. */
     private readonly policies: Pick<PolicyLookup, "defaultPolicy"> | null,
   ) {}
 

@@ -1,5 +1,5 @@
-// One statement of the v1-style language, whichever API it came by: what is asked of rows goes to the query path, what changes something or
-// lists names is done here.
+// Runs one InfluxQL statement for any API: statements that read rows go to the query path; those that change something or list names are
+// executed here.
 import type { ProvenCaller } from "../../auth/authorizer.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat, TsdbqlOptions } from "../../model/query/query.ts";
@@ -13,7 +13,7 @@ import type { AppServices } from "../services.ts";
 import { writeInto } from "./into.ts";
 import { PolicyAccess } from "./policy-access.ts";
 
-/** Definitions among the other kinds. */
+/** Kinds of statements that change something. */
 const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
   "create database",
   "drop database",
@@ -27,12 +27,12 @@ const CHANGING: ReadonlySet<string> = new Set<Definition["kind"]>([
   "kill query",
 ]);
 
-/** What all statements of a request have in common. */
+/** The common context of all statements of a request. */
 export interface StatementContext {
   readonly caller: ProvenCaller;
-  /** Null: no v1 call, to which databases are what they are called. */
+  /** Null for calls other than v1, where each policy is a separate database. */
   readonly policies: PolicyLookup | null;
-  /** "" when the request names none. */
+  /** "" if the request names none. */
   readonly database: string;
   readonly retentionPolicy: string | null;
   /** Bind parameters, a JSON object. */
@@ -41,12 +41,12 @@ export interface StatementContext {
   readonly signal: AbortSignal;
 }
 
-/** Bytes in the form that was asked for, or what is still to be written in it. */
+/** Bytes in the requested format, or series that still must be encoded. */
 export type StatementResult =
   | QueryAnswer
   | { readonly pieces: readonly SeriesPiece[] /** It changed something. */; readonly changed: boolean; readonly notes: readonly string[] };
 
-/** @throws TsdbError bad_query, bad_request, unknown_database, forbidden, what the query and the write path throw */
+/** @throws TsdbError bad_query, bad_request, unknown_database, forbidden, and errors of the query and write paths */
 export async function runStatement(
   services: AppServices,
   context: StatementContext,
@@ -97,7 +97,7 @@ function intoTarget(into: Measurement, context: StatementContext): Parameters<De
 const TIME: ResultType = { kind: "timestamp", unit: "ns", zone: null };
 const INTEGER: ResultType = { kind: "int", bits: 64, signed: true };
 
-/** What 1.x answers to INTO. */
+/** The answer of version 1.x to INTO. */
 function writtenPiece(rows: number): SeriesPiece {
   const fields = [
     { name: "time", type: TIME },
@@ -113,7 +113,7 @@ function scopeOf({ database, nowNs, signal }: StatementContext, access: PolicyAc
   return { database, nowNs, signal, isVisible, mayDelete };
 }
 
-/** Databases that are retention policies of others, as far as the caller may read them; undefined: all. */
+/** Databases that are retention policies of others and that the caller may read; undefined: all. */
 function readablePolicies(services: AppServices, caller: ProvenCaller, access: PolicyAccess): readonly string[] | undefined {
   if (caller.isAdmin) return undefined;
   const names = services
@@ -123,7 +123,7 @@ function readablePolicies(services: AppServices, caller: ProvenCaller, access: P
   return names.filter((name) => name.includes("/") && access.allows(name, "read"));
 }
 
-/** The rules of the databases that the statement names, as far as there are any. @throws TsdbError forbidden */
+/** The policy rules of the databases that the statement names, where set. @throws TsdbError forbidden */
 function checkAccess(context: StatementContext, access: PolicyAccess, statement: Statement): Readonly<Record<string, PolicyRules>> {
   const { caller, policies } = context;
   const touched = requiredPermissions(statement, context);

@@ -1,5 +1,5 @@
-// What a request to /query says, in all the ways in which v1 clients say it: in the query string, in a form, in JSON, or with the text of
-// the statements as the whole body. What the body says goes before the query string.
+// Parses the parameters of a /query request in all forms that v1 clients use: query string, form, JSON, or the statements' text as the
+// whole body. The body takes precedence over the query string.
 import { near, TsdbError } from "../../model/errors.ts";
 import { decodeUtf8 } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
@@ -11,12 +11,12 @@ type Field = (typeof QUERY_FIELDS)[number];
 export type QueryForm = Partial<Record<Field, string>>;
 
 const FIELDS: ReadonlySet<string> = new Set(QUERY_FIELDS);
-/** Bodies that are the statements themselves: the vendor's type, ours, and no type at all. */
+/** Content types of bodies that are the statements themselves: the vendor's, ours, and none. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["", "application/vnd.influxql", "application/vnd.tsdbql"]);
-/** What a browser's form sends of one field; a body is bounded as a whole. */
+/** Maximum form fields; the body as a whole is limited separately. */
 const FORM_FIELDS_MAX = 1000;
 
-/** @throws TsdbError bad_request, and what reading a body throws */
+/** @throws TsdbError bad_request, and errors of reading a body */
 export async function readQueryForm({ request, target }: AnyCall, reader: BodyReader): Promise<QueryForm> {
   const fromUrl = readPairs(target.search, "the query string");
   if (request.method !== "POST") return fromUrl;
@@ -31,7 +31,7 @@ async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryFo
   if (type === "multipart/form-data") return readMultipart(bytes, contentType);
   const isForm = type === "application/x-www-form-urlencoded";
   const isJson = type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
-  // other bodies are passed over, as 1.x does
+  // other bodies are ignored, as in 1.x
   if (!isForm && !isJson && !TEXT_TYPES.has(type)) return {};
   const text = decodeUtf8(bytes, "body content is not valid utf8");
   if (isForm) return readPairs(text, "the form");
@@ -39,7 +39,7 @@ async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryFo
   return text.trim() === "" ? {} : { q: text };
 }
 
-/** `name=value` pairs; of a name that comes more than once the first counts. */
+/** `name=value` pairs; the first of repeated names counts. */
 function readPairs(text: string, where: string): QueryForm {
   const found: QueryForm = {};
   for (const pair of text.split("&")) {
@@ -76,7 +76,7 @@ async function readMultipart(bytes: Uint8Array, contentType: string): Promise<Qu
   return found;
 }
 
-/** Numbers, booleans and objects are what their text would be in a form. @throws TsdbError bad_request */
+/** Numbers, booleans and objects are converted to the text that a form would contain. @throws TsdbError bad_request */
 export function readJsonForm(text: string): QueryForm {
   let value: unknown;
   try {
@@ -101,7 +101,7 @@ export function readJsonForm(text: string): QueryForm {
 
 type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Member `params` of a JSON text as JSON again, with numbers as they were written: 3.0 is a float, 1e-7 too, and no integer loses a digit.
+/** Member `params` of a JSON text as JSON source, with numbers as written: 3.0 and 1e-7 are floats, and integers keep all digits.
  *  @throws TsdbError bad_request */
 export function paramsSource(text: string, params: unknown): string {
   if (typeof params !== "object") return JSON.stringify(params);
@@ -109,7 +109,7 @@ export function paramsSource(text: string, params: unknown): string {
     return withSource(text);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // nested deeper than the stack is, and so than parameters may be
+    // nested beyond the stack limit, hence deeper than parameters may be
     throw new TsdbError("bad_request", "error parsing query parameters: exceeded max depth");
   }
 }

@@ -1,4 +1,4 @@
-// A request to /query, understood: the statements, where they look for data, and how they are answered.
+// A parsed /query request: the statements, the database, and the format of the answer.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { V1Answer, V1Form, V1Shape } from "../../model/query/v1-answer.ts";
 import type { PlacedStatement } from "../../tsdbql/parse/ast.ts";
@@ -12,7 +12,7 @@ const EPOCHS: ReadonlyMap<string, number> = new Map([
   ["ns", 1],
   ["n", 1],
   ["u", MICRO],
-  // the micro sign and the small mu
+  // the micro sign and the Greek letter
   ["\u00b5", MICRO],
   ["\u03bc", MICRO],
   ["ms", 1e6],
@@ -34,24 +34,24 @@ const FORMS: Readonly<Record<string, V1Form>> = {
 
 export interface V1Query {
   readonly statements: readonly PlacedStatement[];
-  /** "" when the request names none. */
+  /** "" if the request names none. */
   readonly database: string;
   readonly retentionPolicy: string | null;
   /** Bind parameters, a JSON object. */
   readonly params: string | null;
-  /** Statements that change data are deprecated here. */
+  /** True if statements that change data are deprecated, as for GET. */
   readonly isReadOnly: boolean;
-  /** Nobody waits for the answer. */
+  /** True if the client does not wait for the answer. */
   readonly isAsync: boolean;
   readonly answer: Omit<V1Answer, "statementId" | "isFirst" | "isLast" | "rowLimit">;
 }
 
-/** As far as it can be told before anything else is looked at. */
+/** The answer's format, as far as it can be determined before anything else is parsed. */
 export function shapeOf(request: Request, form: QueryForm): V1Shape {
   return { form: formOf(request.headers.get("accept")), isPretty: form.pretty === "true" };
 }
 
-/** The first media range that is known; what 1.x does not know is answered as JSON. */
+/** The first known media range; unknown ones are answered as JSON. */
 function formOf(accept: string | null): V1Form {
   for (const range of (accept ?? "").split(",")) {
     const type = range.split(";")[0]!.trim().toLowerCase();
@@ -60,7 +60,7 @@ function formOf(accept: string | null): V1Form {
   return "json";
 }
 
-/** @throws TsdbError bad_request, bad_query with 1.x's words */
+/** @throws TsdbError bad_request, bad_query with the texts of version 1.x */
 export function readV1Query(request: Request, form: QueryForm): V1Query {
   const text = form.q?.trim() ?? "";
   if (text === "") throw new TsdbError("bad_request", 'missing required parameter "q"');
@@ -82,19 +82,19 @@ export function readV1Query(request: Request, form: QueryForm): V1Query {
   };
 }
 
-/** Units that 1.x does not know are nanoseconds, as there. */
+/** Unknown units mean nanoseconds, as in 1.x. */
 function epochOf(unit: string | undefined): number | null {
   const name = unit?.trim() ?? "";
   return name === "" ? null : (EPOCHS.get(name) ?? 1);
 }
 
-/** What is no positive number is the default, as in 1.x. */
+/** Anything but a positive number means the default, as in 1.x. */
 function chunkRowsOf(size: string | undefined): number {
   const rows = /^\+?\d{1,18}$/.test(size ?? "") ? Number(size) : 0;
   return rows > 0 ? rows : CHUNK_ROWS_DEFAULT;
 }
 
-/** A header's value must not break the header. */
+/** Removes characters that are invalid in a header value. */
 export function headerText(text: string): string {
   return near(text, 1000)
     .replace(/…$/, "...")

@@ -1,4 +1,4 @@
-// GET and POST /query, the endpoint of v1 clients: statements of the v1-style language in, their results out as JSON, CSV or MessagePack.
+// GET and POST /query, the endpoint of v1 clients: InfluxQL statements in, results out as JSON, CSV or MessagePack.
 
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
@@ -127,6 +127,7 @@ const QueryHeaders = t.Object({
   "Accept-Encoding": optional("With gzip, long answers are compressed for clients on other machines."),
 });
 
+/** Routes of the v1 query endpoint. */
 export const v1QueryRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const take = (call: Call<"database">) => takeQuery(services, reader, call);

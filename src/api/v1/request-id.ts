@@ -1,7 +1,7 @@
-// The id of a request in an answer's headers: the client's own, or a new one.
+// The request id in response headers: the client's own, or a new one.
 const OWN_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Both spellings, as v1 servers send them. */
+/** Both header names, as v1 servers send them. */
 export function requestIds(request: Request): { readonly "request-id": string; readonly "x-request-id": string } {
   const given = request.headers.get("x-request-id") ?? request.headers.get("request-id");
   const id = given !== null && OWN_ID.test(given) ? given : Bun.randomUUIDv7();

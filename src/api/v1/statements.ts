@@ -1,5 +1,5 @@
-// The statements of a request to /query, one after the other. One that fails ends the request: those behind it are not executed. So does
-// the limit of rows, and then they have no results.
+// Runs the statements of a /query request one after another. An error ends the request: later statements are not executed. So does the row
+// limit, after which there are no results.
 import { v1Broken, v1Bytes, v1Failure, v1MsgpackStart, v1Refusal } from "../../encode/v1/encode.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -13,13 +13,13 @@ import { runStatement } from "../tsdbql/run-statement.ts";
 import type { V1Query } from "./query-request.ts";
 
 interface StatementAnswer {
-  /** Whole, or begun. */
+  /** Complete, or as a stream. */
   readonly body: Uint8Array | ReadableStream<Uint8Array>;
-  /** Rows that it has, or would have without a limit, once the body has ended. */
+  /** Number of rows, including those cut off by the limit, once the body has ended. */
   rowCount(): number;
 }
 
-/** What 1.x sends a part for each series of; any other answer is one part. */
+/** Statements whose answers version 1.x splits by series. */
 const IN_PARTS: ReadonlySet<string> = new Set<Statement["kind"]>([
   "select",
   "show series",
@@ -35,12 +35,12 @@ const IN_PARTS: ReadonlySet<string> = new Set<Statement["kind"]>([
 export class Statements {
   private readonly nowNs: bigint;
   private readonly aborter = new AbortController();
-  /** Something was answered: what CSV begins with depends on it. */
+  /** True once something was written: CSV output depends on it. */
   private hasWritten = false;
   private hasFailed = false;
   /** Null: no limit. */
   private rowsLeft: number | null;
-  /** How many results there will be is not known, and what begins with their number has to wait for them. */
+  /** True if the number of results is unknown, so that a format that starts with it must wait for them. */
   private readonly isGathered: boolean;
 
   constructor(
@@ -55,8 +55,8 @@ export class Statements {
     this.isGathered = isLimited && query.answer.form === "msgpack";
   }
 
-  /** Resolves when the answers are there, or when the first that is long has begun.
-   *  @throws TsdbError when the server cannot answer at all, before the first statement was answered */
+  /** Resolves when the answers are complete, or when the first long one has begun. @throws TsdbError if the server cannot answer at all,
+   *  before the first statement was answered */
   async answer(): Promise<QueryAnswer> {
     const { signal } = this.call.request;
     if (signal.aborted) this.aborter.abort();
@@ -77,13 +77,13 @@ export class Statements {
     return { contentType, body: (whole.length === 1 ? whole[0]! : Buffer.concat(whole)) as Uint8Array<ArrayBuffer> };
   }
 
-  /** Nobody reads what comes. */
+  /** Runs everything and discards the answer. */
   async drain(): Promise<void> {
     const { body } = await this.answer();
     if (body instanceof ReadableStream) for await (const _bytes of body);
   }
 
-  /** All results, behind their number. */
+  /** All results, preceded by their number. */
   private async gathered(): Promise<Uint8Array<ArrayBuffer>> {
     const results: Uint8Array[] = [];
     for (let i = 0; this.goesOn(i); i++) {
@@ -94,7 +94,7 @@ export class Statements {
     return Buffer.concat([v1MsgpackStart(results.length), ...results]);
   }
 
-  /** What is there, the rest of statement `index`, and the statements behind it. */
+  /** Available bytes, then the rest of statement `index`, then later statements. */
   private stream(before: Uint8Array[], index: number, result: StatementAnswer): ReadableStream<Uint8Array> {
     const pieces = this.pieces(before, index, result);
     return new ReadableStream<Uint8Array>(
@@ -119,7 +119,7 @@ export class Statements {
     for (let i = index + 1; this.goesOn(i); i++) yield* this.closed(await this.statement(i), i);
   }
 
-  /** The answer of a statement, to its end or closed with what broke it. */
+  /** The answer of a statement, ended properly even if it fails. */
   private async *closed(result: StatementAnswer, index: number): AsyncGenerator<Uint8Array, void> {
     const { body } = result;
     let hasBegun = false;
@@ -138,7 +138,7 @@ export class Statements {
     }
   }
 
-  /** Whether statement `index` has a result. */
+  /** True if statement `index` has a result. */
   private goesOn(index: number): boolean {
     return index < this.query.statements.length && this.rowsLeft !== 0;
   }
@@ -147,7 +147,7 @@ export class Statements {
     if (this.rowsLeft !== null) this.rowsLeft = Math.max(0, this.rowsLeft - rowCount());
   }
 
-  /** @throws TsdbError when nothing was answered yet and the server, not the statement, is to blame */
+  /** @throws TsdbError if nothing was answered yet and the fault is the server's, not the statement's */
   private async statement(index: number): Promise<StatementAnswer> {
     const answer = this.answerOf(index);
     if (this.hasFailed) return failed(answer, "not executed");
@@ -195,7 +195,7 @@ export class Statements {
     return { ...answer, rowLimit: null, statementId: index, isFirst, isLast: index === answer.statementCount - 1 };
   }
 
-  /** What a client is told; what it must not know is reported. */
+  /** The message for the client; internal errors are reported and hidden. */
   private messageOf(error: unknown): string {
     const failure = failureOf(error);
     if (failure.isOurs) this.services.report(error, "/query");
@@ -207,7 +207,7 @@ function failed(answer: V1Answer, message: string): StatementAnswer {
   return { body: v1Failure(answer, message), rowCount: () => 0 };
 }
 
-/** What 1.x says to statements that change data and come by GET. */
+/** The warning of version 1.x for statements that change data by GET. */
 function deprecated({ text }: PlacedStatement): string {
   return `deprecated use of '${text}' in a read only context, please use a POST request instead`;
 }
@@ -216,7 +216,7 @@ function warning(text: string): V1Message {
   return { level: "warning", text };
 }
 
-/** A retention policy is a database of its own, which clients do not know. */
+/** Replaces a policy's database name, which v1 clients do not know. */
 function databaseMessage({ details, message }: TsdbError): string {
   const name = typeof details["database"] === "string" ? details["database"] : "";
   const slash = name.indexOf("/");

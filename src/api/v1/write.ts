@@ -49,13 +49,14 @@ const DIALECT: WriteDialect = {
   target,
   rejected: (result) => {
     const data = rejectionRecords(result);
-    // clients show nothing but the error: the first line's reason goes before what they look for
+    // clients show only the error: the first line's reason precedes the text that they match
     const partial = [...data.slice(0, 1).map((record) => record.error_message), "partial write of line protocol occurred"].join(": ");
     return json(rejectedStatus(result), { error: result.rowCount === 0 ? "write of line protocol failed" : partial, data });
   },
   failed: errorJson,
 };
 
+/** Routes of the v1 write endpoint. */
 export const v1WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
   return new Routes("http.v1.write", services.access).post(

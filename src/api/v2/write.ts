@@ -22,7 +22,7 @@ export const V2WriteQuery = t.Object({
 
 export const V2Error = t.Object({ code: t.String(), message: t.String() });
 
-/** The codes that v2 clients know, by status. */
+/** Error codes of v2 clients, by status. */
 const CODES: Readonly<Record<number, string>> = {
   400: "invalid",
   401: "unauthorized",
@@ -45,7 +45,7 @@ function target(search: string): WriteTarget {
   };
 }
 
-/** The first bad line in the words that clients match on, then what became of the rest. */
+/** The first rejected line in the words that clients match on, then the outcome of the rest. */
 function rejectionMessage(result: WriteResult): string {
   const first = result.lineErrors[0];
   const reason = first === undefined ? "no line could be stored" : `${first.errorMessage} (line ${first.lineNumber})`;
@@ -62,6 +62,7 @@ const DIALECT: WriteDialect = {
   failed: (failure) => errorBody(failure.status, failure.message, failure.headers),
 };
 
+/** Routes of the v2 write endpoint. */
 export const v2WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
   return new Routes("http.v2.write", services.access).post(

@@ -1,4 +1,4 @@
-// What the documentation says of queries, whatever their language: the forms of their answers, and their headers.
+// Documentation shared by the query endpoints of all languages: answer formats and headers.
 import { type TSchema, t } from "elysia";
 import { ErrorBody } from "../shared/write-schemas.ts";
 
@@ -8,7 +8,7 @@ export const QueryHeaders = t.Object({
 
 const failed = (description: string) => ({ description, content: { "application/json": ErrorBody } });
 
-/** By status. `results`: the answer in JSON; `line`: what a line of JSON lines is. */
+/** Answers by status. `results`: schema of the JSON answer; `line`: description of a line of JSON lines. */
 export function queryAnswers(results: TSchema, line: string) {
   return {
     200: {

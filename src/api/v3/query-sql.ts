@@ -1,4 +1,4 @@
-// GET and POST /api/v3/query_sql: one statement in, its rows out in the form that `format` or Accept asks for, streamed.
+// GET and POST /api/v3/query_sql: one statement in, its rows out in the format that `format` or Accept selects, streamed.
 import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query/query.ts";
@@ -34,7 +34,7 @@ export const QuerySqlBody = t.Object({
   ),
 });
 
-/** The seed's shape: what application/json is unless `format=json` asks for row objects. */
+/** The vendor's form: used for application/json unless `format=json` requests row objects. */
 export const SqlResults = t.Object({
   results: t.Array(
     t.Object({
@@ -56,7 +56,7 @@ function statementFromUrl({ request, target }: AnyCall): Statement {
   };
 }
 
-/** The content type is not looked at: clients send JSON under any name. */
+/** The content type is ignored: clients send JSON under any name. */
 async function statementFromBody(request: Request, reader: BodyReader): Promise<Statement> {
   const body = await reader.readWhole(request);
   const fields = parseJson(decodeUtf8(body, "body content is not valid utf8"));
@@ -76,7 +76,7 @@ async function statementFromBody(request: Request, reader: BodyReader): Promise<
   };
 }
 
-/** Runs the statement that `read` finds. */
+/** Runs the statement that `read` returns. */
 function takeQuery(
   services: AppServices,
   { request, server, caller }: Call<"database">,
@@ -95,7 +95,7 @@ function takeQuery(
   });
 }
 
-/** What is wrong with a statement is plain text; everything else has the JSON form. */
+/** Errors of a statement are plain text; all others have the JSON form. */
 function refused(failure: Failure, error: unknown, statement: Statement | undefined): Response {
   if (statement !== undefined && error instanceof TsdbError && error.kind === "unknown_database") {
     return errorJson({ ...failure, message: `query error: database not found: ${statement.database}` });
@@ -105,6 +105,7 @@ function refused(failure: Failure, error: unknown, statement: Statement | undefi
 
 const ANSWERS = queryAnswers(SqlResults, "A row object a line.");
 
+/** Routes of the SQL query endpoint. */
 export const querySqlRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });

@@ -1,5 +1,5 @@
-// GET and POST /api/v3/query_tsdbql, and under the vendor's name: one statement of the v1-style language in, its rows out as one table in
-// the formats of /api/v3/query_sql.
+// GET and POST /api/v3/query_tsdbql, and under the vendor's name: one InfluxQL statement in, its rows out as one table in the formats of
+// /api/v3/query_sql.
 import { t } from "elysia";
 import { createEncoder } from "../../encode/encode.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -28,7 +28,7 @@ import { encodeList, nameList } from "./tsdbql-names.ts";
 
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
 const NS_PER_MS = 1_000_000n;
-/** What the parser says in place of a name. */
+/** The parser's text for a parameter in place of a name. */
 const NULL_PARAM = "unable to bind parameter with type <nil>";
 
 const FIELDS = {
@@ -64,13 +64,13 @@ function queryFromUrl({ request, target }: AnyCall): TsdbqlQuery {
   return { database: query.db ?? "", text: query.q, format, params };
 }
 
-/** @param json has `value` as its member `params` @throws TsdbError bad_request */
+/** @param json contains `value` as its member `params` @throws TsdbError bad_request */
 function paramsOf(json: string, value: unknown): string | null {
   const params = checkParams(value);
   return Object.keys(params).length === 0 ? null : paramsSource(json, params);
 }
 
-/** The content type is not looked at: clients send JSON under any name. */
+/** The content type is ignored: clients send JSON under any name. */
 async function queryFromBody(request: Request, reader: BodyReader): Promise<TsdbqlQuery> {
   const json = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
   const fields = parseJson(json);
@@ -86,7 +86,7 @@ async function queryFromBody(request: Request, reader: BodyReader): Promise<Tsdb
   };
 }
 
-/** What the vendor says of a parameter; of other mistakes the text where it was found. */
+/** The vendor's text for a parameter error; for other errors the text at the error position. */
 function parsingError(message: string): string {
   const detail = message.replace(/^error parsing query: /, "");
   const param = /^missing parameter: (.*)$/s.exec(detail)?.[1];
@@ -109,7 +109,7 @@ function statementOf({ text, params }: TsdbqlQuery): PlacedStatement {
   return only;
 }
 
-/** Where a statement looks for its rows is said once. @throws TsdbError bad_query */
+/** A statement and its request must not both name a database. @throws TsdbError bad_query */
 function checkDatabase({ database }: TsdbqlQuery, statement: Statement): void {
   const named = namedDatabases(statement);
   const other = named.find((name) => name !== null && name !== database);
@@ -125,7 +125,7 @@ function checkDatabase({ database }: TsdbqlQuery, statement: Statement): void {
   }
 }
 
-/** Null: one that the request has to name. */
+/** Null entries: the request must name the database. */
 function namedDatabases(statement: Statement): (string | null)[] {
   const ofSource = (source: Source): (string | null)[] =>
     source.kind === "subquery" ? source.select.sources.flatMap(ofSource) : [source.database];
@@ -175,7 +175,7 @@ function takeQuery(
   });
 }
 
-/** What is wrong with a statement is plain text; everything else has the JSON form. */
+/** Errors of a statement are plain text; all others have the JSON form. */
 function refused(failure: Failure, error: unknown): Response {
   if (error instanceof TsdbError && error.kind === "unknown_database") {
     return errorJson({ ...failure, message: `query error: ${failure.message}` });
@@ -185,6 +185,7 @@ function refused(failure: Failure, error: unknown): Response {
 
 const ANSWERS = queryAnswers(t.Object({ results: t.Array(t.Any()) }), "A row object a line; the first member is iox::measurement.");
 
+/** Routes of the InfluxQL query endpoint. */
 export const queryTsdbqlRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });

@@ -1,4 +1,4 @@
-// SHOW DATABASES and SHOW RETENTION POLICIES in the columns that the v3 API has for them, over HTTP and Arrow Flight.
+// SHOW DATABASES and SHOW RETENTION POLICIES in the columns of the v3 API, over HTTP and Arrow Flight.
 import { createEncoder } from "../../encode/encode.ts";
 import { listOf, shownRetention } from "../../ingest/definitions/tsdbql-lists.ts";
 import type { QueryAnswer, QueryFormat, QueryRequest } from "../../model/query/query.ts";
@@ -21,7 +21,7 @@ export interface NameList {
 type DatabaseNames = Pick<AppServices, "databaseList">;
 type Asker = Pick<StatementContext, "caller" | "database">;
 
-/** What Arrow Flight asks for; null: another statement. @throws TsdbError forbidden */
+/** The answer for Arrow Flight; null for another statement. @throws TsdbError forbidden */
 export async function nameListAnswer(services: DatabaseNames, caller: Asker["caller"], request: QueryRequest): Promise<QueryAnswer | null> {
   const { tsdbql, database, statement, format, describe = false } = request;
   if (tsdbql === undefined) return null;
@@ -29,7 +29,7 @@ export async function nameListAnswer(services: DatabaseNames, caller: Asker["cal
   const list = placed === undefined ? null : nameList(services, { caller, database }, placed.statement);
   if (list === null) return null;
   if (!describe) return encodeList(list, format);
-  // the columns, and behind them those of parameters without a value: there are none
+  // the schema of the columns, followed by that of unbound parameters, of which there are none
   const [columns, parameters] = [await encodeSchema(list.schema, format), await encodeSchema({ fields: [], tableName: "" }, format)];
   return { ...columns, body: Buffer.concat([columns.body, parameters.body]) };
 }
@@ -50,7 +50,7 @@ function wholeAnswer(contentType: string, parts: readonly (Uint8Array | null)[])
   return { contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
 }
 
-/** Null: the statement is another one. @throws TsdbError forbidden */
+/** Returns null for another statement. @throws TsdbError forbidden */
 export function nameList(services: DatabaseNames, { caller, database: ofRequest }: Asker, statement: Statement): NameList | null {
   const isVisible = (name: string) => caller.canSee(name);
   if (statement.kind === "show databases") {

@@ -1,4 +1,4 @@
-// POST /api/v3/write_lp, the native write endpoint: precision is guessed from the timestamps unless it is named.
+// POST /api/v3/write_lp, the native write endpoint: the precision is detected from the timestamps unless given.
 import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import { Precision } from "../../model/time/precision.ts";
@@ -33,7 +33,7 @@ const DIALECT: WriteDialect = {
   target,
   rejected: (result, { acceptPartial }) => {
     const records = rejectionRecords(result);
-    // All or nothing: clients expect the first bad line alone, as an object.
+    // All or nothing: clients expect only the first rejected line, as an object.
     return acceptPartial
       ? json(rejectedStatus(result), { error: "partial write of line protocol occurred", data: records })
       : json(rejectedStatus(result), { error: "parsing failed for write_lp endpoint", data: records[0] });
@@ -41,6 +41,7 @@ const DIALECT: WriteDialect = {
   failed: errorJson,
 };
 
+/** Routes of the v3 write endpoint. */
 export const v3WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
   return new Routes("http.v3.write", services.access).post(

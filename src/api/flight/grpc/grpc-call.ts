@@ -1,10 +1,10 @@
-// One call as the service sees it: its metadata, its end, and writes that wait for the client.
+// One gRPC call as the service sees it: metadata, abort signal, writes with back-pressure.
 import type { Deadline, Metadata, ServerDuplexStream, ServerWritableStream } from "@grpc/grpc-js";
 import { TsdbError } from "../../../model/errors.ts";
 import { tokenOf } from "../access.ts";
 import type { Caller } from "../service.ts";
 
-/** What calls of all shapes have. */
+/** Common members of calls of all shapes. */
 export interface AnyCall {
   readonly metadata: Metadata;
   getDeadline(): Deadline;
@@ -12,9 +12,9 @@ export interface AnyCall {
 }
 type WritableCall = ServerWritableStream<Buffer, Uint8Array> | ServerDuplexStream<Buffer, Uint8Array>;
 
-/** Bytes that may be on their way to a client that does not read. */
+/** Maximum bytes in transit to a client that does not read. */
 const WINDOW_BYTES = 512 << 10;
-/** setTimeout's longest. */
+/** Maximum delay of setTimeout. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** One RPC: headers in, an abort signal, writes under back-pressure. Its signal aborts when the client cancels or disconnects. */
@@ -30,7 +30,7 @@ export class GrpcCall implements Caller {
     this.metadata = call.metadata;
     this.token = tokenOf(this.header("authorization"));
     call.once("cancelled", () => this.aborter.abort());
-    // the library answers a client whose deadline has passed, but lets the work go on
+    // the library answers a client whose deadline has passed, but lets the work continue
     const leftMs = Number(call.getDeadline()) - Date.now();
     if (leftMs < TIMER_MS_MAX) this.deadlineTimer = setTimeout(() => this.aborter.abort(), Math.max(0, leftMs));
     this.signal.addEventListener("abort", () => this.wake(), { once: true });
@@ -44,7 +44,7 @@ export class GrpcCall implements Caller {
     return this.metadata.get(name)[0]?.toString();
   }
 
-  /** Resolves when the client may be sent more. @throws TsdbError cancelled */
+  /** Writes a message and resolves when the client can receive more. @throws TsdbError cancelled */
   async write(call: WritableCall, data: Uint8Array): Promise<void> {
     this.throwIfAborted();
     this.waitingBytes += data.length;

@@ -1,5 +1,5 @@
-// The service behind @grpc/grpc-js, which takes and gives raw bytes here: this folder reads and writes the messages. A call becomes what
-// the service understands, an answer writes that wait for the reader, an error a status. What is not registered is UNIMPLEMENTED.
+// Connects the service to @grpc/grpc-js, which handles raw bytes here: this folder encodes and decodes the messages. Converts calls,
+// answers (with back-pressure) and errors (to statuses). Unregistered methods are UNIMPLEMENTED.
 import type { Duplex } from "node:stream";
 import {
   type ConnectionInjector,
@@ -19,13 +19,13 @@ import { type AnyCall, GrpcCall } from "./grpc-call.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
 import { rpcFailure } from "./status.ts";
 
-/** Largest message that is taken, gRPC's own default. A statement has at most 1 MiB. */
+/** Maximum size of a received message, gRPC's default. A statement has at most 1 MiB. */
 const RECEIVED_BYTES_MAX = 4 << 20;
-/** Of messages that have not come whole yet, of all connections. */
+/** Limit for incompletely received messages of all connections. */
 const WAITING_BYTES_MAX = 64 << 20;
-/** Of one connection. */
+/** Limit per connection. */
 const STREAMS_MAX = 100;
-/** How long a connection may be without a call; clients connect again when they have the next one. */
+/** Timeout of connections without calls; clients reconnect for their next call. */
 const CONNECTION_IDLE_MS = 300_000;
 const SHUTDOWN_POLL_MS = 10;
 
@@ -60,13 +60,13 @@ const DEFINITION: ServiceDefinition = Object.fromEntries(
 );
 
 export interface GrpcOptions {
-  /** Called with every error of ours, for the log. */
+  /** Receives every internal error, for the log. */
   readonly report: (error: unknown, where: string) => void;
   /** For tests. */
   readonly connectionIdleMs?: number | undefined;
 }
 
-/** Serves the Flight RPCs on connections that are handed to it; it does not listen itself. Errors become gRPC statuses. */
+/** Serves the Flight RPCs on connections passed to it; does not listen itself. Errors become gRPC statuses. */
 export class GrpcServer {
   private readonly received = new ReceivedBytes(WAITING_BYTES_MAX);
   private readonly server: Server;
@@ -90,24 +90,24 @@ export class GrpcServer {
     this.connections = this.server.createConnectionInjector(ServerCredentials.createInsecure());
   }
 
-  /** A connection whose client speaks HTTP/2. */
+  /** Serves a connection whose client speaks HTTP/2. */
   accept(connection: Duplex): void {
     this.open.add(connection);
     connection.once("close", () => this.open.delete(connection));
     this.connections.injectConnection(connection);
   }
 
-  /** Calls that run. */
+  /** Number of running calls. */
   get activeCount(): number {
     return this.running.size;
   }
 
-  /** Bytes of messages that have not come whole yet. */
+  /** Bytes of incompletely received messages. */
   get waitingBytes(): number {
     return this.received.waitingBytes;
   }
 
-  /** Takes no more calls; those that run have `graceMs`. */
+  /** Accepts no more calls; running ones have `graceMs` to finish. */
   async stop(graceMs: number): Promise<void> {
     this.connections.drain(graceMs);
     const deadlineMs = performance.now() + graceMs;
@@ -116,7 +116,7 @@ export class GrpcServer {
     this.server.forceShutdown();
   }
 
-  /** An answer that a call has handed over may still be on its way. */
+  /** True while answers of ended calls are still in transit. */
   private isSending(): boolean {
     if (this.running.size > 0 || this.received.openStreams > 0) return true;
     return [...this.open].some(({ writableLength }) => writableLength > 0);
@@ -161,7 +161,7 @@ export class GrpcServer {
     };
   }
 
-  /** Answers in a stream, whether the client sends one message or many. */
+  /** Answers with a stream, whether the client sends one message or many. */
   private stream<C extends StreamCall>(name: MethodName, answer: (call: C, caller: GrpcCall) => Promise<void>): (call: C) => void {
     return (call) => {
       const caller = this.begin(call);
@@ -185,7 +185,7 @@ export class GrpcServer {
     this.running.delete(caller);
   }
 
-  /** What grpc-js makes a status of. */
+  /** An error in the form that grpc-js converts to a status. */
   private failure(error: unknown, where: string, caller: GrpcCall): Error & { code: number; details: string } {
     const { code, details, isOurs } = rpcFailure(error);
     if (isOurs && !caller.signal.aborted) this.options.report(error, where);
@@ -193,12 +193,12 @@ export class GrpcServer {
   }
 }
 
-/** One message of the client, answered by many. */
+/** One client message, answered by many. */
 type Subscription = ServerWritableStream<Buffer, Uint8Array>;
 type Conversation = ServerDuplexStream<Buffer, Uint8Array>;
 type StreamCall = Subscription | Conversation;
 
-/** A client's messages, each when it is asked for. The stream's own iterator would end the call with the last one, unanswered. */
+/** The client's messages, each read on demand. The stream's own iterator would end the call after the last one, without an answer. */
 async function* messagesOf(call: Conversation, signal: AbortSignal): AsyncGenerator<Buffer> {
   const waiting: Buffer[] = [];
   let isEnded = false;

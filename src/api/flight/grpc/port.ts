@@ -1,5 +1,5 @@
-// The port: takes connections, plain or TLS, and looks at their first bytes. Those that open as HTTP/2 are gRPC's; all others are passed on
-// to the HTTP port byte by byte, because client libraries know one address for reading and writing.
+// The listening port: accepts connections, plain or TLS, and inspects their first bytes. HTTP/2 connections go to gRPC; all others are
+// relayed to the HTTP port byte by byte, because client libraries use one address for reading and writing.
 import { connect as connectTcp, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { TsdbError } from "../../../model/errors.ts";
@@ -10,29 +10,29 @@ export interface PortOptions {
   /** 0 = any free port. */
   readonly port: number;
   readonly tls: Tls | null;
-  /** Where HTTP/1 is spoken, in the same way (plain or TLS). */
+  /** The HTTP/1 port, with the same TLS setting. */
   readonly http: { readonly hostname: string; readonly port: number };
-  /** Takes a connection that has begun with HTTP/2's preface, which it will read again. */
+  /** Receives a connection that starts with the HTTP/2 preface, which it can read again. */
   readonly onHttp2: (connection: Socket) => void;
-  /** Bounds on connections that have not said yet what they speak; for tests. */
+  /** Limits for connections whose protocol is still unknown; for tests. */
   readonly waiting?: { readonly milliseconds: number; readonly max: number };
 }
 
-/** `PRI * HTTP/2.0…` is what every HTTP/2 client begins with; no method of HTTP/1 begins like this. */
+/** All HTTP/2 clients start with `PRI * HTTP/2.0…`, which no HTTP/1 method does. */
 const PREFACE_START = Buffer.from("PRI * HTTP/2");
-/** Of TLS, the first that the client offers too: those that speak gRPC offer HTTP/2 alone, all others HTTP/1.1 as well. */
+/** TLS selects the first one that the client offers too: gRPC clients offer only HTTP/2, all others include HTTP/1.1. */
 const PROTOCOLS = ["http/1.1", "h2"];
-/** How long a connection may take from its begin, through the TLS handshake, to the bytes that say what it speaks; and how many may be on
- *  their way there: one more, and the oldest is ended, so that those who say nothing keep nobody out. */
+/** Time from accepting a connection, through the TLS handshake, to the bytes that reveal its protocol; and the maximum number of such
+ *  connections: beyond it the oldest is closed, so that silent clients keep nobody out. */
 const WAITING = { milliseconds: 10_000, max: 1000 };
-/** How long a client may take nothing of what is left for it when the HTTP port has ended the connection. */
+/** Timeout for a client that does not read the remaining bytes after the HTTP port has closed the connection. */
 const LAST_BYTES_MS = 60_000;
 
-/** A listening TCP port that serves gRPC and HTTP/1.1, told apart by the first bytes of a connection. */
+/** A listening TCP port that serves gRPC and HTTP/1.1, distinguished by the first bytes of a connection. */
 export class Port {
-  /** Of connections that are passed on. */
+  /** Relayed connections. */
   private readonly relayed = new Set<Socket>();
-  /** Connections that have not said yet what they speak, the oldest first, with what ends them. */
+  /** Connections of unknown protocol, oldest first, with their timers. */
   private readonly waiting = new Map<Socket, Timer>();
 
   private constructor(
@@ -40,11 +40,11 @@ export class Port {
     private readonly options: PortOptions,
   ) {}
 
-  /** @throws TsdbError config when the address cannot be listened on */
+  /** @throws TsdbError config if the address cannot be bound */
   static async listen(options: PortOptions): Promise<Port> {
     const { hostname, port, tls } = options;
     let opened: Port | undefined;
-    // without Nagle's pause between small messages
+    // without Nagle's delay between small messages
     const server =
       tls === null
         ? createTcpServer({ noDelay: true })
@@ -52,7 +52,7 @@ export class Port {
             ...{ cert: tls.cert, key: tls.key, ciphers: CIPHERS, ALPNProtocols: PROTOCOLS, noDelay: true },
             minVersion: tls.minimum === "tls-1.3" ? "TLSv1.3" : "TLSv1.2",
           });
-    // with TLS before the handshake, which the runtime lets hang for ever and leaves open when it fails
+    // with TLS already before the handshake, which the runtime never times out, and after a failure leaves open
     server.on("connection", (socket: Socket) => opened?.bound(socket));
     server.on(tls === null ? "connection" : "secureConnection", (socket: Socket) => opened?.take(socket));
     server.on("tlsClientError", (_error: Error, socket: Socket) => void socket.destroy());
@@ -65,7 +65,7 @@ export class Port {
         resolve();
       });
     });
-    // an error of one connection (a broken TLS handshake) is no error of the port
+    // an error of one connection (a failed TLS handshake) is not an error of the port
     server.on("error", () => {});
     opened = new Port(server, options);
     return opened;
@@ -76,18 +76,18 @@ export class Port {
     return typeof address === "object" && address !== null ? address.port : this.options.port;
   }
 
-  /** Takes no more connections. Those that are gRPC's are gRPC's to end. */
+  /** Accepts no more connections. Open gRPC connections are closed by GrpcServer. */
   close(): void {
     this.server.close();
     for (const socket of this.waiting.keys()) socket.destroy();
   }
 
-  /** Ends the connections that are passed on. */
+  /** Closes the relayed connections. */
   destroy(): void {
     for (const socket of this.relayed) socket.destroy();
   }
 
-  /** Bounds the time until a connection says what it speaks. */
+  /** Limits the time until a connection reveals its protocol. */
   private bound(socket: Socket): void {
     const { milliseconds, max } = this.options.waiting ?? WAITING;
     socket.on("error", () => socket.destroy());
@@ -127,7 +127,7 @@ export class Port {
   private relay(socket: Socket): void {
     const { http, tls } = this.options;
     const target = { host: http.hostname, port: http.port };
-    // its certificate is ours, for another name than the loopback address
+    // the certificate is our own, issued for another name than the loopback address
     const other = tls === null ? connectTcp(target) : connectTls({ ...target, rejectUnauthorized: false });
     for (const [from, to] of [
       [socket, other],
@@ -137,7 +137,7 @@ export class Port {
       from.on("error", () => to.destroy());
       from.once("close", () => {
         this.relayed.delete(from);
-        // what is written to it already still leaves, as long as somebody takes it
+        // pending writes are still delivered if the client reads them
         to.end();
         to.setTimeout(LAST_BYTES_MS, () => to.destroy());
       });

@@ -1,21 +1,21 @@
-// Bytes of messages that have not come whole yet. The library keeps them per call, up to a message's largest size, and anybody may begin
-// calls: so they have a limit together, and the connection that has sent most of them is ended when it is passed.
+// Limits the bytes of incompletely received messages. The library buffers them per call up to the maximum message size, and any client can
+// start calls: so they share a limit, and the connection with the most such bytes is closed when it is exceeded.
 import type { Http2Session, ServerHttp2Stream } from "node:http2";
 import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from "@grpc/grpc-js";
 
-/** A connection that has calls. */
+/** A connection with calls. */
 interface Sender {
   readonly connection: Http2Session;
   waitingBytes: number;
   isEnded: boolean;
 }
 
-/** Counts the bytes of incomplete messages of all connections. Above `bytesMax` it ends the connection that has sent most of them. */
+/** Counts the bytes of incomplete messages over all connections. Above `bytesMax` it closes the connection with the most. */
 export class ReceivedBytes {
   private total = 0;
   private streamCount = 0;
   private readonly senders = new WeakMap<Http2Session, Sender>();
-  /** Those with bytes that wait. */
+  /** Connections with incomplete messages. */
   private readonly waiting = new Set<Sender>();
 
   constructor(private readonly bytesMax: number) {}
@@ -24,14 +24,14 @@ export class ReceivedBytes {
     return this.total;
   }
 
-  /** Of calls, until all of their answer has been handed to the connection. */
+  /** Number of calls whose answer has not been passed to the connection completely. */
   get openStreams(): number {
     return this.streamCount;
   }
 
-  /** For the library: counts what comes for each call until it is a message, or the call ends. */
+  /** Interceptor for the library: counts the bytes of each call until a message is complete, or the call ends. */
   readonly intercept: ServerInterceptor = (_method, call) => {
-    // the library's lowest call reads the stream itself
+    // the library's innermost call object reads the stream
     const { stream } = call as unknown as { readonly stream: ServerHttp2Stream };
     if (stream.session === undefined) return new ServerInterceptingCall(call);
     const sender = this.senderOf(stream.session);

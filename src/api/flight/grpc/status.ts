@@ -1,4 +1,4 @@
-// The one map from an error's kind to a gRPC status, and what becomes of everything else that a handler may throw.
+// Maps error kinds to gRPC statuses, and all other exceptions to internal errors.
 import { status } from "@grpc/grpc-js";
 import { type ErrorKind, TsdbError } from "../../../model/errors.ts";
 
@@ -18,7 +18,7 @@ const CODES = {
   limit_exceeded: status.RESOURCE_EXHAUSTED,
   query_limit: status.RESOURCE_EXHAUSTED,
   cancelled: status.CANCELLED,
-  // tells clients to try again
+  // tells clients to retry
   overloaded: status.UNAVAILABLE,
   unavailable: status.UNAVAILABLE,
   no_space: status.UNAVAILABLE,
@@ -29,22 +29,23 @@ const CODES = {
   io: status.INTERNAL,
 } as const satisfies Record<ErrorKind, status>;
 
-/** What this service does not offer. */
+/** For calls that this service does not offer. */
 export class Unimplemented extends Error {
   override readonly name = "Unimplemented";
 }
 
-/** How an RPC ends. */
+/** The outcome of a failed RPC. */
 export interface RpcFailure {
   readonly code: status;
   readonly details: string;
-  /** The operator has to know: a bug, a broken file, a failing disk. Of a bug the client learns nothing. */
+  /** True if the operator must know: a bug, a broken file, a failing disk. Clients learn nothing about bugs. */
   readonly isOurs: boolean;
 }
 
-/** The status travels in a header, escaped, and clients refuse headers above some thousand bytes. */
+/** The status is sent in an escaped header, and clients reject headers of several thousand bytes. */
 const DETAILS_BYTES_MAX = 4000;
 
+/** Converts anything thrown to the outcome of an RPC. */
 export function rpcFailure(error: unknown): RpcFailure {
   if (error instanceof Unimplemented) return { code: status.UNIMPLEMENTED, details: shortened(error.message), isOurs: false };
   if (!(error instanceof TsdbError)) return { code: status.INTERNAL, details: "internal error", isOurs: true };
@@ -59,7 +60,7 @@ function describe(error: TsdbError): string {
   return error.kind === "unknown_database" && typeof database === "string" ? `Database '${database}' not found` : error.message;
 }
 
-/** As much of a message as fits when it is escaped; no half character, which cannot be escaped. */
+/** Truncates a message so that it fits when escaped; never splits a surrogate pair, which cannot be escaped. */
 function shortened(message: string): string {
   let text = message.toWellFormed();
   while (encodeURI(text).length > DETAILS_BYTES_MAX) text = `${text.slice(0, Math.floor(text.length * 0.8)).toWellFormed()}…`;

@@ -1,4 +1,4 @@
-// GetCatalogs, GetDbSchemas, GetTables and their kin: what there is, out of information_schema.
+// Answers GetCatalogs, GetDbSchemas, GetTables and similar commands from information_schema.
 import {
   Binary,
   Bool,
@@ -23,10 +23,10 @@ import type { SqlCommandNamed } from "../wire/sql-messages.ts";
 import { type AnswerTable, answerTable, schemaBytes, schemaOf } from "./answer-table.ts";
 import { likePattern } from "./like-pattern.ts";
 
-/** Rows of a statement on the caller's database, as plain values. */
+/** Runs a statement on the caller's database and returns its rows as plain values. */
 export type AskRows = (statement: string) => Promise<readonly (readonly unknown[])[]>;
 
-/** The one catalog there is. */
+/** The only catalog. */
 const CATALOG = "public";
 const BASE_TABLE = "BASE TABLE";
 
@@ -49,17 +49,20 @@ export const FOREIGN_KEYS_SCHEMA = schemaOf({
   ...{ key_sequence: new Int32(), "fk_key_name?": text, "pk_key_name?": text, update_rule: new Uint8(), delete_rule: new Uint8() },
 });
 
+/** Answers GetCatalogs. */
 export function catalogs(): AnswerTable {
   return answerTable(CATALOGS_SCHEMA, [[CATALOG]]);
 }
 
+/** Answers GetTableTypes. */
 export function tableTypes(baseType: string): AnswerTable {
   return answerTable(TABLE_TYPES_SCHEMA, [[baseType], ["VIEW"]]);
 }
 
-/** No catalog wanted, or ours. An empty one is that of things without a catalog, of which there are none. */
+/** True if no catalog is requested, or ours. An empty name means objects without a catalog, of which there are none. */
 const isOurs = (catalog: string | undefined) => catalog === undefined || catalog === CATALOG;
 
+/** Answers GetDbSchemas. */
 export async function schemas({ catalog, schemaPattern }: SqlCommandNamed<"schemas">, ask: AskRows): Promise<AnswerTable> {
   const found = isOurs(catalog) ? await ask("SELECT schema_name FROM information_schema.schemata ORDER BY schema_name") : [];
   const wanted = likePattern(schemaPattern);
@@ -69,11 +72,12 @@ export async function schemas({ catalog, schemaPattern }: SqlCommandNamed<"schem
   );
 }
 
+/** The schema of a GetTables answer. */
 export function tablesSchema({ includeSchema }: SqlCommandNamed<"tables">): Schema {
   return includeSchema ? TABLES_WITH_SCHEMA : TABLES_SCHEMA;
 }
 
-/** `baseType`: what ordinary tables are called; some tools want `TABLE`. */
+/** Answers GetTables. `baseType`: type name of ordinary tables; some tools expect `TABLE`. */
 export async function tables(command: SqlCommandNamed<"tables">, baseType: string, ask: AskRows): Promise<AnswerTable> {
   const { catalog, schemaPattern, tablePattern, tableTypes: types, includeSchema } = command;
   const all = isOurs(catalog)
@@ -93,7 +97,7 @@ export async function tables(command: SqlCommandNamed<"tables">, baseType: strin
 
 const tableKey = (schema: unknown, name: unknown) => `${schema}\0${name}`;
 
-/** Every table's columns as a statement answers them. */
+/** The Arrow schema of every table, as returned by a statement. */
 async function arrowSchemasOf(ask: AskRows): Promise<ReadonlyMap<string, Schema>> {
   const rows = await ask(`SELECT table_schema, table_name, column_name, is_nullable, data_type FROM information_schema.columns
     ORDER BY table_schema, table_name, ordinal_position`);
@@ -109,7 +113,7 @@ async function arrowSchemasOf(ask: AskRows): Promise<ReadonlyMap<string, Schema>
   return new Map([...fields].map(([key, list]) => [key, new Schema(list)]));
 }
 
-/** information_schema's names of types, and the kind of a user table's column that has it. */
+/** Arrow types by their names in information_schema, and the kind of a user table's column of that type. */
 const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly kind?: ColumnType }>> = {
   "Timestamp(ns)": { type: new Timestamp(TimeUnit.NANOSECOND), kind: ColumnType.time },
   "Dictionary(Int32, Utf8)": { type: text, kind: ColumnType.tag },
@@ -120,7 +124,7 @@ const ARROW_TYPES: Readonly<Record<string, { readonly type: DataType; readonly k
   Boolean: { type: new Bool(), kind: ColumnType.boolean },
   UInt32: { type: new Uint32() },
   "Duration(ns)": { type: new DurationNanosecond() },
-  // answers hold plain texts
+  // answers contain plain strings
   Utf8View: { type: text },
   "List(Utf8View)": { type: new List(new Field("item", text, true)) },
   "List(UInt16)": { type: new List(new Field("item", new Uint16(), true)) },

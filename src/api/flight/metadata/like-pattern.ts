@@ -1,14 +1,14 @@
-// Patterns of Flight SQL's filters: % is any text, _ any one character, \ takes their meaning away. Matched without backtracking over the
-// whole text, so that no pattern is slow.
+// Patterns of Flight SQL's filters: % matches any text, _ any character, \ escapes them. Matched without full backtracking, so that no
+// pattern is slow.
 
-/** Whether a text matches; without a pattern all do. Case matters. */
+/** Returns a predicate for a pattern; without a pattern everything matches. Case-sensitive. */
 export function likePattern(pattern: string | undefined): (text: string) => boolean {
   if (pattern === undefined) return () => true;
   const parts = partsOf(pattern);
   return (text) => matches(parts, [...text]);
 }
 
-/** A character is itself. */
+/** A literal character, or a wildcard. */
 type Part = { readonly is: "any text" | "any character" | "character"; readonly character?: string };
 
 function partsOf(pattern: string): Part[] {
@@ -24,7 +24,7 @@ function partsOf(pattern: string): Part[] {
   return parts;
 }
 
-/** Takes as little as possible for each %, and more only for the last one: what was matched before it stays matched. */
+/** Matches as little as possible for each % and extends only the last one: what matched before it stays matched. */
 function matches(parts: readonly Part[], text: readonly string[]): boolean {
   let [part, at] = [0, 0];
   let retry: { readonly part: number; at: number } | null = null;

@@ -1,4 +1,4 @@
-// GetSqlInfo: what this server says of itself and its SQL, by the numbers of Flight SQL's enum SqlInfo.
+// Answers GetSqlInfo: properties of this server and its SQL, numbered by Flight SQL's enum SqlInfo.
 import {
   Bool,
   type Data,
@@ -32,10 +32,10 @@ const FULL_OUTER_JOINS = 2;
 const ALL_SUBQUERIES = 0b1111;
 const ALL_UNIONS = 0b11;
 const ALL_GROUP_BY = 0b11;
-/** Where there is no limit of its own: the longest an Arrow string can be. */
+/** Used where no specific limit exists: the maximum length of an Arrow string. */
 const LENGTH_MAX = 2147483647n;
 
-/** enum SqlSupportsConvert, as far as it has types that columns have. */
+/** enum SqlSupportsConvert, for types that columns have. */
 const CONVERT = {
   bigint: 0,
   decimal: 5,
@@ -60,9 +60,9 @@ const CONVERSIONS: ReadonlyMap<number, readonly number[]> = new Map([
 
 const INFO: ReadonlyMap<number, Info> = new Map<number, Info>([
   // the server
-  [0, "InfluxDB IOx"], // clients look for this name
+  [0, "InfluxDB IOx"], // clients match on this name
   [1, "2"],
-  [2, "1.3"], // of the Arrow format
+  [2, "1.3"], // version of the Arrow format
   [3, true], // read only
   [4, true], // SQL
   [5, false], // Substrait
@@ -112,11 +112,11 @@ const INFO: ReadonlyMap<number, Info> = new Map<number, Info>([
   [538, ALL_SUBQUERIES],
   [539, true], // correlated ones
   [540, ALL_UNIONS],
-  // the greatest lengths of literals, names and rows and the greatest counts of columns, where there is no limit of its own
+  // maximum lengths of literals, names and rows, and maximum numbers of columns, where no specific limit exists
   ...Array.from({ length: 21 }, (_, i): [number, Info] => [541 + i, LENGTH_MAX]),
   [547, BigInt(LIMITS.answerColumnsMax)],
   [548, BigInt(LIMITS.columnsPerTableMax)],
-  [556, true], // what is long counts in a row's size
+  [556, true], // long values count towards a row's size
   [557, BigInt(STATEMENT_LIMITS.charsMax)],
   [560, BigInt(LIMITS.statementTablesMax)],
   [562, 0], // isolation of transactions: none
@@ -151,7 +151,7 @@ const VALUE = new DenseUnion(
 
 export const SQL_INFO_SCHEMA: Schema = schemaOf({ info_name: new Uint32(), value: VALUE });
 
-/** A row for each number asked for that is known; for all of them when none is asked for. */
+/** One row for each requested number that is known; all of them if none is requested. */
 export function sqlInfo(asked: readonly number[]): AnswerTable {
   const wanted = new Set(asked);
   const rows = [...INFO].filter(([id]) => wanted.size === 0 || wanted.has(id)).sort(([a], [b]) => a - b);
@@ -190,7 +190,7 @@ function dataOf(infos: readonly unknown[], kind: number): Data {
   return vectorFromArray(infos, TYPES[kind]!).data[0] ?? makeData({ type: TYPES[kind] as Utf8, length: 0 });
 }
 
-/** The library's builder takes objects for maps, whose keys are text. */
+/** The library's builder represents maps as objects, whose keys are strings. */
 function mapData(maps: readonly ReadonlyMap<number, readonly number[]>[]): Data {
   const entries = maps.flatMap((map) => [...map]);
   const ends = maps.map(({ size }) => size);

@@ -1,4 +1,4 @@
-// The words of the dialect, as GetSqlInfo lists them.
+// The keywords of the dialect, as GetSqlInfo lists them.
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 

@@ -1,4 +1,4 @@
-// GetXdbcTypeInfo: the SQL types that columns have, for JDBC and ODBC drivers.
+// Answers GetXdbcTypeInfo: the SQL types of columns, for JDBC and ODBC drivers.
 import { Bool, Field, Int32, List, type Schema, Utf8 } from "apache-arrow";
 import { type AnswerTable, answerTable, schemaOf } from "./answer-table.ts";
 
@@ -37,7 +37,7 @@ export const TYPE_INFO_SCHEMA: Schema = schemaOf({
 interface SqlType {
   readonly name: string;
   readonly id: number;
-  /** Bits of a number, characters of all others; null where it has no meaning. */
+  /** Bits of a number, characters of other types; null where meaningless. */
   readonly size: number | null;
   readonly isNumber?: boolean;
   readonly isUnsigned?: boolean;
@@ -47,7 +47,7 @@ interface SqlType {
   readonly subcode?: number;
 }
 
-/** By id and name, as the answer is ordered. */
+/** Sorted by id and name, like the answer. */
 const TYPES: readonly SqlType[] = [
   { name: "BOOLEAN", id: XDBC.bit, size: 1 },
   { name: "BIGINT", id: XDBC.bigint, size: 64, isNumber: true },

@@ -1,5 +1,5 @@
-// The rows that an Arrow stream of parameters holds, as plain values. The stream is a client's, so nothing of it is trusted: the Arrow
-// library goes through whatever a message claims to hold, for minutes if need be; this reader looks at plain types only, and at as many
+// Reads the rows of an Arrow stream of parameters as plain values. The stream comes from a client and is untrusted: the Arrow library
+// iterates over whatever a message claims to contain, for minutes if need be; this reader supports plain types only, and at most as many
 // values as a client may bind.
 import { near, TsdbError } from "../../../model/errors.ts";
 import { FlatTable } from "../wire/flatbuffer.ts";
@@ -7,13 +7,13 @@ import type { IpcMessage } from "../wire/ipc-messages.ts";
 import { type Buffers, type IntType, intType, intValue, readerOf, unreadable, type ValueReader, viewOf } from "./arrow-values.ts";
 import type { ParameterKind, ParameterValue } from "./parameter-kinds.ts";
 
-/** A statement is run once for each row. */
+/** A statement is run once per row. */
 const ROWS_MAX = 1000;
 const VALUES_MAX = 65_536;
-/** Of all texts together: rows may share bytes, what is made of them does not. */
+/** Limit for all texts together: rows may share bytes in the message, but not the strings created from them. */
 const TEXT_MAX = 1 << 20;
 
-// Members of the tables in Arrow's Message.fbs and Schema.fbs, by their place.
+// Fields of the tables in Arrow's Message.fbs and Schema.fbs, by number.
 const MESSAGE = { headerType: 1, header: 2 } as const;
 const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
 const FIELD = { name: 0, typeId: 2, type: 3, dictionary: 4 } as const;
@@ -23,7 +23,7 @@ interface Column {
   readonly name: string;
   /** Null: all its values are NULL. */
   readonly reader: ValueReader | null;
-  /** The dictionary that the values are in, and how wide the codes are; null: the values are in the batch. */
+  /** The dictionary of the values, and the type of its codes; null: the values are in the batch. */
   readonly dictionary: { readonly id: bigint; readonly code: IntType } | null;
 }
 
@@ -31,7 +31,7 @@ interface Column {
 interface Batch {
   readonly length: number;
   readonly buffers: readonly Uint8Array[];
-  /** How many buffers the columns of views have beside two each. */
+  /** Number of additional buffers of each view column. */
   readonly viewBuffers: readonly number[];
 }
 
@@ -40,7 +40,7 @@ export interface ParameterRows {
   readonly rows: readonly (readonly ParameterValue[])[];
 }
 
-/** All rows, in their order. @throws TsdbError bad_request */
+/** All rows in order. @throws TsdbError bad_request */
 export function readRows(messages: readonly IpcMessage[]): ParameterRows {
   try {
     const reading = new Reading();
@@ -111,7 +111,7 @@ class Reading {
   }
 }
 
-/** @throws TsdbError bad_request for more than may be bound */
+/** @throws TsdbError bad_request for more rows or columns than may be bound */
 export function checkCounts({ rowCount, columnCount }: { rowCount: number; columnCount: number }): void {
   if (rowCount > ROWS_MAX) throw new TsdbError("bad_request", `parameters are at most ${ROWS_MAX} rows, got ${rowCount}`);
   const valueCount = rowCount * columnCount;
@@ -148,7 +148,7 @@ function present(reader: ValueReader, buffers: Buffers, at: number): ParameterVa
   return isPresent(buffers[0], at) ? reader.read(buffers, at) : null;
 }
 
-/** Without a bitmap everything is present. */
+/** Without a bitmap all values are present. */
 function isPresent(validity: Uint8Array | undefined, at: number): boolean {
   if (validity === undefined || validity.length === 0) return true;
   if (at >>> 3 >= validity.length) throw unreadable("a bitmap is too short");

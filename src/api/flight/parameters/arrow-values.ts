@@ -1,5 +1,5 @@
-// A column of parameters in Arrow's buffers, value by value, as statements take them: numbers, texts, truth values. A type without such a
-// value goes as text, with a kind that says what the text means.
+// Reads single values of a parameter column from Arrow buffers, in the form that statements accept: numbers, texts, booleans. Other types
+// are converted to text, with a kind that describes its meaning.
 import { near, TsdbError } from "../../../model/errors.ts";
 import type { FlatTable } from "../wire/flatbuffer.ts";
 import {
@@ -16,7 +16,7 @@ import {
   timeText,
 } from "./parameter-kinds.ts";
 
-/** An Arrow type, by Schema.fbs: the number of its table, and the table. */
+/** An Arrow type of Schema.fbs: the number of its table, and the table. */
 export interface ArrowType {
   readonly id: number;
   readonly table: FlatTable | null;
@@ -27,16 +27,16 @@ export interface IntType {
   readonly isSigned: boolean;
 }
 
-/** Buffers of a column in their order; each is as long as its message says, which need not be enough. */
+/** Buffers of a column in order; each has the length that its message claims, which may be too short. */
 export type Buffers = readonly (Uint8Array | undefined)[];
 
-/** How values of a type are read. */
+/** Reads the values of one type. */
 export interface ValueReader {
-  /** Validity included; views have as many more as the batch says. */
+  /** Including the validity; view columns have the additional buffers listed in the batch. */
   readonly bufferCount: number;
   readonly isView: boolean;
   readonly kind: ParameterKind;
-  /** Of a row that is present. @throws RangeError, TsdbError for what lies outside of the buffers */
+  /** Reads the value of a present row. @throws RangeError, TsdbError for positions outside the buffers */
   read(buffers: Buffers, at: number): ParameterValue;
 }
 
@@ -55,11 +55,12 @@ const NS_PER_MS = 1_000_000n;
 const FLOAT = { half: 0, single: 1, double: 2 } as const;
 const DAY_MS = 86_400_000;
 
+/** The error for an Arrow stream that cannot be read. */
 export function unreadable(why: string, cause?: unknown): TsdbError {
   return new TsdbError("bad_request", `cannot read the parameters as Arrow data: ${near(why, 100)}`, {}, { cause });
 }
 
-/** Null: every value is NULL. @throws TsdbError bad_request for a type whose values cannot be bound */
+/** The reader for a column; null if every value is NULL. @throws TsdbError bad_request for a type whose values cannot be bound */
 export function readerOf(name: string, { id, table }: ArrowType): ValueReader | null {
   const cannotBind = (type: string) => new TsdbError("bad_request", `parameter ${near(name)}: a value of type ${type} cannot be bound`);
   switch (id) {
@@ -127,10 +128,12 @@ export function readerOf(name: string, { id, table }: ArrowType): ValueReader | 
   }
 }
 
+/** The integer type of a flatbuffer table. */
 export function intType(type: FlatTable | null): IntType {
   return type === null ? { bits: 32, isSigned: true } : { bits: type.int32(0, 0), isSigned: type.byte(1) !== 0 };
 }
 
+/** Reads the integer at index `at`. */
 export function intValue(view: DataView, { bits, isSigned }: IntType, at: number): bigint {
   if (bits === 8) return BigInt(isSigned ? view.getInt8(at) : view.getUint8(at));
   if (bits === 16) return BigInt(isSigned ? view.getInt16(at * 2, true) : view.getUint16(at * 2, true));
@@ -139,6 +142,7 @@ export function intValue(view: DataView, { bits, isSigned }: IntType, at: number
   throw unreadable(`integers of ${bits} bits`);
 }
 
+/** A DataView of a buffer. @throws TsdbError if it is missing */
 export function viewOf(bytes: Uint8Array | undefined): DataView {
   if (bytes === undefined) throw unreadable("a buffer is missing");
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -194,7 +198,7 @@ function floatValue(view: DataView, precision: number, at: number): number {
 
 const DECIMAL_BITS: ReadonlySet<number> = new Set([32, 64, 128, 256]);
 
-/** A signed integer of 32 bits or of several words of 64 bits, the lowest first. */
+/** A signed integer of 32 bits, or of several 64-bit words, lowest first. */
 function wideInt(view: DataView, bits: number, at: number): bigint {
   if (bits === 32) return BigInt(view.getInt32(at * 4, true));
   const words = bits / 64;

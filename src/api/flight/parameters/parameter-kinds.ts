@@ -1,5 +1,5 @@
-// What the values of a column of parameters are to a statement. A kind travels in the handle of a prepared statement; a value that has no
-// form of its own goes as text, and the placeholder is written as an expression that makes the value of it.
+// The SQL type of a parameter column's values. The kind is stored in the handle of a prepared statement; a value without a JSON form is
+// passed as text, and its placeholder becomes an expression that converts it.
 import { ByteWriter } from "../../../encode/byte-writer.ts";
 import { TimestampText, writeTimeOfDay } from "../../../encode/cells/clock-text.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
@@ -11,10 +11,10 @@ export type { TimeUnit } from "../../../model/query/result-batch.ts";
 
 export type ParameterValue = QueryParams[string];
 
-/** A name of `FORMS`; behind a colon the details of its type: `timestamp:ns`, `timestamp:ms,Europe/Oslo`, `decimal:10,2`. */
+/** A key of `FORMS`, followed by type details: `timestamp:ns`, `timestamp:ms,Europe/Oslo`, `decimal:10,2`. */
 export type ParameterKind = string;
 
-/** What a placeholder is written as, ? being itself. Empty: as it is. */
+/** The SQL expression for a placeholder, with ? as the placeholder itself; empty: unchanged. */
 interface ParameterForms {
   readonly value: string;
   /** NULL of the column's type. */
@@ -27,7 +27,7 @@ const always = (form: string): ParameterForms => ({ value: form, none: form });
 const FORMS: Readonly<Record<string, ParameterForms>> = {
   null: { value: "", none: "" },
   bool: castTo("BOOLEAN"),
-  // without a minus it would be one without a sign
+  // without a minus sign it would be unsigned
   int: always("CAST(? AS BIGINT)"),
   uint: castTo("BIGINT UNSIGNED"),
   float: castTo("DOUBLE"),
@@ -38,7 +38,7 @@ const FORMS: Readonly<Record<string, ParameterForms>> = {
   interval: always("CAST(? AS INTERVAL)"),
 };
 
-/** Kinds with details. A handle is a client's, so nothing but what these patterns allow gets into a statement. */
+/** Kinds with details. Handles come from clients, so only text that matches these patterns gets into a statement. */
 const DETAILED: readonly (readonly [RegExp, (details: readonly string[]) => string])[] = [
   [/^timestamp:(s|ms|us|ns)$/, ([unit]) => `arrow_cast(?, 'Timestamp(${unit})')`],
   [/^timestamp:(s|ms|us|ns),([\w+:/-]{1,64})$/, ([unit, zone]) => `arrow_cast(?, 'Timestamp(${unit}, "${zone}")')`],
@@ -62,22 +62,23 @@ function detailedForm(kind: ParameterKind): string | null {
   return null;
 }
 
-/** Null for an unknown zone. `zone`: empty without one. */
+/** Null for an unknown zone. `zone`: empty if the type has none. */
 export function timestampKind(unit: TimeUnit, zone: string): ParameterKind | null {
   if (zone === "") return `timestamp:${unit}`;
   const kind = `timestamp:${unit},${zone}`;
   return detailedForm(kind) === null || TimeZone.of(zone) === null ? null : kind;
 }
 
+/** The kind of a duration. */
 export function durationKind(unit: TimeUnit): ParameterKind {
   return `duration:${unit}`;
 }
 
 const DIGITS_MAX = 38;
 
-/** Null: too wide for a statement. */
+/** Returns null if it is too wide for SQL. */
 export function decimalKind({ precision, scale }: { readonly precision: number; readonly scale: number }): ParameterKind | null {
-  // 12 * 10^3 of precision 2 and scale -3 has 5 digits, 0.0012 of precision 2 and scale 4 has 4
+  // 12 * 10^3 with precision 2 and scale -3 has 5 digits, 0.0012 with precision 2 and scale 4 has 4
   const digits = Math.max(precision - Math.min(scale, 0), scale);
   return digits < 1 || digits > DIGITS_MAX ? null : `decimal:${digits},${Math.max(scale, 0)}`;
 }
@@ -89,7 +90,7 @@ export function decimalText(value: bigint, scale: number): string {
   return `${value < 0n ? "-" : ""}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** In UTC, which it says: so a statement reads it in any zone. */
+/** In UTC and marked as such, so that the result does not depend on a statement's zone. */
 export function timestampText(value: bigint, unit: TimeUnit): string {
   const out = new ByteWriter();
   new TimestampText(out, unit, null).write(Number(value & 0xffffffffn), Number(value >> 32n));
@@ -98,7 +99,7 @@ export function timestampText(value: bigint, unit: TimeUnit): string {
 
 const PER_DAY: Readonly<Record<TimeUnit, number>> = { s: 86_400, ms: 86_400e3, us: 86_400e6, ns: 86_400e9 };
 
-/** @throws TsdbError bad_request for what no clock shows, and for what a statement's clock is too coarse for */
+/** @throws TsdbError bad_request for an invalid time of day, or one finer than a microsecond */
 export function timeText(value: number, unit: TimeUnit): string {
   if (value < 0 || value >= PER_DAY[unit]) throw new TsdbError("bad_request", `a time of day is within a day, got ${value} ${unit}`);
   if (unit === "ns" && value % 1000 !== 0) throw new TsdbError("bad_request", `a time of day has microseconds, got ${value} ns`);
@@ -107,11 +108,13 @@ export function timeText(value: number, unit: TimeUnit): string {
   return new TextDecoder().decode(out.take());
 }
 
+/** The date of a day, `YYYY-MM-DD`. */
 export function dateText(milliseconds: number): string {
   const [date = ""] = new Date(milliseconds).toISOString().split("T");
   return date;
 }
 
+/** An SQL interval. @throws TsdbError bad_request if it is finer than a microsecond */
 export function intervalText({ months, days, ns }: { readonly months: number; readonly days: number; readonly ns: bigint }): string {
   return `${months} months ${days} days ${ns} nanoseconds`;
 }

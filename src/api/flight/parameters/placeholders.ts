@@ -1,5 +1,5 @@
-// The placeholders of a prepared statement: `?` by their place, `$1` and `$name` by their own, and which of them each of a client's columns
-// of parameters is for.
+// The placeholders of a prepared statement: `?` by position, `$1` and `$name` by name, and their assignment to a client's parameter
+// columns.
 import { near, TsdbError } from "../../../model/errors.ts";
 import { parameterNames } from "../../../sql/parse/parameter-names.ts";
 import { type Token, tokenize } from "../../../sql/parse/tokens.ts";
@@ -7,7 +7,7 @@ import { type Token, tokenize } from "../../../sql/parse/tokens.ts";
 const QUESTION_MARK = "?";
 const WORD = /[\p{L}\p{N}_$]/u;
 
-/** The statement with `$1`, `$2` … for each `?`. @throws TsdbError bad_query when it has other placeholders too */
+/** Replaces each `?` by `$1`, `$2` …. @throws TsdbError bad_query if there are other placeholders too */
 export function numberPlaceholders(statement: string): string {
   const tokens = tokenize(statement);
   const marks = tokens.filter(isMark);
@@ -21,7 +21,7 @@ function isMark({ kind, text }: Token): boolean {
   return kind === "symbol" && text === QUESTION_MARK;
 }
 
-/** The placeholders of one statement, and the statement rewritten with others in their place. */
+/** The placeholders of one statement, and their replacement by expressions. */
 export class Placeholders {
   private readonly tokens: readonly Token[];
   private readonly names: readonly string[];
@@ -32,7 +32,7 @@ export class Placeholders {
     this.names = parameterNames(this.tokens);
   }
 
-  /** For each column the placeholder of its name, or, when the names say nothing, that of its place. @throws TsdbError bad_request */
+  /** For each column the placeholder with its name or, if no names match, with its position. @throws TsdbError bad_request */
   namesFor(columns: readonly string[]): readonly string[] {
     const names = columns.map((name) => name.replace(/^\$/, ""));
     if (names.every((name) => this.names.includes(name)) && new Set(names).size === names.length) return names;
@@ -44,7 +44,7 @@ export class Placeholders {
     );
   }
 
-  /** The statement with placeholders in these forms, ? standing for a placeholder itself. */
+  /** The statement with placeholders replaced by these expressions, in which ? stands for the placeholder itself. */
   inForms(forms: ReadonlyMap<string, string>): string {
     const changed = this.tokens.filter((token) => forms.has(nameOf(token)));
     return replaceTokens(this.statement, changed, (token) => forms.get(nameOf(token))!.replace(QUESTION_MARK, () => token.text));
@@ -55,7 +55,7 @@ function nameOf({ text }: Token): string {
   return text.slice(1);
 }
 
-/** `tokens`: of `statement`, in their order. */
+/** @param tokens those of `statement`, in order */
 function replaceTokens(statement: string, tokens: readonly Token[], textOf: (token: Token, index: number) => string): string {
   let text = "";
   let at = 0;

@@ -1,5 +1,5 @@
-// Prepared statements. A handle holds the whole statement and its parameters, so the server keeps nothing: handles outlive a restart, need
-// no closing, and work on any server with the same data.
+// Prepared statements. A handle contains the statement and its parameters, so the server keeps no state: handles survive a restart, need no
+// closing, and work on any server with the same data.
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryParams } from "../../../model/query/query.ts";
 import { FlightData, type FlightDescriptor, PreparedHandle } from "../wire/flight-messages.ts";
@@ -10,7 +10,7 @@ import { checkCounts, readRows } from "./arrow-rows.ts";
 import { formOf } from "./parameter-kinds.ts";
 import { numberPlaceholders, Placeholders } from "./placeholders.ts";
 
-/** Parameters in Arrow's form; what comes of it travels in tickets, and those have limits. */
+/** Limit for parameters in Arrow form; their values are sent back in tickets, whose size is limited. */
 const PARAMETER_BYTES_MAX = 1 << 20;
 
 /** A statement and the values of its placeholders. */
@@ -19,7 +19,7 @@ export interface BoundStatement {
   readonly params: QueryParams;
 }
 
-/** The handle for a statement without parameters' values. @throws TsdbError bad_query */
+/** The handle for a statement without parameter values. @throws TsdbError bad_query */
 export function newHandle(query: string): Uint8Array<ArrayBuffer> {
   return packAny(PreparedHandle, { query: numberPlaceholders(query) });
 }
@@ -36,8 +36,8 @@ export function boundHandle(handle: Uint8Array, parameters: readonly IpcMessage[
   });
 }
 
-/** What a handle runs: the statement once for every row of its parameters, or, without parameters, once. `shape`: what has the columns of
- *  its answer. @throws TsdbError bad_request for a handle that is none of ours */
+/** The executions of a handle: the statement once per row of parameters or, without parameters, once. `shape`: an execution that
+ *  determines the result columns. @throws TsdbError bad_request for a handle that this server did not create */
 export function boundStatements(handle: Uint8Array): { readonly shape: BoundStatement; readonly runs: readonly BoundStatement[] } {
   const { query, columns, rows } = unpackAny(PreparedHandle, handle);
   const plain = { statement: query, params: {} };
@@ -55,7 +55,7 @@ export function boundStatements(handle: Uint8Array): { readonly shape: BoundStat
   return { shape: runs[0] ?? plain, runs };
 }
 
-/** What a DoPut brings: the descriptor of its first message, and the Arrow messages of all. @throws TsdbError bad_request, too_large */
+/** Reads a DoPut: the descriptor of its first message, and the Arrow messages. @throws TsdbError bad_request, too_large */
 export async function receivePut(messages: AsyncIterable<Uint8Array>): Promise<{ descriptor: FlightDescriptor; parameters: IpcMessage[] }> {
   const parameters: IpcMessage[] = [];
   let descriptor: FlightDescriptor | undefined;

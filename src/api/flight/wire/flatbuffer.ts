@@ -1,20 +1,20 @@
-// Tables of a flatbuffer that somebody else wrote: every place and every length is checked against the bytes that are there.
+// Reads tables of an untrusted flatbuffer: every offset and length is checked against the bytes.
 
-/** A struct or scalar vector: where its first element is, and how many there are. */
+/** A struct or scalar vector: position of its first element, and length. */
 export interface FlatVector {
   readonly start: number;
   readonly count: number;
 }
 
 /** A table of an untrusted flatbuffer, read in place. `member` is the field's number in the schema; a missing member reads as 0, null,
- *  an empty text or `absent`. @throws RangeError for an offset or a length outside of the bytes */
+ *  an empty text or `absent`. @throws RangeError for an offset or length outside the bytes */
 export class FlatTable {
   private constructor(
     readonly view: DataView,
     private readonly at: number,
   ) {}
 
-  /** The table that the bytes are about. Reading throws RangeError for what lies outside of them, here and everywhere. */
+  /** The root table. All reads throw RangeError for positions outside the bytes. */
   static root(bytes: Uint8Array): FlatTable {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return new FlatTable(view, view.getUint32(0, true));
@@ -71,7 +71,7 @@ export class FlatTable {
     });
   }
 
-  /** Where a member is; 0 when the table has it not. */
+  /** Position of a member; 0 if the table lacks it. */
   private place(member: number): number {
     const members = this.at - this.view.getInt32(this.at, true);
     const slot = 4 + 2 * member;

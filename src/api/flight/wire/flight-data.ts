@@ -1,4 +1,4 @@
-// FlightData as DoGet sends it, written in one go: the body is copied once, into the buffer that gRPC takes.
+// Encodes the FlightData messages of DoGet in one step: the body is copied once, into the buffer that gRPC sends.
 import type { IpcMessage } from "./ipc-messages.ts";
 
 // A length-delimited member is: tag, length as a varint, bytes. The body comes last, as the format recommends.
@@ -28,7 +28,7 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Returns where the next byte goes. */
+/** Returns the position after it. */
 function putVarint(target: Uint8Array, start: number, value: number): number {
   let at = start;
   let left = value;

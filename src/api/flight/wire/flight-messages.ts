@@ -1,4 +1,4 @@
-// Arrow Flight's messages (arrow: format/Flight.proto) and those of the vendor's tickets (influxdata.iox.querier.v1), field by field.
+// Messages of Arrow Flight (arrow: format/Flight.proto) and of the vendor's tickets (influxdata.iox.querier.v1), field by field.
 import { type MessageOf, message, nested, optional, plain, repeated, repeatedMessage } from "./protobuf.ts";
 
 const FLIGHT = "arrow.flight.protocol";
@@ -6,10 +6,10 @@ const QUERIER = "influxdata.iox.querier.v1";
 
 export const HandshakeMessage = message(`${FLIGHT}.HandshakeRequest`, { protocolVersion: plain(1, "uint64"), payload: plain(2, "bytes") });
 
-/** What a handshake's payload holds for some clients. */
+/** The handshake payload of some clients. */
 export const BasicAuth = message(`${FLIGHT}.BasicAuth`, { username: plain(2, "string"), password: plain(3, "string") });
 
-/** `type` of a descriptor. */
+/** Values of `type` in a descriptor. */
 export const DESCRIPTOR = { unknown: 0, path: 1, command: 2 } as const;
 export const FlightDescriptor = message(`${FLIGHT}.FlightDescriptor`, {
   type: plain(1, "int32"),
@@ -37,7 +37,7 @@ export const Action = message(`${FLIGHT}.Action`, { type: plain(1, "string"), bo
 export const ActionType = message(`${FLIGHT}.ActionType`, { type: plain(1, "string"), description: plain(2, "string") });
 export const ActionResult = message(`${FLIGHT}.Result`, { body: plain(1, "bytes") });
 
-/** Of a client's DoPut. What DoGet sends is written by `flight-data.ts`. */
+/** Received in a client's DoPut. For DoGet, `flight-data.ts` encodes it. */
 export const FlightData = message(`${FLIGHT}.FlightData`, {
   descriptor: nested(1, FlightDescriptor),
   header: plain(2, "bytes"),
@@ -48,10 +48,10 @@ export type FlightData = MessageOf<typeof FlightData>;
 
 export const PutResult = message(`${FLIGHT}.PutResult`, { appMetadata: plain(1, "bytes") });
 
-/** A message of any type: `typeUrl` ends with its name. */
+/** A message of any type, whose name is the end of `typeUrl`. */
 export const Any = message("google.protobuf.Any", { typeUrl: plain(1, "string"), value: plain(2, "bytes") });
 
-/** One of the values, all others absent; none at all is NULL as well. */
+/** One of the members is set; none means NULL. */
 export const QueryParam = message(`${QUERIER}.QueryParam`, {
   name: plain(1, "string"),
   null: optional(2, "int32"),
@@ -62,7 +62,7 @@ export const QueryParam = message(`${QUERIER}.QueryParam`, {
   string: optional(7, "string"),
 });
 
-/** `queryType` of a ReadInfo. */
+/** Values of `queryType` in a ReadInfo. */
 export const QUERY_TYPE = { unspecified: 0, sql: 1, influxql: 2, flightSql: 3 } as const;
 export const ReadInfo = message(`${QUERIER}.ReadInfo`, {
   database: plain(1, "string"),
@@ -77,10 +77,10 @@ const ParameterColumn = message("tsdb.flight.ParameterColumn", {
   name: plain(1, "string"),
   kind: plain(2, "string"),
 });
-/** Values without names, in the order of the columns. */
+/** Unnamed values, in column order. */
 const ParameterRow = message("tsdb.flight.ParameterRow", { values: repeatedMessage(1, QueryParam) });
 
-/** Ours: clients pass it on as it is. Without columns nothing is bound. */
+/** Our own message, opaque to clients. Without columns nothing is bound. */
 export const PreparedHandle = message("tsdb.flight.PreparedStatement", {
   query: plain(1, "string"),
   columns: repeatedMessage(2, ParameterColumn),

@@ -1,12 +1,12 @@
-// An Arrow IPC stream taken apart into its messages, whatever they are: schema, dictionaries, record batches. Bytes come in any pieces;
-// a message that lies in one piece is not copied.
+// Splits an Arrow IPC stream into its messages: schema, dictionaries, record batches. Bytes may arrive in any pieces; a message within one
+// piece is not copied.
 import { assert } from "../../../model/assert.ts";
 
 // | 0xffffffff u32 | header bytes u32 | header: a flatbuffer, padded to 8 bytes | body: as long as the header says |
 const PREFIX_BYTES = 8;
 const CONTINUATION = 0xffffffff;
 
-/** `header` and `body` are views of the pieces that came in. */
+/** `header` and `body` are views of the received pieces. */
 export interface IpcMessage {
   readonly header: Uint8Array;
   readonly body: Uint8Array;
@@ -16,11 +16,11 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Splits the bytes of one IPC stream into messages. Use: `push` for every piece, then `finish`. */
 export class IpcSplitter {
-  /** What came and is not a whole message yet. */
+  /** Bytes of an incomplete message. */
   private rest: Uint8Array = NO_BYTES;
 
-  /** The messages that are whole now, without the marks of a stream's end. @throws Error for what is no IPC stream: it is our own, so that
-   *  is a bug */
+  /** Adds bytes and returns the completed messages, without end-of-stream marks. @throws Error for bytes that are no IPC stream: it is
+   *  our own, so that is a bug */
   *push(piece: Uint8Array): Generator<IpcMessage> {
     let bytes = this.rest.length === 0 ? piece : joined(this.rest, piece);
     for (;;) {
@@ -32,13 +32,13 @@ export class IpcSplitter {
     this.rest = bytes;
   }
 
-  /** @throws Error when the stream broke off */
+  /** @throws Error if the stream ended within a message */
   finish(): void {
     assert(this.rest.length === 0, `an IPC stream broke off ${this.rest.length} bytes into a message`);
   }
 }
 
-/** The message at the start of `bytes`; null while it is not all there. The mark of the end has no header. */
+/** The message at the start of `bytes`; null if incomplete. An end-of-stream mark has no header. */
 function messageAt(bytes: Uint8Array): (IpcMessage & { readonly end: number }) | null {
   if (bytes.length < PREFIX_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -50,14 +50,14 @@ function messageAt(bytes: Uint8Array): (IpcMessage & { readonly end: number }) |
   return bytes.length < end ? null : { header, body: bytes.subarray(bodyStart, end), end };
 }
 
-/** The table Message of Arrow's Message.fbs, of which only the place of one member matters here. */
+/** The table Message of Arrow's Message.fbs, of which only one member is read here. */
 const BODY_LENGTH_MEMBER = 3;
 
 /** `bodyLength` of a message's header. */
 function bodyBytes(header: Uint8Array): number {
   if (header.length === 0) return 0;
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
-  // a flatbuffer begins with where its table is, a table with how far before it its members' places are listed
+  // a flatbuffer starts with the position of its table, a table with the distance to the list of its members' positions
   const table = view.getUint32(0, true);
   const members = table - view.getInt32(table, true);
   const slot = 4 + 2 * BODY_LENGTH_MEMBER;
@@ -65,7 +65,7 @@ function bodyBytes(header: Uint8Array): number {
   return place === 0 ? 0 : Number(view.getBigInt64(table + place, true));
 }
 
-/** One message as an IPC stream holds it. */
+/** One message in the form of an IPC stream. */
 export function encapsulated({ header, body }: IpcMessage): Uint8Array<ArrayBuffer> {
   const headerBytes = Math.ceil(header.length / 8) * 8;
   const bytes = new Uint8Array(PREFIX_BYTES + headerBytes + body.length);

@@ -1,5 +1,5 @@
-// Protocol buffers messages as tables of fields: a table is the type, the reader and the writer. The bytes of single values are
-// @bufbuild/protobuf's; a message that a client sends is bounded by what gRPC takes at most, and nothing here grows beyond it.
+// Protocol buffers messages declared as tables of fields: a table defines type, reader and writer. Single values are encoded by
+// @bufbuild/protobuf; the size of a client's message is limited by gRPC, and decoding allocates no more than that.
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { TsdbError } from "../../../model/errors.ts";
 
@@ -15,14 +15,14 @@ interface Scalars {
 }
 type ScalarName = keyof Scalars;
 
-/** `T` is what the member holds. `packed`: numbers of a list may come in one piece. */
+/** `T` is the member's type. `packed`: numbers of a list may be encoded in one piece. */
 export interface ProtoField<T> {
   readonly number: number;
   readonly wireType: WireType;
   readonly packed: boolean;
-  /** What the member is while no value has come. */
+  /** The member's value before any was read. */
   empty(): T;
-  /** One value read, joined to what was there. */
+  /** Reads one value and combines it with the previous one. */
   read(reader: BinaryReader, before: T): T;
   write(writer: BinaryWriter, value: T): void;
 }
@@ -33,7 +33,7 @@ export interface ProtoMessage<M> {
   readonly name: string;
   /** `bytes` are borrowed: members of type bytes are views of them. @throws TsdbError bad_request */
   decode(bytes: Uint8Array): M;
-  /** Members that are left out have their defaults. */
+  /** Omitted members have their defaults. */
   encode(message: Partial<M>): Uint8Array<ArrayBuffer>;
 }
 export type MessageOf<T> = T extends ProtoMessage<infer M> ? M : never;
@@ -60,7 +60,7 @@ const SCALARS: { readonly [K in ScalarName]: Scalar<Scalars[K]> } = {
 const isZero = (value: unknown) => value === "" || value === 0 || value === 0n || value === false || isEmptyBytes(value);
 const isEmptyBytes = (value: unknown) => value instanceof Uint8Array && value.length === 0;
 
-/** A member with a default; it is not sent when it has it. */
+/** A member with a default, which is not sent. */
 export function plain<K extends ScalarName>(number: number, kind: K): ProtoField<Scalars[K]> {
   const scalar = SCALARS[kind] as Scalar<Scalars[K]>;
   return {
@@ -80,15 +80,17 @@ export function optional<K extends ScalarName>(number: number, kind: K): ProtoFi
   return single(number, SCALARS[kind] as Scalar<Scalars[K]>);
 }
 
+/** A list of scalars. */
 export function repeated<K extends ScalarName>(number: number, kind: K): ProtoField<readonly Scalars[K][]> {
   return list(number, SCALARS[kind] as Scalar<Scalars[K]>, kind !== "string" && kind !== "bytes");
 }
 
-/** A message in a message. */
+/** A message within a message. */
 export function nested<M>(number: number, message: ProtoMessage<M>): ProtoField<M | undefined> {
   return single(number, messageScalar(message));
 }
 
+/** A list of messages. */
 export function repeatedMessage<M>(number: number, message: ProtoMessage<M>): ProtoField<readonly M[]> {
   return list(number, messageScalar(message), false);
 }
@@ -122,7 +124,7 @@ function list<T>(number: number, scalar: Scalar<T>, packed: boolean): ProtoField
     packed,
     empty: () => [],
     read: (reader, before) => {
-      // `empty` made it for this message alone
+      // `empty` created the list for this message alone
       (before as T[]).push(scalar.read(reader));
       return before;
     },
@@ -137,7 +139,7 @@ function writeTagged<T>(writer: BinaryWriter, number: number, scalar: Scalar<T>,
   scalar.write(writer, value);
 }
 
-/** `name` is the full name, as in an Any's type URL. */
+/** @param name the full name, as in an Any's type URL */
 export function message<F extends Fields>(name: string, fields: F): ProtoMessage<Members<F>> {
   const byNumber = new Map(Object.entries(fields).map(([key, field]) => [field.number, { key, field }]));
   return {
@@ -166,7 +168,7 @@ export function message<F extends Fields>(name: string, fields: F): ProtoMessage
 
 type ByNumber = ReadonlyMap<number, { readonly key: string; readonly field: ProtoField<unknown> }>;
 
-/** Unknown fields are passed over, as the format wants it. */
+/** Unknown fields are skipped, as the format requires. */
 function readFields(reader: BinaryReader, byNumber: ByNumber, members: Record<string, unknown>): void {
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();

@@ -1,5 +1,5 @@
-// Flight SQL's messages (arrow: format/FlightSql.proto), which travel as google.protobuf.Any: in a descriptor's command, an action's body,
-// a ticket.
+// Flight SQL's messages (arrow: format/FlightSql.proto), sent as google.protobuf.Any in a descriptor's command, an action's body, or a
+// ticket.
 import { near, TsdbError } from "../../../model/errors.ts";
 import { Any } from "./flight-messages.ts";
 import { message, optional, type ProtoMessage, plain, repeated } from "./protobuf.ts";
@@ -40,7 +40,7 @@ export const PreparedResult = message(`${SQL}.ActionCreatePreparedStatementResul
 export const ClosePrepared = message(`${SQL}.ActionClosePreparedStatementRequest`, { handle: plain(1, "bytes") });
 export const PutPreparedResult = message(`${SQL}.DoPutPreparedStatementResult`, { handle: optional(1, "bytes") });
 
-/** What a descriptor may ask for, by the name that the rest of this folder uses. */
+/** The supported commands, by the names used in this folder. */
 const COMMANDS = {
   statement: StatementQuery,
   prepared: PreparedQuery,
@@ -59,24 +59,25 @@ const COMMANDS = {
 type Commands = typeof COMMANDS;
 type CommandName = keyof Commands;
 type CommandOf<K extends CommandName> = { readonly is: K } & (Commands[K] extends ProtoMessage<infer M> ? M : never);
-/** A Flight SQL command, `is` telling which. */
+/** A Flight SQL command, distinguished by `is`. */
 export type SqlCommand = { [K in CommandName]: CommandOf<K> }[CommandName];
 export type SqlCommandNamed<K extends CommandName> = CommandOf<K>;
 
 const byTypeUrl = new Map(Object.entries(COMMANDS).map(([is, type]) => [TYPE_URL + type.name, { is, type: type as ProtoMessage<object> }]));
 
-/** The command in an encoded Any; null when it is none of those known. @throws TsdbError bad_request */
+/** The command in an encoded Any; null if unknown. @throws TsdbError bad_request */
 export function decodeCommand(bytes: Uint8Array): SqlCommand | null {
   const { typeUrl, value } = Any.decode(bytes);
   const known = byTypeUrl.get(typeUrl);
   return known === undefined ? null : ({ is: known.is, ...known.type.decode(value) } as SqlCommand);
 }
 
+/** Encodes a message as an Any. */
 export function packAny<M>(type: ProtoMessage<M>, value: Partial<M>): Uint8Array<ArrayBuffer> {
   return Any.encode({ typeUrl: TYPE_URL + type.name, value: type.encode(value) });
 }
 
-/** The message of this type in an encoded Any. @throws TsdbError bad_request when it holds something else */
+/** The message of this type in an encoded Any. @throws TsdbError bad_request if it contains another type */
 export function unpackAny<M>(type: ProtoMessage<M>, bytes: Uint8Array): M {
   const { typeUrl, value } = Any.decode(bytes);
   if (typeUrl !== TYPE_URL + type.name) {
@@ -85,7 +86,7 @@ export function unpackAny<M>(type: ProtoMessage<M>, bytes: Uint8Array): M {
   return type.decode(value);
 }
 
-/** Whether `bytes` are an Any that says it holds this type. */
+/** True if `bytes` are an Any of this type. */
 export function isAnyOf<M>(type: ProtoMessage<M>, bytes: Uint8Array): boolean {
   try {
     return Any.decode(bytes).typeUrl === TYPE_URL + type.name;

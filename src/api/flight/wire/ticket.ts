@@ -1,4 +1,4 @@
-// What a DoGet asks for: the vendor's tickets, as JSON or protobuf, and those that GetFlightInfo gives out.
+// Tickets of DoGet: the vendor's, as JSON or protobuf, and those returned by GetFlightInfo.
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryParams } from "../../../model/query/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../../model/query/query-params.ts";
@@ -9,7 +9,7 @@ import { decodeCommand, isAnyOf, packAny, type SqlCommand, StatementTicket, unpa
 
 export type TicketRequest =
   | ({ readonly is: "statement" } & LanguageStatement)
-  /** `database`: null when the ticket does not say, and the call's metadata has to. */
+  /** `database`: null if the ticket names none; the call's metadata must then. */
   | { readonly is: "command"; readonly database: string | null; readonly command: SqlCommand };
 
 /** @throws TsdbError bad_request */
@@ -31,14 +31,14 @@ export function ticketFor(database: string, command: Uint8Array): Uint8Array<Arr
   return packAny(ReadInfo, { database, queryType: QUERY_TYPE.flightSql, flightSqlCommand: command });
 }
 
-/** The ticket for a statement in a language that Flight SQL does not know. */
+/** The ticket for a statement in a language without Flight SQL commands. */
 export function statementTicket(database: string, language: Language, query: string): Uint8Array<ArrayBuffer> {
   return packAny(ReadInfo, { database, query, queryType: QUERY_TYPE[language] });
 }
 
 const BRACE = 0x7b;
 const WHITESPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** Names of the database in a JSON ticket. */
+/** Members of a JSON ticket that name the database. */
 const DATABASE_MEMBERS = ["database", "namespace_name", "bucket", "bucket-name"] as const;
 
 function commandIn(ticket: Uint8Array): SqlCommand | null {
@@ -50,7 +50,7 @@ function commandIn(ticket: Uint8Array): SqlCommand | null {
   return decodeCommand(ticket);
 }
 
-/** {"database":"d","sql_query":"SELECT 1","query_type":"sql","params":{},"is_debug":false}; other members are passed over. */
+/** {"database":"d","sql_query":"SELECT 1","query_type":"sql","params":{},"is_debug":false}; other members are ignored. */
 function fromJson(ticket: Uint8Array): TicketRequest {
   const members = parseJson(decodeUtf8(ticket, "the ticket is not valid UTF-8")) as Record<string, unknown>;
   const given = DATABASE_MEMBERS.filter((name) => Object.hasOwn(members, name));
@@ -96,10 +96,12 @@ function paramValues(params: readonly Param[]): QueryParams {
   return Object.fromEntries(params.map((param) => [param.name, paramValue(param)]));
 }
 
+/** The value of a parameter message. */
 export function paramValue({ string, boolean, float64, uint64, int64 }: Param): QueryParams[string] {
   return string ?? boolean ?? float64 ?? uint64 ?? int64 ?? null;
 }
 
+/** The message of a parameter. */
 export function paramMessage(name: string, value: QueryParams[string]): Param {
   return { ...NO_VALUE, name, ...typedValue(value) };
 }

@@ -1,4 +1,4 @@
-// /api/v3/configure/last_cache and distinct_cache: caches of a table are made and deleted. They are read by SQL.
+// /api/v3/configure/last_cache and distinct_cache: creates and deletes caches of a table. They are read by SQL.
 import { Type } from "@sinclair/typebox";
 import { type Static, t } from "elysia";
 import type { CacheName, CreatedCache, NewCache } from "../../../model/cache-service.ts";
@@ -16,7 +16,7 @@ import { configure, configureAnswers, configureFailed } from "./configure-route.
 
 const db = t.String({ description: "Database." });
 const table = t.String({ description: "Table." });
-/** More than any table may have: what is longer is not looked at item by item. */
+/** More than any table may have: longer lists are rejected without examining their items. */
 const NAMES_MAX = 10_000;
 const columns = (description: string) => t.Array(t.String(), { maxItems: NAMES_MAX, description });
 const optionalColumns = (description: string) =>
@@ -63,6 +63,7 @@ const DELETE_ANSWERS = configureAnswers({
 });
 const DELETE_DESCRIPTION = "Without a query string a JSON body with the same members does as well.";
 
+/** Routes for caches. */
 export const cacheRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";
@@ -183,7 +184,7 @@ function readNodeSpec(spec: NodeSpec): string[] | null {
   return nodeId === null ? null : [nodeId];
 }
 
-/** The change of the catalog, in the form that clients of the vendor's print. */
+/** The catalog change in the form that the vendor's clients print. */
 function batchOf({ cache, database, table, sequence }: CreatedCache): string {
   const idOf = columnIds(table.columns);
   const operation =
@@ -208,11 +209,11 @@ function batchOf({ cache, database, table, sequence }: CreatedCache): string {
         };
   const change = { database_id: database.id, database_name: database.name, ops: [operation] };
   const text = JSON.stringify({ catalog_batch: { Database: { time_ns: 0, ...change } }, sequence_number: sequence });
-  // nanoseconds since 1970 are more than a number holds exactly
+  // nanoseconds since 1970 exceed the exact range of numbers
   return text.replace(`"time_ns":0`, `"time_ns":${cache.createdMs}000000`);
 }
 
-/** Columns as the vendor's catalog names them: tags and fields are counted apart. */
+/** Column ids as in the vendor's catalog, which numbers tags and fields separately. */
 function columnIds(columns: readonly ColumnDef[]): (id: number) => unknown {
   const tags = columns.filter(({ type }) => type === ColumnType.tag).map(({ id }) => id);
   const fields = columns.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time).map(({ id }) => id);

@@ -1,4 +1,5 @@
-// What the routes under /api/v3/configure share: they change the catalog, answer without a body, and have plain text for most errors.
+// The common part of the routes under /api/v3/configure: they change the catalog, answer without a body, and report most errors as plain
+// text.
 import { TsdbError } from "../../../model/errors.ts";
 import type { Answer } from "../../docs/operation.ts";
 import { UnacceptableType } from "../../request/json-body.ts";
@@ -8,7 +9,7 @@ import { errorJson, errorText, text } from "../../shared/respond.ts";
 import type { AnyCall } from "../../shared/route.ts";
 import { requireReady } from "../../shared/write.ts";
 
-/** Runs `change` and answers with `status` and no body, or with what it throws. */
+/** Runs `change` and answers with `status` and no body, or with its error. */
 export async function configure(services: AppServices, call: AnyCall, status: 200 | 204, change: () => Promise<void>): Promise<Response> {
   try {
     requireReady(services.status());
@@ -30,7 +31,7 @@ export function configureFailed(services: AppServices, { request, target }: AnyC
   return isJson ? errorJson(failure) : errorText(failure);
 }
 
-/** `when` by status, beside what every such route may answer. */
+/** @param when meanings of statuses besides the common ones */
 export function configureAnswers(when: Readonly<Record<number, string>>): Record<number, Answer> {
   const answers: Record<number, Answer> = {};
   for (const [status, description] of Object.entries(when)) answers[Number(status)] = { description };

@@ -1,4 +1,4 @@
-// /api/v3/configure/database: databases are listed, made, changed, deleted and restored.
+// /api/v3/configure/database: lists, creates, changes, deletes and restores databases.
 import { t } from "elysia";
 import type { DatabaseGrant } from "../../../auth/authorizer.ts";
 import { TsdbError } from "../../../model/errors.ts";
@@ -44,7 +44,7 @@ const RestoreBody = t.Object({
 
 const LIST = `SELECT database_name AS "iox::database"{deleted} FROM system.databases {where} ORDER BY {order}database_name`;
 
-/** The list as a statement over the server's virtual tables: so it comes in every format. */
+/** The list as a statement over the server's virtual tables, so that it is available in every format. */
 function listStatement(showDeleted: boolean, visible: readonly string[] | null): string {
   const [deleted, order] = showDeleted ? [", deleted", "deleted, "] : ["", ""];
   const names = visible?.map((name) => `'${name.replaceAll("'", "''")}'`).join(", ");
@@ -53,10 +53,12 @@ function listStatement(showDeleted: boolean, visible: readonly string[] | null):
   return LIST.replace("{deleted}", deleted).replace("{where}", where).replace("{order}", order);
 }
 
+/** Parses a retention period to nanoseconds; null: forever. @throws TsdbError bad_request */
 export function retentionNs(period: string | null | undefined): bigint | null {
   return period === null || period === undefined ? null : parseHumanDuration(period);
 }
 
+/** Routes for databases. */
 export const databaseRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const list = async (call: Call<"any token">): Promise<Response> => {

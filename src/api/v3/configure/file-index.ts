@@ -1,4 +1,4 @@
-// /api/v3/enterprise/configure/file_index: indexes over tag and string columns, by which queries pass over files.
+// /api/v3/enterprise/configure/file_index: indexes on tag and string columns, by which queries skip files.
 import { t } from "elysia";
 import { operation } from "../../docs/operation.ts";
 import { BodyReader } from "../../request/body.ts";
@@ -13,7 +13,7 @@ const db = t.String({ description: "Database." });
 const table = t.Optional(
   t.Union([t.String(), t.Null()], { description: "Table; absent or null: the database's tables that have no index of their own." }),
 );
-/** More than any index may have: what is longer is not looked at item by item. */
+/** More than any index may have: longer lists are rejected without examining their items. */
 const NAMES_MAX = 10_000;
 
 const CreateBody = t.Object({
@@ -23,6 +23,7 @@ const CreateBody = t.Object({
 });
 const DeleteBody = t.Object({ db, table });
 
+/** Routes for file indexes. */
 export const fileIndexRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const routes = new Routes("http.v3.configure.file-index", services.access);

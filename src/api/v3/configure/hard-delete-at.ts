@@ -13,7 +13,7 @@ export const HardDelete = t.Optional(
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** A time that has passed means now. @throws TsdbError bad_request */
+/** A time in the past means now. @throws TsdbError bad_request */
 export function readHardDeleteAt(value: string | undefined): HardDeleteAt {
   if (value === undefined) return "never";
   if (value === "never" || value === "now" || value === "default") return value;

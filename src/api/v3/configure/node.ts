@@ -1,4 +1,4 @@
-// POST /api/v3/enterprise/configure/node/stop: marks a server of the cluster as stopped. It ends no process.
+// POST /api/v3/enterprise/configure/node/stop: marks a server of the cluster as stopped. It does not end a process.
 import { t } from "elysia";
 import { operation } from "../../docs/operation.ts";
 import { BodyReader } from "../../request/body.ts";
@@ -11,6 +11,7 @@ const PATH = "/api/v3/enterprise/configure/node/stop";
 
 const StopBody = t.Object({ node_id: t.String({ description: "Its --node-id." }) });
 
+/** Routes for nodes. */
 export const nodeRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const routes = new Routes("http.v3.configure.node", services.access);

@@ -1,4 +1,4 @@
-// /api/v3/configure/table: tables are made, changed, deleted and restored.
+// /api/v3/configure/table: creates, changes, deletes and restores tables.
 import { t } from "elysia";
 import { parseHumanDuration } from "../../../model/time/human-duration.ts";
 import { operation } from "../../docs/operation.ts";
@@ -19,7 +19,7 @@ const table = t.String({ description: "Table." });
 const retention = t.Optional(
   t.Union([t.String(), t.Null()], { description: "How long rows are kept, such as `30d`; absent or null: as long as the database says." }),
 );
-/** More than any table may have: what is longer is not looked at item by item. */
+/** More than any table may have: longer lists are rejected without examining their items. */
 const NAMES_MAX = 10_000;
 const FIELD_TYPES = ["utf8", "int64", "uint64", "float64", "bool"] as const;
 
@@ -45,6 +45,7 @@ const RestoreBody = t.Object({
 const RetentionQuery = t.Object({ db, table, duration: t.String({ description: "How long rows are kept, such as `30d`." }) });
 const OwnerQuery = t.Object({ db, table });
 
+/** Routes for tables. */
 export const tableRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";

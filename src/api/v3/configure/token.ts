@@ -1,4 +1,4 @@
-// /api/v3/configure/token: tokens are made, replaced and deleted. Their texts are shown once.
+// /api/v3/configure/token: creates, replaces and deletes tokens. Their texts are returned once.
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { checkPermission } from "../../../auth/permissions.ts";
@@ -52,6 +52,7 @@ export function tokenCreated({ id, name, token, hash, createdMs, expiryMs }: New
   return new Response(body, { status: 201, headers: { "content-type": "application/json", "cache-control": "no-store" } });
 }
 
+/** Routes for tokens. */
 export const tokenRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isOff = () => text(405, "endpoint disabled, started without auth");
