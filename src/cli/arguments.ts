@@ -1,5 +1,5 @@
-// From argument list and environment to the text of each flag, with the name under which the user gave it. Written out instead of
-// node:util's parseArgs, whose messages name neither the value wanted nor the flag that was meant.
+// Resolves each flag's text from the argument list and the environment, with the name under which the user gave it. Own code instead of
+// node:util's parseArgs, whose messages name neither the expected value nor the flag that was probably meant.
 import { TsdbError } from "../model/errors.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { type Environment, environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
@@ -7,13 +7,13 @@ import { nearestName } from "./nearest-name.ts";
 
 export interface Given {
   readonly text: string;
-  /** `--http-bind` or the variable's name: what a complaint about the text begins with. */
+  /** `--http-bind` or the variable's name: the prefix of error messages about the text. */
   readonly source: string;
 }
 
 const KNOWN: readonly Flag[] = FLAGS;
 
-/** What was given for each flag: the last flag, else our variable, else another's, else the configuration file, else the default.
+/** The text of each flag: from the last occurrence, otherwise our variable, another's variable, the configuration file, or the default.
  *  @throws TsdbError config */
 export function readFlags(
   args: readonly string[],
@@ -57,7 +57,7 @@ function* fromArguments(args: readonly string[]): Generator<[FlagName, Given]> {
     if (equals >= 0) {
       yield [name, { text: argument.slice(equals + 1), source }];
     } else if (flag.value === null) {
-      // A switch alone is on; `--switch false` is how some write it.
+      // A switch without a value means true; `--switch false` is accepted too.
       const next = args[at + 1];
       const hasValue = next === "true" || next === "false";
       if (hasValue) at++;

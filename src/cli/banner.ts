@@ -1,4 +1,4 @@
-// What a server prints for people once it is ready: where it is, who is given which address, and what to try first.
+// The message printed when a server is ready: its addresses, how to authenticate, and commands to try first.
 import { join } from "node:path";
 import type { ServeConfig } from "./serve-config.ts";
 
@@ -6,7 +6,7 @@ export interface Ready {
   readonly url: string;
   /** Null: off. */
   readonly flightUrl: string | null;
-  /** No token exists yet. */
+  /** True if no token exists. */
   readonly wantsOperator: boolean;
 }
 
@@ -14,6 +14,7 @@ type Shown = Pick<ServeConfig, "objectStore" | "dataDir" | "withoutAuth" | "tls"
 
 const FLIGHT_CLIENTS = "v3 client libraries, Grafana's SQL mode, ADBC and JDBC";
 
+/** The text of the banner; ends without a newline. */
 export function bannerOf(config: Shown, { url, flightUrl, wantsOperator }: Ready): string {
   const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
   const curl = `curl${trusting(config)}`;
@@ -34,7 +35,7 @@ export function bannerOf(config: Shown, { url, flightUrl, wantsOperator }: Ready
   return lines.join("\n");
 }
 
-/** What makes curl trust a certificate of the server's own. */
+/** The curl option that makes it trust a self-signed certificate. */
 function trusting({ tls, objectStore, dataDir }: Shown): string {
   if (tls !== "self-signed") return "";
   return objectStore === "memory" ? " -k" : ` --cacert '${join(dataDir, "tls/certificate.pem").replaceAll("'", "'\\''")}'`;

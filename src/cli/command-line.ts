@@ -1,4 +1,4 @@
-// What the program was asked to do: serve, or tell about itself.
+// Parses the program's command line: serve, a client command, help or version.
 import { TsdbError } from "../model/errors.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS, findCommand, missingCommand } from "./client/commands.ts";
@@ -14,18 +14,17 @@ export type Command =
   | {
       readonly name: "client";
       readonly command: ClientCommand;
-      /** Behind the command's words. */
+      /** Arguments after the command's words. */
       readonly args: readonly string[];
-      /** What the configuration file says of its options. */
+      /** Option values from the configuration file. */
       readonly configured: Readonly<Record<string, string>>;
-      /** The configuration file, if it holds a token. */
+      /** Path of the configuration file if it contains a token. */
       readonly secretFile: string | null;
     };
 
 const COMMANDS = ["serve", "help", "version"] as const;
 
-/** `args` without the program's own name.
- *  @throws TsdbError config */
+/** `args` without the program's name. @throws TsdbError config */
 export function parseCommandLine(given: readonly string[], environment: Environment, machine: Machine = thisMachine()): Command {
   const wantsHelp = given[0] === "help" || given.some(isHelp);
   const { config, args } = wantsHelp ? { config: null, args: given } : readConfigFile(given, environment, machine.readFile);

@@ -1,11 +1,11 @@
-// tsdb.toml: what flags and environment do not say. Keys of the file are the names of `tsdb serve`'s flags; table [client] has the options
-// of the client commands.
+// tsdb.toml: defaults for flags that are neither given nor in the environment. Keys are the flag names of `tsdb serve`; table [client] has
+// the options of the client commands.
 import { TsdbError } from "../model/errors.ts";
 import { type Environment, FLAGS, type FlagName } from "./flags.ts";
 import { nearestName } from "./nearest-name.ts";
 
 export interface ConfigFile {
-  /** Where it is: what complaints begin with. */
+  /** Path of the file: the prefix of error messages. */
   readonly path: string;
   readonly serve: ReadonlyMap<FlagName, string>;
   readonly client: Readonly<Record<string, string>>;
@@ -15,8 +15,8 @@ const DEFAULT_PATH = "tsdb.toml";
 const VARIABLES = ["TSDB_CONFIG", "TSDB_CONFIG_FILE"] as const;
 const CLIENT_KEYS = ["host", "token", "database", "tls-ca", "tls-no-verify", "format", "language"];
 
-/** The file that `--config` or the environment names, else ./tsdb.toml if it is there; `args` lose the flag.
- *  @throws TsdbError config */
+/** The file named by `--config` or the environment, otherwise ./tsdb.toml if it exists; removes the flag from `args`. @throws TsdbError
+ *  config */
 export function readConfigFile(
   args: readonly string[],
   environment: Environment,
@@ -77,7 +77,7 @@ function clientOf(path: string, value: unknown): Record<string, string> {
   return client;
 }
 
-/** Lists are those that a flag has with commas. */
+/** Lists become comma-separated text. */
 function textOf(path: string, key: string, value: unknown): string {
   if (Array.isArray(value)) return value.map((item) => textOf(path, key, item)).join(",");
   if (typeof value === "string" || typeof value === "boolean" || typeof value === "number") return String(value);

@@ -1,4 +1,4 @@
-// Reads one flag's text as what it has to be. A complaint is one line that begins with the flag or variable it is about.
+// Validates a flag's text. Errors are one line that starts with the name of the flag or variable.
 import type { GivenFile } from "../auth/given-tokens.ts";
 import { near, TsdbError } from "../model/errors.ts";
 import type { Given } from "./arguments.ts";
@@ -9,7 +9,7 @@ import { type Address, parseAddress, parseDurationMs, parseSize, showBytes } fro
 const YES: ReadonlySet<string> = new Set(["true", "1", "yes", "on"]);
 const NO: ReadonlySet<string> = new Set(["false", "0", "no", "off"]);
 
-/** Every method throws TsdbError config for text that it cannot take. */
+/** Every method throws TsdbError config for invalid text. */
 export class FlagReader {
   constructor(
     readonly given: ReadonlyMap<FlagName, Given>,
@@ -41,7 +41,7 @@ export class FlagReader {
     return value;
   }
 
-  /** Some of `values`, separated by commas; none when the flag is absent. */
+  /** A comma-separated subset of `values`; empty if the flag is absent. */
   someOf<T extends string>(name: FlagName, values: readonly T[]): T[] {
     const given = this.given.get(name);
     const texts = (given?.text ?? "").split(",").map((text) => text.trim().toLowerCase());
@@ -54,7 +54,7 @@ export class FlagReader {
       });
   }
 
-  /** What a file holds; null when the flag is absent. */
+  /** The parsed content of a file; null if the flag is absent. */
   file<T>(name: FlagName, parse: (text: string) => T): GivenFile<T> | null {
     const given = this.given.get(name);
     if (given === undefined) return null;
@@ -66,7 +66,7 @@ export class FlagReader {
     }
   }
 
-  /** Of those flags that were given. */
+  /** The paths of those flags that were given. */
   paths(names: readonly FlagName[]): { readonly source: string; readonly path: string }[] {
     return names.flatMap((name) => this.given.get(name) ?? []).map(({ source, text }) => ({ source, path: text }));
   }
@@ -113,7 +113,7 @@ export class FlagReader {
     return address;
   }
 
-  /** An address; null for `none` and for nothing at all. */
+  /** An address; null for `none` and for an empty text. */
   addressOrNone(name: FlagName, absent: Address): Address | null {
     const text = this.given.get(name)?.text.trim().toLowerCase();
     if (text === undefined) return absent;
@@ -128,7 +128,7 @@ export class FlagReader {
     return filter;
   }
 
-  /** Certificate and key: both or none, and both readable; or one of the server's own. */
+  /** Certificate and key, both or neither, both readable; or a self-signed certificate. */
   tls(
     certName: FlagName,
     keyName: FlagName,

@@ -1,18 +1,18 @@
-// The flags of `tsdb serve`: one table for the parser, the environment and the help text.
+// The flags of `tsdb serve`: one table for parser, environment and help.
 import { LIMITS } from "../model/limits.ts";
 import { showBytes } from "./units.ts";
 
 export interface Flag {
   readonly name: string;
   readonly group: "Network" | "Storage" | "Memory and queries" | "Logging and the rest";
-  /** What stands for the value in the help; null = a switch. */
+  /** Placeholder for the value in the help; null = a switch. */
   readonly value: string | null;
   readonly help: string;
-  /** As the user would write it; null = none, or worked out from the machine. */
+  /** In the user's notation; null = none, or derived from the machine. */
   readonly default: string | null;
-  /** What the help says in place of a default. */
+  /** Shown in the help instead of a default. */
   readonly defaultNote?: string;
-  /** Environment variables of existing installations that mean the same, first found wins. TSDB_ names win over them. */
+  /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. */
   readonly aliases?: readonly string[];
 }
 
@@ -420,7 +420,7 @@ export type FlagName = (typeof FLAGS)[number]["name"];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `--http-bind` is TSDB_HTTP_BIND. */
+/** The variable of `--http-bind` is TSDB_HTTP_BIND. */
 export function environmentName(flag: string): string {
   return `TSDB_${flag.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -1,4 +1,4 @@
-// The help texts, made from the table of flags.
+// Generates the help texts from the tables of flags and commands.
 import { EDITIONS } from "../api/shared/aliases.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS } from "./client/commands.ts";
@@ -6,15 +6,17 @@ import { environmentName, FLAGS, type Flag } from "./flags.ts";
 
 const WIDTH = 100;
 const COLUMN = 36;
-/** Of the commands' summaries. */
+/** Column of the command summaries. */
 const COMMAND_COLUMN = 26;
-/** Commands are listed by their first word, in this order; others follow. */
+/** Commands are grouped by their first word in this order; others follow. */
 const VERBS = ["query", "sql", "write", "create", "show", "update", "delete", "restore", "stop", "completions"];
 
+/** The output of `tsdb --version`. */
 export function versionLine(): string {
   return `tsdb ${EDITIONS.enterprise.version}\n`;
 }
 
+/** The output of `tsdb --help`. */
 export function mainHelp(): string {
   return `tsdb ${EDITIONS.enterprise.version}: a time-series database server
 
@@ -35,6 +37,7 @@ Try it
 `;
 }
 
+/** The output of `tsdb serve --help`. */
 export function serveHelp(): string {
   const flags: readonly Flag[] = FLAGS;
   const groups = [...new Set(flags.map((flag) => flag.group))].map((group) => {
@@ -54,7 +57,7 @@ Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 ended at once by a second
 `;
 }
 
-/** Of a client command. */
+/** The help of a client command. */
 export function commandHelp({ words, aliases = [], summary, notes, positionals, options }: ClientCommand): string {
   const arguments_ = positionals.map(({ name, choices, isOptional }) => {
     const shown = choices?.join("|") ?? name;
@@ -88,7 +91,7 @@ function flagRow(flag: Flag): string {
   return described(head, `${flag.help}${note === null ? "" : ` [${note}]`}`);
 }
 
-/** A name, and behind it a text in lines. */
+/** A name followed by wrapped text. */
 function described(head: string, text: string, column = COLUMN): string {
   const [first = "", ...others] = wrap(text, WIDTH - column);
   const indent = " ".repeat(column);

@@ -1,4 +1,4 @@
-// Which log lines are wanted: a least level for all, and others for single parts of the server.
+// Selects log lines: a minimum level for all components, and exceptions for single ones.
 
 export const LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
 export type LogLevel = (typeof LEVELS)[number];
@@ -6,11 +6,11 @@ export type LogFormat = "full" | "json";
 
 export interface LogFilter {
   readonly level: LogLevel;
-  /** By part: `wal`, `http`, `query` … */
+  /** Levels by component: `wal`, `http`, `query` … */
   readonly parts: ReadonlyMap<string, LogLevel>;
 }
 
-/** `info`, `warn,wal=debug`; null when it cannot be read. Without a level of its own the rest is `info`. */
+/** Parses `info`, `warn,wal=debug`; null if invalid. Without a general level, it is `info`. */
 export function parseLogFilter(text: string): LogFilter | null {
   let level: LogLevel = "info";
   const parts = new Map<string, LogLevel>();

@@ -1,11 +1,11 @@
-// The server's log: pino with levels by part, as lines for people or as JSON. No worker transports: they do not survive in one executable.
+// The server's log: pino with levels per component, as text lines or JSON. No worker transports: they do not work in a single executable.
 import pino, { type Logger as Pino } from "pino";
 import type { LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
 import { visible } from "./visible-text.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** One part's log. The message is for people, the fields for programs; an error under `err` is written with its stack. */
+/** The log of one component. The message is for people, the fields are for programs; an error under `err` is written with its stack. */
 export interface Log {
   trace(message: string, fields?: LogFields): void;
   debug(message: string, fields?: LogFields): void;
@@ -17,11 +17,11 @@ export interface Log {
 export interface LogOptions {
   readonly filter: LogFilter;
   readonly format: LogFormat;
-  /** Takes whole lines. Default: standard output, written before the call returns, so that nothing is lost at a crash. */
+  /** Receives whole lines. Default: standard output, written synchronously, so that nothing is lost in a crash. */
   readonly write?: (line: string) => void;
 }
 
-/** Returns the log of a part by its name: `logs("wal").info("replayed", { rows })`. */
+/** Returns a function that creates the log of a component: `logs("wal").info("replayed", { rows })`. */
 export function createLogs({ filter, format, write = standardOutput() }: LogOptions): (part: string) => Log {
   const stream = { write: format === "json" ? write : (line: string) => write(fullLine(JSON.parse(line) as Entry)) };
   const root = pino(
@@ -68,15 +68,15 @@ interface Entry {
   readonly [field: string]: unknown;
 }
 
-/** `2026-01-31T12:00:00.000Z  INFO wal: replayed rows=12`, the stack of an error indented below it. */
+/** `2026-01-31T12:00:00.000Z  INFO wal: replayed rows=12`, followed by the indented stack of an error. */
 function fullLine({ level, time, part, msg, err, ...fields }: Entry): string {
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${fieldText(value)}`);
   const stack = err === undefined ? "" : `\n    ${(err.stack ?? err.message ?? "").replaceAll("\n", "\n    ")}`;
-  // texts of users are among it, and a terminal may show it
+  // the line may contain users' text and be shown in a terminal
   return visible(`${time} ${level.toUpperCase().padStart(5)} ${part}: ${oneLine(msg)}${pairs.join("")}${stack}\n`);
 }
 
-/** Text without spaces stands bare, everything else as JSON, so that a value cannot pretend to be another field or line. */
+/** Text without spaces is written bare, everything else as JSON, so that a value cannot imitate another field or line. */
 function fieldText(value: unknown): string {
   return typeof value === "string" && /^[^\s"=\p{Cc}]+$/u.test(value) ? value : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
-// How the process's memory is divided: rows not in a file yet, series, value caches, decoded files. Buffer, series and caches lie in one
-// 4 GiB WebAssembly memory, so each limit is bounded by what those read before it leave.
+// Divides the process's memory: buffered rows, series, value caches, decoded files. The first three share the kernel's 4 GiB memory, so
+// each limit is bounded by what the previously read ones leave.
 import { LIMITS } from "../model/limits.ts";
 import type { FlagReader } from "./flag-reader.ts";
 
@@ -9,17 +9,17 @@ const SERIES_BYTES_MIN = 32 * MIB;
 const VALUE_CACHE_BYTES_MIN = 1 * MIB;
 
 export interface MemoryLimits {
-  /** Rows that are not in a file yet. */
+  /** Rows that are in no file yet. */
   readonly bufferBytesMax: number;
-  /** Series dictionaries of tables that are written to. */
+  /** Series dictionaries of tables being written. */
   readonly seriesBytesMax: number;
   /** Last-value and distinct-value caches together. */
   readonly valueCacheBytesMax: number;
-  /** Decoded data of files, all query workers together; 0 = nothing decoded is kept. */
+  /** Decoded file data of all query workers together; 0 = no cache. */
   readonly fileCacheBytes: number;
 }
 
-/** @throws TsdbError config when a limit is out of its range, or more than the limits before it leave */
+/** @throws TsdbError config if a limit is out of range, or exceeds what the previous limits leave */
 export function readMemoryLimits(read: FlagReader, maxRequestBytes: number): MemoryLimits {
   const bufferBytesMax = bufferLimit(read, maxRequestBytes);
   const seriesBytesMax = seriesLimit(read, bufferBytesMax);
@@ -30,7 +30,7 @@ export function readMemoryLimits(read: FlagReader, maxRequestBytes: number): Mem
 }
 
 function bufferLimit(read: FlagReader, maxRequestBytes: number): number {
-  // A body's rows fit beside those of the body before it.
+  // The rows of one body must fit beside those of the previous one.
   const min = Math.max(BUFFER_BYTES_MIN, 2 * maxRequestBytes);
   const share = Math.min(LIMITS.bufferBytesDefault, Math.floor(read.memoryBytes / 4));
   return read.bytes("buffer-mem-limit", { min, max: LIMITS.bufferBytesMax, absent: Math.max(min, share) });

@@ -1,7 +1,7 @@
-// What a mistyped flag, key, command or option most likely meant.
+// Suggests a name for a mistyped flag, key, command or option.
 import { editDistance } from "../model/edit-distance.ts";
 
-/** The name that a typing mistake most likely meant: few edits away for its length, or the only one that begins or ends like it. */
+/** The most likely intended name: within a few edits for its length, or the only one with the same prefix or suffix. */
 export function nearestName(name: string, names: readonly string[]): string | null {
   const byDistance = names.map((each) => ({ each, distance: editDistance(name, each) })).sort((a, b) => a.distance - b.distance);
   const best = byDistance[0];

@@ -1,13 +1,13 @@
-// A server that a script of package.json started ends with it, also when a signal killed the script's runner that no process can pass on.
-// src/tools/launch.mjs says which process that is; one that has ended is its child's parent no longer.
+// Ends a server started by a script of package.json when the script's runner ends, even if that was killed by a signal that no process can
+// forward. src/tools/launch.mjs passes the runner's process id; it has ended when it is no longer this process's parent.
 
 const VARIABLE = "TSDB_PARENT";
 const CHECK_MS = 100;
 
-/** Calls `onGone` once when the process that `environment` names has ended, and takes it out of there; does nothing when it names none. */
+/** Calls `onGone` once when the process named in `environment` has ended, and removes it from there; no effect if none is named. */
 export function watchParent(environment: NodeJS.ProcessEnv, onGone: () => void): void {
   const parent = Number(environment[VARIABLE]);
-  // not meant for programs that this one starts, as pagers
+  // must not be inherited by child processes, such as pagers
   delete environment[VARIABLE];
   if (!(parent > 0)) return;
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
-// The configuration of `tsdb serve`: text from flags and environment, checked and in plain units. One interface and one function for each
-// part of it; the server sees them as one flat record.
+// The configuration of `tsdb serve`: text from flags and environment, validated and converted to plain units. One interface and one
+// function per part; the server sees one flat record.
 import { readFileSync } from "node:fs";
 import os from "node:os";
 import type { Edition } from "../api/shared/aliases.ts";
@@ -36,34 +36,34 @@ interface NetworkConfig {
   readonly httpBind: Address;
   /** Arrow Flight; null = off. */
   readonly flightBind: Address | null;
-  /** The address is a default: if another program has it, the server starts without Arrow Flight. */
+  /** True for the default address: if it is in use, the server starts without Arrow Flight. */
   readonly flightIsOptional: boolean;
-  /** Where the bound address is written; null = nowhere. */
+  /** File that receives the bound address; null = none. */
   readonly tcpListenerFilePath: string | null;
-  /** PEM texts; `self-signed`: a certificate of the server's own; null = plain http. */
+  /** PEM texts; `self-signed`: a generated certificate; null = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | "self-signed" | null;
   readonly tlsMinimum: "tls-1.2" | "tls-1.3";
-  /** Largest body, as sent and again decompressed. */
+  /** Maximum size of a body, as sent and again after decompression. */
   readonly maxRequestBytes: number;
 }
 
 interface AuthConfig {
   readonly withoutAuth: boolean;
-  /** Pages that need no token. */
+  /** Endpoints that need no token. */
   readonly openPages: readonly SystemPage[];
-  /** For a server that has no admin token yet. */
+  /** Used if the server has no admin token. */
   readonly adminToken: GivenFile<FileToken> | null;
   readonly permissionTokens: GivenFile<PermissionTokens> | null;
-  /** Files that hold a secret, by the flag or variable that names them. */
+  /** Files that contain secrets, with the flag or variable that names each. */
   readonly secretFiles: readonly { readonly source: string; readonly path: string }[];
-  /** Where a lost admin token is replaced; null = nowhere. */
+  /** Address for replacing a lost admin token; null = none. */
   readonly recoveryBind: Address | null;
 }
 
 interface StorageConfig {
   readonly nodeId: string;
   readonly objectStore: "file" | "memory";
-  /** As given: may be relative to the working folder. */
+  /** As given: may be relative to the working directory. */
   readonly dataDir: string;
   /** 0 = a group is synced as soon as the previous sync ends. */
   readonly walFlushIntervalMs: number;
@@ -72,7 +72,7 @@ interface StorageConfig {
   readonly readOnly: boolean;
   /** 0 = no reserve. */
   readonly diskReserveBytes: number;
-  /** Greatest age of rows that are only in the log and in memory. */
+  /** Maximum age of rows that are only in the log and in memory. */
   readonly gen0DurationMs: number;
 }
 
@@ -80,28 +80,28 @@ interface CompactionConfig {
   readonly compactionCheckMs: number;
   /** How long a past day must be without new rows before it is closed. */
   readonly compactionDelayMs: number;
-  /** How long a file stays after others have replaced it. */
+  /** How long a file is kept after it was replaced. */
   readonly compactionCleanupMs: number;
 }
 
 interface QueryConfig {
-  /** Of all query workers together. */
+  /** For all query workers together. */
   readonly queryMemoryBytes: number;
   readonly queryWorkers: number;
-  /** Of one worker's engine. */
+  /** Threads of each worker's DuckDB. */
   readonly queryThreads: number;
   /** 0 = no limit. */
   readonly queryTimeoutMs: number;
-  /** How long after a statement's end its worker may be stuck in it. */
+  /** How long after a statement's end its worker may stay stuck in it. */
   readonly queryStuckGraceMs: number;
   readonly concurrentQueriesMax: number;
-  /** Statements that system.queries remembers. */
+  /** Statements kept in system.queries. */
   readonly queryLogEntries: number;
   /** 0 = no limit. */
   readonly v1RowsMax: number;
 }
 
-/** What the defaults depend on, and how files are read. */
+/** The properties of the machine that defaults depend on, and access to files. */
 export interface Machine {
   readonly processors: number;
   readonly memoryBytes: number;
@@ -111,19 +111,19 @@ export interface Machine {
 const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
-/** Of databases, tables and rows: as much as is read as a count. */
+/** Maximum for databases, tables and rows. */
 const COUNT_MAX = 999_999_999;
 const QUERY_MEMORY_BYTES_MIN = 32 * MIB;
 
+/** The machine that the process runs on. */
 export function thisMachine(): Machine {
-  // A container may be allowed less than the machine has; without a limit this is 0 or absurdly large.
+  // A container may be limited to less than the machine's memory; without a limit this is 0 or absurdly large.
   const allowedBytes = process.constrainedMemory();
   const memoryBytes = allowedBytes > 0 ? Math.min(os.totalmem(), allowedBytes) : os.totalmem();
   return { processors: os.availableParallelism(), memoryBytes, readFile: (path) => readFileSync(path, "utf8") };
 }
 
-/** `args` are the arguments after `serve`.
- *  @throws TsdbError config: one clear line, for exit code 2 */
+/** `args`: the arguments after `serve`. @throws TsdbError config with a one-line message, for exit code 2 */
 export function parseServeFlags(
   args: readonly string[],
   environment: Environment,
@@ -133,7 +133,7 @@ export function parseServeFlags(
   const read = new FlagReader(readFlags(args, environment, config), machine.memoryBytes, machine.readFile);
   const network = readNetwork(read);
   const { valueCacheBytesMax, ...memory } = readMemoryLimits(read, network.maxRequestBytes);
-  read.boolean("use-pacha-tree"); // accepted, and checked as any flag; nothing depends on it
+  read.boolean("use-pacha-tree"); // accepted and validated like any flag, but without effect
   return {
     ...network,
     ...readAuth(read),

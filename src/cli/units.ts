@@ -1,4 +1,4 @@
-// Sizes, durations and addresses as people write them on a command line. Each reader returns null for what it cannot read.
+// Parses sizes, durations and addresses in command-line notation. Each parser returns null for invalid text.
 
 const KIB = 1024;
 const SIZE_UNITS: Readonly<Record<string, number>> = {
@@ -51,7 +51,7 @@ const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
   ["week", 7 * 86_400 * SECOND],
 ]);
 
-/** Milliseconds: `100ms`, `10s`, `5m`, `1h30m`, `1h 30m`, `2days`. Only zero needs no unit. */
+/** Milliseconds: `100ms`, `10s`, `5m`, `1h30m`, `1h 30m`, `2days`. Only zero may omit the unit. */
 export function parseDurationMs(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed === "0") return 0;
@@ -66,7 +66,7 @@ export function parseDurationMs(text: string): number | null {
 }
 
 export interface Address {
-  /** Without the brackets of IPv6. */
+  /** Without the brackets of an IPv6 address. */
   readonly hostname: string;
   readonly port: number;
 }
@@ -79,13 +79,13 @@ export function parseAddress(text: string): Address | null {
   return port > 65_535 ? null : { hostname: match[1] ?? match[2]!, port };
 }
 
-/** Whether only this machine can reach `hostname`. Names other than localhost may mean anything. */
+/** True if only this machine can reach `hostname`. Names other than localhost may resolve to any address. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase();
   return name === "localhost" || name === "::1" || /^(::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
-/** Bytes in the largest unit that needs no fraction: for defaults and messages. */
+/** Bytes in the largest unit without a fraction: for defaults and messages. */
 export function showBytes(bytes: number): string {
   for (const [unit, unitBytes] of [
     ["GiB", KIB ** 3],

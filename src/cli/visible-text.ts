@@ -1,10 +1,10 @@
-// Text as a terminal may have it. What is stored was written by others: a control sequence in a value could empty the screen, put something
-// into the clipboard, or show another order of characters than the one that is there.
+// Makes text safe for a terminal. Stored data comes from others: a control sequence in a value could clear the screen, write to the
+// clipboard, or reorder the displayed characters.
 
-/** Of the control characters only the line's end and the tab do what a reader expects. */
+/** Of the control characters only line ends and tabs are harmless. */
 const ACTING = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
 
-/** `text` with what a terminal would act upon as `\x1b` or `\u202e`; line ends and tabs stay. Half a surrogate pair becomes U+FFFD. */
+/** Replaces control characters by `\x1b` or `\u202e`; keeps line ends and tabs. An unpaired surrogate becomes U+FFFD. */
 export function visible(text: string): string {
   return text.toWellFormed().replaceAll(ACTING, (character) => {
     if (character === "\n" || character === "\t") return character;
@@ -13,22 +13,21 @@ export function visible(text: string): string {
   });
 }
 
-/** On one line: of errors that end the program. */
+/** The same on one line: for errors that end the program. */
 export function visibleLine(text: string): string {
   return visible(text).replaceAll("\n", "\\n");
 }
 
-/** The same for UTF-8 that comes in pieces, cut anywhere; bytes that are none become U+FFFD, since alone they may be control characters
- *  too. */
+/** The same for UTF-8 in pieces, cut anywhere; invalid bytes become U+FFFD, since single bytes may be control characters too. */
 export class VisibleBytes {
   private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-  /** What is whole so far. */
+  /** Adds a piece; returns the text of all complete characters. */
   add(piece: Uint8Array): string {
     return visible(this.decoder.decode(piece, { stream: true }));
   }
 
-  /** The rest: U+FFFD for a character that has not come whole. */
+  /** The rest: U+FFFD for an incomplete character. */
   end(): string {
     return visible(this.decoder.decode());
   }

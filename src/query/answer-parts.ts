@@ -1,4 +1,4 @@
-// The bytes of an answer, batch by batch as the engine makes them.
+// Produces the bytes of an answer, batch by batch, as the engine computes them.
 import type { AnswerEncoder } from "../encode/answer-encoder.ts";
 import { shownRows } from "../encode/arrow/shown-rows.ts";
 import type { QueryFormat } from "../model/query/query.ts";
@@ -7,20 +7,20 @@ import type { Turns } from "../model/turns.ts";
 import type { SqlAnswer } from "../sql/execute/engine.ts";
 import type { StatementClock } from "./statement-clock.ts";
 
-/** Values that are drawn as a table for people at a time: each takes some microseconds. */
+/** Values formatted without a pause in a text table: each takes several microseconds. */
 const DRAWN_CELLS = 2 * 1024;
 
 export interface AnswerRun {
   readonly format: QueryFormat;
-  /** Others of the worker have their turn between two parts. */
+  /** Lets other statements of the worker run between two parts. */
   readonly turns: Turns;
-  /** Runs while a part is made, and stands while it is taken. */
+  /** Runs while a part is produced, paused while the reader consumes it. */
   readonly clock: StatementClock;
 }
 
 /** Encodes the batches of one answer. Each part is owned by the reader. */
 export class AnswerParts implements AsyncIterable<Uint8Array> {
-  /** Of the batches encoded so far. */
+  /** Rows encoded so far. */
   rowCount = 0;
 
   constructor(
@@ -29,7 +29,7 @@ export class AnswerParts implements AsyncIterable<Uint8Array> {
     private readonly run: AnswerRun,
   ) {}
 
-  /** Once. The clock stands when it begins. @throws TsdbError */
+  /** May be iterated once. The clock is paused at the start. @throws TsdbError */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     const { answer, encoder } = this;
     const { format, turns, clock } = this.run;
@@ -53,7 +53,7 @@ export class AnswerParts implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** The rows of a batch as an encoder takes them in its turn. */
+/** Splits a batch into the rows that an encoder processes without a pause. */
 function* partsOf(batch: ResultBatch, { fields }: ResultSchema, format: QueryFormat): Generator<ResultBatch> {
   const rows = Math.max(1, Math.floor(DRAWN_CELLS / Math.max(1, fields.length)));
   if (format !== "pretty" || batch.rowCount <= rows) yield batch;

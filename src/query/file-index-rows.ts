@@ -1,4 +1,4 @@
-// The rows of system.file_index: which indexes there are, and how far files have got theirs.
+// The rows of system.file_index: the defined indexes, and how many files have them.
 
 import { LIMITS } from "../model/limits.ts";
 import type { TableDef } from "../model/rows/column.ts";
@@ -13,7 +13,7 @@ export interface FileIndexRowsParts {
   readonly indexes: FileIndexList;
 }
 
-/** The database's own first, with what is of tables that have none of their own; then its tables'. */
+/** First the database's own index, with the tables that have none of their own; then those of its tables. */
 export function fileIndexRows(parts: FileIndexRowsParts, { id, name: database }: { id: number; name: string }): SystemRow[] {
   const { fileIndexes } = parts.catalog;
   const tables = parts.catalog.tables(id);
@@ -27,8 +27,8 @@ export function fileIndexRows(parts: FileIndexRowsParts, { id, name: database }:
   return [...row(null, fileIndexes.own("database", id), others), ...ofTables];
 }
 
-/** Files that are to have an index for the tables, those of them that have it, and what it takes: of a file that other tables share,
- *  all. */
+/** Number of the tables' files that should have an index, that have it, and its size; for files shared with other tables, the whole
+ *  size. */
 function progressOf({ catalog, manifest, indexes }: FileIndexRowsParts, tables: readonly TableDef[]) {
   const isIndexed = new Map<number, boolean>();
   for (const table of tables) {
@@ -37,7 +37,7 @@ function progressOf({ catalog, manifest, indexes }: FileIndexRowsParts, tables: 
       const columns = wanted.filter(({ id }) => block.columnIds.includes(id));
       if (columns.length === 0 || block.rowCount < LIMITS.indexedRowsMin) continue;
       const listed = indexes.of(file.id);
-      // what has not been looked at since the start was made for it
+      // an index not examined since the start was built for these columns
       const has = listed !== undefined && columns.every(({ id }) => listed.columns?.get(block.index)?.has(id) ?? listed.columns === null);
       isIndexed.set(file.id, has && isIndexed.get(file.id) !== false);
     }

@@ -1,9 +1,9 @@
-// The last statements and what became of them, in memory: what system.queries shows. Main thread.
+// The most recent statements and their outcome, in memory, shown by system.queries. Main thread.
 import { TsdbError } from "../model/errors.ts";
 
 export type QueryPhase = "received" | "planned" | "permit" | "success" | "fail" | "cancel";
 
-/** Durations are in nanoseconds, null = not that far. */
+/** Durations are in nanoseconds, null = not reached. */
 export interface QueryLogEntry {
   readonly id: string;
   readonly database: string;
@@ -12,7 +12,7 @@ export interface QueryLogEntry {
   readonly queryText: string;
   readonly issueTimeNs: bigint;
   readonly phase: QueryPhase;
-  /** Files that were read. */
+  /** Number of files read. */
   readonly fileCount: bigint | null;
   readonly permitNs: bigint | null;
   readonly planNs: bigint | null;
@@ -21,28 +21,28 @@ export interface QueryLogEntry {
   readonly computeNs: bigint | null;
 }
 
-/** Longer statements are cut: a thousand of a megabyte each are not worth a gigabyte. */
+/** Longer statements are truncated: a thousand of a megabyte each would take a gigabyte. */
 const TEXT_CHARS_MAX = 16 << 10;
 
 export type LoggedStatement = Pick<QueryLogEntry, "database" | "queryType" | "queryText">;
 
 export interface QueryLogOptions {
-  /** Statements that are remembered, those that run among them. */
+  /** Maximum statements kept, including running ones. */
   readonly entriesMax: number;
   /** Nanoseconds since 1970. */
   readonly clockNs: () => bigint;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
 }
 
-/** The newest `entriesMax` statements, those that run and those that have ended. */
+/** The most recent `entriesMax` statements, running and ended. */
 export class QueryLog {
   /** In order of arrival. */
   private readonly statements = new Set<LoggedQuery>();
 
   constructor(private readonly options: QueryLogOptions) {}
 
-  /** What is only asked about, not run, is `unlisted`: nobody finds it. */
+  /** Adds a statement; with `unlisted`, for statements that are only described, it is not shown. */
   begin(statement: LoggedStatement, { unlisted = false }: { readonly unlisted?: boolean } = {}): LoggedQuery {
     const { clockNs, nowMs, entriesMax } = this.options;
     const { queryText: text } = statement;
@@ -90,27 +90,27 @@ export class LoggedQuery implements QueryLogEntry {
     this.startedMs = nowMs();
   }
 
-  /** It is its turn: statements run at the same time up to a number. */
+  /** The statement has received its permit. */
   permitted(): void {
     this.permitMs = this.nowMs();
     this.permitNs = nanoseconds(this.permitMs - this.startedMs);
     this.phase = "permit";
   }
 
-  /** Parsed, rewritten and begun, after so much time in its worker. */
+  /** Planning has ended and reading begins, after this time in its worker. */
   planned(milliseconds: number): void {
     if (this.end2endNs !== null || this.planNs !== null) return;
     this.planNs = nanoseconds(milliseconds);
     this.phase = "planned";
   }
 
-  /** What its worker measured; also after the end, when the worker's last word comes later. */
+  /** Times measured by the worker; may arrive after the end. */
   timed({ planMs, computeMs }: { readonly planMs: number; readonly computeMs: number }): void {
     this.planned(planMs);
     this.computeNs = nanoseconds(computeMs);
   }
 
-  /** Nothing of it is left. `error`: why it has no whole answer. */
+  /** Everything of it has ended. `error`: why the answer is incomplete. */
   ended(error?: unknown): void {
     if (this.end2endNs !== null) return;
     const endMs = this.nowMs();

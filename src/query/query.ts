@@ -1,4 +1,4 @@
-// A statement's road inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
+// Runs a statement inside the query worker: plan → pinned snapshot → scans → engine → encoded parts.
 
 import { CacheManager, type CacheManagerParts } from "../caches/cache-manager.ts";
 import { createEncoder } from "../encode/encode.ts";
@@ -31,51 +31,51 @@ export interface StatementRequest {
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
-  /** Of a statement of the v1-style language. */
+  /** Set for InfluxQL. */
   readonly tsdbql?: TsdbqlOptions;
-  /** Only the columns of the answer and the parameters are asked for, as QueryRequest has it. */
+  /** Only the schema of the answer and the parameters are requested, as in QueryRequest. */
   readonly describe: boolean;
   readonly signal: AbortSignal;
-  /** Asks the main thread for the tables' rows and files of this moment. Names as the statement means them (case kept). */
+  /** Requests the current rows and files of the tables from the main thread. Names as in the statement (case preserved). */
   readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
-  /** Told when the statement is planned and begins to read, so many milliseconds after `run`. */
+  /** Called when the statement is planned and begins to read, with the milliseconds since `run`. */
   readonly onPlanned: (planMs: number) => void;
 }
 
 export interface StatementAnswer {
   readonly contentType: string;
   readonly parts: AsyncIterable<Uint8Array>;
-  /** Rows of the answer so far. */
+  /** Rows encoded so far. */
   rowCount(): number;
-  /** What the scans of its tables have done so far. */
+  /** Statistics of its scans so far. */
   records(): readonly ScanRecord[];
-  /** Milliseconds from `run` to the start of the statement, and since then of computing and encoding. */
+  /** Milliseconds of planning, and of computing and encoding since then. */
   times(): StatementTimes;
-  /** Frees what the statement holds; called once, also after an error. Once it resolves, nothing reads the snapshot any more. */
+  /** Frees everything that the statement holds; called once, also after an error. When it resolves, nothing reads the snapshot any more. */
   close(): Promise<void>;
 }
 
 const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, systemRows: {} };
 
-/** What drivers make values of that have no type: of nothing they make none. */
+/** Drivers create values from a parameter's type; they cannot for an unknown one. */
 function bindable(type: ResultType): ResultType {
   return type.kind === "null" ? { kind: "utf8" } : type;
 }
 
-/** Runs statements of both languages in a query worker, several at a time. One instance a worker. */
+/** Runs statements of both languages in a query worker, several at a time. One instance per worker. */
 export class QueryRunner {
   private readonly rowText: KernelRowText;
   private readonly numbers: SeriesNumbersOfTables;
-  /** Is to be told which there are. */
+  /** Is notified of closed segments. */
   readonly segments: SortedSegments;
-  /** Null: another worker keeps the state of caches. */
+  /** Null if another worker holds the caches. */
   readonly cacheWorker: CacheManager | null;
 
   constructor(
     private readonly kernel: Kernel,
     private readonly engine: SqlEngine,
     private readonly cache: BlockCache,
-    /** What a statement of the v1-style language may hold of rows. */
+    /** Memory limit for the rows of an InfluxQL statement. */
     private readonly memoryBytesMax: number,
     keeps: Pick<CacheManagerParts, "bytesMax" | "fillsFromHistory"> | undefined,
   ) {
@@ -143,17 +143,17 @@ export class QueryRunner {
     }
   }
 
-  /** @throws TsdbError bad_query when a cache does not exist, query_limit */
+  /** @throws TsdbError bad_query if a cache does not exist, query_limit */
   private async openTables({ caches }: SqlPlan, snapshot: DatabaseSnapshot, signal: AbortSignal): Promise<StatementTables> {
     const opened = caches.length === 0 ? undefined : await this.openCaches(snapshot, signal);
     const scans = snapshot.tables.map((table) => this.scanOf(table, signal));
     return new StatementTables(scans, opened);
   }
 
-  /** The caches of a statement, up to date with its snapshot. @throws TsdbError bad_query when there is none of a name, query_limit */
+  /** Opens the caches of a statement, updated to its snapshot. @throws TsdbError bad_query for an unknown name, query_limit */
   private async openCaches({ tables, caches = [] }: DatabaseSnapshot, signal: AbortSignal): Promise<Map<string, CacheTable>> {
     const { cacheWorker } = this;
-    // main sends whatever has the name of such a function in its text to the cache worker
+    // main sends every statement whose text contains such a function's name to the cache worker
     assert(cacheWorker !== null, "a statement that reads a cache has come to a worker that keeps none");
     const opened = new Map<string, CacheTable>();
     try {
@@ -171,7 +171,7 @@ export class QueryRunner {
     }
   }
 
-  /** One of the v1-style language. */
+  /** Runs an InfluxQL statement. */
   private async runTsdbql(request: StatementRequest, options: TsdbqlOptions): Promise<StatementAnswer> {
     const startMs = performance.now();
     const scans: TableScan[] = [];
@@ -209,7 +209,7 @@ export class QueryRunner {
     };
   }
 
-  /** Two empty answers, one of the statement's columns and one of its parameters. */
+  /** Two empty answers with the schemas of the columns and of the parameters. */
   private async description(plan: SqlPlan, input: SqlInput): Promise<Omit<StatementAnswer, "close">> {
     const startMs = performance.now();
     const { schema, parameters } = await this.engine.describe(plan, input);
@@ -224,7 +224,7 @@ export class QueryRunner {
   }
 }
 
-/** The rows and files of this moment that a plan reads. @throws TsdbError unknown_database */
+/** The snapshot that a plan reads. @throws TsdbError unknown_database */
 async function snapshotOf({ tables, readsCatalog, systemTables, caches }: SqlPlan, request: StatementRequest): Promise<DatabaseSnapshot> {
   const readsNothing = tables.length + systemTables.length + caches.length === 0 && !readsCatalog;
   if (readsNothing) return NOTHING;

@@ -1,25 +1,25 @@
-// How long a statement takes: to be planned, and then to be computed and encoded. Time in which its client takes the bytes does not count.
+// Measures a statement's planning time, and its time of computing and encoding. Time in which its client reads does not count.
 
 export interface StatementTimes {
   readonly planMs: number;
   readonly computeMs: number;
 }
 
-/** Runs from the moment it is made. */
+/** Runs from its creation. */
 export class StatementClock {
   private readonly startMs = performance.now();
   private planMs = 0;
   private computeMs = 0;
   private resumedMs = this.startMs;
 
-  /** Called when the statement begins to read; returns the milliseconds of planning. */
+  /** Call it when the statement begins to read; returns the milliseconds of planning. */
   planned(): number {
     this.resumedMs = performance.now();
     this.planMs = this.resumedMs - this.startMs;
     return this.planMs;
   }
 
-  /** From now on the client's time runs. */
+  /** Pauses while the client reads. */
   pause(): void {
     this.computeMs += performance.now() - this.resumedMs;
   }

@@ -1,4 +1,4 @@
-// What a statement reads: scans of the tables of its snapshot, and the caches that it names.
+// The scans and caches opened for a statement.
 import type { CacheTable } from "../model/cache-table.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { TableScan } from "../scan/table-scan.ts";
@@ -7,16 +7,16 @@ import type { TableScan } from "../scan/table-scan.ts";
 export class StatementTables {
   constructor(
     readonly scans: readonly TableScan[],
-    /** By `cacheKey`; absent when the statement names none. */
+    /** By `cacheKey`; absent if the statement names none. */
     readonly caches?: ReadonlyMap<string, CacheTable>,
   ) {}
 
-  /** What the scans have done so far. */
+  /** Statistics of the scans so far. */
   records(): ScanRecord[] {
     return [...this.scans, ...(this.caches?.values() ?? [])].flatMap((scan) => scan.records?.() ?? []);
   }
 
-  /** To be called when nothing reads them any more. */
+  /** Call it when nothing is read any more. */
   close(): void {
     for (const scan of this.scans) scan.close();
     for (const table of this.caches?.values() ?? []) table.close();

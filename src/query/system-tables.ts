@@ -1,4 +1,4 @@
-// The rows of schema `system`: what the catalog, the manifest and the log of queries know, as of a statement's snapshot. Main thread.
+// The rows of schema `system`, from catalog, manifest and query log, at the time of a statement's snapshot. Main thread.
 
 import { type CacheDef, shownValueIds } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
@@ -15,12 +15,12 @@ import type { QueryLog, QueryLogEntry } from "./query-log.ts";
 /** A server of the cluster. */
 export interface NodeInfo {
   readonly nodeId: string;
-  /** A new one at each start of the process. */
+  /** Generated at each start of the process. */
   readonly instanceId: string;
   readonly modes: readonly string[];
   readonly coreCount: number;
   readonly startedNs: bigint;
-  /** When it was marked as stopped; null: it is not. */
+  /** When it was marked as stopped; null if it is not. */
   readonly stoppedNs: bigint | null;
 }
 
@@ -33,10 +33,10 @@ export interface SystemTablesParts {
   readonly tokens: () => SystemRow[];
 }
 
-/** `database` null: the internal one, which sees all of them. */
+/** `database` null: the internal one, which shows all databases. */
 type MakeRows = (parts: SystemTablesParts, database: { readonly id: number; readonly name: string } | null) => SystemRow[];
 
-/** The words of line protocol. */
+/** The terms of line protocol. */
 const KEY_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.time]: "time",
   [ColumnType.tag]: "tag",
@@ -47,7 +47,7 @@ const KEY_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.boolean]: "boolean",
 };
 
-/** As the vendor has them; here nothing depends on them. */
+/** The vendor's value; nothing depends on it here. */
 const INTERNAL_RETENTION_NS = 7n * DAY_NS;
 const GENERATION_1_SECONDS = 600n;
 
@@ -99,7 +99,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     }),
 };
 
-/** Rows of the named tables that there are. Which of them a database has is the reader's to know (sql/tables/system-schema.ts). */
+/** The rows of the requested tables that exist. sql/tables/system-schema.ts decides which of them a database has. */
 export function systemRows(
   parts: SystemTablesParts,
   names: readonly string[],
@@ -109,7 +109,7 @@ export function systemRows(
   return Object.fromEntries(found.map((name) => [name, ROWS[name]!(parts, database)]));
 }
 
-/** A row a file, of all its blocks of the table. Of a file that several tables share the size is that of all. */
+/** One row per file, over all its blocks of the table. For files shared by several tables the size is the whole file's. */
 function fileRows(table: TableDef, blocks: readonly BlockOfTable[]): SystemRow[] {
   return [...Map.groupBy(blocks, ({ file }) => file)].map(([file, ofFile]) => {
     let rowCount = 0;
@@ -146,7 +146,7 @@ function columnLists({ columns }: TableDef, ids: readonly number[]): [ids: strin
   return [JSON.stringify(ids), JSON.stringify(names)];
 }
 
-/** Null: never, or the object is not deleted. */
+/** Null: never, or not deleted. */
 function dropTime(deletion: SoftDeletion | null): bigint | null {
   const ms = deletion?.hardDeleteMs ?? null;
   return ms === null ? null : BigInt(ms) * 1_000_000n;

@@ -1,4 +1,4 @@
-// Compiles assembly/ to wasm/tsdb.wasm. `--check` builds beside it and fails when the committed file is stale.
+// Compiles assembly/ to wasm/tsdb.wasm. `--check` builds to a temporary file and fails if the committed file is outdated.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import asc from "assemblyscript/asc";
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Compiles the kernel to `outFile`; `textFile` receives the readable form. @throws Error with the compiler's messages */
+/** Compiles the kernel to `outFile`; `textFile` receives the text format. @throws Error with the compiler's messages */
 export async function buildWasm(outFile: string, textFile?: string): Promise<void> {
   const args = [
     join(ROOT, "assembly/index.ts"),

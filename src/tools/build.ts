@@ -1,5 +1,5 @@
-// `npm run build`: one executable with Bun, the server, its workers, WebAssembly and DuckDB inside, for the platform it is built on.
-// Two things do not bundle by themselves and are rewritten here: DuckDB's native module, and the addresses of worker threads.
+// `npm run build`: one executable with Bun, the server, its workers, WebAssembly and DuckDB, for the platform it is built on. Two things
+// need rewriting before bundling: the import of DuckDB's native module, and the URLs of worker threads.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, "../..");
 const EMBEDDED_LOADER = join(import.meta.dir, "embedded-duckdb.ts");
 
 export interface BuildOptions {
-  /** The program's entry point; worker files are found in its folder and below. */
+  /** The program's entry point; worker files are searched in its folder and subfolders. */
   readonly entryPoint: string;
   readonly outFile: string;
 }
@@ -21,11 +21,11 @@ export async function buildBinary({ entryPoint, outFile }: BuildOptions): Promis
   const workers = findWorkers(sourceFolder);
   const result = await Bun.build({
     entrypoints: [entryPoint, ...workers],
-    // the embedded workers get names relative to it
+    // names of embedded workers are relative to it
     root: sourceFolder,
-    // what the user's current folder holds is none of the server's business
+    // files in the user's current folder must not affect the server
     compile: { outfile: outFile, autoloadDotenv: false, autoloadBunfig: false },
-    // names and lines stay, for the stack traces in a user's log
+    // keep names and lines for stack traces in users' logs
     minify: { whitespace: false, syntax: true, identifiers: false },
     plugins: [embedDuckdb(), workerAddresses(sourceFolder)],
     throw: false,
@@ -33,10 +33,10 @@ export async function buildBinary({ entryPoint, outFile }: BuildOptions): Promis
   if (!result.success) throw new Error(`cannot build ${outFile}:\n${result.logs.join("\n")}`);
 }
 
-/** The one way a worker is named in src/: relative to the file that starts it. */
+/** The only form in which src/ refers to a worker: relative to the file that starts it. */
 const WORKER_ADDRESS = /new URL\("(\.{1,2}\/[^"]+\.ts)", import\.meta\.url\)/g;
 
-/** Every file that some file under `folder` starts as a worker. */
+/** Every file started as a worker by some file under `folder`. */
 function findWorkers(folder: string): string[] {
   const workers = new Set<string>();
   for (const file of new Bun.Glob("**/*.ts").scanSync(folder)) {
@@ -48,8 +48,8 @@ function findWorkers(folder: string): string[] {
   return [...workers].sort();
 }
 
-/** All modules of the main thread become one file at the top of the embedded tree, so `./query.ts` beside the module that starts it has to
- *  become `./workers/query.ts`. */
+/** All modules of the main thread become one file at the root of the embedded tree, so that `./query.ts` next to the module that starts
+ *  it must become `./workers/query.ts`. */
 function workerAddresses(sourceFolder: string): BunPlugin {
   return {
     name: "worker addresses",
@@ -67,7 +67,7 @@ function workerAddresses(sourceFolder: string): BunPlugin {
   };
 }
 
-/** Replaces `@duckdb/node-bindings`, which picks a package at run time, by this platform's files and a loader that unpacks them. */
+/** Replaces `@duckdb/node-bindings`, which selects a package at run time, by this platform's files and a loader that unpacks them. */
 function embedDuckdb(): BunPlugin {
   return {
     name: "embedded duckdb",
@@ -85,7 +85,7 @@ function embedDuckdb(): BunPlugin {
           `export const embedded = { hash: "${hash.digest("hex").slice(0, 16)}", files: [${entries.join(", ")}] };`,
         ].join("\n"),
       }));
-      // CommonJS like the module it stands for, so that every form of import gives what it gave
+      // CommonJS like the original module, so that all forms of import behave the same
       build.onLoad({ filter: /^bindings$/, namespace: "duckdb" }, () => ({
         loader: "js",
         contents: `module.exports = require(${JSON.stringify(EMBEDDED_LOADER)}).loadEmbedded(require("duckdb-files").embedded);`,
@@ -94,9 +94,9 @@ function embedDuckdb(): BunPlugin {
   };
 }
 
-/** Native files of DuckDB's package for `platform`, the module to load last. @throws Error when the package is not installed */
+/** Native files of DuckDB's package for `platform`, the module to load last. @throws Error if the package is not installed */
 function nativeFiles(platform: string): string[] {
-  // from the bindings' own place, because package managers may nest it there
+  // resolved from the bindings, because package managers may nest it there
   const fromBindings = createRequire(createRequire(import.meta.url).resolve("@duckdb/node-bindings"));
   const name = `@duckdb/node-bindings-${platform}`;
   let folder: string;
@@ -111,7 +111,7 @@ function nativeFiles(platform: string): string[] {
   return names.map((file) => join(folder, file));
 }
 
-/** DuckDB has packages of their own for Linux systems whose C library is musl; a process there has musl's loader mapped. */
+/** DuckDB has separate packages for Linux systems with musl; a process there has musl's loader mapped. */
 function isMusl(): boolean {
   return process.platform === "linux" && /ld-musl/.test(readFileSync("/proc/self/maps", "utf8"));
 }

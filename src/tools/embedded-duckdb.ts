@@ -1,5 +1,5 @@
-// Loads DuckDB's native parts out of the single executable. The system's loader wants real files, so they are unpacked once into a cache
-// folder named after their hash; later starts find them there. Bundled by build.ts in place of @duckdb/node-bindings, used nowhere else.
+// Loads DuckDB's native parts from the single executable. The system's loader needs real files, so they are unpacked once into a cache
+// folder named by their hash; later starts find them there. Bundled by build.ts in place of @duckdb/node-bindings, used nowhere else.
 import {
   chmodSync,
   closeSync,
@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { TsdbError } from "../model/errors.ts";
 
 export interface EmbeddedFile {
-  /** Name beside which the loader looks for it: `libduckdb.so`, `duckdb.node`. */
+  /** File name expected by the loader: `libduckdb.so`, `duckdb.node`. */
   readonly name: string;
   /** Path inside the executable. */
   readonly path: string;
@@ -26,14 +26,14 @@ export interface EmbeddedFile {
 }
 
 export interface EmbeddedFiles {
-  /** Hex digits over the contents of all files. */
+  /** Hex digits of a hash over the contents of all files. */
   readonly hash: string;
-  /** Libraries first; the last one is the module to load. */
+  /** Libraries first, the module to load last. */
   readonly files: readonly EmbeddedFile[];
 }
 
-/** Unpacks what is not there yet and returns the exports of the last file.
- *  @throws TsdbError io when the cache folder cannot be written or the system refuses to load from it */
+/** Unpacks missing files and returns the exports of the last one. @throws TsdbError io if the cache folder cannot be written or the
+ *  system refuses to load from it */
 export function loadEmbedded(embedded: EmbeddedFiles): unknown {
   const folder = join(cacheFolder(process.env), `duckdb-${embedded.hash}`);
   unpack(embedded, folder);
@@ -54,20 +54,20 @@ export function loadEmbedded(embedded: EmbeddedFiles): unknown {
 
 const HINT = "set TSDB_CACHE_DIR to a writable folder";
 
-/** `TSDB_CACHE_DIR`, else the user's cache folder, else one of this user's own under the temporary folder. */
+/** `TSDB_CACHE_DIR`, otherwise the user's cache folder, otherwise a folder of this user in the temporary folder. */
 export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
   if (env["TSDB_CACHE_DIR"]) return env["TSDB_CACHE_DIR"];
   if (env["XDG_CACHE_HOME"]) return join(env["XDG_CACHE_HOME"], "tsdb");
   const home = env["HOME"] ?? homedir();
-  // a service account often has no home, or one that is not its own
+  // a service account often has no home folder, or one owned by another user
   return isOwnFolder(home) ? join(home, ".cache", "tsdb") : join(tmpdir(), `tsdb-cache-${process.getuid?.() ?? "user"}`);
 }
 
-/** Makes `folder` hold the files with their exact sizes. Several threads and processes may do so at once: each file appears by a rename,
- *  complete or not at all, and the name of the folder says what is in it. @throws TsdbError io */
+/** Makes `folder` contain the files with their exact sizes. Threads and processes may do so concurrently: each file appears by a rename,
+ *  complete or not at all, and the folder's name identifies its contents. @throws TsdbError io */
 export function unpack(embedded: EmbeddedFiles, folder: string): void {
   try {
-    // what lies here is executed, so nobody else may be able to put it here
+    // these files are executed, so no other user may be able to write them
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (!isOwnFolder(folder)) throw new Error("it belongs to another user");
     for (const file of embedded.files) if (bytesOf(join(folder, file.name)) !== file.bytes) unpackFile(file, folder);
@@ -83,7 +83,7 @@ function unpackFile(file: EmbeddedFile, folder: string): void {
     try {
       const bytes = readFileSync(file.path);
       for (let at = 0; at < bytes.byteLength; ) at += writeSync(handle, bytes, at);
-      // a power failure must not leave a file of the right size with holes in it
+      // a power failure must not leave a file of the right size with missing content
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -101,7 +101,7 @@ function bytesOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
-/** True when it is there, a folder and no link, and this user's. */
+/** True if it exists, is a folder and not a link, and belongs to this user. */
 function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());

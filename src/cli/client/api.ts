@@ -1,4 +1,4 @@
-// The commands' side of the HTTP API: one server, one token.
+// Client of the HTTP API for the commands: one server, one token.
 import { readFileSync } from "node:fs";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { Input, Option } from "./options.ts";
@@ -35,7 +35,7 @@ export const DATABASE: Option = {
   env: ["TSDB_DATABASE_NAME", "INFLUXDB3_DATABASE_NAME"],
 };
 
-/** The server refused. The message is what a user sees. */
+/** The server rejected a request. The message is shown to the user. */
 export class Refused extends Error {
   override readonly name = "Refused";
   constructor(
@@ -47,7 +47,7 @@ export class Refused extends Error {
   }
 }
 
-/** The text of `{"error":…}`, else the body as it is. */
+/** The text of `{"error":…}`, otherwise the body itself. */
 function readable(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: unknown };
@@ -58,7 +58,7 @@ function readable(body: string): string {
   return body;
 }
 
-/** What a user is told of an error that may happen; null: it is a bug. */
+/** The message for an expected error; null for a bug. */
 export function failureText(error: unknown): string | null {
   if (error instanceof Refused || error instanceof TsdbError) return error.message;
   return isNetworkError(error) ? `the connection broke: ${networkReason(error)}` : null;
@@ -68,12 +68,12 @@ function isNetworkError(error: unknown): error is Error {
   return error instanceof Error && /^E[A-Z]+$|^Connection|^FailedToOpenSocket$/.test(String((error as NodeJS.ErrnoException).code));
 }
 
-/** Without advice on how to program. */
+/** The runtime's message without its advice to programmers. */
 function networkReason({ message }: Error): string {
   return message.replace(/[.,]? (?:For more information|Is the computer able).*$/s, "");
 }
 
-/** The body of an answer as it comes. @throws TsdbError io when it breaks off; the abort, if that is why */
+/** The body of a response as it arrives. @throws TsdbError io if it is interrupted, or the abort's reason */
 export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, void> {
   let byteCount = 0;
   try {
@@ -90,13 +90,13 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** An object is sent as JSON. */
+  /** Objects are sent as JSON. */
   readonly body?: object | string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** A client of one server's HTTP API. Answers with an error status become `Refused`, a server that does not answer a TsdbError io. */
+/** A client of one server's HTTP API. Error statuses become `Refused`, an unreachable server a TsdbError io. */
 export class Api {
   readonly host: string;
   private readonly tls: { ca?: string; rejectUnauthorized?: boolean };
@@ -115,7 +115,7 @@ export class Api {
     };
   }
 
-  /** @throws Refused; TsdbError io when there is no server */
+  /** @throws Refused; TsdbError io if no server answers */
   async call(method: string, path: string, { query = {}, body, headers = {}, signal }: CallOptions = {}): Promise<Response> {
     const present = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const search = present.length === 0 ? "" : `?${new URLSearchParams(present)}`;
@@ -154,14 +154,14 @@ export class Api {
     throw new Refused(401, response.statusText, `${readable(text)} (${hint})`);
   }
 
-  /** Rows of a statement as objects. @throws as call */
+  /** The rows of a statement as objects. @throws as call */
   async rows<Row = Record<string, unknown>>(database: string, statement: string): Promise<Row[]> {
     const response = await this.call("POST", "/api/v3/query_sql", { body: { db: database, q: statement, format: "json" } });
     return jsonOf<Row[]>(response);
   }
 }
 
-/** @throws TsdbError io when another program answers */
+/** @throws TsdbError io if the answer is not JSON, hence from another program */
 export async function jsonOf<T>(response: Response): Promise<T> {
   const text = await response.text();
   try {

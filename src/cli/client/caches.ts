@@ -13,7 +13,7 @@ const TABLE: Option = { name: "table", short: "t", value: "NAME", help: "Table."
 const NODES: Option = { name: "node-spec", short: "n", value: "SPEC", help: "Servers that keep it: all, or nodes:a,b.", default: "all" };
 const SECOND_NS = 1_000_000_000n;
 
-/** Undefined: not given. @throws TsdbError config */
+/** Undefined if not given. @throws TsdbError config */
 function seconds(input: Input, name: string): number | undefined {
   const text = input.option(name);
   if (text === undefined) return undefined;
@@ -33,7 +33,7 @@ function count(input: Input, name: string): number | undefined {
   throw new TsdbError("config", `--${name} must be a whole number, got "${text}"`, {});
 }
 
-/** Undefined: not given; an empty text is an empty list. */
+/** Undefined if not given; an empty text is an empty list. */
 function names(input: Input, name: string): string[] | undefined {
   const text = input.option(name);
   return text === undefined ? undefined : list(text);
@@ -57,7 +57,7 @@ async function create(
   return 0;
 }
 
-/** It holds no rows of its own, so that scripts are not asked. */
+/** A cache contains no data of its own, so deleting it needs no confirmation. */
 function deletion(kind: "last" | "distinct", path: string): ClientCommand {
   return {
     words: ["delete", `${kind}_cache`],

@@ -1,15 +1,15 @@
-// What a client command is.
+// The interface of client commands.
 import type { Environment } from "../flags.ts";
 import type { Input, Option, Positional } from "./options.ts";
 
-/** Where a command reads and writes; tests give their own. */
+/** Input and output of a command; replaced in tests. */
 export interface Terminal {
-  /** A promise when the reader is slow; commands that write much await it. */
+  /** Returns a promise while the reader is slow; commands with much output await it. */
   readonly out: (text: string | Uint8Array) => Promise<void> | undefined;
   readonly error: (text: string) => void;
-  /** Beside errors, for sequences of our own: what `out` and `error` are given is shown, and never acted upon by a terminal. */
+  /** Writes terminal control sequences to standard error; in the text of `out` and `error` they are made visible instead. */
   readonly control: (sequence: string) => void;
-  /** The rest of standard input. */
+  /** Standard input, as far as unread. */
   readonly input: () => ReadableStream<Uint8Array>;
   readonly isInputTerminal: boolean;
   readonly isOutputTerminal: boolean;
@@ -21,14 +21,14 @@ export interface Terminal {
 export interface ClientCommand {
   /** `["create", "database"]`. */
   readonly words: readonly string[];
-  /** Short forms of the only word. */
+  /** Short forms of a single-word command. */
   readonly aliases?: readonly string[];
   readonly summary: string;
-  /** More lines of the help. */
+  /** Additional lines of the help. */
   readonly notes?: string;
   readonly positionals: readonly Positional[];
   readonly options: readonly Option[];
-  /** What a failure is called: `Create` in `Create command failed: …`. */
+  /** Used in failure messages: `Create` in `Create command failed: …`. */
   readonly verb: string;
   /** Returns the exit code. @throws Refused, TsdbError */
   run(input: Input, terminal: Terminal): Promise<number>;

@@ -1,4 +1,4 @@
-// Every client command, found by its words; their help.
+// The list of client commands, and finding one by its words.
 import { nearestName } from "../nearest-name.ts";
 import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
@@ -23,7 +23,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   completionsCommand(() => CLIENT_COMMANDS),
 ];
 
-/** The command that `args` begin with and how many words that takes; undefined: none of these. */
+/** The command at the start of `args` and its number of words; undefined if there is none. */
 export function findCommand(args: readonly string[]): { command: ClientCommand; wordCount: number } | undefined {
   for (const command of CLIENT_COMMANDS) {
     const { words, aliases = [] } = command;
@@ -33,7 +33,7 @@ export function findCommand(args: readonly string[]): { command: ClientCommand; 
   return undefined;
 }
 
-/** What is wrong when no command is meant; null: the first word begins none. */
+/** The error for an incomplete or mistyped command; null if the first word belongs to no client command. */
 export function missingCommand(args: readonly string[]): string | null {
   const [first, second] = args;
   const family = CLIENT_COMMANDS.filter(({ words }) => words[0] === first && words.length > 1);

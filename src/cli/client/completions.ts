@@ -1,15 +1,15 @@
-// tsdb completions: what a shell needs to complete commands and options, made from their tables.
+// tsdb completions: scripts for completing commands and options in shells, generated from their tables.
 import { TsdbError } from "../../model/errors.ts";
 import { FLAGS } from "../flags.ts";
 import type { ClientCommand } from "./command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** Names of databases, of the server that the environment names. */
+/** Lists database names of the server set in the environment. */
 const DATABASES = "tsdb show databases --format csv 2>/dev/null | tail -n +2";
 
 interface Words {
-  /** By the words so far. */
+  /** Next words by the words so far. */
   readonly next: ReadonlyMap<string, readonly string[]>;
   readonly options: ReadonlyMap<string, readonly string[]>;
 }
@@ -38,7 +38,7 @@ function wordsOf(commands: readonly ClientCommand[]): Words {
 }
 
 function bash({ next, options }: Words): string {
-  // a family of commands has words that follow, a command options: one case for each
+  // a command family has subcommands, a command has options: one case for both
   const merged = new Map<string, string>();
   for (const [key, words] of [...next, ...options]) merged.set(key, [merged.get(key), words.join(" ")].filter(Boolean).join(" "));
   const cases = [...merged].map(([key, words]) => `    "${key}") echo "${words}" ;;`).join("\n");
@@ -85,7 +85,7 @@ function fish({ next, options }: Words): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Fish's condition: all of these words are there. */
+/** The fish condition that all of these words are present. */
 function seen(words: string): string {
   return words
     .split(" ")
@@ -93,6 +93,7 @@ function seen(words: string): string {
     .join("; and ");
 }
 
+/** The completion script for a shell. @throws TsdbError config for an unknown one */
 export function completions(shell: string, commands: readonly ClientCommand[]): string {
   const words = wordsOf(commands);
   switch (shell) {
@@ -107,7 +108,7 @@ export function completions(shell: string, commands: readonly ClientCommand[]): 
   }
 }
 
-/** @param commands all of them, of which this is one: known when it runs */
+/** @param commands all commands, including this one: hence evaluated when it runs */
 export const completionsCommand = (commands: () => readonly ClientCommand[]): ClientCommand => ({
   words: ["completions"],
   summary: "Print completions for bash, zsh or fish.",

@@ -1,10 +1,10 @@
-// Asks before something is deleted.
+// Asks for confirmation before a deletion.
 import type { Terminal } from "./command.ts";
 import type { Input, Option } from "./options.ts";
 
 export const YES: Option = { name: "yes", short: "y", value: null, help: "Do not ask." };
 
-/** True when the user agrees, on the command line or by the first line of standard input. */
+/** True if the user agrees, by flag or by the first line of standard input. */
 export async function confirmed(input: Input, terminal: Terminal, what: string): Promise<boolean> {
   if (input.flag("yes")) return true;
   terminal.error(`Are you sure you want to delete ${what}? Enter 'yes' or 'y' to confirm\n`);

@@ -20,7 +20,7 @@ const HARD_DELETE: Option = {
 export const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty, json, jsonl, csv or parquet.", default: "pretty" };
 const NEW_NAME: Option = { name: "new-name", value: "NAME", help: "What to call it; else as before." };
 
-/** Absent and `none`: null. */
+/** Absent or `none`: null. */
 function retention(input: Input): string | null {
   const period = input.option("retention-period");
   return period === undefined || period === "none" ? null : period;
@@ -238,7 +238,7 @@ const RETENTION_LIST = `SELECT database_name, CASE
     ELSE concat(retention_period_ns / 1000000000, 's') END AS retention_period
   FROM system.databases WHERE NOT deleted {where} ORDER BY database_name`;
 
-/** Shows the answer to a statement. */
+/** Runs a statement and prints its answer. */
 export async function statement(input: Input, database: string, q: string, out: (bytes: Uint8Array) => void): Promise<number> {
   const format = input.option("format");
   const response = await new Api(input).call("POST", "/api/v3/query_sql", { body: { db: database, q, format } });
@@ -246,7 +246,7 @@ export async function statement(input: Input, database: string, q: string, out: 
   return 0;
 }
 
-/** Text that ends a line; Parquet as it is. */
+/** Adds a missing final newline; Parquet is unchanged. */
 export function withNewline(bytes: Uint8Array, format: string | undefined): Uint8Array {
   if (format === "parquet" || bytes.length === 0 || bytes.at(-1) === 10) return bytes;
   const ended = new Uint8Array(bytes.length + 1);

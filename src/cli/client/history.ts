@@ -1,5 +1,5 @@
-// What was typed into the shell, entry by entry: a statement is one, however many lines it has. In the file a line that begins with a tab
-// goes on with the entry above it.
+// The shell's history, entry by entry: a statement is one entry, however many lines it has. In the file, a line that starts with a tab
+// continues the previous one.
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,11 +8,11 @@ import type { Terminal } from "./command.ts";
 
 export const HISTORY_ENTRIES_MAX = 2000;
 
-/** The shell's history, kept in a file. Without a usable file it lasts as long as the shell. */
+/** The shell's history in a file. Without a usable file it is kept in memory. */
 export class History {
   private readonly path: string;
   private readonly entries_: string[];
-  /** Lines of the entry that is typed. */
+  /** Lines of the entry being typed. */
   private lines: string[] = [];
 
   constructor(environment: Terminal["environment"]) {
@@ -20,17 +20,17 @@ export class History {
     this.entries_ = entriesIn(this.path);
   }
 
-  /** The newest first and each once, as a terminal may show them. */
+  /** Newest first, each once, in a form that terminals can display. */
   get entries(): string[] {
     const newest = this.entries_.slice(-HISTORY_ENTRIES_MAX).reverse();
     return [...new Set(newest.map(visible))];
   }
 
-  /** A line that was typed. `isLast`: nothing is missing behind it. */
+  /** Adds a typed line. `isLast`: it completes the entry. */
   add(line: string, isLast: boolean): void {
     this.lines.push(line);
     if (!isLast) return;
-    // what begins with a tab would go on with the entry before
+    // an entry must not start with a tab, which would continue the previous one
     const entry = this.lines.join("\n").trim();
     this.lines = [];
     if (entry === "" || entry === this.entries_.at(-1)) return;
@@ -39,11 +39,11 @@ export class History {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
       appendFileSync(this.path, `${entry.replaceAll("\n", "\n\t")}\n`, { mode: 0o600 });
     } catch {
-      // a shell without a history is a shell
+      // the shell works without a history
     }
   }
 
-  /** Forgets the lines of an entry that is not whole. */
+  /** Discards the lines of an incomplete entry. */
   abandon(): void {
     this.lines = [];
   }

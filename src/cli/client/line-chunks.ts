@@ -1,7 +1,7 @@
-// Cuts line protocol into bodies at the ends of lines. A string value may hold line breaks, so quotes are followed as the parser does: only
-// behind the `=` of a field they mean anything.
+// Splits line protocol into bodies at line ends. String values may contain line breaks, so quotes are tracked as the parser does: they are
+// significant only after the `=` of a field.
 
-/** A body: whole lines, and the number of its first line in the input, from 1. */
+/** A body of whole lines, and the number of its first line in the input, from 1. */
 export interface LineChunk {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly firstLine: number;
@@ -9,10 +9,10 @@ export interface LineChunk {
 
 const [NEWLINE, QUOTE, BACKSLASH, BLANK, EQUALS, HASH] = [10, 34, 92, 32, 61, 35] as const;
 
-/** Where in a line the reader is: at its start, in a comment, in the series key, in the fields, in a string of them. */
+/** Position within a line: at its start, in a comment, the series key, the fields, or a string value. */
 type Place = "start" | "comment" | "key" | "fields" | "string";
 
-/** Bodies of about `bytesMax`, or of one line if that is longer. */
+/** Bodies of about `bytesMax` bytes, or of one line if that is longer. */
 export async function* lineChunks(input: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<LineChunk> {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;

@@ -1,4 +1,4 @@
-// Arguments of the client commands: words, options with a short and a long form, and what environment and configuration file say.
+// Parses arguments of client commands: words, options with a short and a long form, and values from environment and configuration file.
 import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../flags.ts";
 import { nearestName } from "../nearest-name.ts";
@@ -6,31 +6,31 @@ import { nearestName } from "../nearest-name.ts";
 export interface Option {
   readonly name: string;
   readonly short?: string;
-  /** What stands for the value in the help; null = a switch. */
+  /** Placeholder for the value in the help; null = a switch. */
   readonly value: string | null;
   readonly help: string;
   readonly default?: string;
-  /** Variables that mean the same, first found wins. */
+  /** Environment variables; the first one set is used. */
   readonly env?: readonly string[];
-  /** Other long names that existing scripts use. */
+  /** Alternative long names used by existing scripts. */
   readonly aliases?: readonly string[];
-  /** What stands between the values of one that is given several times; else the last one counts. */
+  /** Separator for joining repeated values; if absent, the last value is used. */
   readonly joinedBy?: string;
 }
 
 export interface Positional {
   readonly name: string;
   readonly isOptional?: boolean;
-  /** One of these. */
+  /** The allowed values. */
   readonly choices?: readonly string[];
 }
 
-/** What the user gave for one command. */
+/** The parsed arguments of one command. */
 export interface Input {
   readonly positionals: readonly string[];
-  /** Undefined: neither given nor in the environment, and without a default. */
+  /** Undefined if not given, not in the environment, and without a default. */
   option(name: string): string | undefined;
-  /** @throws TsdbError config when it is missing */
+  /** @throws TsdbError config if it is missing */
   required(name: string): string;
   flag(name: string): boolean;
 }

@@ -1,5 +1,5 @@
-// Answers on a terminal: what is longer or wider than it goes through the user's pager, as it comes. When the user leaves the pager, the
-// statement is ended; a pager that cannot be started loses nothing.
+// Shows answers on a terminal: output longer or wider than the terminal is streamed to the user's pager. Leaving the pager cancels the
+// statement; if the pager cannot be started, nothing is lost.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { VisibleBytes } from "../visible-text.ts";
@@ -7,11 +7,12 @@ import type { Terminal } from "./command.ts";
 import type { Input, Option } from "./options.ts";
 
 const DEFAULT_PAGER = "less";
-/** For a `less` that is not set up otherwise: short answers are printed, lines are cut and not wrapped, the screen is left as it is. */
+/** Options for `less`, unless the user has set some: print short answers directly, truncate instead of wrapping lines, keep the screen
+ *  at exit. */
 const LESS = "FSRX";
-/** What a shell ends with when it finds no program, or may not run it. */
+/** Exit codes of a shell that finds no such program, or may not run it. */
 const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
-/** More than a pipe holds: who has taken so much has been started. */
+/** More than a pipe's capacity: a pager that has read this much was started successfully. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 const NEWLINE = 10;
 
@@ -22,7 +23,7 @@ export const NO_PAGER: Option = {
   env: ["TSDB_NO_PAGER"],
 };
 
-/** The command that shows long answers; null: none is wanted. */
+/** The pager command; null if none is wanted. */
 export function pagerOf(input: Pick<Input, "flag">, { environment, isOutputTerminal }: Terminal): string | null {
   if (!isOutputTerminal || input.flag("no-pager")) return null;
   const command = environment["TSDB_PAGER"] ?? environment["PAGER"];
@@ -31,15 +32,15 @@ export function pagerOf(input: Pick<Input, "flag">, { environment, isOutputTermi
 }
 
 export interface Showing {
-  /** Null: everything is printed. */
+  /** Null: everything is printed directly. */
   readonly pager: string | null;
-  /** Ends the statement. */
+  /** Cancels the statement. */
   readonly cancel: () => void;
-  /** Leaves keys to the pager while it runs. */
+  /** Hands the keyboard to the pager while it runs. */
   readonly away?: (run: () => Promise<boolean>) => Promise<boolean>;
 }
 
-/** Prints an answer and ends its last line. True: in a pager. @throws what reading the answer throws */
+/** Prints an answer and adds a missing final newline. Returns true if it was shown in a pager. @throws errors of reading the answer */
 export async function showAnswer(
   answer: AsyncIterable<Uint8Array>,
   terminal: Terminal,
@@ -63,13 +64,13 @@ export async function showAnswer(
 
 interface Paged {
   readonly pieces: AsyncGenerator<Uint8Array, void>;
-  /** What was read of them before. */
+  /** What has been read so far. */
   readonly kept: Kept;
   readonly terminal: Terminal;
   readonly cancel: () => void;
 }
 
-/** False: there is no such pager, and `kept` has all that was read. */
+/** Returns false if the pager could not be started; `kept` then contains everything read. */
 async function page(command: string, { pieces, kept, terminal, cancel }: Paged): Promise<boolean> {
   const screen = new Screen(command, terminal);
   let next: Promise<IteratorResult<Uint8Array, void>> | undefined;
@@ -86,7 +87,7 @@ async function page(command: string, { pieces, kept, terminal, cancel }: Paged):
       if (!screen.isGone) kept.forgetMuch();
     }
   } catch (error) {
-    // what broke the answer is said below what came of it
+    // report the error below the part that was shown
     await screen.hasShown();
     throw error;
   }
@@ -101,14 +102,14 @@ async function page(command: string, { pieces, kept, terminal, cancel }: Paged):
   return false;
 }
 
-/** For a pager, which shows a terminal what it is given. */
+/** Escapes control characters: a pager passes its input on to the terminal. */
 async function* visiblePieces(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const shown = new VisibleBytes();
   for await (const piece of answer) yield Buffer.from(shown.add(piece));
   yield Buffer.from(shown.end());
 }
 
-/** Ends a last line that does not end. */
+/** Adds a missing final newline. */
 export async function* withLastNewline(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let last = NEWLINE;
   for await (const piece of answer) {
@@ -118,14 +119,14 @@ export async function* withLastNewline(answer: AsyncIterable<Uint8Array>): Async
   if (last !== NEWLINE) yield new Uint8Array([NEWLINE]);
 }
 
-/** Whether what has come fits the terminal. */
+/** Measures whether the output fits the terminal. */
 class Extent {
   private lines = 0;
   private column = 0;
 
   constructor(private readonly terminal: Pick<Terminal, "rows" | "columns">) {}
 
-  /** True as soon as it does not: the prompt that follows has a line too. */
+  /** Returns true once it does not; one line is reserved for the following prompt. */
   add(piece: Uint8Array): boolean {
     const { rows, columns } = this.terminal;
     for (const byte of piece) {
@@ -140,7 +141,7 @@ class Extent {
   }
 }
 
-/** What has come, as long as it may have to be printed after all. */
+/** Output kept while it may still have to be printed directly. */
 class Kept {
   pieces: Uint8Array[] = [];
   private byteCount = 0;
@@ -152,7 +153,7 @@ class Kept {
     this.byteCount += piece.length;
   }
 
-  /** A pager has taken it: not needed once it is more than a pipe holds. */
+  /** A pager is reading: discards the output once it exceeds a pipe's capacity. */
   forgetMuch(): void {
     if (this.byteCount <= KEPT_BYTES_MAX) return;
     this.isNeeded = false;
@@ -162,13 +163,13 @@ class Kept {
 
 /** A running pager. */
 class Screen {
-  /** It takes no more: it has ended, or wants nothing. */
+  /** It has ended, or closed its input. */
   isGone = false;
   private readonly child: ChildProcess;
-  /** Resolves then. */
+  /** Resolves when `isGone` becomes true. */
   readonly gone: Promise<undefined>;
   private readonly ended: Promise<number | null>;
-  /** Ctrl-C is the pager's. */
+  /** Ctrl-C is handled by the pager. */
   private readonly ignore = () => {};
 
   constructor(command: string, { environment }: Terminal) {
@@ -193,14 +194,14 @@ class Screen {
     void this.ended.then(leave);
   }
 
-  /** Resolves when there is room for more, or when the pager has gone. */
+  /** Resolves when there is room for more, or when the pager has ended. */
   async show(piece: Uint8Array): Promise<void> {
     const stdin = this.child.stdin!;
     if (this.isGone || piece.length === 0 || stdin.write(piece)) return;
     await Promise.race([once(stdin, "drain").catch(() => {}), this.gone]);
   }
 
-  /** Waits until the user has left it. False: it could not be started. */
+  /** Waits until the user leaves it. Returns false if it could not be started. */
   async hasShown(): Promise<boolean> {
     this.child.stdin!.end();
     const code = await this.ended;

@@ -1,8 +1,8 @@
-// Values of the placeholders in a statement, as `--param name=value` gives them.
+// Values of statement placeholders, given as `--param name=value`.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { Input, Option } from "./options.ts";
 
-/** No argument of a program has one in it. */
+/** Cannot occur in a program argument. */
 const SEPARATOR = "\0";
 
 export const PARAM: Option = {
@@ -13,10 +13,10 @@ export const PARAM: Option = {
 };
 
 const NAME = /^\$?([A-Za-z_][A-Za-z0-9_]*)$/;
-/** RFC 8259, section 6, and the words. */
+/** Numbers of RFC 8259, section 6, and the literals. */
 const PLAIN = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
 
-/** The JSON object of all that were given. @throws TsdbError config */
+/** The JSON object of all given parameters. @throws TsdbError config */
 export function paramsOf(input: Pick<Input, "option">): string {
   const given = new Map<string, string>();
   for (const text of input.option(PARAM.name)?.split(SEPARATOR) ?? []) {
@@ -29,7 +29,7 @@ export function paramsOf(input: Pick<Input, "option">): string {
   return `{${[...given].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
 }
 
-/** As JSON: numbers as they are written, because they may have more digits than a double. */
+/** As JSON: numbers are kept as written, because they may have more digits than a double. */
 function jsonOf(text: string): string {
   if (PLAIN.test(text)) return text;
   const quoted = /^"(.*)"$/s.exec(text)?.[1];

@@ -1,4 +1,4 @@
-// One line on a terminal that tells how far a long command is.
+// A progress line on a terminal.
 import type { Terminal } from "./command.ts";
 
 const WIDTH = 24;
@@ -9,7 +9,7 @@ export class Progress {
   private drawnMs = 0;
   private readonly startMs = performance.now();
 
-  /** `total` bytes, when it is known. Says nothing where nobody watches. */
+  /** @param total bytes, if known. Prints nothing without a terminal. */
   constructor(
     private readonly terminal: Terminal,
     private readonly total: number | undefined,
@@ -23,7 +23,7 @@ export class Progress {
     this.terminal.control(`\r${this.text(bytes, lines)}\x1b[K`);
   }
 
-  /** The last word, on a line of its own. */
+  /** Prints a summary on a line of its own. */
   end(bytes: number, lines: number): void {
     if (this.isQuiet) return;
     if (this.terminal.isOutputTerminal) this.terminal.control("\r\x1b[K");

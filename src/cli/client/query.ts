@@ -1,4 +1,4 @@
-// tsdb query: one statement, its rows to the terminal, a pager or a file.
+// tsdb query: runs one statement and prints its rows to the terminal, a pager or a file.
 import { readFileSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { TsdbError } from "../../model/errors.ts";
@@ -39,7 +39,7 @@ async function save(response: Response, path: string): Promise<void> {
   } catch (error) {
     const isFile = (await file.stat()).isFile();
     await file.close();
-    // half an answer is not left where a whole one is looked for
+    // do not leave an incomplete file
     if (isFile) rmSync(path, { force: true });
     throw error;
   }
@@ -82,7 +82,7 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     const params = paramsOf(input);
     const pager = format === "pretty" ? pagerOf(input, terminal) : null;
     const aborter = new AbortController();
-    // as text: numbers of 64 bits are none of this language
+    // assembled as text: JavaScript has no 64-bit numbers in JSON
     const body = `${JSON.stringify({ db, q, format }).slice(0, -1)},"params":${params}}`;
     const headers = { "content-type": "application/json" };
     const response = await api.call("POST", path, { body, headers, signal: aborter.signal });

@@ -1,4 +1,4 @@
-// Runs one client command: its help, its input, its failure in the words that scripts look for.
+// Runs one client command: its help, its input, and its failure messages, which scripts match on.
 import { once } from "node:events";
 import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../flags.ts";
@@ -10,8 +10,9 @@ import { readInput } from "./options.ts";
 
 const EXIT_FAILURE = 1;
 
+/** The terminal of this process. */
 export function thisTerminal(environment: Environment): Terminal {
-  // as `tsdb query … | head` does: who has read enough is content
+  // a reader that stops early, as in `tsdb query … | head`, is not an error
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;
@@ -34,7 +35,7 @@ export function thisTerminal(environment: Environment): Terminal {
     input: () => Bun.stdin.stream(),
     isInputTerminal: process.stdin.isTTY === true,
     isOutputTerminal,
-    // a window may change while a shell runs
+    // a getter, because the window may be resized while a shell runs
     get columns() {
       return process.stdout.columns ?? 80;
     },

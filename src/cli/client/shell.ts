@@ -1,4 +1,4 @@
-// tsdb sql: statements typed one after the other, with history, and completion of the names that there are.
+// tsdb sql: an interactive shell with history and completion of names.
 import { createInterface, type Interface } from "node:readline";
 import { near, TsdbError } from "../../model/errors.ts";
 import { visibleLine } from "../visible-text.ts";
@@ -23,7 +23,7 @@ const HELP = `\\d           tables              \\d TABLE     columns of a table
 A statement ends with ; and Ctrl-C ends it early.
 The exit code is 1 when a statement failed.
 `;
-/** Commands of the shell, and words by which people want to leave one. */
+/** Shell commands, and the words with which people try to leave a shell. */
 const META = /^\s*\\|^\s*(?:quit|exit)\s*;?\s*$/i;
 
 class Shell {
@@ -34,13 +34,13 @@ class Shell {
   private names: readonly string[] = [];
   private databases: readonly string[] = [];
   private hasFailed_ = false;
-  /** Of the statement that runs. */
+  /** Aborts the running statement. */
   private aborter: AbortController | undefined;
 
   constructor(
     private readonly api: Api,
     private readonly terminal: Terminal,
-    /** What long tables are shown with, and who leaves it the keys. */
+    /** The pager, and how it gets the keyboard. */
     private readonly paging: Pick<Showing, "pager" | "away">,
   ) {}
 
@@ -49,13 +49,12 @@ class Shell {
     return isBlank(this.text) ? `${database}> ` : `${" ".repeat(Math.max(0, database.length - 1))}-> `;
   }
 
-  /** Whether a statement or command of the shell failed; one that was cancelled did not. */
+  /** True if a statement or shell command failed; cancellation does not count. */
   get hasFailed(): boolean {
     return this.hasFailed_;
   }
 
-  /** Learns the names of tables and columns for completion, and so that the server answers, takes the token and has the database.
-   *  @throws Refused; TsdbError io */
+  /** Reads table and column names for completion, which also verifies server, token and database. @throws Refused; TsdbError io */
   async open(database: string): Promise<void> {
     const rows = await this.namesIn(database);
     this.database = database;
@@ -63,7 +62,7 @@ class Shell {
     this.names = [...new Set(rows.flatMap(({ table_name, column_name }) => [table_name, column_name]))];
   }
 
-  /** Whether nothing is missing behind `line`: a statement or a command of the shell ends there. */
+  /** True if `line` completes a statement or is a shell command. */
   isWhole(line: string): boolean {
     return (isBlank(this.text) && META.test(line)) || isBlank(splitStatements(`${this.text}${line}\n`).rest);
   }
@@ -88,7 +87,7 @@ class Shell {
     return [all.filter((name) => name.toLowerCase().startsWith(lower)).map(visibleLine), word];
   }
 
-  /** False: the user wants to leave. */
+  /** Returns false if the user wants to leave. */
   async line(line: string): Promise<boolean> {
     if (isBlank(this.text) && META.test(line)) return this.meta(line.trim());
     const { statements, rest } = splitStatements(`${this.text}${line}\n`);
@@ -97,14 +96,14 @@ class Shell {
     return true;
   }
 
-  /** What has no semicolon at the end of a file is meant all the same. */
+  /** Runs a last statement without a semicolon, at the end of a file. */
   async finish(): Promise<void> {
     await this.line(";");
     if (isBlank(this.text)) return;
     this.fail(`the last statement does not end: a quote or comment is open in ${near(this.text.trim())}`);
   }
 
-  /** Drops what is typed, and ends what runs. */
+  /** Discards the input and cancels the running statement. */
   abandon(): void {
     this.text = "";
     this.aborter?.abort();
@@ -167,7 +166,7 @@ class Shell {
         const response = await api.call("POST", "/api/v3/query_sql", { body: { db: database, q, format }, signal: aborter.signal });
         const showing = { pager: format === "pretty" ? pager : null, cancel, ...(away && { away }) };
         const wasPaged = await showAnswer(piecesOf(response), terminal, showing);
-        // in a pager most of the time is the reader's
+        // in a pager most of the time is spent reading
         if (this.isTimed && !wasPaged) terminal.error(`${(performance.now() - startMs).toFixed(1)} ms\n`);
       } catch (error) {
         if (!aborter.signal.aborted) throw error;
@@ -178,7 +177,7 @@ class Shell {
     });
   }
 
-  /** What the server refuses is shown, and the shell goes on. */
+  /** Prints errors of the server; the shell continues. */
   private async guarded(run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -205,12 +204,12 @@ function linesOf(terminal: Terminal, shell: Shell, history: History): Interface 
     historySize: HISTORY_ENTRIES_MAX,
     completer: (line: string) => shell.complete(line),
   });
-  // it would recall lines: whole entries take their place, see `recall`
+  // readline would recall single lines: replace them by whole entries, see `recall`
   lines.on("history", (recalled: string[]) => recalled.splice(0, recalled.length, ...history.entries));
   return lines;
 }
 
-/** Puts what was typed whole where the arrow keys find it. */
+/** Makes the whole entry available to the arrow keys. */
 function recall(lines: Interface, history: History): void {
   const recalled = (lines as Interface & { history?: string[] }).history;
   recalled?.splice(0, recalled.length, ...history.entries);
@@ -223,7 +222,7 @@ async function databasesOf(api: Api): Promise<string[]> {
   return rows.map((row) => visibleLine(row["iox::database"]));
 }
 
-/** Another program reads the terminal's keys while it runs. */
+/** Lets another program read the keyboard while it runs. */
 async function awayFrom(lines: Interface, run: () => Promise<boolean>): Promise<boolean> {
   const { stdin } = process;
   if (!stdin.isTTY) return run();
@@ -258,19 +257,19 @@ export const SHELL_COMMAND: ClientCommand = {
       lines!.setPrompt(shell.prompt);
       lines!.prompt();
     };
-    // Ctrl-C drops what is typed, as in other shells
+    // Ctrl-C discards the input, as in other shells
     lines.on("SIGINT", () => {
       const { isRunning } = shell;
       shell.abandon();
       history.abandon();
       terminal.error("^C\n");
-      for (const name of ["e", "u"]) lines!.write(null, { ctrl: true, name }); // from the end of the line to its begin
+      for (const name of ["e", "u"]) lines!.write(null, { ctrl: true, name }); // from the end of the line to its start
       if (!isRunning) prompt();
     });
     let isLeft = false;
     prompt();
     for await (const typed of lines) {
-      // of an entry that was recalled readline has carriage returns between its lines
+      // readline separates the lines of a recalled entry by carriage returns
       const line = typed.replaceAll("\r", "\n");
       if (terminal.isInputTerminal) {
         history.add(line, shell.isWhole(line));

@@ -1,6 +1,6 @@
-// Where a statement that is typed line by line ends: at a semicolon outside of quotes and comments.
+// Finds the end of a statement that is typed line by line: a semicolon outside of quotes and comments.
 
-/** The statements that `text` has whole, and what is begun. */
+/** The complete statements in `text`, and the incomplete rest. */
 export function splitStatements(text: string): { statements: string[]; rest: string } {
   const statements: string[] = [];
   let start = 0;
@@ -17,7 +17,7 @@ export function splitStatements(text: string): { statements: string[]; rest: str
   return { statements, rest: text.slice(start) };
 }
 
-/** Nothing but blanks and comments, the last of which need not end. */
+/** True for whitespace and comments only; the last comment may be unterminated. */
 export function isBlank(text: string): boolean {
   for (let at = 0; at < text.length; ) {
     if (/\s/.test(text[at]!)) at++;
@@ -31,7 +31,7 @@ export function isBlank(text: string): boolean {
   return true;
 }
 
-/** Behind the quoted text or comment that begins at `at`; `at` when none does, -1 when it does not end. */
+/** Position after the quoted text or comment that starts at `at`; `at` if none does, -1 if it is unterminated. */
 function skipped(text: string, at: number): number {
   const quote = text[at]!;
   if (quote === "'" || quote === '"') {

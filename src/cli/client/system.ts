@@ -1,4 +1,4 @@
-// tsdb show system: tables of schema `system`, one, or the beginning of all.
+// tsdb show system: lists the tables of schema `system`, one of them, or the first rows of all.
 import { TsdbError } from "../../model/errors.ts";
 import { Api, CONNECTION, DATABASE } from "./api.ts";
 import type { ClientCommand } from "./command.ts";
@@ -8,7 +8,7 @@ import type { Input } from "./options.ts";
 const VIEWS = ["table-list", "table", "summary"] as const;
 const LIMIT_DEFAULT = "10";
 
-/** Of one table: `array` where a format has lists. */
+/** Column list of one table: `array` where the format supports lists. */
 function tableList(format: string): string {
   const names = "column_name ORDER BY column_name";
   const columns = format === "csv" ? `string_agg(column_name, ' ' ORDER BY column_name)` : `array_agg(${names})`;
@@ -16,7 +16,7 @@ function tableList(format: string): string {
     WHERE table_schema = 'system' GROUP BY table_name ORDER BY table_name`;
 }
 
-/** Those that are of interest first, where a table has an order in time. */
+/** Most relevant rows first, for tables ordered by time. */
 const ORDER: Readonly<Record<string, string>> = { queries: "issue_time DESC" };
 
 function quoted(name: string): string {
@@ -52,7 +52,7 @@ function rowsOf(input: Input, name: string): string {
   return `SELECT ${selected} FROM system.${quoted(table)}${ordered}${limit(input)}`;
 }
 
-/** Every table under its name: text in the forms for people, one object or one a line in those for programs. */
+/** All tables with their names: as text for people; for programs as one object, or one per line. */
 async function summary(input: Input, database: string, out: (text: string | Uint8Array) => void): Promise<void> {
   const format = input.option("format")!;
   if (format === "parquet") throw new TsdbError("config", "--format parquet holds one table; a summary has several", {});

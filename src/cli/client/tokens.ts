@@ -34,7 +34,7 @@ function show(format: string, { token }: Made): string {
   return `\nNew token created successfully!\n\nToken: ${token}\nHTTP Requests Header: Authorization: Bearer ${token}\n\nIMPORTANT: ${HELP_MESSAGE}\n`;
 }
 
-/** A file for `tsdb serve --admin-token-file`, which only its owner can read. */
+/** Writes a file for `tsdb serve --admin-token-file` that only its owner can read. */
 function makeOffline(input: Input): Made & { path: string } {
   const path = input.required("output-file");
   const token = newTokenText();
@@ -72,7 +72,7 @@ async function make(input: Input): Promise<Made> {
   const permission = input.option("permission");
   const made = (response: Response) => jsonOf<Made>(response);
   if (permission !== undefined) {
-    // several are separated by semicolons, because names and actions have commas
+    // several permissions are separated by semicolons, because names and actions contain commas
     const permissions = permission.split(";").map(permissionOf);
     const body = { token_name: input.required("name"), permissions, expiry_secs: expirySeconds(input) };
     return made(await api.call("POST", "/api/v3/enterprise/configure/token", { body }));

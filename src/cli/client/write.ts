@@ -1,4 +1,4 @@
-// tsdb write: streams line protocol of any size, compressed, several bodies at a time.
+// tsdb write: sends line protocol of any size, compressed, in several concurrent bodies.
 import { statSync } from "node:fs";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
@@ -15,7 +15,7 @@ const BODY_BYTES_DEFAULT = "5MiB";
 const BODY_BYTES_MIN = 1024;
 const CONCURRENT_DEFAULT = 4;
 const CONCURRENT_MAX = 256;
-/** Rejected lines that are shown. */
+/** Maximum rejected lines shown. */
 const SHOWN_MAX = 20;
 const RETRIES_MAX = 8;
 const RETRY_MS = 250;
@@ -32,7 +32,7 @@ interface Job {
   readonly isCompressed: boolean;
 }
 
-/** What one body came to. */
+/** The result of one body. */
 interface Outcome {
   readonly rejected: readonly Rejection[];
   readonly message: string | null;
@@ -47,7 +47,7 @@ async function send({ api, query, isCompressed }: Job, { bytes }: LineChunk): Pr
       return { rejected: [], message: null };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      // the server wants to be asked again
+      // the server asks for a retry
       if (error.status === 503 && attempt < RETRIES_MAX) {
         await Bun.sleep(RETRY_MS * 2 ** Math.min(attempt, 4));
         continue;
@@ -68,7 +68,7 @@ function rejections(body: string): Rejection[] {
   }
 }
 
-/** Runs `work` on the chunks, `concurrent` at a time; the first error ends it. */
+/** Processes the chunks with `concurrent` calls of `work` at a time; stops at the first error. */
 async function inParallel(chunks: AsyncIterable<LineChunk>, concurrent: number, work: (chunk: LineChunk) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>();
   let failed: { error: unknown } | undefined;
@@ -99,7 +99,7 @@ function source(input: Input, { input: standardInput }: Terminal): { stream: Asy
     try {
       const { size } = statSync(path);
       const stream = Bun.file(path).stream();
-      // a compressed file is unpacked on the way: its size says nothing of the lines in it
+      // the size of a compressed file does not tell the size of its lines
       if (path.endsWith(".gz")) return { stream: gunzipped(stream), total: undefined };
       return { stream, total: size };
     } catch (error) {

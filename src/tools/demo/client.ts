@@ -1,16 +1,17 @@
-// The demo's side of the HTTP API: is there a server, write lines, ask a statement.
+// The demo's HTTP client: checks the server, writes lines, runs statements.
 
-/** What the demo tells its user on one line, and then ends with exit code 1. */
+/** An error shown to the user on one line; the demo then exits with code 1. */
 export class DemoError extends Error {
   override readonly name = "DemoError";
 }
 
 const ERROR_CHARACTERS_MAX = 300;
 
+/** A client of one server. */
 export class DemoClient {
   private readonly headers: Record<string, string>;
 
-  /** `url` without a slash at the end. `token` goes along with every request. */
+  /** @param url without a trailing slash @param token sent with every request */
   constructor(
     readonly url: string,
     private readonly database: string,
@@ -19,7 +20,7 @@ export class DemoClient {
     this.headers = token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** Whether a server answers at all: `undefined` when it does, else why not. */
+  /** Why the server does not answer; `undefined` if it does. */
   async whyDown(): Promise<string | undefined> {
     try {
       const response = await fetch(`${this.url}/health`, { headers: this.headers });
@@ -30,7 +31,7 @@ export class DemoClient {
     }
   }
 
-  /** @throws DemoError when the server refuses the lines or goes away */
+  /** @throws DemoError if the server rejects the lines or becomes unreachable */
   async write(lines: string): Promise<void> {
     const query = new URLSearchParams({ db: this.database, precision: "nanosecond" });
     const response = await this.ask(`/api/v3/write_lp?${query}`, { method: "POST", body: lines });
@@ -38,7 +39,7 @@ export class DemoClient {
     await response.arrayBuffer();
   }
 
-  /** The answer as a table for people. @throws DemoError with the server's words */
+  /** The answer as a text table. @throws DemoError with the server's message */
   async table(statement: string): Promise<string> {
     const body = JSON.stringify({ db: this.database, q: statement, format: "pretty" });
     const response = await this.ask("/api/v3/query_sql", { method: "POST", body, headers: { "content-type": "application/json" } });
@@ -55,7 +56,7 @@ export class DemoClient {
   }
 }
 
-/** Bodies on the way to the server, a few at once: the next is made while one is acknowledged. */
+/** Sends several bodies concurrently: the next one is built while earlier ones are acknowledged. */
 export class BodyQueue {
   private readonly inFlight = new Set<Promise<void>>();
   private failure: unknown;
@@ -65,7 +66,7 @@ export class BodyQueue {
     private readonly inFlightMax: number,
   ) {}
 
-  /** Resolves when there is room for another. @throws what an earlier body met */
+  /** Resolves when there is room for another. @throws the error of an earlier body */
   async push(lines: string): Promise<void> {
     while (this.inFlight.size >= this.inFlightMax) await Promise.race(this.inFlight);
     this.check();
@@ -78,7 +79,7 @@ export class BodyQueue {
     this.inFlight.add(sent);
   }
 
-  /** Resolves when every body is acknowledged. @throws what one of them met */
+  /** Resolves when every body is acknowledged. @throws the error of one of them */
   async drain(): Promise<void> {
     await Promise.all(this.inFlight);
     this.check();

@@ -2,7 +2,7 @@
 
 export type TextRow = Readonly<Record<string, string>>;
 
-/** Rows below the header line. Cells may be quoted, with quotes doubled and line ends inside. Missing cells are empty. */
+/** Rows after the header line. Cells may be quoted, with doubled quotes and line ends inside. Missing cells are empty. */
 export function parseCsv(text: string): TextRow[] {
   const [header, ...records] = splitRecords(text);
   if (header === undefined) return [];

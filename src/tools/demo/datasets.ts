@@ -1,4 +1,4 @@
-// The tables of the npm package vega-datasets that have a time column, as points. Its files are read from node_modules.
+// Converts the tables of the npm package vega-datasets that have a time column to points. Its files are read from node_modules.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Table, type Timestamp, tableFromIPC } from "apache-arrow";
@@ -12,7 +12,7 @@ import { parseDate } from "./time.ts";
 type Cell = string | number | boolean | null;
 type Row = Readonly<Record<string, Cell>>;
 
-/** Which columns of a file become what, under their own names. */
+/** How the columns of a file are used; they keep their names. */
 export interface Dataset {
   readonly table: string;
   readonly file: string;
@@ -95,7 +95,7 @@ export const ALL_FLIGHTS: Dataset = {
 
 const FOLDER = join(fileURLToPath(import.meta.resolve("vega-datasets")), "../../data");
 
-/** The rows of a file as lines of line protocol, in pieces; rows without time or fields are left out. */
+/** The rows of a file as line protocol, in pieces; rows without time or fields are omitted. */
 export async function* linesOf(dataset: Dataset): AsyncGenerator<string[]> {
   const path = join(FOLDER, dataset.file);
   if (dataset.file.endsWith(".parquet")) {
@@ -132,7 +132,7 @@ async function* parquetLines(dataset: Dataset, path: string): AsyncGenerator<str
   }
 }
 
-/** Column by column, because a row object for each of three million rows would take most of the time. */
+/** Column by column, because creating an object for each of three million rows would take most of the time. */
 function tableToLines(dataset: Dataset, table: Table): string[] {
   const column = (name: string) => {
     const vector = table.getChild(name);

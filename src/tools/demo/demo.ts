@@ -1,4 +1,4 @@
-// `npm run demo`: real tables and this machine's counters into a server over HTTP, then three questions with their answers.
+// `npm run demo`: writes real tables and this machine's counters to a server over HTTP, then runs three queries.
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { BodyQueue, DemoClient, DemoError } from "./client.ts";
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const { client, own } = await connect(options);
-  // Not `once`: npm and the shell may both pass the same Ctrl-C on, and a second one must not leave our server behind.
+  // Not `once`: npm and the shell may both forward the same Ctrl-C, and the second one must not leave our server running.
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
   try {
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** The user's server, else the one on the default port, else one of our own. */
+/** The user's server, otherwise the one on the default port, otherwise a new one. */
 async function connect(options: DemoOptions): Promise<{ client: DemoClient; own: DemoServer | null }> {
   const clientOf = (url: string, token = process.env["TSDB_TOKEN"]) => new DemoClient(url, options.database, token);
   const client = clientOf(options.host ?? DEFAULT_HOST);
@@ -50,7 +50,7 @@ async function connect(options: DemoOptions): Promise<{ client: DemoClient; own:
   return { client: clientOf(own.url, own.token), own };
 }
 
-/** Sends every table. The rate shown is of sending alone: turning files into lines is this program's work, not the server's. */
+/** Sends every table. The displayed rate excludes converting files to lines, which is the client's work. */
 async function load(client: DemoClient, options: DemoOptions, interrupted: AbortSignal): Promise<void> {
   const datasets = options.flights ? [...DATASETS, ALL_FLIGHTS] : DATASETS;
   const bar = new ProgressBar(process.stdout);
@@ -73,7 +73,7 @@ async function load(client: DemoClient, options: DemoOptions, interrupted: Abort
         sendingMs = sentMs + performance.now() - startMs;
         bar.draw(progress((index + (start + part.length) / lines.length) / datasets.length, dataset.table), performance.now());
       }
-      // Acknowledged before the next table is made, so that no sending hides in that time.
+      // Wait for acknowledgements before converting the next table, so that sending does not overlap with it.
       await queue.drain();
       sendingMs = sentMs + performance.now() - startMs;
     }
@@ -81,7 +81,7 @@ async function load(client: DemoClient, options: DemoOptions, interrupted: Abort
   bar.finish(progress(1, `${datasets.length} tables`));
 }
 
-/** Writes counters once a second. False when this machine has none. */
+/** Writes counters once a second. Returns false if this machine has none. */
 async function collect(client: DemoClient, options: DemoOptions, interrupted: AbortSignal): Promise<boolean> {
   if (!Object.values(PROC_FILES).every((path) => existsSync(path))) {
     console.log("this machine has no /proc: its counters are left out");
@@ -117,7 +117,7 @@ function readProc(): ProcTexts {
   return Object.fromEntries(texts) as ProcTexts;
 }
 
-/** Waits until `performance.now()` says `atMs`, or until the user has had enough. */
+/** Waits until `performance.now()` reaches `atMs`, or until the user interrupts. */
 function untilMs(atMs: number, interrupted: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, atMs - performance.now()));

@@ -1,17 +1,17 @@
-// Points as lines of line protocol, for the demo's real data: names and values with spaces, commas and quotes in them.
+// Formats points as line protocol, for real data with spaces, commas and quotes in names and values.
 
 export type FieldType = "float" | "integer" | "string" | "boolean";
 
 export interface Point {
   readonly table: string;
-  /** Absent where the value is empty. */
+  /** Omitted if the value is empty. */
   readonly tags: Readonly<Record<string, string | null>>;
-  /** Field values with their type; null is left out. */
+  /** Field values with their types; null is omitted. */
   readonly fields: Readonly<Record<string, { readonly type: FieldType; readonly value: string | number | bigint | boolean | null }>>;
   readonly timeNs: bigint;
 }
 
-/** The line without its newline, or null when no field has a value. Time is in nanoseconds. */
+/** The line without its newline, or null if no field has a value. Time is in nanoseconds. */
 export function lineOf(point: Point): string | null {
   const fields = Object.entries(point.fields).flatMap(([name, { type, value }]) => {
     const text = value === null ? null : fieldText(type, value);
@@ -25,7 +25,7 @@ export function lineOf(point: Point): string | null {
   return `${escapeTable(point.table)}${tags.join("")} ${fields.join(",")} ${point.timeNs}`;
 }
 
-/** Null for what the type cannot hold: a float that is not finite, an integer with a fraction. */
+/** Null for values that the type cannot represent: a non-finite float, an integer with a fraction. */
 function fieldText(type: FieldType, value: string | number | bigint | boolean): string | null {
   switch (type) {
     case "string":
@@ -39,7 +39,7 @@ function fieldText(type: FieldType, value: string | number | bigint | boolean): 
   }
 }
 
-/** A tag value stands on one line and does not end in a backslash: neither has an escape. */
+/** A tag value must not contain line breaks or end in a backslash, for which there are no escapes. */
 function tagText(value: string): string {
   return value
     .replace(/[\r\n]+/g, " ")

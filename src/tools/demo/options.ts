@@ -18,7 +18,7 @@ questions about them. Without a server at ${DEFAULT_HOST} it starts one of its o
   TSDB_TOKEN        token to send, from the environment`;
 
 export interface DemoOptions {
-  /** Null when the user named none: then the default may be replaced by a server of our own. */
+  /** Null if not given: then a new server may be started instead. */
   readonly host: string | null;
   readonly database: string;
   readonly seconds: number;
@@ -27,7 +27,7 @@ export interface DemoOptions {
   readonly help: boolean;
 }
 
-/** @throws DemoError with what is wrong, on one line */
+/** @throws DemoError with a one-line message */
 export function parseOptions(args: readonly string[]): DemoOptions {
   const values = parse(args);
   const seconds = Number(values.seconds ?? SECONDS_DEFAULT);
@@ -53,7 +53,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** `localhost:8181` is taken for http; no slash at the end. */
+/** `localhost:8181` means http; without a trailing slash. */
 function urlOf(host: string): string {
   const text = /^https?:\/\//.test(host) ? host : `http://${host}`;
   if (!URL.canParse(text)) throw new DemoError(`--host must be a URL such as ${DEFAULT_HOST}, got '${host}'`);

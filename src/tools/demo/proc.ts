@@ -1,4 +1,4 @@
-// This machine's counters as points: processors, memory, disks, network and load, from the text of /proc.
+// This machine's counters as points: processors, memory, disks, network and load, parsed from /proc.
 import type { Point } from "./line.ts";
 
 /** The texts of one moment. */
@@ -31,10 +31,10 @@ const MEMORY_NAMES: Readonly<Record<string, string>> = {
   SwapFree: "swap_free",
   Dirty: "dirty",
 };
-/** /proc/diskstats counts in sectors of 512 bytes, whatever the disk's own are. */
+/** /proc/diskstats counts in sectors of 512 bytes, whatever the disk's own sector size. */
 const SECTOR_BYTES = 512n;
 
-/** Points of the moment `now`; `before` is the moment that processor shares are measured from. */
+/** The points at `now`; processor shares are measured since `before`. */
 export function procPoints(before: ProcTexts, now: ProcTexts, host: string, timeNs: bigint): Point[] {
   const at = { tags: { host }, timeNs };
   return [
@@ -54,7 +54,7 @@ interface Moment {
 const float = (value: number) => ({ type: "float", value }) as const;
 const integer = (value: bigint) => ({ type: "integer", value }) as const;
 
-/** Percent of the time since `before` that each processor spent in each state; nothing where no time passed. */
+/** Percentage of the time since `before` that each processor spent in each state; empty if no time has passed. */
 function cpuPoints(before: string, now: string, at: Moment): Point[] {
   const earlier = cpuTicks(before);
   return [...cpuTicks(now)].flatMap(([cpu, ticks]) => {
@@ -67,7 +67,7 @@ function cpuPoints(before: string, now: string, at: Moment): Point[] {
   });
 }
 
-/** `cpu0  12 0 34 …` -> ticks by state. Guest times are part of user and nice and left out. */
+/** `cpu0  12 0 34 …` -> ticks by state. Guest times are contained in user and nice, and omitted. */
 function cpuTicks(stat: string): Map<string, number[]> {
   const lines = stat.split("\n").filter((line) => /^cpu\d* /.test(line));
   return new Map(
@@ -89,7 +89,7 @@ function memoryPoint(meminfo: string, at: Moment): Point {
   return { table: "mem", ...at, fields };
 }
 
-/** Disks that have done anything; loop devices and RAM disks are left out. */
+/** Disks with any activity, without loop devices and RAM disks. */
 function diskPoints(diskstats: string, at: Moment): Point[] {
   return diskstats.split("\n").flatMap((line) => {
     const [, , name, ...counts] = line.trim().split(/\s+/);

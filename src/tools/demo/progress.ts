@@ -1,4 +1,4 @@
-// How far the demo's loading is: a bar that redraws itself on a terminal, a line at the end elsewhere.
+// Progress of loading: a bar that is redrawn on a terminal, a line at the end elsewhere.
 
 const BAR_CHARACTERS = 24;
 const REDRAW_MS = 50;

@@ -1,4 +1,4 @@
-// The questions that the demo asks of its own data.
+// The example queries of the demo.
 
 export interface Question {
   readonly title: string;
@@ -31,7 +31,7 @@ ORDER BY percent DESC`,
   },
 ];
 
-/** Asked when this machine has counters. */
+/** Used if this machine has counters. */
 export const MACHINE_QUESTION: Question = {
   title: "This machine just now",
   sql: `SELECT cpu, count(*) AS samples, round(avg(usage_user + usage_system), 1) AS busy_percent,
@@ -42,7 +42,7 @@ GROUP BY cpu
 ORDER BY cpu`,
 };
 
-/** Asked instead where it has none. */
+/** Used otherwise. */
 export const FLIGHTS_QUESTION: Question = {
   title: "Where flights were late",
   sql: `SELECT origin, count(*) AS flights, round(avg(delay), 1) AS mean_delay, max(delay) AS worst

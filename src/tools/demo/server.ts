@@ -1,4 +1,4 @@
-// A server of the demo's own, for when none is running: on a free port and a temporary folder, gone when the demo ends.
+// A temporary server for the demo if none is running: on a free port, in a temporary folder that is removed when the demo ends.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,17 +13,17 @@ export interface DemoServer {
   readonly dataDir: string;
   /** Its first token. */
   readonly token: string;
-  /** Asks it to stop, waits, and removes the folder. */
+  /** Stops it, waits for its end, and removes the folder. */
   stop(): Promise<void>;
 }
 
-/** @throws DemoError when it does not come up */
+/** @throws DemoError if it does not start */
 export async function startServer(): Promise<DemoServer> {
   const folder = mkdtempSync(join(tmpdir(), "tsdb-demo-"));
   const addressFile = join(folder, "address");
   const dataDir = join(folder, "data");
   const flags = ["--disable-authz", "health", "--http-bind", "127.0.0.1:0", "--data-dir", dataDir, "--tcp-listener-file-path", addressFile];
-  // In a group of its own: Ctrl-C ends the collecting, after which the demo still has its questions.
+  // In a process group of its own: Ctrl-C ends collecting, after which the demo still runs its queries.
   const command = [process.execPath, MAIN, "serve", ...flags];
   const child = Bun.spawn(command, { detached: true, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   const printed = new Response(child.stderr).text();
@@ -42,7 +42,7 @@ export async function startServer(): Promise<DemoServer> {
   }
 }
 
-/** The one that is made without credentials, once. */
+/** Creates the first token, which needs no credentials. */
 async function firstToken(url: string): Promise<string> {
   const response = await fetch(`${url}/api/v3/configure/token/admin`, { method: "POST" });
   if (response.status !== 201) throw new DemoError(`no token: ${response.status} ${await response.text()}`);
@@ -68,7 +68,7 @@ function read(path: string): string {
   }
 }
 
-/** `127.0.0.1:8181`, with or without a scheme, to a URL. */
+/** Converts `127.0.0.1:8181`, with or without a scheme, to a URL. */
 export function urlIn(text: string): string | undefined {
   const address = /^(?:https?:\/\/)?([^\s/]+:\d+)/.exec(text)?.[1];
   return address === undefined ? undefined : `http://${address}`;

@@ -1,4 +1,4 @@
-// Dates as the demo's data spell them, to nanoseconds since 1970. All are read as UTC.
+// Parses the date formats of the demo's data to nanoseconds since 1970. All are read as UTC.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const NUMERIC = /^(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z?)?$/;
@@ -18,7 +18,7 @@ export function parseDate(text: string): bigint | null {
   return YEAR.test(text) ? utc(Number(text), 1, 1) : null;
 }
 
-/** Null when the calendar has no such day or the clock no such time. */
+/** Null for an invalid date or time. */
 function utc(year: number, month: number, day: number, hour = 0, minute = 0, second = 0): bigint | null {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   const kept = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
