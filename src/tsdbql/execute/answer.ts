@@ -1,4 +1,4 @@
-// A statement of the v1-style language inside the query worker: text → series, piece by piece → bytes of the form that was asked for.
+// Runs an InfluxQL statement inside the query worker: text → series, piece by piece → bytes in the requested format.
 import { createEncoder } from "../../encode/encode.ts";
 import { LineEncoder } from "../../encode/line-text.ts";
 import type { PieceEncoder } from "../../encode/piece-encoder.ts";
@@ -38,7 +38,7 @@ const CONTENT_TYPES: Readonly<Record<QueryFormat, string>> = {
   flight: "application/vnd.apache.arrow.stream",
 };
 
-/** Bytes of `pieces` in the form that was asked for. */
+/** Encodes `pieces` in the requested format. */
 export function encodePieces(
   { pieces, emptyHead }: Pick<SeriesAnswer, "pieces" | "emptyHead">,
   { answer }: TsdbqlOptions,
@@ -50,8 +50,8 @@ export function encodePieces(
   return { contentType: encoder.contentType, parts: seriesOf(pieces, encoder) };
 }
 
-/** An empty table of the columns, and behind it one of the parameters that have no value: there are none. The columns are those of the
- *  first rows, because no series says more. */
+/** An empty table with the answer's columns, followed by one for unbound parameters, of which there are none. The columns are those of
+ *  the first rows, because no series declares more. */
 export function describePieces({ pieces, emptyHead }: Pick<SeriesAnswer, "pieces" | "emptyHead">): AnswerParts {
   const parts = async function* (): AsyncGenerator<Uint8Array> {
     const rows = new PieceRows(emptyHead);
@@ -77,7 +77,7 @@ async function* seriesOf(pieces: AsyncIterable<SeriesPiece>, encoder: PieceEncod
   if (end !== null) yield end;
 }
 
-/** As a table. */
+/** Converts the pieces to rows of one table. */
 async function* rowsOf(
   pieces: AsyncIterable<SeriesPiece>,
   rows: PieceRows,

@@ -1,4 +1,4 @@
-// What a statement of the v1-style language is run with: the request's database and clock, the snapshots and scans it may ask for.
+// The environment of an InfluxQL statement: the request's database and clock, snapshots and scans.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
@@ -8,33 +8,33 @@ import type { SeriesSet } from "../../scan/visible-series.ts";
 
 /** A table of a snapshot, opened for reading. */
 export interface OpenTable extends ScanTable {
-  /** The series that have rows within a range. */
+  /** The series with rows in a range. */
   visibleSeries(range: TimeRange): Generator<SeriesSet, void, void>;
-  /** Whether a row is seen within the range. */
+  /** True if a visible row is within the range. */
   hasRows(range: TimeRange): boolean;
-  /** Frees everything its scans hold. */
+  /** Frees everything that its scans hold. */
   close(): void;
 }
 
 export interface TsdbqlContext {
   readonly kernel: Kernel;
-  /** Of the request; null: it names none, and a statement must. */
+  /** The request's database; null: none, so statements must name one. */
   readonly database: string | null;
-  /** Of the request; null and "": the default one. */
+  /** The request's policy; null and "": the default. */
   readonly retentionPolicy: string | null;
-  /** Of databases, as far as there are any. */
+  /** By database, where set. */
   readonly policyRules?: Readonly<Record<string, PolicyRules>> | undefined;
-  /** Databases `db/rp` that lists of all of `db` take along; absent: all. */
+  /** Databases `db/rp` that listings of `db` include; absent: all. */
   readonly policies?: readonly string[] | undefined;
-  /** The answer is one table, as v3 has it. */
+  /** The answer is one table, as in v3. */
   readonly isTable?: boolean;
-  /** now() of all statements of a request. */
+  /** Value of now() for all statements of a request. */
   readonly nowNs: bigint;
-  /** Rows and files of the moment, pinned until the answer is closed. Called again only when the last call has resolved. `need.database`
-   *  is always there. @throws TsdbError unknown_database */
+  /** Requests the current rows and files, pinned until the answer is closed. Call it again only after the last call has resolved.
+   *  `need.database` is required. @throws TsdbError unknown_database */
   snapshot(need: SnapshotNeed & { readonly database: string }): Promise<DatabaseSnapshot>;
   scanOf(table: TableSnapshot): OpenTable;
   readonly signal: AbortSignal;
-  /** What a statement may hold of rows and results. */
+  /** Memory limit for rows and results of a statement. */
   readonly memoryBytesMax: number;
 }

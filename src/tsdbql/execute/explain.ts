@@ -1,5 +1,5 @@
-// EXPLAIN of SELECT: which columns of which measurement each call reads and what there is of it; ANALYZE: what it took. In the form of 1.x,
-// with this storage's own numbers.
+// EXPLAIN of SELECT: the columns and data that each call reads from each measurement; ANALYZE: the time taken. In the format of version
+// 1.x, with this storage's counters.
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableSnapshot } from "../../scan/snapshot.ts";
 import type { SeriesPiece } from "../functions/series.ts";
@@ -10,13 +10,14 @@ import { toResultColumn } from "./rows/columns.ts";
 import type { MeasurementTable } from "./rows/table.ts";
 import type { RunPlan } from "./select-context.ts";
 
+/** An answer of text lines. */
 export function explainPiece(title: string, lines: readonly string[]): SeriesPiece {
   const head = { name: "", tags: null, fields: [{ name: title, type: { kind: "utf8" as const } }] };
   const column = toResultColumn({ type: "string", values: lines, validity: null }, lines.length);
   return { head, batch: { rowCount: lines.length, columns: [column] } };
 }
 
-/** A block of lines for each call and measurement, blank lines between. */
+/** A block of lines per call and measurement, separated by blank lines. */
 export function planLines(plan: RunPlan, facts: ReadonlyMap<MeasurementTable, TableSnapshot>): string[] {
   const blocks: string[][] = [];
   const beside = plan.columns.map(columnText).sort();
@@ -59,6 +60,7 @@ export interface Analysis {
   readonly records: readonly ScanRecord[];
 }
 
+/** The lines of EXPLAIN ANALYZE. */
 export function analyzeLines(select: Select, { planMs, runMs, rowCount, records }: Analysis): string[] {
   const fields = select.fields.map(printField).join(", ");
   const nodes: readonly (readonly [string, readonly string[]])[] = [
@@ -86,7 +88,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** As Go prints durations below a minute, near enough. */
+/** Approximates how Go prints durations below a minute. */
 function duration(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(6)}s`;
   return ms >= 1 ? `${ms.toFixed(6)}ms` : `${(ms * 1000).toFixed(3)}µs`;

@@ -1,7 +1,8 @@
-// The schema of a v1-language answer in a file, Parquet or Arrow over HTTP: the columns that are a table's own are marked, and lists of
-// names are dictionaries.
+// The schema of an InfluxQL answer in a file, Parquet or Arrow over HTTP: marks columns that are a table's own, and encodes lists of names
+// as dictionaries.
 import type { ResultField, ResultSchema } from "../../model/query/result-batch.ts";
 
+/** The schema for files. */
 export function fileSchema(schema: ResultSchema): ResultSchema {
   return { ...schema, fields: schema.fields.map(inFile) };
 }

@@ -1,19 +1,19 @@
-// The schema of a v1-language answer over Flight: clients make points of its rows by the kinds of its columns, and series by its group key.
+// The schema of an InfluxQL answer over Flight: clients create points from its rows by the columns' kinds, and series by its group key.
 
 import type { ResultField, ResultSchema, ResultType } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
 import { MEASUREMENT_COLUMN, type PieceRows } from "./piece-rows.ts";
 
 const GROUP_KEY = "iox::influxql::group_key::metadata";
-/** What an answer begins with. */
+/** Position of the first column. */
 const MEASUREMENT_AT = 0;
 const TIME_AT = 1;
 
-/** Every column has a kind; the measurement and the time of a row are always there. */
+/** Every column has a kind; measurement and time are never NULL. */
 export function flightSchema({ schema, groupKeys }: Pick<PieceRows, "schema" | "groupKeys">): ResultSchema {
   const columns = groupKeys.map(({ name: key, isSelected }) => ({
     tag_key: key,
-    // of two columns of this name, the group's is a tag
+    // if two columns have this name, the group's is a tag
     column_index: schema.fields.findIndex(({ name, columnKind }) => name === key && columnKind === label(ColumnType.tag)),
     is_projected: isSelected,
   }));
@@ -30,7 +30,7 @@ function fieldAt(field: ResultField, at: number): ResultField {
 
 const label = (type: ColumnType) => COLUMN_TYPE_LABEL[type];
 
-/** Null: a column without values, of which nothing is known. */
+/** Null: a column without values, of unknown type. */
 function columnTypeOf(type: ResultType): ColumnType | null {
   switch (type.kind) {
     case "int":

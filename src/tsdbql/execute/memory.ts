@@ -1,6 +1,7 @@
-// What a statement holds of rows and results, within the limit that it has.
+// Accounts for the memory of a statement's rows and results, with a limit.
 import { TsdbError } from "../../model/errors.ts";
 
+/** The memory account of one statement. */
 export class StatementMemory {
   private usedBytes = 0;
 
@@ -16,12 +17,12 @@ export class StatementMemory {
     return this.usedBytes;
   }
 
-  /** What has been taken since `used` was so much is held no more. */
+  /** Releases everything taken since `used` had this value. */
   giveDownTo(usedBytes: number): void {
     this.usedBytes = usedBytes;
   }
 
-  /** Whether so much more would fit. @throws TsdbError query_limit */
+  /** Checks whether this much more would fit. @throws TsdbError query_limit */
   check(bytes: number): void {
     if (this.usedBytes + bytes <= this.bytesMax) return;
     throw new TsdbError(

@@ -1,4 +1,4 @@
-// Columns of an answer computed of what was read: calls' results and columns, with arithmetic and functions of rows around them.
+// Computes the columns of an answer from calls' results and columns read: arithmetic and row functions.
 import { StepCounter, type Steps } from "../../model/steps.ts";
 import { type Arithmetic, arithmetic, arithmeticType } from "../functions/arithmetic.ts";
 import { cellsOf } from "../functions/columns.ts";
@@ -11,10 +11,10 @@ import type { AnyCells } from "./rows/columns.ts";
 import { symbolOf } from "./rows/symbols.ts";
 import type { RunPlan } from "./select-context.ts";
 
-/** The values of a symbol, a call or a column; null: it has none. Undefined: the expression is no symbol. */
+/** The values of a symbol, a call or a column; null: no values. Undefined: the expression is no symbol. */
 type SymbolCells = (expression: Expression) => AnyCells | null | undefined;
 
-/** The columns of an answer, of the values of a plan's symbols. */
+/** The columns of an answer, computed from the values of a plan's symbols. */
 export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)[], rowCount: number): Steps<(AnyCells | null)[]> {
   const columns: (AnyCells | null)[] = [];
   const counter = new StepCounter();
@@ -25,10 +25,10 @@ export function* computeOutputs(plan: RunPlan, cells: readonly (AnyCells | null)
   return columns;
 }
 
-/** Of a column however few rows there are, in rows that are looked at. */
+/** Cost per column, in units of rows. */
 const OUTPUT_COST = 16;
 
-/** Null: no row has a value. */
+/** Returns null if no row has a value. */
 function* computeOutput(expression: Expression, symbols: SymbolCells, rowCount: number): Steps<AnyCells | null> {
   const known = symbols(expression);
   if (known !== undefined) return known;
@@ -77,7 +77,7 @@ function* computeBinary(expression: Expression & { readonly kind: "binary" }, sy
   return isPossible ? yield* arithmetic(operator, a, b, rowCount) : null;
 }
 
-/** An integer that is written down is unsigned beside unsigned ones. */
+/** An integer literal becomes unsigned next to an unsigned operand. */
 function suited(own: Side, other: Side): Side {
   return "kind" in own && own.kind === "integer" && typeOfSide(other) === "unsigned" ? { ...own, unsigned: true } : own;
 }
@@ -96,7 +96,7 @@ function typeOfSide(of: Side): FieldType {
   }
 }
 
-/** What is no number shows as null; to a statement around this one it is a value. */
+/** NaN is shown as null; an outer statement sees it as a value. */
 export function withoutNaN(cells: AnyCells | null): AnyCells | null {
   if (cells?.type !== "float") return cells;
   const { values, validity } = cells;

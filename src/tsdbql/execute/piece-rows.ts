@@ -1,5 +1,5 @@
-// Pieces of series as rows of one table, for the v3 formats: the measurement, the time, the group's tags, the values. Small pieces of one
-// schema are joined, because a format may have a cost for each batch.
+// Converts pieces of series to rows of one table, for the v3 formats: measurement, time, group tags, values. Small pieces with the same
+// schema are joined, because formats have a cost per batch.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, ResultValues } from "../../model/query/result-batch.ts";
@@ -7,14 +7,14 @@ import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts"
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
 
 export const MEASUREMENT_COLUMN = "iox::measurement";
-/** Rows that are gathered before they leave as one batch. */
+/** Rows collected before they are returned as one batch. */
 const GATHERED_ROWS = 4096;
 
 const CODE: ResultType = { kind: "dictionary" };
 const TEXT: ResultType = { kind: "utf8" };
 const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 
-/** Without a single series nothing says which columns there would be. */
+/** Without any series the columns are unknown. */
 const EMPTY_SCHEMA: ResultSchema = {
   fields: [
     { name: MEASUREMENT_COLUMN, type: CODE },
@@ -23,19 +23,20 @@ const EMPTY_SCHEMA: ResultSchema = {
   tableName: "",
 };
 
-/** Rows of one series, which may be as few as one. */
+/** Rows of one series, possibly a single one. */
 interface Part {
   readonly fields: readonly ResultField[];
   readonly columns: readonly ResultColumn[];
   readonly rowCount: number;
 }
 
-/** A tag that series are grouped by; `isSelected`: it is among the columns that were asked for. */
+/** A grouping tag; `isSelected`: it is also a selected column. */
 export interface GroupKey {
   readonly name: string;
   readonly isSelected: boolean;
 }
 
+/** Collects pieces and returns them as batches. */
 export class PieceRows {
   private parts: Part[] = [];
   private rowCount = 0;
@@ -45,23 +46,23 @@ export class PieceRows {
   private headFields: readonly ResultField[] = [];
   private keys: readonly GroupKey[] | undefined;
 
-  /** `emptyHead`: what series would be like when there are none. */
+  /** @param emptyHead the form of the series if there are none */
   constructor(private readonly emptyHead?: SeriesHead) {}
 
-  /** Of all batches; known with the first of them, or when there will be none. A column that has only NULLs in the rows of the first batch
+  /** The schema of all batches; available with the first batch, or when there will be none. A column with only NULLs in the first batch
    *  has no type. */
   get schema(): ResultSchema {
     if (this.known !== undefined) return this.known;
     return this.emptyHead === undefined ? EMPTY_SCHEMA : { fields: fieldsOf(this.emptyHead), tableName: "" };
   }
 
-  /** Tags that the series are grouped by, in order; known with the first series, or when there will be none. */
+  /** The grouping tags in order; available with the first series, or when there will be none. */
   get groupKeys(): readonly GroupKey[] {
     return this.keys ?? (this.emptyHead === undefined ? [] : groupKeysOf(this.emptyHead));
   }
 
-  /** A batch when enough has come, borrowed until the next call.
-   *  @throws TsdbError bad_format for a series with other columns than those before */
+  /** Returns a batch when enough rows have been collected, borrowed until the next call. @throws TsdbError bad_format for a series with
+   *  other columns than earlier ones */
   add({ head, batch }: SeriesPiece): ResultBatch | null {
     if (head !== this.head) {
       this.headFields = fieldsOf(head);
@@ -80,7 +81,7 @@ export class PieceRows {
     return this.rowCount >= GATHERED_ROWS ? this.flush() : null;
   }
 
-  /** What is left. */
+  /** The remaining rows. */
   flush(): ResultBatch | null {
     const { parts, rowCount } = this;
     if (rowCount === 0) return null;
@@ -100,7 +101,7 @@ export class PieceRows {
   }
 }
 
-/** Measurement, time, tags, values; a list without times begins with its columns. */
+/** Measurement, time, tags, values; a list without times starts with its columns. */
 function fieldsOf(head: SeriesHead): readonly ResultField[] {
   const { fields, unknownTags = [], hasPlainName = false } = head;
   const tagFields = addedTags(head).map(([key]) => {
@@ -128,7 +129,7 @@ function groupKeysOf(head: SeriesHead): readonly GroupKey[] {
   return (head.tags ?? []).map(([name]) => ({ name, isSelected: !added.includes(name) }));
 }
 
-/** Tags of the group, without those that are selected too: one column shows both. */
+/** Grouping tags without selected ones, which are shown once. */
 function addedTags({ tags, fields }: SeriesHead): NonNullable<SeriesHead["tags"]> {
   return (tags ?? []).filter(([key]) => !fields.some(({ name, columnKind }) => name === key && columnKind === TAG));
 }
@@ -137,7 +138,7 @@ function isTimed(fields: readonly ResultField[]): boolean {
   return fields[0]?.type.kind === "timestamp";
 }
 
-/** A column without values has no type of its own. */
+/** Columns without values have no type of their own. */
 function merged(all: readonly ResultField[], fields: readonly ResultField[]): readonly ResultField[] {
   return all.map((field, i) => (field.type.kind === "null" && fields[i]?.name === field.name ? fields[i]! : field));
 }
@@ -173,7 +174,7 @@ function repeated(text: string, rowCount: number): ResultColumn {
   return { validity: null, values: new Uint8Array(0), offsets, data: new Uint8Array(Buffer.from(text.repeat(rowCount))) };
 }
 
-/** A copy of what is borrowed. */
+/** A copy of a borrowed column. */
 function owned({ kind }: ResultType, { validity, values, offsets, data, dictionary }: ResultColumn): ResultColumn {
   const copy = { validity: validity?.slice() ?? null, values: values.slice() };
   if (kind === "utf8") return { ...copy, offsets: offsets!.slice(), data: data!.slice() };
@@ -206,7 +207,7 @@ function joinValues(columns: readonly ResultColumn[], rowCounts: readonly number
   const joined = new Values(sum(rowCounts)) as Float64Array;
   let at = 0;
   for (const [i, { values }] of columns.entries()) {
-    // a column of NULLs alone is signed
+    // a column with only NULLs is signed
     const isOther = isUnsigned && values instanceof BigInt64Array;
     if (!isOther) joined.set((values as Float64Array).subarray(0, rowCounts[i]!), at);
     at += rowCounts[i]!;
@@ -242,7 +243,7 @@ function joinCodes(columns: readonly ResultColumn[], rowCounts: readonly number[
       const code = column.values[row] as number;
       let joined = known[code];
       if (joined === undefined) {
-        const text = dictionary[code] ?? ""; // of a null row the code may be anything
+        const text = dictionary[code] ?? ""; // the code of a null row is undefined
         joined = codes.get(text) ?? codes.size;
         codes.set(text, joined);
         known[code] = joined;

@@ -1,5 +1,5 @@
-// SELECT without calls: rows as they are. One measurement that is grouped by nothing is read in slices of time, each put in order and
-// handed on before the next is read, so that a long answer needs no more memory than a short one; groups are read some at a time.
+// SELECT without calls: returns rows. A single ungrouped measurement is read in time slices, each sorted and returned before the next is
+// read, so that a long answer needs no more memory than a short one; groups are read a few at a time.
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import { takeIntegers } from "../functions/int64.ts";
@@ -12,16 +12,17 @@ import type { RowSet, RowsRequest } from "./rows/rows.ts";
 import { TableSlices } from "./rows/table-slices.ts";
 import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
 
-/** Below it everything is read at once. */
+/** Below this, everything is read at once. */
 const ROWS_AT_ONCE = 16_384;
 
+/** The rows of a SELECT without calls, in blocks of one series each. @throws TsdbError query_limit, cancelled */
 export async function* rawBlocks(run: SelectContext, plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
-  // tags alone are no rows
+  // tags alone do not make a row
   if (!plan.columns.some(({ kind }) => kind !== null && kind !== "tag") && !isOverSelect(plan)) return;
   const { checked } = plan;
   const request: RowsRequest = {
     ...{ columns: plan.columns, groupBy: scope.groupBy, range: scope.range, descending: checked.descending },
-    // as 1.x, which compares the texts that are shown, and leaves others of one time as they lie in a heap
+    // like 1.x, which compares the displayed texts and otherwise leaves the heap order of equal times
     ...{ bySeries: true, byColumnsFirst: true },
   };
   const raw = new RawBlocks(plan, name);
@@ -47,7 +48,7 @@ function isOverSelect({ sources, columns }: RunPlan): boolean {
   return sources.some(({ kind }) => kind === "select") && columns.some(({ kind }) => kind !== null);
 }
 
-/** Blocks of row sets, with what LIMIT and OFFSET leave of each series. */
+/** The blocks of row sets after LIMIT and OFFSET per series. */
 class RawBlocks {
   private left = 0;
   private skip = 0;
@@ -58,12 +59,12 @@ class RawBlocks {
     private readonly name: string,
   ) {}
 
-  /** The series of these tags was shown last and has as many rows as it may. */
+  /** True if the series with these tags was the last one returned and has reached its limit. */
   hasLimit(tags: readonly string[]): boolean {
     return this.tags !== null && this.left === 0 && compareTags(this.tags, tags) === 0;
   }
 
-  /** And there is no other. */
+  /** True if, in addition, it is the only one. */
   get isFull(): boolean {
     return this.tags?.length === 0 && this.left === 0;
   }
@@ -85,7 +86,7 @@ class RawBlocks {
     }
   }
 
-  /** From the offset to the limit. */
+  /** Rows from the offset to the limit. */
   private *rowsOf(from: number, to: number): Steps<Int32Array> {
     const rows = new Int32Array(to - from);
     let count = 0;

@@ -1,4 +1,4 @@
-// A planned SELECT run: blocks of rows of one series after the other, each with its columns.
+// Runs a planned SELECT: produces blocks of rows, series by series.
 import type { Turns } from "../../model/turns.ts";
 import { checkType } from "../functions/operator.ts";
 import { REDUCERS } from "../functions/reducers.ts";
@@ -15,21 +15,22 @@ import type { MeasurementTable } from "./rows/table.ts";
 import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "./select-context.ts";
 import { SubqueryRows } from "./subquery.ts";
 
+/** The execution of one SELECT and its subqueries. */
 export class SelectRun implements SelectContext {
   constructor(
     readonly turns: Turns,
     readonly memory: StatementMemory,
-    /** The answer is one table for v3: rows of inner statements come by time. 1.x has some of them group by group. */
+    /** True for v3, whose answer is one table: rows of subqueries are ordered by time. Version 1.x returns some of them group by group. */
     private readonly isByTime: boolean,
   ) {}
 
-  /** Rows of the series of one name. */
+  /** Rows of the series with one name. */
   blocks(plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
     if (plan.calls.length > 0) return aggregateBlocks(this, plan, name, scope);
     return rawBlocks(this, plan, name, scope);
   }
 
-  /** The rows of all sources of a name, in groups. @throws TsdbError query_limit */
+  /** The rows of all sources with a name, in groups. @throws TsdbError query_limit */
   async rows(plan: RunPlan, name: string, request: RowsRequest): Promise<RowSet> {
     const parts: LooseRows[] = [];
     for (const source of sourcesOf(plan, name)) {
@@ -71,7 +72,7 @@ function earlier(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** @throws TsdbError bad_query: the call takes no such values, even if there should be none */
+/** @throws TsdbError bad_query if the call does not accept the type, even without any values */
 function checkCall(call: PlannedCall): void {
   if ("args" in call.of) checkCall(call.of);
   const type = "args" in call.of ? call.of.type : call.of.kind;

@@ -1,4 +1,4 @@
-// The answer of an inner statement as rows of the one around it.
+// Provides the answer of a subquery as rows of the outer statement.
 import type { Steps } from "../../model/steps.ts";
 import { takeIntegers } from "../functions/int64.ts";
 import type { Expression } from "../parse/ast.ts";
@@ -11,17 +11,18 @@ import { type ConditionColumn, refKey, refsOf, rowsWhere } from "./rows/conditio
 import { concatCells, type LooseRows, type RowsRequest } from "./rows/rows.ts";
 import type { RowBlock, RunPlan } from "./select-context.ts";
 
-/** Of a value in memory, about. */
+/** Approximate memory of a value. */
 const VALUE_BYTES = 9;
 const ROW_BYTES = 16;
 
+/** Collects the rows of one subquery. */
 export class SubqueryRows {
   private readonly kept: RowBlock[] = [];
   private bytes = 0;
 
   constructor(
     private readonly plan: RunPlan,
-    /** What the blocks are grouped by. */
+    /** The tags by which the blocks are grouped. */
     private readonly groupBy: readonly string[],
     private readonly memory: StatementMemory,
   ) {}
@@ -32,7 +33,7 @@ export class SubqueryRows {
     this.memory.check(this.bytes * 2);
   }
 
-  /** @param keepsOrder results of groups without windows, or with filled ones, stay as they come */
+  /** @param keepsOrder results of groups without windows, or with filled ones, keep their order */
   *finish(request: RowsRequest, keepsOrder: boolean, condition: Expression | null): Steps<LooseRows> {
     const { kept, plan } = this;
     const counts = kept.map(({ times }) => times.length);
@@ -65,7 +66,7 @@ export class SubqueryRows {
     return {
       times,
       tags,
-      // blocks come in an order of their own: by groups, or by time and series
+      // blocks are already ordered: by groups, or by time and series
       series: null,
       columns,
       bytes: this.bytes,
@@ -86,7 +87,7 @@ export class SubqueryRows {
     return new Int32Array(rows.buffer, rows.byteOffset, rows.length);
   }
 
-  /** A column of the inner answer, else a tag that it is grouped by. */
+  /** A column of the subquery, otherwise one of its grouping tags. */
   private *column(name: string, counts: readonly number[]): Steps<AnyCells | null> {
     const index = this.plan.outputs.findIndex((output) => output.name === name);
     if (index < 0) return this.plan.dimensions.includes(name) ? { ...this.tag(name, counts), keepsEmpty: true } : null;
@@ -116,7 +117,7 @@ export class SubqueryRows {
   }
 }
 
-/** Its results come group by group in 1.x; rows that a function goes over come by time. */
+/** Its results are ordered by group in 1.x; the input of a transform is ordered by time. */
 function isOfGroup({ isTransform, of }: PlannedCall): boolean {
   return !isTransform || "args" in of;
 }

@@ -1,5 +1,4 @@
-// The door of the v1-style language in the query worker: SELECT over pinned snapshots of the databases that it names → series, piece by
-// piece.
+// The entry point of InfluxQL in the query worker: runs a SELECT over pinned snapshots of its databases → series, piece by piece.
 
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
@@ -104,7 +103,7 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
     for await (const block of run.blocks(plan, name, { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys })) {
       if (head === null || tags === null || !isSame(tags, block.tags)) {
         const own = fieldsOf(plan, fields, block.columns);
-        // series mostly have the same columns: then the encoder sees it at once
+        // series mostly have the same columns: reusing the object lets the encoder detect it
         if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
         head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), unknownTags, fields: shown };
         tags = block.tags;
@@ -127,7 +126,7 @@ function groupKeysOf({ dimensions }: RunPlan): readonly string[] {
   return [...dimensions].sort(compareText);
 }
 
-/** The columns with the types that the plan has for them. */
+/** The columns with their planned types. */
 function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[] {
   return [
     {
@@ -141,7 +140,7 @@ function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[]
   ];
 }
 
-/** The columns of an answer without rows; null: no source has a column of the statement. */
+/** The columns of an empty answer; null: no source has a column of the statement. */
 function emptyHeadOf(plan: RunPlan): SeriesHead | null {
   if (plan.outputs.every(({ type }) => type === null)) return null;
   const keys = groupKeysOf(plan);
@@ -164,7 +163,7 @@ const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {
 
 const TAG = { columnKind: COLUMN_TYPE_LABEL[ColumnType.tag] };
 
-/** Rows of a piece at most, a multiple of 8: as many as are well written at a time. */
+/** Maximum rows per piece, a multiple of 8: about as many as are encoded at a time. */
 const PIECE_ROWS = 16_384;
 
 function toColumn(own: AnyCells | null, type: FieldType | null, tagTexts: TagTexts, rowCount: number): ResultColumn {
@@ -172,7 +171,7 @@ function toColumn(own: AnyCells | null, type: FieldType | null, tagTexts: TagTex
   return cells?.type === "tag" ? tagTexts.column(cells, rowCount) : toResultColumn(cells, rowCount);
 }
 
-/** As the values are; of a column without any, as they would be. */
+/** Types of the values; for a column without any, the planned type. */
 function fieldsOf({ outputs }: RunPlan, fields: readonly ResultField[], columns: readonly (AnyCells | null)[]): ResultField[] {
   return fields.map((field, i) => {
     return i === 0 ? field : { ...field, type: resultTypeOf(columns[i - 1]?.type ?? outputs[i - 1]!.type) };

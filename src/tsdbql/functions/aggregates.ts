@@ -1,4 +1,4 @@
-// Reducers that compute a value of each window's points.
+// Reducers that compute one value from each window's points.
 import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps, sortValues } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { durationOf } from "./arguments.ts";
@@ -10,7 +10,7 @@ import type { Points, PointValues } from "./points.ts";
 
 type Compute = (points: Points, windows: Windows) => Steps<Values>;
 
-/** One value a window. */
+/** A reducer with one result per window. */
 function aggregate(name: string, takes: readonly FieldType[], resultType: Reducer["resultType"], compute: Compute): Reducer {
   const reducer: Reducer = {
     ...{ name, arity: [1, 1], takes, label: name, resultType, selects: false, times: "window", isList: false },
@@ -27,7 +27,7 @@ function ofWindows(points: Points): Reduced {
   return { points, windows: Int32Array.from({ length: points.times.length }, (_, window) => window), rows: null };
 }
 
-/** Calls `ofRows` with [from, to) of the rows of each window, one stretch after the other, and `endWindow` behind its last row. */
+/** Calls `ofRows` with [from, to) for the rows of each window, in pieces, and `endWindow` after its last row. */
 function* overWindows(
   { offsets }: Windows,
   ofRows: (from: number, to: number, window: number) => void,
@@ -54,7 +54,7 @@ function* counts(_points: Points, { offsets }: Windows): Steps<BigInt64Array> {
   return values;
 }
 
-/** Integers wrap as 64-bit ones do. */
+/** Integers wrap around in 64 bits. */
 function* sums(points: Points, windows: Windows): Steps<Values> {
   const values = newValues(points.type, windows.offsets.length - 1);
   if (points.type === "float") {
@@ -80,7 +80,7 @@ function* sums(points: Points, windows: Windows): Steps<Values> {
   return values;
 }
 
-/** Exact where the sum of integers fits 64 bits; beyond them of floats. */
+/** Exact if the integer sum fits 64 bits; otherwise computed in floats. */
 function* means(points: Points, windows: Windows): Steps<Float64Array> {
   const { offsets } = windows;
   const total = yield* sums(points, windows);
@@ -88,7 +88,7 @@ function* means(points: Points, windows: Windows): Steps<Float64Array> {
   const rounded = total instanceof Float64Array ? total : yield* floatSums(points, windows);
   yield* inSteps(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
-      // a sum that has wrapped is off by a multiple of 2^64
+      // a wrapped sum is off by a multiple of 2^64
       const hasWrapped = Math.abs(values[i]! - rounded[i]!) > 2 ** 63;
       values[i] = (hasWrapped ? rounded[i]! : values[i]!) / (offsets[i + 1]! - offsets[i]!);
     }
@@ -124,7 +124,7 @@ function* spreads(points: Points, windows: Windows): Steps<Values> {
   return values;
 }
 
-/** The middle value, or what lies between the two middle ones. */
+/** The middle value, or the mean of the two middle ones. */
 function* medians(points: Points, { offsets }: Windows): Steps<Float64Array> {
   const values = new Float64Array(offsets.length - 1);
   const keys = yield* sortKeys(points);
@@ -143,17 +143,17 @@ function* medians(points: Points, { offsets }: Windows): Steps<Float64Array> {
   return values;
 }
 
-/** What a row costs that is sorted, in rows that are looked at. */
+/** Cost of sorting a row, in units of rows that are only read. */
 export const SORT_COST = 8;
 
-/** What sorts as the numbers do: floats where they are exact. */
+/** Keys that sort like the numbers: floats where they are exact. */
 export function* sortKeys(points: Points): Steps<Float64Array | Integers> {
   if (points.type === "float") return points.values;
   const integers = points.values as Integers;
   return (yield* areExact(integers)) ? yield* floatsOf(integers) : integers;
 }
 
-/** Of a sample; of a single point it is not a number. */
+/** Sample standard deviation; NaN for a single point. */
 function* deviations(points: Points, windows: Windows): Steps<Float64Array> {
   const { offsets } = windows;
   const values = new Float64Array(offsets.length - 1);
@@ -181,8 +181,8 @@ function* deviations(points: Points, windows: Windows): Steps<Float64Array> {
   return values;
 }
 
-/** The most frequent value; of equally frequent ones the one that came first, of values that are all different the least. Of booleans true,
- *  if they are as many. (1.6.7 documents it so; of many points it takes one or another of them.) */
+/** The most frequent value; among equally frequent ones the first to occur, if all values are distinct the least. For booleans, true in
+ *  a tie. (Documented like this by 1.6.7, which for many points selects an arbitrary one.) */
 function* modes(points: Points, windows: Windows): Steps<Values> {
   const { offsets } = windows;
   const values = newValues(points.type, offsets.length - 1);
@@ -192,7 +192,7 @@ function* modes(points: Points, windows: Windows): Steps<Values> {
   for (let i = 0; i < values.length; i++) {
     const [from, end] = [offsets[i]!, offsets[i + 1]!];
     const row = points.type === "boolean" ? yield* booleanMode(points.values, from, end) : yield* modeRow(keys, points.times, from, end);
-    // integers of every type are written as they are read
+    // integer arrays of each type are read and written alike
     (values as (typeof values)[number][])[i] = points.values[row]!;
     if (counter.isDue(1 + (end - from) * SORT_COST)) yield;
   }
@@ -217,7 +217,7 @@ function* modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Arra
       }
     }
   });
-  // of falling times the last row is the earliest
+  // for descending times the last row is the earliest
   const earliest = (of: Found) => (times[of.last]! < times[of.first]! ? of.last : of.first);
   const counter = new StepCounter();
   let [bestKey, best] = found.entries().next().value!;
@@ -225,14 +225,15 @@ function* modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Arra
     if (counter.isDue(1)) yield;
     if (of.count < best.count) continue;
     const [timeNs, bestNs] = [times[earliest(of)]!, times[earliest(best)]!];
-    // of those that came at once it is the greatest, so that it does not matter in which order they lie
+    // if every value occurs once, the least wins; otherwise the earliest, and at equal times the greatest, so that the order of rows does
+    // not matter
     const isFirst = of.count === 1 ? key < bestKey : timeNs < bestNs || (timeNs === bestNs && key > bestKey);
     if (of.count > best.count || isFirst) [bestKey, best] = [key, of];
   }
   return best.first;
 }
 
-/** Of booleans, a row with the more frequent one. */
+/** For booleans: a row with the more frequent value. */
 function* booleanMode(values: Uint8Array, start: number, end: number): Steps<number> {
   let trues = 0;
   yield* inRange(start, end, (from, to) => {
@@ -241,7 +242,7 @@ function* booleanMode(values: Uint8Array, start: number, end: number): Steps<num
   return values.indexOf(trues * 2 >= end - start ? 1 : 0, start);
 }
 
-/** The area below the points, by default times seconds. */
+/** The area under the points, by default in units of seconds. */
 const INTEGRAL: Reducer = {
   ...{ name: "integral", arity: [1, 2], takes: NUMBERS, label: "integral", selects: false, times: "window", isList: true },
   resultType: () => "float",

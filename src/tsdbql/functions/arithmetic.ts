@@ -1,5 +1,5 @@
-// Operators between columns of rows and constants. Integers wrap as 64-bit ones do and stay exact; of two integers the quotient is a float.
-// A division by zero gives 0, a remainder by 0 gives 0 of integers and no number of floats. A row in which either side is null is null.
+// Operators between columns of rows and constants. Integers wrap around in 64 bits and stay exact; the quotient of two integers is a float.
+// Division by zero gives 0; a remainder by 0 gives 0 for integers and NaN for floats. A row in which either operand is null is null.
 import { assert } from "../../model/assert.ts";
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { BinaryOperator, FieldType, Literal } from "../parse/ast.ts";
@@ -18,8 +18,8 @@ const EXACT = 2 ** 53;
 const isInteger = (type: FieldType) => type === "integer" || type === "unsigned";
 const isNumber = (type: FieldType) => type === "float" || isInteger(type);
 
-/** What an operator gives; null when it has no meaning between these types. Of an integer and an unsigned one the result is unsigned:
- *  the language allows that of constants only, which is checked where the statement is. */
+/** The result type of an operator; null if it does not apply to these types. Of an integer and an unsigned operand the result is
+ *  unsigned: the language allows this for constants only, which is checked when the statement is planned. */
 export function arithmeticType(operator: Arithmetic, left: FieldType, right: FieldType): FieldType | null {
   if (left === "boolean" && right === "boolean") return BITWISE.has(operator) ? "boolean" : null;
   if (!isNumber(left) || !isNumber(right)) return null;
@@ -28,7 +28,7 @@ export function arithmeticType(operator: Arithmetic, left: FieldType, right: Fie
   return operator === "/" ? "float" : "integer";
 }
 
-/** @param left, right of types that `arithmeticType` has a result for */
+/** @param left, right of types for which `arithmeticType` has a result */
 export function* arithmetic(operator: Arithmetic, left: Cells | Literal, right: Cells | Literal, rowCount: number): Steps<Cells> {
   const [a, b] = [toCells(left, rowCount), toCells(right, rowCount)];
   const type = arithmeticType(operator, a.type, b.type);
@@ -114,7 +114,7 @@ function* combineBits(operator: Arithmetic, a: Int32Array, b: Int32Array, bits: 
   });
 }
 
-/** Products, quotients and remainders of integers that are floats exactly: so is the result, unless a product is too large. */
+/** Products, quotients and remainders of integers that are exact as floats: so are the results, unless a product is too large. */
 function* multiplyExact(operator: Arithmetic, a: Integers, b: Integers, values: Integers): Steps<void> {
   const [x, y, words] = [yield* floatsOf(a), yield* floatsOf(b), wordsOf(values)];
   for (let i = 0; i < values.length; i++) {
@@ -122,7 +122,7 @@ function* multiplyExact(operator: Arithmetic, a: Integers, b: Integers, values: 
     let result: number;
     if (operator === "*") result = x[i]! * y[i]!;
     else if (y[i] === 0) result = 0;
-    // a quotient below 2^53 is rounded to an integer only if it is one
+    // a float quotient below 2^53 is integral only if the exact quotient is
     else result = operator === "/" ? Math.trunc(x[i]! / y[i]!) : x[i]! % y[i]!;
     if (Math.abs(result) < EXACT) {
       words[2 * i] = (result % WORD) | 0;
@@ -131,7 +131,7 @@ function* multiplyExact(operator: Arithmetic, a: Integers, b: Integers, values: 
   }
 }
 
-/** The array that it is assigned to wraps it. */
+/** The result is wrapped when it is stored in the array. */
 function wide(operator: Arithmetic, a: bigint, b: bigint): bigint {
   if (operator === "*") return a * b;
   if (b === 0n) return 0n;

@@ -1,7 +1,6 @@
-// Averages that move along, and the indicators of technical analysis made of them. Each takes how many points it looks back over; most
-// give nothing before they have seen enough, which a second number overrides, and the first points are weighted as "exponential" or
-// "simple" says.
-// Sources: 1.x's documentation of each function; the algorithms as published at TA-Lib and StockCharts, which it refers to.
+// Moving averages and the technical analysis indicators based on them. Each has a period; most return nothing until they have seen enough
+// points, which a second argument overrides; "exponential" or "simple" selects the weights of the first points. Sources: the 1.x
+// documentation of each function; the algorithms as published by TA-Lib and StockCharts, which it refers to.
 import { isPause } from "../../model/steps.ts";
 import type { Literal } from "../parse/ast.ts";
 import { integerOf, textOf } from "./arguments.ts";
@@ -10,16 +9,16 @@ import { takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { checkType, NUMBERS, type Transform } from "./operator.ts";
 import type { Points } from "./points.ts";
 
-/** How the first points of an exponential average count: with a weight that falls to that of the others, or all alike. */
+/** Weights of the first points of an exponential average: decreasing to the final weight, or equal. */
 type Warmup = "exponential" | "simple";
 
-/** A value for each that comes; `warmCount`: after how many it means something. */
+/** Returns a value per input; `warmCount`: number of inputs until it is meaningful. */
 interface Indicator {
   readonly warmCount: number;
   add(value: number): number;
 }
 
-/** Gives a new value a fixed weight, once it has seen as many as its period says. */
+/** Gives each new value a fixed weight once it has seen as many as its period. */
 class ExponentialAverage implements Indicator {
   readonly warmCount: number;
   last = 0;
@@ -37,7 +36,7 @@ class ExponentialAverage implements Indicator {
     return this.count === this.period;
   }
 
-  /** Whether what it gives may go into another average: of an exponential start at once. */
+  /** True if its result may be the input of another average: with an exponential start immediately. */
   get feeds(): boolean {
     return this.warmup === "exponential" || this.isWarm;
   }
@@ -53,7 +52,7 @@ class ExponentialAverage implements Indicator {
   }
 }
 
-/** Averages of averages, two or three deep. */
+/** Averages of averages, two or three levels. */
 function averageChain(period: number, warmup: Warmup, depth: number): { readonly values: Float64Array; add(value: number): void } {
   const averages = Array.from({ length: depth }, () => new ExponentialAverage(period, warmup));
   const values = new Float64Array(depth);
@@ -90,7 +89,7 @@ function tripleAverage(period: number, warmup: Warmup): Indicator {
   };
 }
 
-/** TRIX: by how many percent a triple average changed. */
+/** TRIX: percentage change of a triple exponential average. */
 function tripleDerivative(period: number, warmup: Warmup): Indicator {
   const { values, add } = averageChain(period, warmup, 3);
   let last = 0;
@@ -105,7 +104,7 @@ function tripleDerivative(period: number, warmup: Warmup): Indicator {
   };
 }
 
-/** Averages of what values rise and what they fall by, from 0 on. */
+/** Averages of increases and decreases, starting from 0. */
 function smoothedMoves(period: number, warmup: Warmup): { readonly warmCount: number; add(value: number): [up: number, down: number] } {
   const ups = new ExponentialAverage(period + 1, warmup, 1 / period);
   const downs = new ExponentialAverage(period + 1, warmup, 1 / period);
@@ -143,9 +142,9 @@ function smoothedMomentum(period: number, warmup: Warmup): Indicator {
   };
 }
 
-/** Chande's: the sums of rises and falls over the last `period` changes. */
+/** Chande momentum oscillator: from the sums of increases and decreases over the last `period` changes. */
 function momentum(period: number): Indicator {
-  // all but the newest; a ring
+  // all changes but the newest; a ring buffer
   const changes = new Float64Array(period - 1);
   let [up, down, last, at, hasLast] = [0, 0, 0, 0, false];
   return {
@@ -167,7 +166,7 @@ function momentum(period: number): Indicator {
   };
 }
 
-/** Kaufman's: how far values went, of how far they moved. The values before the first are 0, as are their changes. */
+/** Kaufman's efficiency ratio: net change divided by the sum of absolute changes. Values before the first are 0, as are their changes. */
 function efficiencyRatio(period: number): Indicator & { lastValue(): number; readonly isWarm: () => boolean } {
   const values = new Float64Array(period);
   const changes = new Float64Array(period);
@@ -191,7 +190,7 @@ function efficiencyRatio(period: number): Indicator & { lastValue(): number; rea
   };
 }
 
-/** Weights of averages over 30 and over 2 values, and what lies between them, 2 / 3 - 2 / 31, rounded once. */
+/** Weights of averages over 30 and 2 values, and their difference 2 / 3 - 2 / 31, rounded once. */
 const SLOWEST = 2 / 31;
 const SLOWEST_TO_FASTEST = 56 / 93;
 
@@ -201,7 +200,7 @@ function adaptiveAverage(period: number): Indicator {
   return {
     warmCount: period,
     add(value) {
-      // until there are enough values, it starts again at the one before
+      // until there are enough values, it restarts at the previous one
       if (!ratio.isWarm()) last = ratio.lastValue();
       const smoothing = (ratio.add(value) * SLOWEST_TO_FASTEST + SLOWEST) ** 2;
       last += smoothing * (value - last);
@@ -213,9 +212,9 @@ function adaptiveAverage(period: number): Indicator {
 interface IndicatorKind {
   readonly name: string;
   readonly label: string;
-  /** "exponential", "simple": accepted as the last argument. */
+  /** Accepts "exponential" or "simple" as its last argument. */
   readonly hasWarmup: boolean;
-  /** What has no finite value gives no point. */
+  /** Non-finite values produce no point. */
   readonly dropsInfinite: boolean;
   make(period: number, warmup: Warmup | null): Indicator;
 }
@@ -228,7 +227,7 @@ const KINDS: readonly IndicatorKind[] = [
   kind("triple_exponential_moving_average", (period, warmup) => tripleAverage(period, warmup ?? EXPONENTIAL)),
   { ...kind("triple_exponential_derivative", (period, warmup) => tripleDerivative(period, warmup ?? EXPONENTIAL)), dropsInfinite: true },
   kind("relative_strength_index", (period, warmup) => relativeStrength(period, warmup ?? EXPONENTIAL)),
-  // without a word about the start it is the one of plain sums
+  // without this argument it uses plain sums
   kind("chande_momentum_oscillator", (period, warmup) => (warmup === null ? momentum(period) : smoothedMomentum(period, warmup))),
   { ...kind("kaufmans_efficiency_ratio", efficiencyRatio), hasWarmup: false, dropsInfinite: true },
   { ...kind("kaufmans_adaptive_moving_average", adaptiveAverage), hasWarmup: false, dropsInfinite: true },
@@ -238,7 +237,7 @@ function kind(name: string, make: IndicatorKind["make"]): IndicatorKind {
   return { name, label: name.replaceAll("_", " "), hasWarmup: true, dropsInfinite: false, make };
 }
 
-/** Arguments: how many points, how many to hold back (by default, and for -1, until it means something), how it starts. */
+/** Arguments: period, number of points to hold back (default and -1: until the result is meaningful), kind of start. */
 function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: IndicatorKind): Transform {
   const transform: Transform = {
     ...{ name, arity: [2, hasWarmup ? 4 : 3], takes: NUMBERS, label },
@@ -266,7 +265,7 @@ function indicatorTransform({ name, label, hasWarmup, dropsInfinite, make }: Ind
   return transform;
 }
 
-/** The mean of each point and those before it, once there are as many. Sums are kept as the values come and go, integers' exactly. */
+/** The mean of each point and those before it, once there are enough. Sums are updated incrementally, for integers exactly. */
 const MOVING_AVERAGE: Transform = {
   ...{ name: "moving_average", arity: [2, 2], takes: NUMBERS, label: "moving average" },
   resultType: () => "float",

@@ -1,4 +1,4 @@
-// Making and taking columns of points whose type is only known when they come.
+// Creates and gathers columns of points whose type is known only at run time.
 import { assert } from "../../model/assert.ts";
 import { inSteps, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../parse/ast.ts";
@@ -8,17 +8,18 @@ import type { Points, PointValues } from "./points.ts";
 
 export type Values = PointValues[FieldType];
 
-/** As many values as times. */
+/** Creates points; requires as many values as times. */
 export function pointsOf<T extends FieldType>(type: T, times: BigInt64Array, values: PointValues[T]): Points {
   assert(times.length === values.length, `${times.length} times, ${values.length} values`);
   return { type, times, values } as unknown as Points;
 }
 
+/** Creates cells. */
 export function cellsOf<T extends FieldType>(type: T, values: PointValues[T], validity: Uint8Array | null): Cells {
   return { type, values, validity } as unknown as Cells;
 }
 
-/** Values that may be written to, for `count` rows: zeros, "" and false. */
+/** An array for `count` values: zeros, "" and false. */
 export function newValues(type: FieldType, count: number): Values {
   switch (type) {
     case "float":
@@ -34,6 +35,7 @@ export function newValues(type: FieldType, count: number): Values {
   }
 }
 
+/** Gathers values by row number. */
 export function* takeValues(values: Values, rows: Int32Array): Steps<Values> {
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) return yield* takeIntegers(values, rows);
   if (values instanceof Float64Array) {
@@ -57,7 +59,7 @@ export function* takeValues(values: Values, rows: Int32Array): Steps<Values> {
   return taken;
 }
 
-/** The numbers of a column as floats, the nearest ones. Borrowed where they are floats. */
+/** The numbers of a column as the nearest floats. Borrowed if they are floats already. */
 export function* numbersOf(column: Points | Cells): Steps<Float64Array> {
   if (column.type === "float") return column.values;
   assert(column.type === "integer" || column.type === "unsigned", `numbers of a ${column.type}`);

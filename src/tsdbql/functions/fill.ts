@@ -1,13 +1,12 @@
-// `fill`: what stands in windows of a group that have no point.
+// `fill`: the values of a group's empty windows.
 import { isPause, StepCounter, type Steps } from "../../model/steps.ts";
 import type { FieldType, Fill } from "../parse/ast.ts";
 import { pointsOf, takeValues, type Values } from "./columns.ts";
 import type { Points, PointValues, WindowPoints } from "./points.ts";
 import { ValidityBuilder } from "./validity.ts";
 
-/** A point for each window that has none. Neither of two ends for `linear` is one that was filled in.
- *  @param points of one group, at most one a window, with the windows' beginnings as times, in order
- *  @param startsNs of all windows, in the same order (`windowStarts`) */
+/** Adds a point for each empty window. `linear` interpolates between original points only. @param points those of one group, at most one
+ *  per window, with window starts as times, in order @param startsNs starts of all windows, in the same order (`windowStarts`) */
 export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill, intervalNs: bigint): Steps<WindowPoints> {
   if (fill.kind === "none" || points.times.length === 0) return { points, validity: null };
   const { times } = points;
@@ -37,7 +36,7 @@ export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill
   return { points: pointsOf(points.type, filledTimes, values as PointValues[typeof points.type]), validity: validity.finish() };
 }
 
-/** For each point and each window without one, in order: the point's row, or -1. */
+/** For each point and each empty window, in order: the point's row, or -1. */
 function* sourceRows(times: BigInt64Array, startsNs: BigInt64Array): Steps<Int32Array> {
   const isDescending = startsNs.length > 1 && startsNs[1]! < startsNs[0]!;
   const sources = new Int32Array(times.length + startsNs.length);
@@ -60,7 +59,7 @@ function* sourceRows(times: BigInt64Array, startsNs: BigInt64Array): Steps<Int32
   return sources.subarray(0, count);
 }
 
-/** Where on the way between two points a window lies, in whole windows. */
+/** Position of a window between two points, in whole windows. */
 interface Line {
   readonly steps: number;
   readonly of: number;
@@ -71,14 +70,14 @@ function lineAt(timeNs: bigint, fromNs: bigint, toNs: bigint, intervalNs: bigint
   return { steps: Number(timeNs / intervalNs - from), of: Number(toNs / intervalNs - from) };
 }
 
-/** A number in a column of texts is the empty one, in one of booleans false. */
+/** A number in a text column becomes the empty text, in a boolean column false. */
 function setConstant(values: Values, index: number, type: FieldType, constant: number | bigint): void {
   if (type === "float") (values as Float64Array)[index] = Number(constant);
   else if (type === "string") (values as string[])[index] = "";
   else if (type === "boolean") (values as Uint8Array)[index] = 0;
   else {
     const whole = typeof constant === "bigint" ? constant : BigInt(Math.trunc(constant));
-    // assignment wraps
+    // assignment wraps around
     (values as BigInt64Array | BigUint64Array)[index] = type === "unsigned" && whole < 0n ? 0n : whole;
   }
 }
@@ -87,7 +86,7 @@ function hasValuesBetween({ type }: Points): boolean {
   return type === "float" || type === "integer" || type === "unsigned";
 }
 
-/** On the line from a row's value to that of the one behind it. */
+/** Interpolates between a row's value and that of the next row. */
 function setBetween(points: Points, values: Values, index: number, row: number, { steps, of }: Line): void {
   if (points.type === "float") {
     const from = points.values;

@@ -1,4 +1,4 @@
-// Functions of each row's numbers: abs, floor, log, pow … A null in an argument, or a value that is no number, gives null.
+// Functions of single numbers: abs, floor, log, pow … A null argument or a NaN result gives null.
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { FieldType } from "../parse/ast.ts";
 import { toCells } from "./arithmetic.ts";
@@ -10,7 +10,7 @@ import { bothValid } from "./validity.ts";
 
 const isNumber = (type: FieldType) => NUMBERS.includes(type);
 
-/** Of one number a float. */
+/** From one number to a float. */
 function ofNumber(name: string, compute: (x: number) => number): RowFunction {
   return {
     ...{ name, arity: [1, 1], resultType: () => "float" },
@@ -27,7 +27,7 @@ function ofNumber(name: string, compute: (x: number) => number): RowFunction {
   };
 }
 
-/** Of two numbers a float. */
+/** From two numbers to a float. */
 function ofNumbers(name: string, compute: (x: number, y: number) => number): RowFunction {
   return {
     ...{ name, arity: [2, 2], resultType: () => "float" },
@@ -44,7 +44,7 @@ function ofNumbers(name: string, compute: (x: number, y: number) => number): Row
   };
 }
 
-/** Of a number one of its type: integers are whole already. */
+/** From a number to one of the same type: integers are integral already. */
 function ofItsType(name: string, ofFloat: (x: number) => number, ofInteger: (values: Integers) => Steps<Integers>): RowFunction {
   return {
     ...{ name, arity: [1, 1] },
@@ -70,7 +70,7 @@ function allNull(rowCount: number): Cells {
   return cellsOf("float", new Float64Array(rowCount), new Uint8Array((rowCount + 7) >>> 3));
 }
 
-/** The least integer has no positive one and stays. */
+/** The least integer has no positive counterpart and is unchanged. */
 function* absolute(values: Integers): Steps<Integers> {
   if (values instanceof BigUint64Array) return values;
   const from = wordsOf(values);
@@ -86,13 +86,13 @@ function* absolute(values: Integers): Steps<Integers> {
   return new BigInt64Array(words.buffer);
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 function round(x: number): number {
   const whole = Math.trunc(x);
   return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
 }
 
-/** Of NaN too, 1 to any power is 1, and -1 to an infinite one. */
+/** 1 to any power is 1, also NaN; -1 to an infinite power is 1. */
 function power(x: number, y: number): number {
   if (x === 1 || (x === -1 && Math.abs(y) === Number.POSITIVE_INFINITY)) return 1;
   return x ** y;

@@ -1,7 +1,7 @@
-// Forecasts by Holt and Winters' damped method: level, trend and, of a season of at least two points, its course, fitted to the points by
-// least squares.
-// Source: 1.x's documentation of HOLT_WINTERS(); Hyndman and Athanasopoulos, "Forecasting: principles and practice", damped multiplicative
-// Holt-Winters, with the starting values and the grid of first guesses that 1.x takes: they decide which fit is found.
+// Forecasts by the damped Holt-Winters method: level, trend and, for a season of at least two points, seasonal components, fitted to the
+// points by least squares. Source: the 1.x documentation of HOLT_WINTERS(); Hyndman and Athanasopoulos, "Forecasting: principles and
+// practice", damped multiplicative Holt-Winters, with the initial values and the grid of first guesses of 1.x: they decide which fit is
+// found.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { inSteps, isPause, STEP_ROWS, type Steps } from "../../model/steps.ts";
@@ -15,9 +15,9 @@ import type { Points } from "./points.ts";
 const FIRST_GUESSES = [0.3, 0.3 + 0.4];
 const FIRST_WEIGHT = 0.5;
 const SPREAD = 1e-4;
-/** Parameters before the course of the season: alpha, beta, gamma, phi, level, trend. */
+/** Parameters before the seasonal components: alpha, beta, gamma, phi, level, trend. */
 const [ALPHA, BETA, GAMMA, PHI, LEVEL, TREND, SEASON] = [0, 1, 2, 3, 4, 5, 6];
-/** Of one call: a search goes over the points up to twice, and over the square of the parameters, a thousand times. Some seconds. */
+/** Limit per call: a search iterates over the points up to twice, and over the square of the parameters, a thousand times. Some seconds. */
 const STEPS_MAX = 2e9;
 const SEARCH_STEPS = 16 * 1000;
 
@@ -26,7 +26,7 @@ function holtWinters(name: string, withFit: boolean): Transform {
     ...{ name, arity: [3, 3], takes: NUMBERS, label: "holt_winters" },
     resultType: () => "float",
     windowsBefore: () => 0,
-    /** Arguments: how many points to forecast, how many make a season (less than 2: none). */
+    /** Arguments: number of points to forecast, length of a season (less than 2: none). */
     *apply(points: Points, args: readonly Literal[], { intervalNs }: OperatorContext) {
       checkType(transform, points.type);
       assert(intervalNs !== null, "holt_winters without GROUP BY time was refused when it was planned");
@@ -55,7 +55,7 @@ function checkSize(name: string, points: number, season: number): void {
   throw new TsdbError("query_limit", `${name}() over ${what} takes too long: ${steps.toExponential(1)} steps, at most ${STEPS_MAX}`);
 }
 
-/** Values at equal distances, NaN where there is none. Of several in one interval the first counts. */
+/** Values at equal intervals, NaN where there is none. Of several in one interval the first counts. */
 function* observations(times: BigInt64Array, values: Float64Array, intervalNs: bigint): Steps<Float64Array> {
   const steps = (timeNs: bigint) => {
     const remainder = timeNs % intervalNs;
@@ -77,7 +77,7 @@ function* observations(times: BigInt64Array, values: Float64Array, intervalNs: b
   return observed;
 }
 
-/** The parameters that fit best, found from 16 first guesses. */
+/** The best-fitting parameters, searched from 16 first guesses. */
 function* fit(observed: Float64Array, season: number): Steps<Float64Array> {
   const start = firstParameters(observed, season);
   const forecasts = new Float64Array(observed.length);
@@ -114,7 +114,7 @@ function firstParameters(observed: Float64Array, season: number): Float64Array {
 
 const isThere = (observed: Float64Array, index: number) => index < observed.length && !Number.isNaN(observed[index]!);
 
-/** Changes the parameters: the first four are brought between 0 and 1, the season's course goes on. */
+/** Changes the parameters: clamps the first four to 0 .. 1, and advances the seasonal components. */
 function* squaredError(observed: Float64Array, parameters: Float64Array, forecasts: Float64Array): Steps<number> {
   yield* forecastInto(forecasts, observed[0]!, parameters);
   const sum = { value: 0 };
@@ -122,7 +122,7 @@ function* squaredError(observed: Float64Array, parameters: Float64Array, forecas
   return sum.value;
 }
 
-/** Infinite where there is an observation and the forecast is no number. */
+/** Infinite if there is an observation and the forecast is NaN. */
 function addSquaredErrors(sum: { value: number }, observed: Float64Array, forecasts: Float64Array, from: number, to: number): void {
   let { value } = sum;
   for (let i = from; i < to; i++) {
@@ -132,18 +132,18 @@ function addSquaredErrors(sum: { value: number }, observed: Float64Array, foreca
   sum.value = value;
 }
 
-/** What of the course goes on from one point to the next. */
+/** State carried from one point to the next. */
 interface Course {
   value: number;
   level: number;
   trend: number;
   /** phi + phi + phi² + … */
   damping: number;
-  /** Powers of phi still change `damping`. */
+  /** True while powers of phi still change `damping`. */
   isDamped: boolean;
 }
 
-/** The fitted course from the first observation on. Changes the parameters as `squaredError` says. */
+/** The fitted values from the first observation on. Changes the parameters like `squaredError`. */
 function* forecastInto(forecasts: Float64Array, first: number, parameters: Float64Array): Steps<void> {
   for (const index of [ALPHA, BETA, GAMMA, PHI]) parameters[index] = Math.min(1, Math.max(0, parameters[index]!));
   const course: Course = {
@@ -177,7 +177,7 @@ function goOnWithoutSeason(forecasts: Float64Array, from: number, to: number, pa
   course.trend = trend;
 }
 
-/** Changes the season's course, too. */
+/** Changes the seasonal components, too. */
 function goOnInSeasons(forecasts: Float64Array, from: number, to: number, parameters: Float64Array, course: Course): void {
   const alpha = parameters[ALPHA]!;
   const beta = parameters[BETA]!;
@@ -185,7 +185,7 @@ function goOnInSeasons(forecasts: Float64Array, from: number, to: number, parame
   const phi = parameters[PHI]!;
   const season = parameters.length - SEASON;
   let { value, level, trend } = course;
-  // of the season: the place of t, and that of 2t - 2
+  // positions within the season: that of t, and that of 2t - 2
   let inSeason = from % season;
   let place = (2 * from - 2) % season;
   for (let t = from; t < to; t++) {
@@ -210,7 +210,7 @@ function goOnInSeasons(forecasts: Float64Array, from: number, to: number, parame
 
 function damp(course: Course, phi: number, t: number): void {
   const damping = course.damping + phi ** t;
-  // a power that changes nothing is followed by smaller ones
+  // once a power changes nothing, later ones are even smaller
   course.isDamped = damping !== course.damping;
   course.damping = damping;
 }

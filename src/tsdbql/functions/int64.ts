@@ -1,5 +1,5 @@
-// 64-bit integers as pairs of 32-bit words: reading a BigInt64Array makes an object of each value, its words are plain numbers. Words are
-// little-endian, as this program's are everywhere: low first.
+// int64 arithmetic on pairs of 32-bit words: reading a BigInt64Array creates an object per value, its words are plain numbers. Words are
+// little-endian, like everywhere in this program: low first.
 import { assert } from "../../model/assert.ts";
 import { inSteps, type Steps } from "../../model/steps.ts";
 
@@ -8,10 +8,10 @@ assert(new Int32Array(new BigInt64Array([1n]).buffer)[0] === 1, "64-bit integers
 export type Integers = BigInt64Array | BigUint64Array;
 
 const WORD = 2 ** 32;
-/** Words of this many values add up within a float's 2^53. */
+/** Sums of the words of this many values stay below a float's 2^53. */
 const SUM_ROWS_MAX = 1 << 20;
 
-/** The same memory: low word of value i at 2 i, its high word behind it. */
+/** A view of the same memory: value i has its low word at 2 i, followed by its high word. */
 export function wordsOf(values: Integers): Int32Array {
   return new Int32Array(values.buffer, values.byteOffset, values.length * 2);
 }
@@ -28,10 +28,10 @@ export function* floatsOf(values: Integers): Steps<Float64Array> {
   return floats;
 }
 
-/** Whether each value is a float exactly. */
+/** True if all values are exact as floats. */
 export function* areExact(values: Integers): Steps<boolean> {
   const words = wordsOf(values);
-  // from -2^53 to 2^53 - 1; an unsigned high word below 0 stands for a large one
+  // from -2^53 to 2^53 - 1; for unsigned values a negative high word stands for a large one
   const least = values instanceof BigInt64Array ? -0x200000 : 0;
   let areAll = true;
   yield* inSteps(values.length, (from, to) => {
@@ -40,16 +40,17 @@ export function* areExact(values: Integers): Steps<boolean> {
   return areAll;
 }
 
-/** Value a minus value b of times, in the nearest float; differences beyond 64 bits do not wrap. */
+/** Value a minus value b as the nearest float, for times; differences beyond 64 bits do not wrap. */
 export function difference(words: Int32Array, a: number, b: number): number {
   return (words[2 * a + 1]! - words[2 * b + 1]!) * WORD + ((words[2 * a]! >>> 0) - (words[2 * b]! >>> 0));
 }
 
+/** True if values a and b are equal. */
 export function areEqual(words: Int32Array, a: number, b: number): boolean {
   return words[2 * a] === words[2 * b] && words[2 * a + 1] === words[2 * b + 1];
 }
 
-/** The values of some rows. */
+/** Gathers the values of rows. */
 export function* takeIntegers<T extends Integers>(values: T, rows: Int32Array): Steps<T> {
   const source = wordsOf(values);
   const target = new Int32Array(rows.length * 2);
@@ -63,7 +64,7 @@ export function* takeIntegers<T extends Integers>(values: T, rows: Int32Array): 
   return (values instanceof BigInt64Array ? new BigInt64Array(target.buffer) : new BigUint64Array(target.buffer)) as T;
 }
 
-/** A sum modulo 2^64, as 64-bit integers wrap. */
+/** A sum modulo 2^64. */
 export class WrappingSum {
   low = 0;
   high = 0;
@@ -73,7 +74,7 @@ export class WrappingSum {
     this.high = 0;
   }
 
-  /** Adds values `from` to, exclusively, `end`. */
+  /** Adds the values `from` .. `end` - 1. */
   addAll(words: Int32Array, from: number, end: number): void {
     for (let at = from; at < end; at += SUM_ROWS_MAX) {
       let { low, high } = this;
@@ -106,7 +107,7 @@ export class WrappingSum {
     words[2 * index + 1] = this.high;
   }
 
-  /** In the nearest float, read as the type says. */
+  /** As the nearest float, interpreted as signed or unsigned. */
   toFloat(isUnsigned: boolean): number {
     return (isUnsigned ? this.high >>> 0 : this.high) * WORD + this.low;
   }

@@ -1,12 +1,12 @@
-// The area below a line from point to point. Windows of GROUP BY time cut it where they end, on the line; windows without points have no
-// area, and what the line has there belongs to the window of the next point. A window that has but its own beginning has none.
+// The area under the line through the points. Windows of GROUP BY time cut it at their ends, by interpolation; empty windows have no area,
+// and the line's area within them belongs to the window of the next point. A window whose only point is at its start has no area.
 import { StepCounter, type Steps } from "../../model/steps.ts";
 import { difference, wordsOf } from "./int64.ts";
 import type { OperatorContext, Windows } from "./operator.ts";
 
 export interface Integrals {
   readonly areas: Float64Array;
-  /** For each area the window it is of. */
+  /** The window of each area. */
   readonly windows: Int32Array;
 }
 
@@ -14,7 +14,7 @@ interface IntegralContext extends OperatorContext {
   readonly unitNs: number;
 }
 
-/** Falling times have the areas of rising ones. */
+/** Descending times have the same areas as ascending ones. */
 export function* integrals(times: BigInt64Array, values: Float64Array, windows: Windows, context: IntegralContext): Steps<Integrals> {
   if (!context.descending) return yield* ascending(times, values, windows, context);
   const count = windows.startsNs.length;
@@ -38,16 +38,16 @@ function* ascending(
   const areas: number[] = [];
   const of: number[] = [];
   const words = wordsOf(times);
-  // where the line was last: nanoseconds past the first point of the window, and there
+  // last position of the line: nanoseconds since the first point of the window, and value
   let [lastValue, lastNs] = [values[0]!, 0];
   for (let window = 0; window < startsNs.length; window++) {
     const [from, end] = [offsets[window]!, offsets[window + 1]!];
     let area = 0;
-    // of the first window the line begins here; of others it comes from the end of the one before
+    // in the first window the line starts here; in others it comes from the end of the previous one
     for (let row = window === 0 ? from + 1 : from; row < end; row++) {
       if (counter.isDue(1)) yield;
       const timeNs = difference(words, row, from);
-      // of points at one time the last counts
+      // of points at one time the last one counts
       if (timeNs !== lastNs) area += 0.5 * (values[row]! + lastValue) * ((timeNs - lastNs) / unitNs);
       lastValue = values[row]!;
       lastNs = timeNs;

@@ -1,6 +1,6 @@
-// The simplex search of Nelder and Mead for parameters at which a function is least.
-// Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form published by M. F. Hutt
-// (mikehutt.com/neldermead), which 1.x refers to and whose every comparison decides which of several near minima is found.
+// Minimization by the Nelder-Mead simplex search. Source: Nelder and Mead, "A simplex method for function minimization", 1965, in the form
+// published by M. F. Hutt (mikehutt.com/neldermead), which 1.x refers to and whose comparisons decide which of several close minima is
+// found.
 
 import { StepCounter, type Steps } from "../../model/steps.ts";
 
@@ -16,8 +16,8 @@ export interface Minimum {
   readonly at: Float64Array;
 }
 
-/** @param objective may change the parameters that it is given: bounds are put on them so
- *  @param spread the search ends when the values at the corners differ by less (their standard deviation) */
+/** @param objective may change its parameters, to enforce bounds @param spread the search ends when the standard deviation of the values
+ *  at the vertices is less */
 export function* minimize(objective: Objective, start: Float64Array, spread: number): Steps<Minimum> {
   const count = start.length;
   const corners = yield* firstSimplex(start);
@@ -41,7 +41,7 @@ export function* minimize(objective: Objective, start: Float64Array, spread: num
       else replaceWorst(reflected, atReflected);
     }
     if (atReflected >= values[second]!) {
-      // outside the simplex if the reflection was better than the worst corner, else inside
+      // contract outside if the reflection was better than the worst vertex, otherwise inside
       if (atReflected < values[worst]!) step(tried, center, reflected, center, CONTRACTION);
       else step(tried, center, corners[worst]!, center, CONTRACTION);
       const atContracted = yield* objective(tried);
@@ -59,7 +59,7 @@ export function* minimize(objective: Objective, start: Float64Array, spread: num
   return { value: yield* objective(corners[best]!), at };
 }
 
-/** A regular simplex of edge 1 at `start`. */
+/** A regular simplex with edges of length 1 at `start`. */
 function* firstSimplex(start: Float64Array): Steps<Float64Array[]> {
   const count = start.length;
   const far = (Math.sqrt(count + 1) - 1 + count) / (count * Math.SQRT2);
@@ -74,7 +74,7 @@ function* firstSimplex(start: Float64Array): Steps<Float64Array[]> {
   return corners;
 }
 
-/** The highest value, the highest below it, and the lowest. */
+/** Indices of the highest, the second highest and the lowest value. */
 function extremes(values: Float64Array): { worst: number; second: number; best: number } {
   let [worst, best] = [0, 0];
   for (let i = 0; i < values.length; i++) {
@@ -96,12 +96,12 @@ function* setCenter(center: Float64Array, corners: readonly Float64Array[], with
   }
 }
 
-/** From `base` by a part of the way that leads from `from` to `to`. */
+/** target = base + part × (to - from) */
 function step(target: Float64Array, base: Float64Array, to: Float64Array, from: Float64Array, part: number): void {
   for (let i = 0; i < target.length; i++) target[i] = base[i]! + part * (to[i]! - from[i]!);
 }
 
-/** All corners half way to the best. */
+/** Moves all vertices halfway to the best. */
 function* shrink(corners: readonly Float64Array[], best: number): Steps<void> {
   const towards = corners[best]!;
   const counter = new StepCounter();

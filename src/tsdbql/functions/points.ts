@@ -1,5 +1,5 @@
-// A column of one group as the language's functions see it: values that are there, each with its time. Rows of several columns are made
-// of them at the end, by time.
+// A column of one group as functions process it: present values with their times. Rows of several columns are joined from points at the
+// end, by time.
 import type { FieldType } from "../parse/ast.ts";
 
 /** Values by type; integers stay exact. */
@@ -13,17 +13,17 @@ export interface PointValues {
 
 export interface PointsOf<T extends FieldType> {
   readonly type: T;
-  /** Nanoseconds, ascending, or descending in a statement that asks for it; equal times are possible. */
+  /** Nanoseconds, ascending, or descending if the statement orders so; equal times are possible. */
   readonly times: BigInt64Array;
-  /** As many as there are times. */
+  /** One per time. */
   readonly values: PointValues[T];
 }
 
 export type Points = { readonly [T in FieldType]: PointsOf<T> }[FieldType];
 
-/** Points of windows, of which some have no value: what fill and functions over aggregates work on. */
+/** Points of windows, some without a value: the input of fill and of transforms over aggregates. */
 export interface WindowPoints {
   readonly points: Points;
-  /** LSB-first, 1 = a value; null when all have one. */
+  /** LSB-first, 1 = present; null if all have a value. */
   readonly validity: Uint8Array | null;
 }

@@ -1,5 +1,5 @@
-// Functions of each point and the one before it: derivative, difference, elapsed, and the running sum. Of several points at one time the
-// first counts, except for `elapsed`, which says 0 of the others, and the sum.
+// Functions of consecutive points: derivative, difference, elapsed, and the running sum. Of several points at one time the first counts,
+// except for `elapsed`, which is 0 for the others, and the sum.
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import { SECOND_NS } from "../../model/time/time-units.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
@@ -11,7 +11,7 @@ import type { Points } from "./points.ts";
 
 const WORD = 2 ** 32;
 
-/** The change per unit: by default GROUP BY time's length, else a second. Falling times count as if they rose. */
+/** The change per unit: by default the window length of GROUP BY time, otherwise a second. Computed as if times were ascending. */
 function derivative(name: string, dropsNegative: boolean): Transform {
   const transform: Transform = {
     ...{ name, arity: [1, 2], takes: NUMBERS, label: "derivative" },
@@ -70,7 +70,7 @@ function* floatDifferences(times: BigInt64Array, from: Float64Array, rows: Int32
   return pointsOf("float", yield* takeIntegers(times, kept.subarray(0, count)), values.slice(0, count));
 }
 
-/** Differences wrap as 64-bit integers do. An unsigned one is negative where the value fell. */
+/** Differences wrap around in 64 bits. An unsigned one is negative if the value decreased. */
 function* integerDifferences(points: Points, rows: Int32Array, dropsNegative: boolean): Steps<Points> {
   const { type, times } = points as Extract<Points, { type: "integer" | "unsigned" }>;
   const from = wordsOf(points.values as BigInt64Array | BigUint64Array);
@@ -94,12 +94,12 @@ function* integerDifferences(points: Points, rows: Int32Array, dropsNegative: bo
     : pointsOf("unsigned", keptTimes, new BigUint64Array(bytes));
 }
 
-/** Unsigned value a minus b in a float. */
+/** Unsigned value a minus b as a float. */
 function difference64(words: Int32Array, a: number, b: number): number {
   return ((words[2 * a + 1]! >>> 0) - (words[2 * b + 1]! >>> 0)) * WORD + ((words[2 * a]! >>> 0) - (words[2 * b]! >>> 0));
 }
 
-/** What changed from row to row, in floats: of integers the exact, wrapping difference first. */
+/** Changes between rows as floats: for integers computed from the exact, wrapping difference. */
 function* changesOf(points: Points, rows: Int32Array): Steps<Float64Array> {
   const changes = new Float64Array(Math.max(0, rows.length - 1));
   if (points.type === "float") {
@@ -125,7 +125,7 @@ function* changesOf(points: Points, rows: Int32Array): Steps<Float64Array> {
   return changes;
 }
 
-/** The rows whose time is another than the row's before them. */
+/** The rows whose time differs from that of the previous row. */
 function* advancingRows(times: BigInt64Array): Steps<Int32Array> {
   const words = wordsOf(times);
   const rows = new Int32Array(times.length);
@@ -137,7 +137,7 @@ function* advancingRows(times: BigInt64Array): Steps<Int32Array> {
   return rows.subarray(0, count);
 }
 
-/** Whole units between each point and the one before it, toward zero; of falling times negative. */
+/** Whole units between consecutive points, truncated; negative for descending times. */
 const ELAPSED: Transform = {
   ...{ name: "elapsed", arity: [1, 2], takes: ALL_TYPES, label: "elapsed" },
   resultType: () => "integer",
@@ -153,7 +153,7 @@ const ELAPSED: Transform = {
       if (isPause(i)) yield;
       const elapsedNs = difference(times, i + 1, i);
       if (Math.abs(elapsedNs) < 2 ** 53 && unit < 2 ** 53) {
-        // exact: a quotient of integers below 2^53 is rounded to an integer only if it is one
+        // exact: a float quotient of integers below 2^53 is integral only if the exact quotient is
         const units = Math.trunc(elapsedNs / unit);
         words[2 * i] = (units % WORD) | 0;
         words[2 * i + 1] = Math.floor(units / WORD);

@@ -1,4 +1,4 @@
-// Every function that makes points of windows, by name.
+// All reducers by name.
 import { AGGREGATES } from "./aggregates.ts";
 import type { Reducer } from "./operator.ts";
 import { SELECTORS } from "./selectors.ts";

@@ -1,4 +1,4 @@
-// Rows of several columns of points: one for each time that any has, null where a column has no point then.
+// Joins several columns of points to rows: one per time at which any column has a point, null in the others.
 
 import { inRange, isPause, StepCounter, type Steps } from "../../model/steps.ts";
 import { cellsOf, newValues, takeValues } from "./columns.ts";
@@ -12,8 +12,8 @@ export interface Rows {
   readonly columns: readonly Cells[];
 }
 
-/** Columns of sorted points as rows in the same order. Several points of one column at one time become as many rows: the n-th of one
- *  column stands beside the n-th of another. */
+/** Joins columns of sorted points in the same order. Several points of a column at one time become several rows: the n-th of one column
+ *  is next to the n-th of another. */
 export function* joinByTime(columns: readonly WindowPoints[], descending: boolean): Steps<Rows> {
   const [first, ...others] = columns;
   if (first === undefined) return { times: new BigInt64Array(0), columns: [] };
@@ -28,7 +28,7 @@ export function* joinByTime(columns: readonly WindowPoints[], descending: boolea
   return { times, columns: gathered };
 }
 
-/** Rows `offset` on, at most `limit`; 0 is no limit. */
+/** Rows from `offset` on, at most `limit`; 0 means no limit. */
 export function* sliceRows({ times, columns }: Rows, offset: number, limit: number): Steps<Rows> {
   const end = limit === 0 ? times.length : Math.min(times.length, offset + limit);
   const from = Math.min(offset, end);
@@ -54,6 +54,7 @@ function asCells(points: Points, validity: Validity): Cells {
   return cellsOf(points.type, points.values as PointValues[typeof points.type], validity);
 }
 
+/** True if both arrays have the same times. */
 export function* haveEqualTimes(a: BigInt64Array, b: BigInt64Array): Steps<boolean> {
   if (a.length !== b.length) return false;
   if (a === b) return true;
@@ -65,7 +66,7 @@ export function* haveEqualTimes(a: BigInt64Array, b: BigInt64Array): Steps<boole
   return true;
 }
 
-/** For each column the row that each row of the result takes of it, or -1. */
+/** For each column and result row: the source row, or -1. */
 function* merge(columns: readonly WindowPoints[], descending: boolean): Steps<{ times: BigInt64Array; rows: Int32Array[] }> {
   const counter = new StepCounter();
   const most = columns.reduce((sum, { points }) => sum + points.times.length, 0);
@@ -108,7 +109,7 @@ function* gather({ points, validity }: WindowPoints, rows: Int32Array): Steps<Ce
     if (row < 0 || !isValid(validity, row)) present.setNull(i);
     taken[i] = Math.max(0, row);
   }
-  // a column without any point has no value to put into null rows
+  // a column without points has no value to put into null rows
   if (points.times.length === 0) return cellsOf(points.type, emptyValues(points, rows.length), present.finish());
   const values = yield* takeValues(points.values, taken);
   return cellsOf(points.type, values as PointValues[typeof points.type], present.finish());

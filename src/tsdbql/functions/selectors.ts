@@ -1,5 +1,5 @@
-// Reducers that choose points: the first, the greatest, the middle ones, some at random. They say which rows they chose, so that other
-// columns can be taken along.
+// Reducers that select points: the first, the greatest, the middle ones, a random sample. They report the selected rows, so that other
+// columns can be included.
 import { inRange, inSteps, StepCounter, type Steps, sortInSteps, sortValues } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { SORT_COST, sortKeys } from "./aggregates.ts";
@@ -9,10 +9,10 @@ import { areEqual, takeIntegers, wordsOf } from "./int64.ts";
 import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
 
-/** Numbers, texts, or 0 and 1: what `<` compares as the language does. */
+/** Numbers, texts, or 0 and 1: comparable by `<` as the language requires. */
 type Keys = ArrayLike<number | bigint | string>;
 
-/** The chosen rows of one window, in order of time. */
+/** The selected rows of one window, in order of time. */
 type Choose = (rows: { readonly from: number; readonly end: number }) => Steps<ArrayLike<number>>;
 
 interface SelectorKind {
@@ -64,7 +64,7 @@ function* keysOf(points: Points): Steps<Keys> {
   return points.type === "string" || points.type === "boolean" ? points.values : yield* sortKeys(points);
 }
 
-/** The least or greatest value; of equal ones the one with the least time. */
+/** The least or greatest value; among equal ones the earliest. */
 function extreme(name: "min" | "max"): SelectorKind {
   return {
     ...{ name, takes: ALL_TYPES, arity: [1, 1], times: "point", isList: false },
@@ -86,7 +86,7 @@ function extreme(name: "min" | "max"): SelectorKind {
   };
 }
 
-/** The point with the least or greatest time; of several at that time the one with the greatest value; `first` prefers false to true. */
+/** The point with the least or greatest time; among several at that time the one with the greatest value; `first` prefers false to true. */
 function outermost(name: "first" | "last"): SelectorKind {
   return {
     ...{ name, takes: ALL_TYPES, arity: [1, 1], times: "point", isList: false },
@@ -111,7 +111,7 @@ function outermost(name: "first" | "last"): SelectorKind {
   };
 }
 
-/** The point of the nearest rank; none where the rank is none of a point's. Of equal values the n-th is the n-th in order of rows. */
+/** The point of the nearest rank; none if the rank is out of range. Equal values are ordered by row. */
 const PERCENTILE: SelectorKind = {
   ...{ name: "percentile", takes: NUMBERS, arity: [2, 2], times: "point", isList: false },
   *prepare(points, args) {
@@ -139,7 +139,7 @@ const PERCENTILE: SelectorKind = {
   },
 };
 
-/** The n greatest or least; of equal values the earlier. Of points with equal tags, if tags are named, only the best. */
+/** The n greatest or least; among equal values the earlier. If tags are given, only the best of points with equal tag values. */
 function best(name: "top" | "bottom"): SelectorKind {
   return {
     ...{ name, takes: NUMBERS, arity: [2, Number.POSITIVE_INFINITY], times: "own", isList: true },
@@ -186,7 +186,7 @@ function* bestOfKeys(keys: Int32Array, start: number, end: number, isBetter: (a:
   return Uint32Array.from(bests.values());
 }
 
-/** The best `count` of the candidates, in any order: a heap whose root is the worst that is kept. */
+/** The best `count` candidates, in any order: a heap whose root is the worst one kept. */
 function* bestRows(candidates: Uint32Array, count: number, isBetter: (a: number, b: number) => boolean): Steps<Uint32Array> {
   const heap = candidates.slice(0, count);
   if (count === 0) return heap;
@@ -214,7 +214,7 @@ function* bestRows(candidates: Uint32Array, count: number, isBetter: (a: number,
   return heap;
 }
 
-/** Each value once, in order of the times at which they are first met. */
+/** Each distinct value once, in order of first occurrence. */
 const DISTINCT: SelectorKind = {
   ...{ name: "distinct", takes: ALL_TYPES, arity: [1, 1], times: "window", isList: true },
   *prepare(points, _args, { descending }) {
@@ -230,7 +230,7 @@ const DISTINCT: SelectorKind = {
   },
 };
 
-/** n points of each window, each as likely as another. */
+/** n points of each window, selected with equal probability. */
 const SAMPLE: SelectorKind = {
   ...{ name: "sample", takes: ALL_TYPES, arity: [2, 2], times: "own", isList: true },
   *prepare(points, args, { seed }) {
@@ -251,7 +251,7 @@ const SAMPLE: SelectorKind = {
   },
 };
 
-/** Numbers from 0 to, exclusively, what is asked for (xorshift32). */
+/** Random numbers from 0 to `below` - 1 (xorshift32). */
 function randomIntegers(seed: number): (below: number) => number {
   let state = seed | 0 || 0x9e3779b9;
   return (below) => {

@@ -1,4 +1,4 @@
-// Every function that makes points of points, by name.
+// All transforms by name.
 import { AVERAGES } from "./averages.ts";
 import { FORECASTS } from "./holt-winters.ts";
 import type { Transform } from "./operator.ts";

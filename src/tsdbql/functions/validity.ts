@@ -1,12 +1,13 @@
-// Bitmaps of which rows have a value, least significant bit first; null stands for one that is all ones.
+// Bitmaps of rows with a value, least significant bit first; null stands for all ones.
 
 export type Validity = Uint8Array | null;
 
+/** True if the row has a value. */
 export function isValid(validity: Validity, row: number): boolean {
   return validity === null || (validity[row >>> 3]! & (1 << (row & 7))) !== 0;
 }
 
-/** Both have a value. */
+/** The rows in which both have a value. */
 export function bothValid(a: Validity, b: Validity): Validity {
   if (a === null || b === null) return a ?? b;
   const both = new Uint8Array(Math.min(a.length, b.length));
@@ -14,7 +15,7 @@ export function bothValid(a: Validity, b: Validity): Validity {
   return both;
 }
 
-/** For rows that come one after the other; makes a bitmap only when the first null comes. */
+/** Builds a bitmap row by row; allocates it only at the first null. */
 export class ValidityBuilder {
   private bits: Uint8Array | null = null;
 
@@ -25,7 +26,7 @@ export class ValidityBuilder {
     this.bits[row >>> 3]! &= ~(1 << (row & 7));
   }
 
-  /** Bits past the last row are anything. */
+  /** Bits beyond the last row are undefined. */
   finish(): Validity {
     return this.bits;
   }

@@ -1,27 +1,27 @@
-// Windows of GROUP BY time(length, offset), on the clock of a time zone: which one a time lies in, which stretches of sorted points they
-// are, and all of a range, for `fill`. A window begins where the zone's clock shows a multiple of the length, plus the offset; where the
-// clock jumps by less than the length, the window around the jump is longer or shorter.
+// Windows of GROUP BY time(length, offset), in the local time of a zone: the window of a time, the windows of sorted points, and all
+// windows of a range, for `fill`. A window starts where local time is a multiple of the length, plus the offset; where the clock jumps by
+// less than the length, the window around the jump is longer or shorter.
 import { TsdbError } from "../../model/errors.ts";
 import { inSteps, StepCounter, type Steps } from "../../model/steps.ts";
 import type { TimeZone } from "../../model/time/time-zone.ts";
 import type { Windows } from "./operator.ts";
 
 export interface WindowGrid {
-  /** Above 0. */
+  /** Positive. */
   readonly intervalNs: bigint;
   readonly offsetNs: bigint;
   /** Null: UTC. */
   readonly zone: TimeZone | null;
 }
 
-/** The least and greatest time of the language. */
+/** The least and greatest times of the language. */
 export const TIME_MIN = -(2n ** 63n) + 2n;
 export const TIME_MAX = 2n ** 63n - 2n;
 
-/** Windows of one group that a statement may ask for, empty ones included. */
+/** Maximum windows per group of a statement, including empty ones. */
 const WINDOWS_MAX = 10_000_000;
 
-/** What finding a window costs, in rows that are looked at. */
+/** Cost of finding a window, in units of rows. */
 const WINDOW_COST = 16;
 
 export interface Window {
@@ -30,6 +30,7 @@ export interface Window {
   readonly endNs: bigint;
 }
 
+/** The window that contains a time. */
 export function windowAt({ intervalNs, offsetNs, zone }: WindowGrid, timeNs: bigint): Window {
   const time = timeNs - offsetNs;
   const zoneNs = zone === null ? 0n : zone.offsetAt(clamp(time));
@@ -38,12 +39,12 @@ export function windowAt({ intervalNs, offsetNs, zone }: WindowGrid, timeNs: big
   let startNs = clamp(time - into + offsetNs);
   let endNs = clamp(time + intervalNs - into);
   if (zone !== null) {
-    // a change of the clock between the beginning and the time, smaller than the window
+    // a clock change between the start and the time, smaller than the window
     const atStart = zoneNs - zone.offsetAt(startNs);
     if (atStart !== 0n && isShorter(atStart, intervalNs)) startNs += atStart;
     const endOffsetNs = zone.offsetAt(endNs);
     const atEnd = zoneNs - endOffsetNs;
-    // skipped time belongs to the window behind it, so the end moves only if the change still lies before it then
+    // skipped local time belongs to the following window, so the end moves only if the change is still before it then
     if (atEnd !== 0n && isShorter(atEnd, intervalNs) && (atEnd > 0n || zone.offsetAt(endNs + atEnd) === endOffsetNs)) endNs += atEnd;
   }
   return { startNs, endNs: clamp(endNs + offsetNs) };
@@ -52,7 +53,7 @@ export function windowAt({ intervalNs, offsetNs, zone }: WindowGrid, timeNs: big
 const isShorter = (changeNs: bigint, intervalNs: bigint) => (changeNs < 0n ? -changeNs : changeNs) < intervalNs;
 const clamp = (timeNs: bigint) => (timeNs < TIME_MIN ? TIME_MIN : timeNs > TIME_MAX ? TIME_MAX : timeNs);
 
-/** All points in one window, as without GROUP BY time; none without points. */
+/** All points in one window, as without GROUP BY time; no window without points. */
 export function oneWindow(pointCount: number, { startNs, endNs }: Window): Windows {
   const count = pointCount === 0 ? 0 : 1;
   return {
@@ -62,7 +63,7 @@ export function oneWindow(pointCount: number, { startNs, endNs }: Window): Windo
   };
 }
 
-/** The windows of sorted times that have points. */
+/** The windows of sorted times, without empty ones. */
 export function* cutWindows(times: BigInt64Array, grid: WindowGrid, descending: boolean): Steps<Windows> {
   const counter = new StepCounter();
   const startsNs: bigint[] = [];
@@ -79,13 +80,13 @@ export function* cutWindows(times: BigInt64Array, grid: WindowGrid, descending: 
   return { startsNs: BigInt64Array.from(startsNs), endsNs: BigInt64Array.from(endsNs), offsets: Int32Array.from(offsets) };
 }
 
-/** The first row from `from` on whose time is not before `boundNs`, of ascending times. */
+/** The first row from `from` on with a time of at least `boundNs`, for ascending times. */
 const firstFrom = (times: BigInt64Array, boundNs: bigint, from: number) => gallop(times.length, from, (row) => times[row]! >= boundNs);
 
-/** The first row from `from` on whose time is before `boundNs`, of descending times. */
+/** The first row from `from` on with a time before `boundNs`, for descending times. */
 const firstBefore = (times: BigInt64Array, boundNs: bigint, from: number) => gallop(times.length, from, (row) => times[row]! < boundNs);
 
-/** The first row of which `isPast` holds; it holds of all behind it. Near rows are found in few steps. */
+/** The first row for which `isPast` is true; it is true for all later rows. Fast for near rows (galloping search). */
 function gallop(count: number, from: number, isPast: (row: number) => boolean): number {
   let low = from;
   let step = 1;
@@ -102,8 +103,8 @@ function gallop(count: number, from: number, isPast: (row: number) => boolean): 
   return low;
 }
 
-/** Where every window of a range begins, from the one that `fromNs` lies in to that of `toNs`; the last first if descending.
- *  @throws TsdbError query_limit when there are too many */
+/** The starts of all windows from that of `fromNs` to that of `toNs`; the last first if descending. @throws TsdbError query_limit for
+ *  too many windows */
 export function* windowStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint, descending: boolean): Steps<BigInt64Array> {
   const count = (toNs - fromNs) / grid.intervalNs + 1n;
   if (count > WINDOWS_MAX) throw new TsdbError("query_limit", `max-select-buckets limit exceeded: (${count}/${WINDOWS_MAX})`);
@@ -129,7 +130,7 @@ function* zonedStarts(grid: WindowGrid, fromNs: bigint, toNs: bigint): Steps<Big
     starts.push(window.startNs);
     if (window.endNs > toNs || window.endNs >= TIME_MAX) return BigInt64Array.from(starts);
     const next = windowAt(grid, window.endNs);
-    // where the clock goes back, two windows may share their beginning
+    // where the clock is set back, two windows may have the same start
     window = next.startNs > window.startNs ? next : { startNs: window.endNs, endNs: window.endNs + grid.intervalNs };
   }
 }

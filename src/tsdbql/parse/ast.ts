@@ -1,7 +1,7 @@
-// The tree of the v1-style language: what the parser makes and everything behind it reads. Nodes are plain and never changed; a later
-// step that wants another tree makes one.
+// The syntax tree of InfluxQL: created by the parser, read by all later stages. Nodes are plain and immutable; a stage that needs a
+// different tree creates one.
 
-/** Where a token begins: `line` and `column` count from 0, as the language's errors do (they print both plus one). */
+/** The start of a token: `line` and `column` count from 0 (errors of the language print both plus one). */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -9,7 +9,7 @@ export interface Position {
 
 export type FieldType = "float" | "integer" | "unsigned" | "string" | "boolean";
 
-/** What may stand behind `::`. */
+/** Types allowed after `::`. */
 export type CastType = FieldType | "tag" | "field" | "time" | "duration";
 
 // Expressions ------------------------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ export interface Binary {
   readonly right: Expression;
 }
 
-/** Parentheses are kept: a column's name and error texts print them. */
+/** Parentheses are kept: column names and error texts include them. */
 export interface Paren {
   readonly kind: "paren";
   readonly inner: Expression;
@@ -68,7 +68,7 @@ export interface NumberLiteral {
 
 export interface IntegerLiteral {
   readonly kind: "integer";
-  /** -2^63 to 2^63 - 1, or of an unsigned one to 2^64 - 1. */
+  /** -2^63 .. 2^63 - 1, or for unsigned literals up to 2^64 - 1. */
   readonly value: bigint;
   readonly unsigned: boolean;
 }
@@ -88,7 +88,7 @@ export interface DurationLiteral {
   readonly ns: bigint;
 }
 
-/** What a text literal beside `time` or a bind parameter became. */
+/** Created from a text literal next to `time`, or from a bind parameter. */
 export interface TimeLiteral {
   readonly kind: "time";
   readonly ns: bigint;
@@ -96,7 +96,7 @@ export interface TimeLiteral {
 
 export interface RegexLiteral {
   readonly kind: "regex";
-  /** Between the slashes, `\/` made `/`. Go's syntax. */
+  /** The text between the slashes, with `\/` replaced by `/`. Go's syntax. */
   readonly source: string;
 }
 
@@ -118,7 +118,7 @@ export type Expression = VarRef | Call | Binary | Paren | Wildcard | Distinct | 
 
 // Sources ----------------------------------------------------------------------------------------------------------------------------
 
-/** Null parts are what the request says: its database and its retention policy. */
+/** Null parts are taken from the request: its database and retention policy. */
 export interface Measurement {
   readonly kind: "measurement";
   readonly database: string | null;
@@ -140,8 +140,8 @@ export interface SelectField {
   readonly alias: string | null;
 }
 
-/** `time(d, offset)` is a call, `*` a wildcard; a reference or a regular expression names tags. The grammar lets anything else pass, too:
- *  to refuse it is the statement's error, not the text's. */
+/** `time(d, offset)` is a call, `*` a wildcard; a reference or a regular expression selects tags. The grammar accepts any other
+ *  expression, too: rejecting it is an error of the statement, not of the syntax. */
 export type Dimension = Expression;
 
 export type Fill = { readonly kind: "null" | "none" | "previous" | "linear" } | { readonly kind: "value"; readonly value: number | bigint };
@@ -157,7 +157,7 @@ export interface Select {
   readonly fill: Fill | null;
   /** ORDER BY time DESC. */
   readonly descending: boolean;
-  /** 0 = none; the statement `LIMIT 0` means no limit in this language. */
+  /** 0 = none; `LIMIT 0` means no limit in this language. */
   readonly limit: number;
   readonly offset: number;
   readonly slimit: number;
@@ -179,7 +179,7 @@ export interface SortField {
   readonly descending: boolean;
 }
 
-/** What the SHOW statements over stored data share. */
+/** Common clauses of SHOW statements about stored data. */
 export interface ShowScope {
   readonly database: string | null;
   readonly sources: readonly Measurement[];
@@ -227,7 +227,7 @@ export type Show =
   | { readonly kind: "show stats" | "show diagnostics"; readonly module: string | null }
   | { readonly kind: "show grants"; readonly user: string };
 
-/** Of CREATE DATABASE … WITH and of retention policies. A duration of 0 is for ever; null: not said. */
+/** Of CREATE DATABASE … WITH and of retention policies. A duration of 0 means forever; null: not given. */
 export interface RetentionClause {
   readonly name: string | null;
   readonly durationNs: bigint | null;
@@ -248,16 +248,16 @@ export type Definition =
   | { readonly kind: "drop shard"; readonly id: bigint }
   | { readonly kind: "kill query"; readonly id: bigint; readonly host: string | null };
 
-/** Parsed, and answered by an error that says what to use instead: users, grants, continuous queries, subscriptions. */
+/** Parsed, but rejected with an error that suggests an alternative: users, grants, continuous queries, subscriptions. */
 export interface Refused {
   readonly kind: "refused";
-  /** As the error names it: `CREATE USER`. */
+  /** Its name in the error: `CREATE USER`. */
   readonly what: string;
 }
 
 export type Statement = Select | Explain | Show | Definition | Refused;
 
-/** A statement and the text that it was. */
+/** A statement with its source text. */
 export interface PlacedStatement {
   readonly statement: Statement;
   readonly text: string;

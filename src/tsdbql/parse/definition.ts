@@ -1,4 +1,4 @@
-// Statements that change databases or data, and those that are only read to be refused.
+// Parses statements that change databases or data, and those that are parsed only to be rejected.
 import { TsdbError } from "../../model/errors.ts";
 import type { Definition, Expression, Measurement, Refused, RetentionClause, Select } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
@@ -10,10 +10,12 @@ import { describeToken, type Keyword, type Token } from "./tokens.ts";
 const I32_MAX = 2 ** 31 - 1;
 const U64_MAX = 2n ** 64n - 1n;
 
+/** The node of a rejected statement. */
 export const refused = (what: string): Refused => ({ kind: "refused", what });
 
 // Databases and retention policies --------------------------------------------------------------------------------------------------
 
+/** After CREATE DATABASE. */
 export function parseCreateDatabase(p: TokenStream): Definition {
   const name = parseIdent(p);
   if (!p.accept("WITH")) return { kind: "create database", name, retention: null };
@@ -31,6 +33,7 @@ export function parseCreateDatabase(p: TokenStream): Definition {
   return { kind: "create database", name, retention };
 }
 
+/** After CREATE RETENTION POLICY. */
 export function parseCreateRetentionPolicy(p: TokenStream): Definition {
   const { name, database } = parseNameOn(p, parseIdent);
   p.expect("DURATION");
@@ -43,6 +46,7 @@ export function parseCreateRetentionPolicy(p: TokenStream): Definition {
   return { kind: "create retention policy", name, database, retention };
 }
 
+/** After ALTER RETENTION POLICY. */
 export function parseAlterRetentionPolicy(p: TokenStream): Definition {
   const { name, database } = parseNameOn(p, parsePolicyName);
   const retention = { name, durationNs: null as bigint | null, replication: null as number | null };
@@ -64,6 +68,7 @@ export function parseAlterRetentionPolicy(p: TokenStream): Definition {
   }
 }
 
+/** After DROP RETENTION POLICY. */
 export function parseDropRetentionPolicy(p: TokenStream): Definition {
   return { kind: "drop retention policy", ...parseNameOn(p, parseIdent) };
 }
@@ -74,7 +79,7 @@ function parseNameOn(p: TokenStream, parseName: (p: TokenStream) => string): { r
   return { name, database: parseIdent(p) };
 }
 
-/** The word DEFAULT is a name here. */
+/** The keyword DEFAULT is a name here. */
 function parsePolicyName(p: TokenStream): string {
   const token = p.next();
   if (token.kind === "DEFAULT") return "default";
@@ -82,7 +87,7 @@ function parsePolicyName(p: TokenStream): string {
   throw p.unexpected(token, ["identifier"]);
 }
 
-/** INF is 0. */
+/** INF means 0. */
 function parseDurationOrInf(p: TokenStream): bigint {
   const token = p.next();
   if (token.kind === "INF") return 0n;
@@ -127,7 +132,7 @@ export function parseRemoval(p: TokenStream, kind: "delete" | "drop series"): De
   return { kind, sources, where };
 }
 
-/** They reach all retention policies of the request's database. */
+/** They apply to all retention policies of the request's database. */
 function parseUnqualified(p: TokenStream): readonly Measurement[] {
   const sources = parseList(p, () => parseMeasurement(p));
   const wrong = sources.findLast(({ database, retentionPolicy }) => database !== null || retentionPolicy !== null);
@@ -135,18 +140,22 @@ function parseUnqualified(p: TokenStream): readonly Measurement[] {
   return sources;
 }
 
+/** After DROP MEASUREMENT. */
 export function parseDropMeasurement(p: TokenStream): Definition {
   return { kind: "drop measurement", name: parseIdent(p) };
 }
 
+/** After DROP DATABASE. */
 export function parseDropDatabase(p: TokenStream): Definition {
   return { kind: "drop database", name: parseIdent(p) };
 }
 
+/** After DROP SHARD. */
 export function parseDropShard(p: TokenStream): Definition {
   return { kind: "drop shard", id: parseId(p) };
 }
 
+/** After KILL QUERY. */
 export function parseKillQuery(p: TokenStream): Definition {
   const id = parseId(p);
   return { kind: "kill query", id, host: p.accept("ON") ? parseIdent(p) : null };
@@ -161,6 +170,7 @@ function parseId(p: TokenStream): bigint {
 
 // Refused ----------------------------------------------------------------------------------------------------------------------------
 
+/** After CREATE USER. */
 export function parseCreateUser(p: TokenStream): Refused {
   parseIdent(p);
   p.expect("WITH");
@@ -199,6 +209,7 @@ export function parsePrivilege(p: TokenStream, what: "GRANT" | "REVOKE"): Refuse
   return refused(what);
 }
 
+/** After CREATE SUBSCRIPTION. */
 export function parseCreateSubscription(p: TokenStream): Refused {
   parseSubscriptionName(p);
   p.expect("DESTINATIONS");
@@ -208,6 +219,7 @@ export function parseCreateSubscription(p: TokenStream): Refused {
   return refused("CREATE SUBSCRIPTION");
 }
 
+/** After DROP SUBSCRIPTION. */
 export function parseDropSubscription(p: TokenStream): Refused {
   parseSubscriptionName(p);
   return refused("DROP SUBSCRIPTION");
@@ -221,11 +233,13 @@ function parseSubscriptionName(p: TokenStream): void {
   parseIdent(p);
 }
 
+/** After DROP CONTINUOUS QUERY. */
 export function parseDropContinuousQuery(p: TokenStream): Refused {
   parseNameOn(p, parseIdent);
   return refused("DROP CONTINUOUS QUERY");
 }
 
+/** After CREATE CONTINUOUS QUERY. */
 export function parseCreateContinuousQuery(p: TokenStream): Refused {
   parseNameOn(p, parseIdent);
   if (p.accept("RESAMPLE")) parseResample(p);

@@ -1,4 +1,4 @@
-// Durations as the language writes them: `90m`, `1h30m`, `10ms`, `5u`. 64-bit nanoseconds, as 1.x has them.
+// Duration literals: `90m`, `1h30m`, `10ms`, `5u`. 64-bit nanoseconds, as in 1.x.
 import { TsdbError } from "../../model/errors.ts";
 
 const UNITS_NS: Readonly<Record<string, bigint>> = {
@@ -15,7 +15,7 @@ const UNITS_NS: Readonly<Record<string, bigint>> = {
 const I64_MAX = 2n ** 63n - 1n;
 const PART = /(\d+)(ns|ms|[uµsmhdw])/y;
 
-/** @throws TsdbError bad_query: not a duration, or beyond 64-bit nanoseconds */
+/** @throws TsdbError bad_query: not a duration, or beyond 64 bits of nanoseconds */
 export function parseDuration(text: string): bigint {
   let ns = 0n;
   PART.lastIndex = 0;
@@ -33,7 +33,7 @@ export function parseDuration(text: string): bigint {
   return ns;
 }
 
-/** In the largest unit that fits: `90m` for one and a half hours. */
+/** In the largest exact unit: `90m` for one and a half hours. */
 export function formatDuration(ns: bigint): string {
   if (ns === 0n) return "0s";
   const unit = (["w", "d", "h", "m", "s", "ms", "u"] as const).find((name) => ns % UNITS_NS[name]! === 0n) ?? "ns";

@@ -1,6 +1,6 @@
-// Expressions: operands by descent, operators by precedence with a stack, so that a chain of any length takes no depth. A chain of ANDs or
-// ORs becomes a balanced tree (their order of grouping means nothing, and they print alike), so that a recursive walk stays shallow even
-// in a condition of 100,000 comparisons.
+// Parses expressions: operands by recursive descent, operators by precedence with a stack, so that a chain of any length needs no
+// recursion. A chain of ANDs or ORs becomes a balanced tree (their grouping is irrelevant, and they print alike), so that recursive
+// traversal stays shallow even in a condition of 100,000 comparisons.
 import type { BinaryOperator, Call, CastType, Expression, FieldType, VarRef } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
 import { goRegexError } from "./go-regex.ts";
@@ -9,7 +9,7 @@ import { quoteIdent } from "./quote.ts";
 import type { TokenStream } from "./token-stream.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-/** Nodes from an expression's root to a leaf, which bounds the depth of a recursive walk. */
+/** Maximum height of an expression's tree, which bounds the depth of recursive traversal. */
 export const HEIGHT_MAX = TSDBQL_LIMITS.heightMax;
 
 const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {
@@ -21,7 +21,7 @@ const I64_MAX = 2n ** 63n - 1n;
 const U64_MAX = 2n ** 64n - 1n;
 const FIELD_TYPES: readonly FieldType[] = ["float", "integer", "unsigned", "string", "boolean"];
 
-/** @throws TsdbError bad_query. `p.height` is that of what comes back, after this and all functions below */
+/** @throws TsdbError bad_query. `p.height` is set to the height of the result, by this and all functions below */
 export function parseExpression(p: TokenStream): Expression {
   const alternatives: Expression[] = [];
   let conditions: Expression[] = [];
@@ -51,7 +51,7 @@ export function balanced(operator: "AND" | "OR", operands: readonly Expression[]
   return { kind: "binary", operator, left, right };
 }
 
-/** A chain of everything that binds closer than AND. */
+/** A chain of operators that bind closer than AND. */
 function parseComparison(p: TokenStream): Expression {
   const operands = [parseOperand(p)];
   const heights = [p.height];
@@ -78,7 +78,7 @@ function parseComparison(p: TokenStream): Expression {
   }
 }
 
-/** One more than the highest. @throws TsdbError bad_query: too high */
+/** One more than the maximum. @throws TsdbError bad_query: too high */
 function higher(p: TokenStream, at: number, ...heights: readonly number[]): number {
   const height = 1 + Math.max(0, ...heights);
   if (height > HEIGHT_MAX) throw p.errorAt(`an expression of more than ${HEIGHT_MAX} levels`, at);
@@ -92,7 +92,7 @@ function parseRequiredRegex(p: TokenStream): Expression {
   return regexLiteral(p, regex);
 }
 
-/** @throws TsdbError bad_query when it is none that Go compiles */
+/** @throws TsdbError bad_query if Go does not compile it */
 export function regexLiteral(p: TokenStream, { literal, at }: Token): Expression & { kind: "regex" } {
   const { patternCharsMax } = TSDBQL_LIMITS;
   if (literal.length > patternCharsMax) throw p.errorAt(`a regular expression of more than ${patternCharsMax} characters`, at);
@@ -144,7 +144,7 @@ function parseOperand(p: TokenStream): Expression {
   }
 }
 
-/** Of a parameter whose value cannot be bound, `name` is already the reason. */
+/** For a parameter whose value cannot be bound, `name` already is the reason. */
 function parameterError(p: TokenStream, name: string): Error {
   return p.error(name === "" ? "empty bound parameter" : `missing parameter: ${name}`);
 }
@@ -155,7 +155,7 @@ function parseInteger(p: TokenStream, { literal, at }: Token): Expression {
   return { kind: "integer", value, unsigned: value > I64_MAX };
 }
 
-/** In nanoseconds. @throws TsdbError bad_query without a position, as 1.x does in expressions */
+/** In nanoseconds. @throws TsdbError bad_query without a position, as 1.x for expressions */
 function durationOf(p: TokenStream, literal: string): bigint {
   try {
     return parseDuration(literal);
@@ -164,7 +164,7 @@ function durationOf(p: TokenStream, literal: string): bigint {
   }
 }
 
-/** A sign belongs to a literal; before anything else it is a multiplication. */
+/** A sign before a literal is part of it; before anything else it becomes a multiplication. */
 function parseSigned(p: TokenStream, sign: "+" | "-", at: number): Expression {
   const token = p.next();
   if (!["number", "integer", "duration", "(", "ident"].includes(token.kind)) {
@@ -208,7 +208,7 @@ function parseDistinct(p: TokenStream): Expression {
   return { kind: "distinct", name: p.expect("ident", "identifier").literal };
 }
 
-/** After the name and the parenthesis. */
+/** After the name and the opening parenthesis. */
 function parseCall(p: TokenStream, name: string, at: number): Call {
   const args: Expression[] = [];
   let height = 0;
@@ -234,7 +234,7 @@ function parseCall(p: TokenStream, name: string, at: number): Call {
   return { kind: "call", name: name.toLowerCase(), args };
 }
 
-/** `name`, `"a name"`, `a.b`, with `::type` behind it. */
+/** `name`, `"a name"`, `a.b`, optionally followed by `::type`. */
 function parseVarRef(p: TokenStream): VarRef {
   const name = parseSegments(p).join(".");
   if (p.scan().kind === "::") return { kind: "ref", name, cast: parseCast(p) };
@@ -248,12 +248,12 @@ function parseCast(p: TokenStream): CastType {
   if (token.kind === "TAG") return "tag";
   const type = FIELD_TYPES.find((one) => one === token.literal.toLowerCase());
   if (token.kind === "ident" && type !== undefined) return type;
-  // 1.x leaves one type out where no name comes at all
+  // 1.x omits one type if no name follows
   throw p.unexpected(token, [...FIELD_TYPES.filter((one) => token.kind === "ident" || one !== "unsigned"), "field", "tag"]);
 }
 
-/** `db.rp.measurement`, `db..measurement`: one to three names, "" between two dots. What follows a last dot, a regular expression or a
- *  colon, is the caller's. */
+/** `db.rp.measurement`, `db..measurement`: one to three names, "" between two dots. What follows a last dot (a regular expression or a
+ *  colon) is left to the caller. */
 export function parseSegments(p: TokenStream): readonly string[] {
   const names = [p.expect("ident", "identifier").literal];
   for (;;) {

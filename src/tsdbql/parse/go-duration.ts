@@ -1,7 +1,7 @@
-// Durations as Go prints them, which is how 1.x shows them in its lists.
+// Formats durations like Go, as 1.x does in its lists.
 import { SECOND_NS } from "../../model/time/time-units.ts";
 
-/** `168h0m0s`, `1.5s`, `20ms`, `0s`; not below zero. */
+/** `168h0m0s`, `1.5s`, `20ms`, `0s`; not negative. */
 export function goDuration(ns: bigint): string {
   if (ns === 0n) return "0s";
   if (ns < 1_000n) return `${ns}ns`;
@@ -13,7 +13,7 @@ export function goDuration(ns: bigint): string {
   return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
-/** `value` / 10^digits, without zeros at its end. */
+/** `value` / 10^digits, without trailing zeros. */
 function decimal(value: bigint, digits: number): string {
   const unit = 10n ** BigInt(digits);
   const fraction = String(value % unit)

@@ -1,4 +1,4 @@
-// Whether Go compiles a regular expression (RE2's syntax, as the engine's is), and in its words why not: 1.x shows them.
+// Checks whether Go compiles a regular expression (RE2's syntax, like the engine's), and if not, why, in Go's words, which 1.x prints.
 
 const NESTING_MAX = 1000;
 const REPEAT_MAX = 1000;
@@ -7,7 +7,7 @@ const POSIX_CLASS = new RegExp(`^\\[:\\^?(?:${POSIX}):\\]$`);
 const REPEAT = /\{(\d+)(,(\d*))?\}/y;
 const FLAG_LETTERS = "imsU";
 
-/** Null: it compiles. */
+/** Null: valid. */
 export function goRegexError(source: string): string | null {
   try {
     new RegexChecker(source).check();
@@ -28,9 +28,9 @@ class RegexSyntax {
 class RegexChecker {
   private at = 0;
   private depth = 0;
-  /** Where the repetition began that the newest part ends with; -1: it ends with none. */
+  /** Start of the repetition operator at the end of the newest part; -1: there is none. */
   private repeatFrom = -1;
-  /** The newest part can be repeated. */
+  /** True if the newest part can be repeated. */
   private hasArgument = false;
 
   constructor(private readonly source: string) {}
@@ -47,7 +47,7 @@ class RegexChecker {
         this.hasArgument = char !== "(" && char !== "|";
         this.repeatFrom = -1;
         this.readPart(char);
-        // flags alone are no part: what stands before them is what is repeated
+        // flags alone are no part: a repetition applies to what precedes them
         if (char === "(" && source[this.at - 1] === ")") this.hasArgument = hadArgument;
       }
     }
@@ -75,7 +75,7 @@ class RegexChecker {
     }
   }
 
-  /** Whether `{` begins a count; a count that is too large is refused. */
+  /** True if `{` starts a count; a count that is too large is rejected. */
   private matchRepeat(): boolean {
     REPEAT.lastIndex = this.at;
     const found = REPEAT.exec(this.source);
@@ -184,7 +184,7 @@ class RegexChecker {
     return true;
   }
 
-  /** Its code point. */
+  /** Returns its code point. */
   private readClassChar(classFrom: number): number {
     const code = this.source.codePointAt(this.at);
     if (code === undefined) throw new RegexSyntax("missing closing ]", this.source.slice(classFrom));
@@ -193,7 +193,7 @@ class RegexChecker {
     return code;
   }
 
-  /** Outside of a class. */
+  /** Outside of a character class. */
   private readEscape(): void {
     const { source, at } = this;
     const char = source[at + 1] ?? "";
@@ -205,7 +205,7 @@ class RegexChecker {
     else if (!this.readPropertyClass() && !this.readPerlClass()) this.readCharEscape();
   }
 
-  /** One character, written by a name, a number or itself. */
+  /** One character, given by a name, a number or itself. */
   private readCharEscape(): number {
     const from = this.at;
     const rest = this.source.slice(from, from + 16);
@@ -226,7 +226,7 @@ class RegexChecker {
     throw new RegexSyntax("invalid escape sequence", this.source.slice(from, this.at));
   }
 
-  /** It is shown as far as it was read: up to the first character that is no digit of the number. */
+  /** Quotes the text up to the first character that is not a digit of the number. */
   private hexError(from: number): RegexSyntax {
     const rest = this.source.slice(from + 2);
     const read = rest.startsWith("{")
@@ -236,7 +236,7 @@ class RegexChecker {
   }
 }
 
-/** A general category by its letters, a script by its name. */
+/** A general category by its letters, or a script by its name. */
 function isProperty(name: string): boolean {
   if (name === "Any") return true;
   const property = /^[A-Z][a-z]?$/.test(name) ? `gc=${name}` : `sc=${name}`;

@@ -1,11 +1,11 @@
-// Bind parameters: the JSON object that a request brings, each value as the token that stands for it wherever the statement has `$name`.
+// Bind parameters: the JSON object of a request, each value as the token that replaces `$name` in the statement.
 import { TsdbError } from "../../model/errors.ts";
 import { formatDuration } from "./durations.ts";
 import type { TokenKind } from "./tokens.ts";
 
 export interface BoundToken {
   readonly kind: TokenKind;
-  /** Of kind `param`: why the value cannot be bound. */
+  /** For kind `param`: why the value cannot be bound. */
   readonly literal: string;
 }
 
@@ -13,12 +13,12 @@ export type Params = ReadonlyMap<string, BoundToken>;
 
 export const NO_PARAMS: Params = new Map();
 
-/** A number as it was written, so that integers are told from floats and large ones stay exact. */
+/** A number as written, so that integers and floats are distinguished and large ones stay exact. */
 class JsonNumber {
   constructor(readonly text: string) {}
 }
 
-/** Reads the request's `params`. @throws TsdbError bad_query with 1.x's words; text behind the object is not looked at, as there */
+/** Parses the request's `params`. @throws TsdbError bad_query with 1.x's texts; text after the object is ignored, as in 1.x */
 export function parseParams(json: string): Params {
   if (json === "") return NO_PARAMS;
   const value = new JsonReader(json).read();
@@ -32,7 +32,7 @@ export function parseParams(json: string): Params {
   return new Map([...value].map(([name, one]) => [name, bind(one)]));
 }
 
-/** The same for a value that is already an object, as a request's JSON body has it: whole numbers are integers. */
+/** The same for an already parsed object, as in a request's JSON body: integral numbers are integers. */
 export function bindParams(values: Readonly<Record<string, unknown>>): Params {
   return parseParams(JSON.stringify(values));
 }
@@ -61,7 +61,7 @@ function bind(value: JsonValue): BoundToken {
   return failed(`unable to bind parameter with type ${value === null ? "<nil>" : "[]interface {}"}`);
 }
 
-/** `{"regex": "a.*"}`: the key says what the value becomes. */
+/** `{"regex": "a.*"}`: the key selects the type of the value. */
 function bindObject(object: ReadonlyMap<string, JsonValue>): BoundToken {
   const [entry] = object;
   if (object.size !== 1 || entry === undefined) return failed("bound object parameter value must have exactly one entry");
@@ -92,7 +92,7 @@ function bindObject(object: ReadonlyMap<string, JsonValue>): BoundToken {
   }
 }
 
-/** Or why it is none: neither a 64-bit integer nor a number with a point. */
+/** Returns the reason if it is neither a 64-bit integer nor a decimal number. */
 function numberToken({ text }: JsonNumber): BoundToken | string {
   if (text.includes(".")) return { kind: "number", literal: decimalText(Number(text)) };
   const cannot = (why: string) => `strconv.ParseInt: parsing "${text}": ${why}`;
@@ -101,7 +101,7 @@ function numberToken({ text }: JsonNumber): BoundToken | string {
   return { kind: "integer", literal: String(BigInt(text)) };
 }
 
-/** Without an exponent, as the lexer reads numbers. */
+/** Without an exponent, as the lexer requires. */
 function decimalText(value: number): string {
   const [mantissa, exponent] = String(value).split("e") as [string, string?];
   if (exponent === undefined) return mantissa;
@@ -115,7 +115,7 @@ function decimalText(value: number): string {
 const DEPTH_MAX = 100;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** One JSON value that keeps numbers as text; errors in 1.x's words. */
+/** A JSON parser that keeps numbers as text; errors in 1.x's words. */
 class JsonReader {
   private at = 0;
 

@@ -1,5 +1,5 @@
-// From text to statements. The first words choose the statement by a table, whose order is the order in which an error lists what may
-// come; the rest is parsed by descent (parse/select.ts, parse/show.ts, parse/definition.ts).
+// Parses text to statements. The first keywords select the statement by a table, whose order is the order in which errors list the
+// alternatives; the rest is parsed by recursive descent (parse/select.ts, parse/show.ts, parse/definition.ts).
 import type { Explain, PlacedStatement, Statement } from "./ast.ts";
 import {
   parseAlterRetentionPolicy,
@@ -91,8 +91,8 @@ const LANGUAGE: Branch = {
 };
 
 /**
- * All statements of a request. Either every one is well-formed or none counts, as in 1.x.
- * @throws TsdbError bad_query, its message in 1.x's words and complete: `error parsing query: found X, expected Y at line L, char C`
+ * All statements of a request; a syntax error in one rejects all, as in 1.x. @throws TsdbError bad_query with 1.x's complete message:
+ * `error parsing query: found X, expected Y at line L, char C`
  */
 export function parseQuery(text: string, params: Params = NO_PARAMS): readonly PlacedStatement[] {
   const { charsMax, statementsMax } = TSDBQL_LIMITS;
@@ -127,7 +127,7 @@ function parseStatement(p: TokenStream): Statement {
   }
 }
 
-/** VERBOSE came after 1.6 and is no keyword: it is understood where SELECT would stand. */
+/** VERBOSE was added after 1.6 and is no keyword: it is recognized where SELECT may follow. */
 function parseExplain(p: TokenStream): Explain {
   const analyze = p.accept("ANALYZE");
   const token = p.next();

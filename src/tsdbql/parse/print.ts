@@ -1,9 +1,9 @@
-// Expressions as 1.x prints them: in errors, in plans, and where a name is made of what is printed.
+// Prints expressions like 1.x: in errors, in plans, and in names derived from expressions.
 import type { Binary, Expression, SelectField } from "./ast.ts";
 import { formatDuration } from "./durations.ts";
 import { quoteIdent, quoteString } from "./quote.ts";
 
-/** Chains may be long, so their left sides are not descended into. */
+/** Chains may be long, so this does not recurse into left operands. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case "ref":
@@ -42,7 +42,7 @@ function printChain(expression: Binary): string {
   return [printExpression(left), ...parts.reverse()].join(" ");
 }
 
-/** Three digits behind the point, whatever there are; a half goes to the even one. */
+/** Always three decimals, rounded half to even. */
 function printFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
@@ -61,11 +61,12 @@ export function formatTime(ns: bigint): string {
   return `${seconds}${digits === "" ? "" : `.${digits}`}Z`;
 }
 
+/** A field with its alias. */
 export function printField({ expression, alias }: SelectField): string {
   return printExpression(expression) + (alias === null ? "" : ` AS ${quoteIdent(alias)}`);
 }
 
-/** The column's name: the alias, else the call's or the column's name, of arithmetic those of its operands; "" of a literal. */
+/** The column's name: its alias, otherwise the name of the call or column, for arithmetic those of its operands; "" for a literal. */
 export function fieldName({ expression, alias }: SelectField): string {
   if (alias !== null && alias !== "") return alias;
   switch (expression.kind) {
@@ -96,7 +97,7 @@ function operandNames(expression: Expression): string[] {
   }
 }
 
-/** As the errors of 1.x name them. */
+/** Names of node types in 1.x's errors. */
 const NODE_NAMES: Readonly<Record<Expression["kind"], string>> = {
   ref: "VarRef",
   call: "Call",
@@ -113,6 +114,7 @@ const NODE_NAMES: Readonly<Record<Expression["kind"], string>> = {
   distinct: "Distinct",
 };
 
+/** The name of a node's type. */
 export function nodeName(expression: Expression): string {
   const isUnsigned = expression.kind === "integer" && expression.unsigned;
   return `*influxql.${isUnsigned ? "UnsignedLiteral" : NODE_NAMES[expression.kind]}`;

@@ -1,11 +1,12 @@
-// Names and strings as the language writes them.
+// Quotes names and strings.
 import { isWordChar, isWordStart, lookupWord } from "./tokens.ts";
 
+/** A string literal in single quotes. */
 export function quoteString(text: string): string {
   return `'${escaped(text, "'")}'`;
 }
 
-/** Names joined by dots; quoted where they must be, and all but the last of several. */
+/** Names joined by dots; quoted where necessary, and always all but the last. */
 export function quoteIdent(...names: readonly string[]): string {
   const last = names.length - 1;
   return names

@@ -1,4 +1,4 @@
-// Which databases a statement of the v1-style language touches, and how: what its sender has to be allowed.
+// Determines the databases that an InfluxQL statement accesses, and the permissions that its sender needs for each.
 import type { DatabaseAction } from "../../model/access.ts";
 import { databaseOfPolicy } from "../../model/names.ts";
 import { isNoPolicy, type PolicyLookup, policyDatabase } from "../../model/retention-policies.ts";
@@ -6,14 +6,14 @@ import type { Measurement, Select, Source, Statement } from "./ast.ts";
 
 export interface RequiredPermission {
   readonly database: string;
-  /** As the statement or the request says it: `database` is this or one of its retention policies. */
+  /** The database named by the statement or request: `database` is this one or one of its retention policies. */
   readonly named: string;
   readonly action: DatabaseAction;
 }
 
 const DEFAULT_ACTIONS: readonly DatabaseAction[] = ["create", "read", "write", "delete"];
 
-/** What a statement does not say itself. */
+/** Names supplied by the request. */
 export interface RequestNames {
   readonly database: string;
   readonly retentionPolicy: string | null;
@@ -21,7 +21,7 @@ export interface RequestNames {
   readonly policies: Pick<PolicyLookup, "defaultPolicy"> | null;
 }
 
-/** "admin": it is about the server as a whole. A statement that names no database where it should is refused later. */
+/** Returns "admin" for statements about the server as a whole. A statement that lacks a required database is rejected later. */
 export function requiredPermissions(statement: Statement, names: RequestNames): readonly RequiredPermission[] | "admin" {
   const of = (database: string | null, action: DatabaseAction): RequiredPermission[] => {
     const named = database ?? names.database;
@@ -45,7 +45,7 @@ export function requiredPermissions(statement: Statement, names: RequestNames): 
     case "create retention policy":
     case "alter retention policy":
       if (!statement.retention.isDefault) return [ofPolicy(statement, "create")];
-      // who may do something to the database may do it to its default policy from then on
+      // a permission for the database also covers its default policy from then on
       return [...of(statement.database, "create"), ...DEFAULT_ACTIONS.map((action) => ofPolicy(statement, action))];
     case "drop retention policy":
       return [ofPolicy(statement, "delete")];

@@ -1,4 +1,4 @@
-// SELECT and what its clauses share with other statements.
+// Parses SELECT and clauses shared with other statements.
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { BinaryOperator, Expression, Fill, Measurement, Select, SelectField, Source } from "./ast.ts";
 import { parseExpression, parseSegments, regexLiteral } from "./expression.ts";
@@ -7,7 +7,7 @@ import { printExpression } from "./print.ts";
 import type { TokenStream } from "./token-stream.ts";
 import type { Keyword } from "./tokens.ts";
 
-/** After the word SELECT. `needsInto`: of a continuous query. */
+/** After SELECT. `needsInto`: for a continuous query. */
 export function parseSelect(p: TokenStream, { needsInto = false } = {}): Select {
   const fields = parseFields(p);
   const into = parseInto(p, needsInto);
@@ -26,6 +26,7 @@ export function parseSelect(p: TokenStream, { needsInto = false } = {}): Select 
   };
 }
 
+/** A comma-separated list. @throws TsdbError bad_query if it is too long */
 export function parseList<T>(p: TokenStream, parseOne: () => T): T[] {
   const list = [parseOne()];
   while (p.accept(",")) {
@@ -35,7 +36,7 @@ export function parseList<T>(p: TokenStream, parseOne: () => T): T[] {
   return list;
 }
 
-/** @throws TsdbError bad_query when there are so many and one more comes */
+/** @throws TsdbError bad_query if the list has reached its maximum and another item follows */
 function checkCount(p: TokenStream, list: readonly unknown[], most: number, what: string): void {
   if (list.length >= most) throw p.error(`more than ${most} ${what}`);
 }
@@ -73,7 +74,7 @@ function parseFieldExpression(p: TokenStream): Expression {
   );
 }
 
-/** The first operator, from the root down and from left to right, that says true or false. */
+/** The first comparison or logical operator, from the root down and from left to right. */
 function findTruth(expression: Expression): BinaryOperator | null {
   switch (expression.kind) {
     case "binary":
@@ -93,7 +94,7 @@ function findTruth(expression: Expression): BinaryOperator | null {
   }
 }
 
-/** Of `INTO db.rp.:MEASUREMENT` the name is "": each measurement keeps its own. */
+/** For `INTO db.rp.:MEASUREMENT` the name is "": each measurement keeps its own. */
 function parseInto(p: TokenStream, isRequired: boolean): Measurement | null {
   const token = p.next();
   if (token.kind !== "INTO") {
@@ -129,7 +130,7 @@ function parseSource(p: TokenStream): Source {
   return parseNamedMeasurement(p);
 }
 
-/** Where a subquery may not stand. */
+/** Where a subquery is not allowed. */
 export function parseMeasurement(p: TokenStream): Measurement {
   const regex = p.acceptRegex();
   return regex !== null ? measurementOf([], regexLiteral(p, regex)) : parseNamedMeasurement(p);
@@ -144,7 +145,7 @@ function parseNamedMeasurement(p: TokenStream): Measurement {
   return measurementOf(names.slice(0, -1), names.at(-1)!);
 }
 
-/** 1.x looks past the comma of `FROM a, /b/` and then refuses it, against its own grammar; here it is two sources. */
+/** 1.x skips the comma of `FROM a, /b/` and then rejects it, against its own grammar; here it separates two sources. */
 function isCommaNext(p: TokenStream): boolean {
   if (!p.hasGivenBack) return false;
   const { kind } = p.scan();
@@ -152,11 +153,12 @@ function isCommaNext(p: TokenStream): boolean {
   return kind === ",";
 }
 
+/** The condition of WHERE, or null. */
 export function parseWhere(p: TokenStream): Expression | null {
   return p.accept("WHERE") ? parseExpression(p) : null;
 }
 
-/** What may be a dimension is judged with the rest of the statement. */
+/** Valid dimensions are checked together with the rest of the statement. */
 export function parseGroupBy(p: TokenStream): Expression[] {
   if (!p.accept("GROUP")) return [];
   p.expect("BY");
@@ -172,7 +174,7 @@ export function parseGroupBy(p: TokenStream): Expression[] {
   }
 }
 
-/** The only argument of a call of that name, if it comes next. */
+/** The only argument of a call with that name, if one follows. */
 function parseClauseCall(p: TokenStream, name: string, needsArgument: string): Expression | null {
   const { kind, literal } = p.next();
   p.unscan();
@@ -198,12 +200,12 @@ function parseTimeZone(p: TokenStream): string | null {
   if (argument === null) return null;
   if (argument.kind !== "string") throw p.error("expected string argument in tz()");
   const name = argument.value === "" ? "UTC" : argument.value;
-  // offsets are names elsewhere, but not in this language
+  // offsets are valid zone names elsewhere, but not in this language
   if (!/^[A-Za-z]/.test(name) || TimeZone.of(name) === null) throw p.error(`unable to find time zone ${argument.value}`);
   return name;
 }
 
-/** `time` first, or nothing but a direction. */
+/** `time` first, or only a direction. */
 export function parseOrderBy(p: TokenStream): { readonly name: string; readonly descending: boolean } | null {
   if (!p.accept("ORDER")) return null;
   p.expect("BY");
@@ -229,15 +231,17 @@ function parseDirection(p: TokenStream): "ASC" | "DESC" {
   return "ASC";
 }
 
+/** LIMIT and OFFSET. */
 export function parseLimits(p: TokenStream): { readonly limit: number; readonly offset: number } {
   return { limit: parseCount(p, "LIMIT"), offset: parseCount(p, "OFFSET") };
 }
 
+/** SLIMIT and SOFFSET. */
 export function parseSeriesLimits(p: TokenStream): { readonly slimit: number; readonly soffset: number } {
   return { slimit: parseCount(p, "SLIMIT"), soffset: parseCount(p, "SOFFSET") };
 }
 
-/** 0 where the clause is absent. */
+/** 0 if the clause is absent. */
 function parseCount(p: TokenStream, word: Keyword): number {
   if (!p.accept(word)) return 0;
   return Math.min(Number(p.expect("integer").literal), Number.MAX_SAFE_INTEGER);

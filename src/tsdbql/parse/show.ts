@@ -1,9 +1,10 @@
-// The SHOW statements.
+// Parses the SHOW statements.
 import type { Measurement, MeasurementCondition, Show, ShowScope, SortField, TagKeyCondition } from "./ast.ts";
 import { regexLiteral } from "./expression.ts";
 import { parseGroupBy, parseLimits, parseList, parseMeasurement, parseOrderBy, parseSeriesLimits, parseWhere } from "./select.ts";
 import type { TokenStream } from "./token-stream.ts";
 
+/** A name. @throws TsdbError bad_query */
 export function parseIdent(p: TokenStream): string {
   return p.expect("ident", "identifier").literal;
 }
@@ -19,10 +20,12 @@ function parseSort(p: TokenStream): readonly SortField[] {
 
 const NO_SERIES_LIMITS = { slimit: 0, soffset: 0 };
 
+/** After SHOW RETENTION POLICIES. */
 export function parseShowRetentionPolicies(p: TokenStream): Show {
   return { kind: "show retention policies", database: parseOn(p) };
 }
 
+/** After SHOW MEASUREMENTS. */
 export function parseShowMeasurements(p: TokenStream): Show {
   const database = parseOn(p);
   const measurement = p.accept("WITH") ? parseWithMeasurement(p) : null;
@@ -31,7 +34,7 @@ export function parseShowMeasurements(p: TokenStream): Show {
   return { kind: "show measurements", measurement, ...scope };
 }
 
-/** Either side of the grammar is a source: `=` takes a regular expression, too. */
+/** Both forms of the grammar take a source: `=` accepts a regular expression, too. */
 function parseWithMeasurement(p: TokenStream): MeasurementCondition {
   p.expect("MEASUREMENT");
   const token = p.next();
@@ -39,13 +42,14 @@ function parseWithMeasurement(p: TokenStream): MeasurementCondition {
   return { operator: token.kind, source: parseMeasurement(p) };
 }
 
-/** SHOW SERIES [EXACT] CARDINALITY is another statement; EXACT alone says nothing. */
+/** SHOW SERIES [EXACT] CARDINALITY is another statement; EXACT alone has no effect. */
 export function parseShowSeries(p: TokenStream): Show {
   const exact = p.accept("EXACT");
   if (p.accept("CARDINALITY")) return parseCardinality(p, "show series cardinality", exact);
   return { kind: "show series", ...parseScope(p, { hasSeriesLimits: false }) };
 }
 
+/** After SHOW TAG KEYS. */
 export function parseShowTagKeys(p: TokenStream): Show {
   return { kind: "show tag keys", ...parseScope(p, { hasSeriesLimits: true }) };
 }
@@ -57,12 +61,13 @@ function parseScope(p: TokenStream, { hasSeriesLimits }: { readonly hasSeriesLim
   };
 }
 
-/** The grammar gives it no WHERE. */
+/** The grammar allows no WHERE here. */
 export function parseShowFieldKeys(p: TokenStream): Show {
   const scope = { database: parseOn(p), sources: parseFrom(p), where: null, sort: parseSort(p), ...parseLimits(p) };
   return { kind: "show field keys", ...scope, ...NO_SERIES_LIMITS };
 }
 
+/** After SHOW TAG VALUES. */
 export function parseShowTagValues(p: TokenStream): Show {
   const { kind } = p.next();
   if (kind === "EXACT") p.expect("CARDINALITY");

@@ -1,4 +1,4 @@
-// Times as text, in all the forms that 1.x reads: a date, a date and a clock's time, RFC 3339.
+// Parses times in all formats of 1.x: a date, a date with a time of day, RFC 3339.
 import { TsdbError } from "../../model/errors.ts";
 import { SECOND_NS } from "../../model/time/time-units.ts";
 import type { TimeZone } from "../../model/time/time-zone.ts";
@@ -8,12 +8,12 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const CLOCK = /^(\d{4})-(\d{2})-(\d{2}) (\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?$/;
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Whether 1.x would try to read it as a time: it begins as a date does. */
+/** True if 1.x would try to parse it as a time: it starts like a date. */
 export function looksLikeTime(text: string): boolean {
   return TIME_LIKE.test(text) && !text.slice(10).startsWith("\n");
 }
 
-/** Nanoseconds, beyond 64 bits if the year is; null: not a time. Clocks show the time of `zone`, null being UTC. */
+/** Nanoseconds, possibly beyond 64 bits; null: not a time. Local times are in `zone`, null being UTC. */
 export function parseTime(text: string, zone: TimeZone | null): bigint | null {
   const local = readParts(DATE.exec(text) ?? CLOCK.exec(text));
   if (local !== null) return zone === null ? local : zone.toUtc(local);
@@ -22,8 +22,8 @@ export function parseTime(text: string, zone: TimeZone | null): bigint | null {
   return ns === null ? null : ns - offsetNs(found![8]!);
 }
 
-/** The time that a text is where a time is wanted; null: it does not look like one.
- *  @throws TsdbError bad_query: it looks like one, but is none */
+/** The time of a text where a time is expected; null: it does not look like one. @throws TsdbError bad_query: it looks like one, but is
+ *  invalid */
 export function expectTime(text: string, zone: TimeZone | null): bigint | null {
   if (!looksLikeTime(text)) return null;
   const ns = parseTime(text, zone);
@@ -31,7 +31,7 @@ export function expectTime(text: string, zone: TimeZone | null): bigint | null {
   return ns;
 }
 
-/** Of groups for year to second and fraction; null where one is out of its bounds. */
+/** From the match groups year to second and fraction; null if one is out of range. */
 function readParts(found: RegExpExecArray | null): bigint | null {
   if (found === null) return null;
   const [year, month, day, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) => Number(part ?? 0));

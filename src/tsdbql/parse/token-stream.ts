@@ -1,4 +1,4 @@
-// Tokens as the parser asks for them: up to two can be given back, bind parameters are put in, and errors get 1.x's words.
+// The parser's view of tokens: allows pushing back up to two, substitutes bind parameters, and words errors like 1.x.
 
 import { TsdbError } from "../../model/errors.ts";
 import type { Position } from "./ast.ts";
@@ -6,17 +6,18 @@ import { TSDBQL_LIMITS } from "./limits.ts";
 import type { Params } from "./params.ts";
 import { describeToken, isSpace, Lexer, normalizeText, type Token, type TokenKind } from "./tokens.ts";
 
-/** Parentheses, calls and subqueries in each other. */
+/** Nested parentheses, calls and subqueries. */
 export const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
 const KEPT = 3;
 
+/** The tokens of one request. */
 export class TokenStream {
   private readonly lexer: Lexer;
-  /** The latest ones, the newest last; `back` of them were given back. */
+  /** The latest tokens, newest last; `back` of them were pushed back. */
   private readonly kept: Token[] = [];
   private back = 0;
   private nesting = 0;
-  /** Of the expression that was parsed last: nodes from its root to a leaf, or more. */
+  /** Height of the last parsed expression's tree, or an upper bound. */
   height = 0;
 
   constructor(
@@ -26,17 +27,17 @@ export class TokenStream {
     this.lexer = new Lexer(normalizeText(text));
   }
 
-  /** As it is parsed: line ends are `\n`. */
+  /** The parsed text: line ends are `\n`. */
   get text(): string {
     return this.lexer.text;
   }
 
-  /** The next token, spaces and comments too. */
+  /** The next token, including whitespace and comments. */
   scan(): Token {
     return this.bound(this.fetch(() => this.lexer.scan()));
   }
 
-  /** The next token that is neither space nor comment. */
+  /** The next token other than whitespace and comments. */
   next(): Token {
     for (;;) {
       const token = this.scan();
@@ -44,31 +45,31 @@ export class TokenStream {
     }
   }
 
-  /** Gives the newest token back, or the one before. */
+  /** Pushes back the newest token, or the one before. */
   unscan(): void {
     this.back++;
   }
 
-  /** Takes the next token if it is of that kind. */
+  /** Consumes the next token if it is of that kind. */
   accept(kind: TokenKind): boolean {
     if (this.next().kind === kind) return true;
     this.unscan();
     return false;
   }
 
-  /** @throws TsdbError bad_query when another one comes */
+  /** @throws TsdbError bad_query if another token follows */
   expect(kind: TokenKind, name: string = kind): Token {
     const token = this.next();
     if (token.kind !== kind) throw this.unexpected(token, [name]);
     return token;
   }
 
-  /** The first character that is not a token yet; "" at the end. */
+  /** The first character after the last token; "" at the end. */
   peekChar(): string {
     return this.lexer.peek();
   }
 
-  /** True when the next token was given back, so that what `peekChar` sees comes after it. */
+  /** True if the next token was pushed back: then `peekChar` returns a character after it. */
   get hasGivenBack(): boolean {
     return this.back > 0;
   }
@@ -77,7 +78,7 @@ export class TokenStream {
     if (this.scan().kind !== "space") this.unscan();
   }
 
-  /** A regular expression where one may stand; null: something else is there. @throws TsdbError bad_query: it does not end */
+  /** A regular expression, where one is allowed; null if something else follows. @throws TsdbError bad_query: unterminated */
   acceptRegex(): Token | null {
     if (isSpace(this.peekChar())) this.skipSpace();
     const char = this.peekChar();
@@ -92,7 +93,7 @@ export class TokenStream {
     return token;
   }
 
-  /** Runs `parse` one level deeper. @throws TsdbError bad_query: too deep */
+  /** Runs `parse` one nesting level deeper. @throws TsdbError bad_query: too deep */
   nested<T>(at: number, parse: () => T): T {
     if (this.nesting >= NESTING_MAX) throw this.errorAt(`nested deeper than ${NESTING_MAX} levels`, at);
     this.nesting++;
@@ -115,7 +116,7 @@ export class TokenStream {
     return new TsdbError("bad_query", `error parsing query: ${message}`);
   }
 
-  /** Characters are Unicode's, not UTF-16's. */
+  /** Counts Unicode characters, not UTF-16 units. */
   position(at: number): Position {
     const before = this.text.slice(0, at);
     const lineFrom = before.lastIndexOf("\n") + 1;

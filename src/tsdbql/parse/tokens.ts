@@ -1,5 +1,5 @@
-// The lexer of the v1-style language. It works on demand, because a slash is a division or begins a regular expression, which the parser
-// alone knows, and it counts positions as 1.x does, down to where it places the end of the text, so that errors name the same place.
+// The lexer of InfluxQL. It works on demand, because only the parser knows whether a slash is a division or starts a regular expression,
+// and counts positions like 1.x, including where it places the end of the text, so that errors report the same position.
 
 import { near } from "../../model/errors.ts";
 
@@ -12,9 +12,9 @@ export type TokenKind = "end" | "space" | "comment" | LiteralKind | BadKind | Ke
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Unescaped; "" where the kind says it all. */
+  /** Unescaped; "" if the kind determines it. */
   readonly literal: string;
-  /** UTF-16 offset; one behind the text's length where an earlier token has already met the end. */
+  /** UTF-16 offset; one beyond the text's length if an earlier token already reached the end. */
   readonly at: number;
 }
 
@@ -37,31 +37,34 @@ const KEYWORD_CHARS_MAX = Math.max(...KEYWORDS.map(({ length }) => length));
 
 const DESCRIBED_CHARS_MAX = 1000;
 
-/** What an error calls a token that has no literal text. */
+/** Names in errors for tokens without a literal. */
 const NAMES: Readonly<Partial<Record<TokenKind, string>>> = {
   ...{ end: "EOF", space: "WS", comment: "", ident: "IDENT", param: "", number: "NUMBER", integer: "", duration: "DURATIONVAL" },
   ...{ string: "STRING", true: "TRUE", false: "FALSE", regex: "REGEX", illegal: "ILLEGAL" },
   ...{ "bad string": "BADSTRING", "bad escape": "BADESCAPE", "bad regex": "" },
 };
 
-/** A keyword, `true`, `false`, or `ident`, in any case of letters. */
+/** A keyword, `true`, `false`, or `ident`; case-insensitive. */
 export function lookupWord(word: string): TokenKind {
   return word.length > KEYWORD_CHARS_MAX ? "ident" : (BY_NAME.get(word.toLowerCase()) ?? "ident");
 }
 
-/** As an error names it. */
+/** The token's name in errors. */
 export function describeToken({ kind, literal }: Token): string {
   return literal !== "" ? near(literal, DESCRIBED_CHARS_MAX) : (NAMES[kind] ?? kind);
 }
 
+/** True for whitespace between tokens. */
 export const isSpace = (char: string) => char === " " || char === "\t" || char === "\n";
 const isDigit = (char: string) => char >= "0" && char <= "9" && char.length === 1;
 const isLetter = (char: string) => char.length === 1 && ((char >= "a" && char <= "z") || (char >= "A" && char <= "Z"));
 const isUnitLetter = (char: string) => isLetter(char) || char === "µ";
+/** True for characters of an unquoted name. */
 export const isWordChar = (char: string) => isLetter(char) || isDigit(char) || char === "_";
+/** True for the first character of an unquoted name. */
 export const isWordStart = (char: string) => isLetter(char) || char === "_";
 
-/** Two signs that are one token. */
+/** Pairs of characters that form one token. */
 const PAIRS: Readonly<Record<string, Readonly<Record<string, Sign | Punctuation>>>> = {
   "=": { "~": "=~" },
   "!": { "=": "!=", "~": "!~" },
@@ -72,13 +75,14 @@ const PAIRS: Readonly<Record<string, Readonly<Record<string, Sign | Punctuation>
 const SINGLE: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%", "&", "|", "^", "=", "<", ">", "(", ")", ",", ":", ";", "."]);
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"', "'": "'" };
 
-/** Line ends are made `\n`; space around the text is none of it and what follows a NUL is not looked at, as in 1.x. */
+/** Converts line ends to `\n`; trims surrounding whitespace and ignores everything after a NUL, like 1.x. */
 export function normalizeText(text: string): string {
   const nul = text.indexOf("\0");
   const ended = (nul === -1 ? text : text.slice(0, nul)).trim();
   return ended.includes("\r") ? ended.replace(/\r\n?/g, "\n") : ended;
 }
 
+/** Reads tokens on demand. */
 export class Lexer {
   private next = 0;
   /** The end was read as part of a token: 1.x then places it one character further. */
@@ -87,13 +91,13 @@ export class Lexer {
   /** @param text normalized */
   constructor(readonly text: string) {}
 
-  /** The character that the next token begins with; "" at the end. Looking at the end counts as meeting it. */
+  /** The first character of the next token; "" at the end. Peeking at the end counts as reaching it. */
   peek(): string {
     if (this.next >= this.text.length) this.metEnd = true;
     return this.text[this.next] ?? "";
   }
 
-  /** No regular expression begins with a star, so this is a comment, whatever 1.x makes of it. */
+  /** No regular expression starts with a star, so this is a comment, whatever 1.x makes of it. */
   isComment(): boolean {
     return this.text.startsWith("/*", this.next) && this.text.includes("*/", this.next + 2);
   }
@@ -116,7 +120,7 @@ export class Lexer {
     return this.take("illegal", at, end);
   }
 
-  /** With the next character a slash. Errors are placed at the character before, as strings' are. */
+  /** Call it when the next character is a slash. Errors are placed at the preceding character, like those of strings. */
   scanRegex(): Token {
     const before = Math.max(this.next - 1, 0);
     let end = this.next + 1;
@@ -146,7 +150,7 @@ export class Lexer {
     return { kind, literal, at };
   }
 
-  /** Where the run of such characters that begins at `at` ends. */
+  /** End of the run of matching characters that starts at `at`. */
   private run(at: number, belongs: (char: string) => boolean, readsEnd: boolean): number {
     let end = at;
     while (end < this.text.length && belongs(this.text[end]!)) end++;
@@ -154,7 +158,7 @@ export class Lexer {
     return end;
   }
 
-  /** A keyword or a name; of a name that a quoted one follows at once, the quoted one counts. */
+  /** A keyword or a name; if a quoted name follows directly, that one is used. */
   private scanWord(at: number): Token {
     const end = this.run(at, isWordChar, true);
     if (this.text[end] === '"') {
@@ -174,7 +178,7 @@ export class Lexer {
     return quoted.kind === "string" ? { kind: "param", literal, at } : { ...quoted, literal };
   }
 
-  /** The quote at `open` closes it. It is placed at the character before. */
+  /** A string whose opening quote is at `open`. Its position is the preceding character. */
   private scanString(open: number): Token {
     const quote = this.text[open]!;
     const at = Math.max(open - 1, 0);
@@ -202,7 +206,7 @@ export class Lexer {
     const whole = this.run(at, isDigit, false);
     if (this.text[whole] === ".") {
       const end = this.run(whole + 1, isDigit, false);
-      // a dot without digits behind it is read over
+      // a dot without digits after it is skipped
       return this.take("number", at, end, this.text.slice(at, end === whole + 1 ? whole : end));
     }
     if (!isUnitLetter(this.text[whole] ?? "")) return this.take("integer", at, whole);

@@ -1,4 +1,4 @@
-// The checks of a SELECT's fields: which calls may stand where, with which arguments, beside what. Words and order are those of 1.x.
+// Checks the calls of a SELECT: where each is allowed, its arguments, and combinations. Texts and order of checks are those of 1.x.
 import { TsdbError } from "../../model/errors.ts";
 import type { Call, Expression } from "../parse/ast.ts";
 import { formatDuration } from "../parse/durations.ts";
@@ -6,7 +6,7 @@ import { nodeName, printExpression } from "../parse/print.ts";
 import { isTopBottom, MATH_FUNCTIONS, mathArity } from "./functions.ts";
 
 export interface CallSurroundings {
-  /** GROUP BY time, of the statement's own or inherited. */
+  /** GROUP BY time, the statement's own or inherited. */
   readonly hasInterval: boolean;
   readonly inheritsInterval: boolean;
   readonly limit: number;
@@ -24,6 +24,7 @@ const AVERAGES: ReadonlySet<string> = new Set([
 ]);
 const KAUFMANS: ReadonlySet<string> = new Set(["kaufmans_efficiency_ratio", "kaufmans_adaptive_moving_average"]);
 
+/** The checks over all fields of one statement. */
 export class CallChecks {
   private fieldCount = 0;
   private callCount = 0;
@@ -42,7 +43,7 @@ export class CallChecks {
     this.expression(expression);
   }
 
-  /** @param hasOwnInterval GROUP BY time is the statement's own */
+  /** @param hasOwnInterval true if GROUP BY time is the statement's own */
   finish(hasOwnInterval: boolean, fill: string): void {
     if (this.fieldCount === 0) throw bad("at least 1 non-time field must be queried");
     if (this.callCount > 1 && this.topBottom !== "") throw this.notCombined();
@@ -132,7 +133,7 @@ export class CallChecks {
     else this.symbol(name, arg!);
   }
 
-  /** A column, or what stands for several. */
+  /** A column, or a wildcard or regular expression for several. */
   private symbol(name: string, arg: Expression): void {
     if (arg.kind === "ref") return;
     if (arg.kind !== "wildcard" && arg.kind !== "regex") throw bad(`expected field argument in ${name}()`);
@@ -140,7 +141,7 @@ export class CallChecks {
     this.onlySelectors = false;
   }
 
-  /** What a function of points in order may be given: a column, or a call by windows. */
+  /** The argument of a transform: a column, or an aggregate over windows. */
   private transformed(name: string, arg: Expression, nested: boolean): void {
     this.onlySelectors = false;
     if (arg.kind === "call") {

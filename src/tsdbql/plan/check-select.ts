@@ -1,5 +1,5 @@
-// What 1.x checks of a SELECT before it looks at any data, in its order and its words; and what it works out on the way: the range of
-// time, the windows, the fields without `time`.
+// The checks of version 1.x on a SELECT before it reads any data, in its order and words; and their results: time range, windows, fields
+// without `time`.
 import { TsdbError } from "../../model/errors.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { Call, Dimension, Expression, Fill, Measurement, Select, SelectField } from "../parse/ast.ts";
@@ -12,23 +12,23 @@ import { MATH_FUNCTIONS, mathArity } from "./functions.ts";
 import { intersect, splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "./time-range.ts";
 
 export interface Interval {
-  /** Greater than 0. */
+  /** Positive. */
   readonly durationNs: bigint;
   readonly offsetNs: bigint;
 }
 
-/** A SELECT that has been checked, as far as it can be without knowing any columns. */
+/** A SELECT checked as far as possible without knowing its columns. */
 export interface CheckedSelect {
   /** Without `time`; DISTINCT x is a call. */
   readonly fields: readonly SelectField[];
-  /** What the column of times is called. */
+  /** Name of the time column. */
   readonly timeName: string;
   readonly sources: readonly CheckedSource[];
   readonly condition: Expression | null;
-  /** Inclusive, within TIME_MIN_NS and TIME_MAX_NS, which mean that nothing was said. Empty if the first is later. */
+  /** Inclusive, within TIME_MIN_NS and TIME_MAX_NS, which mean unbounded. Empty if min > max. */
   readonly minNs: bigint;
   readonly maxNs: bigint;
-  /** What the statement itself says of time, without those around it. */
+  /** The statement's own time range, without those of outer statements. */
   readonly ownMinNs: bigint;
   readonly ownMaxNs: bigint;
   readonly dimensions: readonly Dimension[];
@@ -40,7 +40,7 @@ export interface CheckedSelect {
   readonly slimit: number;
   readonly soffset: number;
   readonly timeZone: TimeZone | null;
-  /** INTO: columns are named otherwise. */
+  /** True with INTO: columns are named differently. */
   readonly hasTarget: boolean;
 }
 
@@ -93,7 +93,7 @@ class SelectCheck {
     this.minNs = minNs;
     this.maxNs = maxNs;
     const fill: Fill = select.fill ?? { kind: "null" };
-    // nulls of an inner statement reach nobody
+    // nulls of a subquery have no effect
     this.fill = (parent !== null || select.into !== null) && fill.kind === "null" && this.hasCalls() ? { kind: "none" } : fill;
     this.isInner = parent !== null;
     this.inheritsInterval = this.interval === null && parent !== null && parent.interval !== null;
@@ -171,7 +171,7 @@ class SelectCheck {
     if (duration.kind !== "duration") throw new TsdbError("bad_query", "time dimension must have duration argument");
     if (this.interval !== null) throw new TsdbError("bad_query", "multiple time dimensions not allowed");
     const durationNs = duration.ns;
-    // an interval of 0 or less is none
+    // an interval of 0 or less means none
     if (durationNs <= 0n) return;
     const offsetNs = args[1] === undefined ? 0n : this.offset(fold(args[1], NO_CONTEXT), durationNs);
     this.interval = { durationNs, offsetNs };
@@ -197,7 +197,7 @@ class SelectCheck {
   }
 }
 
-/** From the year 1 to 1970: where durations are counted from when a time is truncated. */
+/** From the year 1 to 1970: the origin for truncating times to durations. */
 const YEAR_1_NS = 62_135_596_800n * 1_000_000_000n;
 
 function sinceTruncated(ns: bigint, durationNs: bigint): bigint {
@@ -212,7 +212,7 @@ function zoneOf(name: string | null): TimeZone | null {
   return zone;
 }
 
-/** `DISTINCT x` as the call that it is. */
+/** Replaces `DISTINCT x` by the equivalent call. */
 function withoutDistinct(expression: Expression): Expression {
   switch (expression.kind) {
     case "distinct":
@@ -228,7 +228,7 @@ function withoutDistinct(expression: Expression): Expression {
   }
 }
 
-/** Calls that need points; functions of rows are none. */
+/** True if it contains aggregates or transforms, other than row functions. */
 export function containsCall(expression: Expression): boolean {
   switch (expression.kind) {
     case "call":

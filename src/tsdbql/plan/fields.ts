@@ -1,5 +1,4 @@
-// Wildcards and regular expressions in SELECT and GROUP BY, written out by the columns that the sources have; and what columns of the
-// answer are called.
+// Expands wildcards and regular expressions in SELECT and GROUP BY to the columns of the sources, and names the result columns.
 import { TsdbError } from "../../model/errors.ts";
 import type { Call, Dimension, Expression, FieldType, SelectField } from "../parse/ast.ts";
 import { fieldName, printExpression } from "../parse/print.ts";
@@ -9,7 +8,7 @@ import { type ColumnKind, kindIn, type Schema } from "./types.ts";
 
 export interface Expanded {
   readonly fields: readonly SelectField[];
-  /** Names of tags to group by, each once, in the order in which they were written. */
+  /** Grouping tags without duplicates, in their order in the statement. */
   readonly dimensions: readonly string[];
 }
 
@@ -27,7 +26,7 @@ export function expand(fields: readonly SelectField[], dimensions: readonly Dime
   if (!hasFieldWildcard) return { fields, dimensions: grouped };
   const fieldNames = sortedNames(schemas.flatMap((schema) => [...schema.fields.keys()]));
   const columns: NamedColumn[] = fieldNames.map((name) => ({ name, kind: kindIn(schemas, name) }));
-  // tags that are grouped by are no columns, and with GROUP BY * none is; without fields there is nothing to show at all
+  // grouping tags are not columns, and with GROUP BY * no tag is; without fields there is nothing to show
   if (!hasDimensionWildcard && fieldNames.length > 0) {
     for (const name of tags) if (!grouped.includes(name)) columns.push({ name, kind: "tag" });
   }
@@ -100,14 +99,14 @@ function hasKind(expression: Expression, kind: Expression["kind"]): boolean {
 
 const NUMBERS: readonly FieldType[] = ["float", "integer", "unsigned"];
 
-/** Types that a wildcard within a call stands for. */
+/** The types that a wildcard within a call expands to. */
 function expandedTypes(name: string): readonly FieldType[] {
   if (["count", "first", "last", "distinct", "elapsed", "mode", "sample"].includes(name)) return [...NUMBERS, "string", "boolean"];
   if (name === "min" || name === "max") return [...NUMBERS, "boolean"];
   return name === "holt_winters" || name === "holt_winters_with_fit" ? ["float", "integer"] : NUMBERS;
 }
 
-/** `mean(*)`: a call for each column, named mean_x. */
+/** `mean(*)`: one call per column, named mean_x. */
 function expandCall(field: SelectField, call: Call, columns: readonly NamedColumn[]): readonly SelectField[] {
   const inner = innermost(call);
   const [first] = inner.args;
@@ -132,12 +131,12 @@ function replaceInnermost(call: Call, ref: Expression): Call {
   return { ...call, args: [first!.kind === "call" ? replaceInnermost(first!, ref) : ref, ...others] };
 }
 
-/** The type is written down, for a name that is a tag here and a field there. */
+/** The type is explicit, for names that are a tag in one source and a field in another. */
 function refTo({ name, kind }: NamedColumn): Expression {
   return { kind: "ref", name, cast: kind };
 }
 
-/** One name for each column that `fields` make, `time` not among them: aliases first, then what is made up, numbered where it is taken. */
+/** A unique name for each result column of `fields`, without time: aliases first, then derived names, numbered if already used. */
 export function columnNames(fields: readonly SelectField[], timeName: string, hasTarget: boolean): string[] {
   const columns = fields.flatMap((field) => [field, ...(hasTarget ? [] : shownTags(field.expression))]);
   const counts = new Map<string, number>([[timeName, 1]]);
@@ -157,7 +156,7 @@ export function columnNames(fields: readonly SelectField[], timeName: string, ha
   });
 }
 
-/** top(field, tag, n) shows the tags as well. */
+/** The tags of top(field, tag, n), which are shown as well. */
 export function shownTags(expression: Expression): SelectField[] {
   if (expression.kind !== "call" || !isTopBottom(expression.name)) return [];
   return expression.args.slice(1, -1).map((tag) => ({ expression: tag, alias: null }));
@@ -167,7 +166,7 @@ function sortedNames(names: readonly string[]): string[] {
   return [...new Set(names)].sort(compareText);
 }
 
-/** By bytes, as 1.x orders texts; for all that is in plane 0, and beyond it near enough to be the same every time. */
+/** In byte order for characters of the basic plane, like 1.x; for others in a stable order close to it. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

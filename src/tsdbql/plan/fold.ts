@@ -1,18 +1,19 @@
-// Constants are computed where they stand: `now() - 1h + 2m`, `'2024-01-01' + 90d`, `1 / 2`, `true AND x`. It is what 1.x computes, with
-// its types and its 64-bit wrap-around; anything else stays as it is.
+// Constant folding: `now() - 1h + 2m`, `'2024-01-01' + 90d`, `1 / 2`, `true AND x`. With the types and the 64-bit wrap-around of 1.x; all
+// other expressions are unchanged.
 import type { TimeZone } from "../../model/time/time-zone.ts";
 import type { BinaryOperator, Expression, IntegerLiteral } from "../parse/ast.ts";
 import { looksLikeTime, parseTime } from "../parse/time-literals.ts";
 
 export interface FoldContext {
-  /** What `now()` is; null leaves the call. */
+  /** Value of `now()`; null leaves the call. */
   readonly nowNs: bigint | null;
-  /** Of times written without an offset; null is UTC. */
+  /** Zone of times without an offset; null is UTC. */
   readonly zone: TimeZone | null;
 }
 
 export const NO_CONTEXT: FoldContext = { nowNs: null, zone: null };
 
+/** Folds the constants of an expression. */
 export function fold(expression: Expression, context: FoldContext): Expression {
   switch (expression.kind) {
     case "binary":
@@ -29,10 +30,10 @@ export function fold(expression: Expression, context: FoldContext): Expression {
   }
 }
 
-/** Of operands that are already folded. */
+/** Folds an operator with already folded operands. */
 export function foldBinary(operator: BinaryOperator, left: Expression, right: Expression, zone: TimeZone | null): Expression {
   if (operator === "AND" || operator === "OR") {
-    // true decides an OR, false an AND; the other value leaves the other side
+    // true decides an OR, false an AND; the other value leaves the other operand
     const decisive = operator === "OR";
     const values = [left, right].map((side) => (side.kind === "boolean" ? side.value : null));
     if (values.includes(decisive)) return { kind: "boolean", value: decisive };
@@ -42,7 +43,7 @@ export function foldBinary(operator: BinaryOperator, left: Expression, right: Ex
   return foldLiterals(operator, left, right, zone) ?? { kind: "binary", operator, left, right };
 }
 
-/** Null: these do not go together. */
+/** Null: the operator does not apply to these types. */
 function foldLiterals(operator: BinaryOperator, left: Expression, right: Expression, zone: TimeZone | null): Expression | null {
   switch (left.kind) {
     case "boolean":
@@ -68,7 +69,7 @@ function foldLiterals(operator: BinaryOperator, left: Expression, right: Express
 
 const isNumeric = (one: Expression) => one.kind === "number" || one.kind === "integer";
 
-/** A number beside a time is a duration; beside anything else it is none. */
+/** A number next to a time is a duration; otherwise it is not. */
 const timeOnly = (one: Expression): Expression => (one.kind === "time" || one.kind === "string" ? one : { kind: "wildcard", of: null });
 
 const boolean = (value: boolean): Expression => ({ kind: "boolean", value });
@@ -127,7 +128,8 @@ function foldNumbers(operator: BinaryOperator, left: number, right: number): Exp
   }
 }
 
-/** A quotient of signed ones is a float. Beside an unsigned one a signed one is taken for unsigned, but for its order. */
+/** A quotient of signed integers is a float. Next to an unsigned operand, a signed one is interpreted as unsigned, except in
+ *  comparisons. */
 function foldIntegers(operator: BinaryOperator, left: IntegerLiteral, right: IntegerLiteral): Expression | null {
   const unsigned = left.unsigned || right.unsigned;
   const wrap = unsigned ? BigInt.asUintN : BigInt.asIntN;
@@ -211,13 +213,13 @@ function foldTime(operator: BinaryOperator, time: bigint, right: Expression, zon
   }
 }
 
-/** The difference of two times does not wrap. */
+/** The difference of two times saturates. */
 function saturated(ns: bigint): bigint {
   const max = 2n ** 63n - 1n;
   return ns > max ? max : ns < -max - 1n ? -max - 1n : ns;
 }
 
-/** Two strings are compared as times where both are, else as they are. */
+/** Two strings are compared as times if both are, otherwise as texts. */
 function foldString(operator: BinaryOperator, value: string, right: Expression, zone: TimeZone | null): Expression | null {
   if (right.kind === "string") {
     if (operator === "+") return { kind: "string", value: value + right.value };

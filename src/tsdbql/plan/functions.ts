@@ -1,27 +1,30 @@
-// What the planner must know of the language's functions before any of them is computed; how they compute is in operators/.
+// The properties of functions that planning needs; their computation is in functions/.
 import type { FieldType } from "../parse/ast.ts";
 
-/** Functions of a row: they need no points. */
+/** Functions of single rows: they need no points. */
 export const MATH_FUNCTIONS: ReadonlySet<string> = new Set(
   "abs sin cos tan asin acos atan atan2 exp log ln log2 log10 sqrt pow floor ceil round".split(" "),
 );
 
+/** Number of arguments of a row function. */
 export function mathArity(name: string): number {
   return name === "atan2" || name === "pow" || name === "log" ? 2 : 1;
 }
 
-/** They choose points: other columns of a row may stand beside a single one. */
+/** Selectors: other columns may be selected next to a single one. */
 const SELECTORS: ReadonlySet<string> = new Set(["bottom", "first", "last", "max", "min", "percentile", "sample", "top"]);
 
+/** True for a selector. */
 export function isSelector(name: string): boolean {
   return SELECTORS.has(name);
 }
 
+/** True for top and bottom. */
 export function isTopBottom(name: string): boolean {
   return name === "top" || name === "bottom";
 }
 
-/** Functions of points in order, one group after the other. */
+/** Functions of consecutive points, group by group. */
 export const TRANSFORMS: ReadonlySet<string> = new Set([
   "derivative",
   "non_negative_derivative",
@@ -60,7 +63,7 @@ const KEEPS_TYPE: ReadonlySet<string> = new Set([
   "cumulative_sum",
 ]);
 
-/** The type of a call's values; null: it is its argument's, and that is not known. */
+/** The type of a call's values; null: it is the argument's type, which is unknown. */
 export function callType(name: string, argument: FieldType | null): FieldType | null {
   if (name === "count" || name === "elapsed") return "integer";
   return KEEPS_TYPE.has(name) ? argument : "float";

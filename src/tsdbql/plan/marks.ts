@@ -1,20 +1,21 @@
-// What files of an answer say of its columns: which are the rows' own times, tags and fields, and which were computed. Of several sources
-// the first one decides, as the vendor has it.
+// Column metadata in files: which columns are the rows' own times, tags and fields, and which are computed. With several sources the first
+// one decides, like the vendor.
 import type { Call, Expression } from "../parse/ast.ts";
 import { isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
 import type { ColumnKind } from "./types.ts";
 
 export interface MarkedSource {
-  /** Null: it has no such column, or has computed it. */
+  /** Null: the source lacks the column, or computes it. */
   markOf(name: string): ColumnKind;
-  /** Its times are those of rows. */
+  /** True if its times are those of rows. */
   readonly keepsTimes: boolean;
 }
 
+/** The marks of a statement's columns. */
 export class Marks {
-  /** Of points that were chosen, other columns are those of their rows. */
+  /** True if other columns next to selected points are those of their rows. */
   private readonly keepsRows: boolean;
-  /** Times of the answer are those of rows. */
+  /** True if the answer's times are those of rows. */
   readonly keepsTimes: boolean;
 
   constructor(
@@ -45,7 +46,7 @@ function choosesRows(name: string): boolean {
   return isTopBottom(name) || name === "percentile";
 }
 
-/** Calls of points, without those within them. */
+/** Aggregates, selectors and transforms, without nested ones. */
 function callsIn(expression: Expression): readonly Call[] {
   switch (expression.kind) {
     case "call":

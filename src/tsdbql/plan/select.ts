@@ -1,5 +1,5 @@
-// A checked SELECT and the columns of its sources make a plan: which calls and columns are read, how its columns are computed of them and
-// what they are called. Nothing is read yet.
+// Plans a checked SELECT with the columns of its sources: which calls and columns are read, how output columns are computed from them, and
+// their names. Reads no data.
 import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
 import type { CheckedSelect } from "./check-select.ts";
@@ -8,7 +8,7 @@ import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions
 import { type MarkedSource, Marks } from "./marks.ts";
 import { type ColumnKind, kindIn, kindOf, type Schema, typeOf, withTypes } from "./types.ts";
 
-/** A measurement that exists. */
+/** An existing measurement. */
 export interface TableSource<T> {
   readonly kind: "table";
   readonly name: string;
@@ -23,7 +23,7 @@ export interface SelectSource<T> {
 
 export type PlannedSource<T> = TableSource<T> | SelectSource<T>;
 
-/** A column that is read, with the type that it is read as. */
+/** A column to read, with the type it is read as. */
 export interface PlannedColumn {
   readonly name: string;
   readonly kind: ColumnKind;
@@ -31,13 +31,13 @@ export interface PlannedColumn {
 
 export interface PlannedCall {
   readonly name: string;
-  /** What it is computed of: a column, or the answers of another call. */
+  /** Its input: a column, or the result of another call. */
   readonly of: PlannedColumn | PlannedCall;
-  /** Behind the column, without tags. */
+  /** Arguments after the column, without tags. */
   readonly args: readonly Literal[];
-  /** Of top and bottom. */
+  /** For top and bottom. */
   readonly tags: readonly string[];
-  /** Null: its column does not exist, so it gives nothing. */
+  /** Null: its column does not exist, so it has no points. */
   readonly type: FieldType | null;
   readonly isTransform: boolean;
   readonly text: string;
@@ -47,31 +47,31 @@ export interface PlannedOutput {
   readonly name: string;
   readonly expression: Expression;
   readonly type: FieldType | null;
-  /** A plain tag, whose type is string. */
+  /** True for a plain tag, whose type is string. */
   readonly isTag: boolean;
-  /** A tag of top and bottom, which INTO writes as a tag. */
+  /** A tag of top or bottom, which INTO writes as a tag. */
   readonly isTargetTag: boolean;
-  /** What files say of it; null: it is computed. */
+  /** Its mark in files; null: computed. */
   readonly mark: ColumnKind;
 }
 
 export interface SelectPlan<T> {
   readonly checked: CheckedSelect;
-  /** Of measurements, in order; a series bears one. */
+  /** Names of the measurements, in order; each series has one of them. */
   readonly names: readonly string[];
   readonly sources: readonly PlannedSource<T>[];
   readonly outputs: readonly PlannedOutput[];
   readonly calls: readonly PlannedCall[];
-  /** Columns that are shown beside them or instead of them. */
+  /** Columns selected in addition to calls, or without calls. */
   readonly columns: readonly PlannedColumn[];
-  /** Which symbol (calls first, then columns) a call or reference within an output's expression is. */
+  /** Index of the symbol (calls first, then columns) of a call or reference within an output's expression. */
   readonly symbols: ReadonlyMap<Expression, number>;
   readonly dimensions: readonly string[];
-  /** Times are those of rows. */
+  /** True if times are those of rows. */
   readonly keepsTimes: boolean;
-  /** A single call that chooses points, so that its points keep their own times and bring other columns along. */
+  /** True for a single selector, whose points keep their own times and include other columns. */
   readonly isSelector: boolean;
-  /** What a statement around this one may read. */
+  /** The columns available to an outer statement. */
   readonly schema: Schema;
 }
 
@@ -121,7 +121,7 @@ function markedSource(source: PlannedSource<unknown>): MarkedSource {
   return { markOf, keepsTimes };
 }
 
-/** The same text is computed once. */
+/** Symbols by their text: equal ones are computed once. */
 class SymbolTable {
   private readonly calls = new Map<string, { readonly call: PlannedCall; readonly nodes: Expression[] }>();
   private readonly columns = new Map<string, { readonly column: PlannedColumn; readonly nodes: Expression[] }>();
@@ -191,7 +191,7 @@ class SymbolTable {
   }
 }
 
-/** Fields by the names of columns, tags by the names that are grouped by. */
+/** Fields named like the output columns, tags like the grouping tags. */
 function schemaOf(names: readonly string[], outputs: readonly PlannedOutput[], dimensions: readonly string[]): Schema {
   const types = new Map<string, FieldType>();
   const tags = new Set(dimensions);

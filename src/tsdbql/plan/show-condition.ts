@@ -1,14 +1,14 @@
-// WHERE of the SHOW statements: about the tags of series, or, in SHOW MEASUREMENTS, about the tag values that a measurement has at all.
-// Time has been taken out of it. Where the language says nothing, it is as 1.x does: a comparison with a number is true of every series,
-// and one of two tags asks whether a series has them.
+// WHERE of the SHOW statements: conditions on the tags of series or, for SHOW MEASUREMENTS, on the tag values of a measurement. Time
+// conditions have been removed. Unspecified cases follow 1.x: a comparison with a number is true for every series, and a comparison of two
+// tags tests which of them a series has.
 import { TsdbError } from "../../model/errors.ts";
 import type { Binary, Expression } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
 import { compileRegex } from "../regex/matcher.ts";
 
-/** What is asked of a text: of a tag's value, "" where there is none, or of a measurement's name. */
+/** A condition on a text: a tag's value, "" if absent, or a measurement's name. */
 export interface TextCondition {
-  /** The text that it is compared with; null: a regular expression. */
+  /** The text to compare with; null: a regular expression. */
   readonly text: string | null;
   /** True: `!=` or `!~`. */
   readonly isNegated: boolean;
@@ -20,14 +20,14 @@ export type SeriesCondition =
   | { readonly kind: "and" | "or"; readonly left: SeriesCondition; readonly right: SeriesCondition }
   | { readonly kind: "name"; readonly of: TextCondition }
   | { readonly kind: "tag"; readonly tag: string; readonly of: TextCondition }
-  /** Series that have the first tag and, or but not, the second. */
+  /** Series that have the first tag and, depending on `hasOther`, also or not the second. */
   | { readonly kind: "has"; readonly tag: string; readonly other: string; readonly hasOther: boolean };
 
 const ALL: SeriesCondition = { kind: "all" };
 const MEASUREMENT_NAME = "_name";
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "=~", "!~"]);
 
-/** Of SHOW TAG VALUES CARDINALITY: a comparison is false of a series that does not have the tag. @throws TsdbError as `seriesCondition` */
+/** For SHOW TAG VALUES CARDINALITY: a comparison is false for series without the tag. @throws TsdbError as `seriesCondition` */
 export function presentCondition(where: Expression | null): SeriesCondition {
   return withPresence(seriesCondition(where, { kind: "none" }));
 }
@@ -40,7 +40,7 @@ function withPresence(condition: SeriesCondition): SeriesCondition {
   return { ...condition, left: withPresence(condition.left), right: withPresence(condition.right) };
 }
 
-/** `other`: what a comparison with something else than a text says. @throws TsdbError bad_query in 1.x's words */
+/** `other`: the result of comparing with anything but a text. @throws TsdbError bad_query in 1.x's words */
 export function seriesCondition(where: Expression | null, other = ALL): SeriesCondition {
   if (where === null) return ALL;
   switch (where.kind) {
@@ -72,11 +72,11 @@ function comparison({ operator, left, right }: Binary, other: SeriesCondition): 
   const of = textCondition(value, isNegated);
   if (of === null) return other;
   if (ref.name === MEASUREMENT_NAME) return { kind: "name", of };
-  // other names that begin so are those of the server's own lists, and filter nothing here
+  // other names with this prefix are those of system lists, and have no effect here
   return ref.name.startsWith("_") ? ALL : { kind: "tag", tag: ref.name, of };
 }
 
-/** Null: it is no text that it is compared with. */
+/** Null: the comparison is not with a text. */
 function textCondition(value: Expression, isNegated: boolean): TextCondition | null {
   if (value.kind === "string") {
     const text = value.value;
@@ -87,14 +87,14 @@ function textCondition(value: Expression, isNegated: boolean): TextCondition | n
   return { text: null, isNegated, accepts: (other) => regex.test(other) !== isNegated };
 }
 
-/** Which tags a condition looks at. */
+/** The tags used in a condition. */
 export function tagsOf(condition: SeriesCondition): string[] {
   if (condition.kind === "and" || condition.kind === "or") return [...tagsOf(condition.left), ...tagsOf(condition.right)];
   if (condition.kind === "tag") return [condition.tag];
   return condition.kind === "has" ? [condition.tag, condition.other] : [];
 }
 
-/** What a condition says of all series of one measurement: `name` is decided. */
+/** Evaluates the part of a condition that concerns the measurement's name. */
 export function ofMeasurement(condition: SeriesCondition, name: string): SeriesCondition {
   if (condition.kind === "name") return condition.of.accepts(name) ? ALL : { kind: "none" };
   if (condition.kind !== "and" && condition.kind !== "or") return condition;
@@ -107,9 +107,10 @@ export function ofMeasurement(condition: SeriesCondition, name: string): SeriesC
 
 // SHOW MEASUREMENTS ------------------------------------------------------------------------------------------------------------------
 
-/** A measurement passes a comparison of a tag if one of its series has such a value; a negated one if none has, but the tag. */
+/** A measurement passes a comparison of a tag if one of its series has such a value; it passes a negated one if none has, but some
+ *  series has the tag. */
 export interface MeasurementFilter {
-  /** Whose values it asks for. */
+  /** The tags whose values are needed. */
   readonly tags: readonly string[];
   accepts(name: string, valuesOf: (tag: string) => Iterable<string>): boolean;
 }

@@ -1,12 +1,12 @@
-// What WHERE says about time, apart from what it says about everything else. As in 1.x, every comparison with `time` narrows the one range
-// of the statement, even beside an OR.
+// Separates the time conditions of WHERE from the others. As in 1.x, every comparison with `time` narrows the statement's single range,
+// even next to an OR.
 import { TsdbError } from "../../model/errors.ts";
 import type { Binary, BinaryOperator, Expression } from "../parse/ast.ts";
 import { nodeName, printExpression } from "../parse/print.ts";
 import { expectTime } from "../parse/time-literals.ts";
 import { type FoldContext, fold, foldBinary } from "./fold.ts";
 
-/** Inclusive nanoseconds; null where nothing was said. May be empty, and its ends may lie a little outside of 64 bits. */
+/** Inclusive nanoseconds; null = unbounded. May be empty, and may slightly exceed 64 bits. */
 export interface TimeBounds {
   readonly minNs: bigint | null;
   readonly maxNs: bigint | null;
@@ -14,17 +14,17 @@ export interface TimeBounds {
 
 export interface SplitCondition {
   readonly bounds: TimeBounds;
-  /** Without comparisons with time, constants computed; null: every row. `false` stays. */
+  /** The condition without time comparisons, with constants folded; null: every row. `false` is kept. */
   readonly rest: Expression | null;
 }
 
-/** The times that 1.x has: the ends of 64 bits are its own marks. */
+/** The time range of 1.x, which reserves the extremes of 64 bits. */
 export const TIME_MIN_NS = -(2n ** 63n) + 2n;
 export const TIME_MAX_NS = 2n ** 63n - 2n;
 
 const UNBOUND: TimeBounds = { minNs: null, maxNs: null };
 
-/** @throws TsdbError bad_query: `time` compared with what is no time, or something that is no condition */
+/** @throws TsdbError bad_query: `time` compared with a non-time, or something that is no condition */
 export function splitCondition(where: Expression | null, context: FoldContext): SplitCondition {
   if (where === null) return { bounds: UNBOUND, rest: null };
   const { bounds, rest } = split(where, context);
@@ -64,6 +64,7 @@ const isTime = (one: Expression) => one.kind === "ref" && one.name.toLowerCase()
 
 const MIRRORED: Readonly<Partial<Record<BinaryOperator, BinaryOperator>>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
+/** The intersection of two ranges. */
 export function intersect(a: TimeBounds, b: TimeBounds): TimeBounds {
   const pick = (x: bigint | null, y: bigint | null, isTighter: (x: bigint, y: bigint) => boolean) =>
     x === null || y === null ? (x ?? y) : isTighter(x, y) ? x : y;
@@ -107,7 +108,7 @@ function instantOf(value: Expression, context: FoldContext): bigint {
   throw new TsdbError("bad_query", `invalid operation: time and ${nodeName(one)} are not compatible`);
 }
 
-/** Years of four digits and beyond. */
+/** Supports years of four and more digits. */
 function formatSeconds(ns: bigint): string {
   const seconds = ns / 1_000_000_000n - (ns % 1_000_000_000n < 0n ? 1n : 0n);
   const text = new Date(Number(seconds) * 1000).toISOString();

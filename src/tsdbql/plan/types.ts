@@ -1,33 +1,35 @@
-// Types of columns and expressions, as far as the schemas of a statement's sources decide them.
+// Types of columns and expressions, as determined by the schemas of a statement's sources.
 import { TsdbError } from "../../model/errors.ts";
 import type { BinaryOperator, Expression, FieldType, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
 import { callType, MATH_FUNCTIONS } from "./functions.ts";
 
-/** "tag": a text that a row has by its series. Null: there is no such column. */
+/** "tag": a text that rows have by their series. Null: there is no such column. */
 export type ColumnKind = FieldType | "tag" | null;
 
-/** The columns that a source has. */
+/** The columns of a source. */
 export interface Schema {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly tags: ReadonlySet<string>;
 }
 
-/** Of several sources' types for one name the first of these is taken. */
+/** If sources have different types for one name, the first of these wins. */
 const RANK: Readonly<Record<FieldType | "tag", number>> = { float: 0, integer: 1, unsigned: 2, string: 3, boolean: 4, tag: 5 };
 
+/** The type that wins between two sources. */
 export function strongerKind(a: ColumnKind, b: ColumnKind): ColumnKind {
   if (a === null || b === null) return a ?? b;
   return RANK[b] < RANK[a] ? b : a;
 }
 
+/** The type of a column over all sources. */
 export function kindIn(schemas: readonly Schema[], name: string): ColumnKind {
   let kind: ColumnKind = null;
   for (const { fields, tags } of schemas) kind = strongerKind(kind, fields.get(name) ?? (tags.has(name) ? "tag" : null));
   return kind;
 }
 
-/** What a reference means: its cast, else what the sources have. */
+/** The type of a reference: its cast, otherwise that of the sources. */
 export function kindOf({ name, cast }: VarRef, schemas: readonly Schema[]): ColumnKind {
   if (cast === null) return kindIn(schemas, name);
   if (cast === "field") {
@@ -39,7 +41,7 @@ export function kindOf({ name, cast }: VarRef, schemas: readonly Schema[]): Colu
 
 type ValueKind = ColumnKind | "duration" | "time" | "regex";
 
-/** The type of an expression's values; null: it has none. @throws TsdbError bad_query: operands do not go together */
+/** The type of an expression's values; null: it has none. @throws TsdbError bad_query: incompatible operands */
 export function typeOf(expression: Expression, schemas: readonly Schema[]): FieldType | null {
   const kind = valueKind(expression, schemas);
   if (kind === "tag") return "string";
@@ -87,7 +89,7 @@ function binaryKind(operator: BinaryOperator, expression: Expression & { kind: "
   const right = valueKind(expression.right, schemas);
   if ((left === "unsigned" && right === "integer") || (left === "integer" && right === "unsigned")) {
     const [signed, whole] = left === "integer" ? [expression.left, expression.right] : [expression.right, expression.left];
-    // an integer that is written down is as unsigned as wanted
+    // an integer literal can be unsigned
     if (signed.kind !== "integer" || signed.value < 0n) {
       const isLiteral = whole.kind === "integer";
       const why = isLiteral

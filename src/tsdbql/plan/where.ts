@@ -1,15 +1,15 @@
-// What a condition asks of the rows of one measurement: of single tags, of single fields, and what only a whole row can answer.
+// Splits a condition on one measurement's rows into tests of single tags, tests of single fields, and the rest, which needs whole rows.
 import type { BinaryOperator, Expression, Literal } from "../parse/ast.ts";
 import { compileRegex } from "../regex/matcher.ts";
 import { type ColumnKind, kindOf, type Schema } from "./types.ts";
 
 export interface TagTest {
   readonly tag: string;
-  /** The only values that pass; null: they are not known by name. */
+  /** The only values that pass; null: not known by value. */
   readonly values: readonly string[] | null;
-  /** How many texts and patterns a value is compared with. */
+  /** Number of texts and patterns that a value is compared with. */
   readonly size: number;
-  /** "" is a tag that is absent. */
+  /** "" stands for an absent tag. */
   accepts(value: string): boolean;
 }
 
@@ -20,7 +20,7 @@ export interface FieldComparison {
   readonly value: number | bigint | boolean;
 }
 
-/** Of a string field: it is one of them. */
+/** A string field that is one of several texts. */
 export interface FieldTexts {
   readonly field: string;
   readonly operator: "in";
@@ -30,16 +30,17 @@ export interface FieldTexts {
 export type FieldTest = FieldComparison | FieldTexts;
 
 export interface Where {
-  /** No row at all satisfies it. */
+  /** True if no row satisfies it. */
   readonly isNever: boolean;
   readonly tags: readonly TagTest[];
   readonly fields: readonly FieldTest[];
-  /** All of them must be true of a row; they may need any column. */
+  /** Conditions that a row must satisfy in addition; may use any column. */
   readonly rows: readonly Expression[];
 }
 
 export const EVERYTHING: Where = { isNever: false, tags: [], fields: [], rows: [] };
 
+/** Splits a condition. */
 export function planWhere(condition: Expression | null, schema: Schema): Where {
   const tags: TagTest[] = [];
   const fields: FieldTest[] = [];
@@ -68,7 +69,7 @@ function conjuncts(condition: Expression): Expression[] {
   return parts;
 }
 
-/** True or false: of all rows. Null: it is not simple. */
+/** True or false: for all rows. Null: not a simple test. */
 function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boolean | null {
   if (part.kind === "boolean") return part.value;
   if (part.kind !== "binary") return null;
@@ -79,7 +80,7 @@ function simpleTest(part: Expression, schema: Schema): TagTest | FieldTest | boo
   return null;
 }
 
-/** Alternatives that all ask of one tag, or for texts of one field, or are decided for all rows. */
+/** Alternatives that all test one tag, or compare one field with texts, or are constant. */
 function anyOf(part: Expression, schema: Schema): TagTest | FieldTexts | boolean | null {
   const tests: (TagTest | FieldTexts)[] = [];
   const left: Expression[] = [part];
@@ -104,7 +105,7 @@ function anyOf(part: Expression, schema: Schema): TagTest | FieldTexts | boolean
   return anyTag(first.tag, tests);
 }
 
-/** Passes what one of the tests passes. */
+/** Passes if one of the tests passes. */
 export function anyTag(tag: string, tests: readonly TagTest[]): TagTest {
   const values = new Set(tests.flatMap((test) => test.values ?? []));
   const others = tests.filter((test) => test.values === null);
@@ -118,6 +119,7 @@ export function anyTag(tag: string, tests: readonly TagTest[]): TagTest {
 
 const MIRRORED: Partial<Record<BinaryOperator, BinaryOperator>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" };
 
+/** True for a constant. */
 export function isLiteral(expression: Expression): expression is Literal {
   return !["ref", "call", "binary", "paren", "wildcard", "distinct"].includes(expression.kind);
 }
@@ -139,7 +141,7 @@ function refTest(
   return fieldTest(ref.name, kind, operator, value);
 }
 
-/** What is no field counts as a tag, which may be absent everywhere. */
+/** Anything but a field counts as a tag, possibly absent everywhere. */
 export function isTagLike(kind: ColumnKind): kind is "tag" | null {
   return kind === "tag" || kind === null;
 }
@@ -169,7 +171,7 @@ function fieldTest(field: string, kind: ColumnKind, operator: BinaryOperator, li
   if (kind === "float") return { field, operator: comparison, value: Number(literal.value) };
   if (kind !== "integer" && kind !== "unsigned") return null;
   if (literal.kind === "number") {
-    // beyond 2^53 a comparison as floats is another one than as integers
+    // beyond 2^53 comparing as floats differs from comparing as integers
     if (!Number.isSafeInteger(literal.value)) return null;
     return wholeTest(field, kind, comparison, BigInt(literal.value), null);
   }

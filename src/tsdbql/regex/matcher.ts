@@ -1,5 +1,5 @@
-// Regular expressions of the language as something that tests texts, in time that grows with the text's length alone: all states that a
-// text may be in are followed at once, so that no expression makes a search go back and forth for ever.
+// Matches regular expressions in time linear in the text's length: simulates all states of the automaton in parallel, so that no expression
+// causes backtracking.
 import { TsdbError } from "../../model/errors.ts";
 import { finish, StepCounter, type Steps } from "../../model/steps.ts";
 import { TSDBQL_LIMITS } from "../parse/limits.ts";
@@ -7,14 +7,14 @@ import { type Assertion, type CharSet, parseRegex, type RegexNode } from "./pars
 
 export interface TextTest {
   test(text: string): boolean;
-  /** The same with pauses: a long text takes long. */
+  /** The same with pauses, for long texts. */
   steps(text: string): Steps<boolean>;
 }
 
 const KEPT_MAX = 256;
 const kept = new Map<string, TextTest>();
 
-/** @param source has been checked by the parser @throws TsdbError bad_query: too large */
+/** @param source checked by the parser @throws TsdbError bad_query: too large */
 export function compileRegex(source: string): TextTest {
   const known = kept.get(source);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function compileRegex(source: string): TextTest {
 
 const PLAIN = /^(\^?)([\w \-,:;@#%&=<>"'~!/]*)(\$?)$/;
 
-/** Of a text without anything special in it, or null. */
+/** A test for a pattern without special characters, or null. */
 function plainTest(source: string): TextTest | null {
   const [, start, text, end] = PLAIN.exec(source) ?? [];
   if (text === undefined) return null;
@@ -44,7 +44,7 @@ function inOneStep(test: (text: string) => boolean): TextTest {
   };
 }
 
-/** What a state does: takes a character, goes on at two places, or on if an assertion holds. */
+/** The kinds of states: consumes a character, branches to two states, or continues if an assertion holds. */
 type State =
   | { readonly kind: "set"; readonly has: (code: number) => boolean; next: number }
   | { readonly kind: "split"; next: number; other: number }
@@ -56,7 +56,7 @@ const NOWHERE = -1;
 class Automaton implements TextTest {
   private readonly states: State[] = [];
   private readonly first: number;
-  /** Of the search that ended last; null while one goes on: there may be others meanwhile. */
+  /** Buffers of the last completed search; null during one, because searches may overlap. */
   private scratch: Scratch | null = null;
 
   constructor(node: RegexNode) {
@@ -82,7 +82,7 @@ class Automaton implements TextTest {
     let count = 0;
     for (let at = 0, step = 0; ; step++) {
       if (counter.isDue(1 + count)) yield;
-      // a match may begin anywhere
+      // a match may start anywhere
       count = this.reach(this.first, { list: current, count, reachedAt: scratch.reachedAt }, { text, at, step });
       if (count < 0) return true;
       if (at >= text.length) return false;
@@ -100,7 +100,7 @@ class Automaton implements TextTest {
     }
   }
 
-  /** Adds the states that are reached from one without a character. -1: the end is among them. */
+  /** Adds the states reachable from one without consuming a character. Returns -1 if the final state is among them. */
   private reach(from: number, { list, count, reachedAt }: Reached, place: Place): number {
     const left = [from];
     let end = count;
@@ -122,7 +122,7 @@ class Automaton implements TextTest {
     return this.states.push(state) - 1;
   }
 
-  /** The state at which a node begins that goes on at `next`. */
+  /** The start state of a node that continues at `next`. */
   private build(node: RegexNode, next: number): number {
     switch (node.kind) {
       case "set":
@@ -154,9 +154,9 @@ class Automaton implements TextTest {
   }
 }
 
-/** What a search writes to. */
+/** Buffers of a search. */
 class Scratch {
-  /** For each state the step at which it was last reached. */
+  /** For each state: the step at which it was last reached. */
   readonly reachedAt: Int32Array;
   readonly current: Int32Array;
   readonly following: Int32Array;

@@ -1,12 +1,12 @@
-// Go's regular expressions (RE2's syntax) as a tree, for a matcher that goes over a text once. Sources have been checked to compile
-// (go-regex.ts), so what cannot be is not told apart here.
+// Parses Go's regular expressions (RE2's syntax) to a tree for the matcher. Sources have been checked (go-regex.ts), so errors are not
+// detected here.
 import { TsdbError } from "../../model/errors.ts";
 
-/** Code points that match. */
+/** A set of code points. */
 export interface CharSet {
-  /** Pairs of first and last, inclusive. */
+  /** Pairs of first and last code point, inclusive. */
   readonly ranges: readonly number[];
-  /** Characters by property; their complement if it says so. */
+  /** Characters by Unicode property, or their complement. */
   readonly properties: readonly { readonly pattern: RegExp; readonly isNegated: boolean }[];
   readonly isNegated: boolean;
 }
@@ -18,7 +18,7 @@ export type RegexNode =
   | { readonly kind: "assertion"; readonly assertion: Assertion }
   | { readonly kind: "sequence"; readonly parts: readonly RegexNode[] }
   | { readonly kind: "choice"; readonly branches: readonly RegexNode[] }
-  /** `most` null: any number. */
+  /** `most` null: unlimited. */
   | { readonly kind: "repeat"; readonly part: RegexNode; readonly least: number; readonly most: number | null };
 
 const MAX_CODE = 0x10ffff;
@@ -42,7 +42,7 @@ const POSIX: Readonly<Record<string, readonly number[]>> = {
   xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
 };
 const CONTROLS: Readonly<Record<string, number>> = { a: 7, f: 12, t: 9, n: 10, r: 13, v: 11 };
-/** Of a range with more characters, letters of the other case are not looked for one by one. */
+/** In larger ranges, letters of the other case are not enumerated. */
 const FOLDED_MAX = 4096;
 
 interface Flags {
@@ -51,6 +51,7 @@ interface Flags {
   readonly s: boolean;
 }
 
+/** Parses a checked source. */
 export function parseRegex(source: string): RegexNode {
   return new RegexParser(source).parse();
 }
@@ -87,7 +88,7 @@ class RegexParser {
     return { kind: "sequence", parts };
   }
 
-  /** Null: it sets flags or is empty. */
+  /** Null: a flag group, or empty. */
   private part(): RegexNode | null {
     const char = this.chars[this.at++]!;
     switch (char) {
@@ -113,7 +114,7 @@ class RegexParser {
     for (;;) {
       const count = this.repetition();
       if (count === null) return node;
-      // a lazy one matches the same texts
+      // a lazy repetition matches the same texts
       this.accept("?");
       node = { kind: "repeat", part: node, ...count };
     }
@@ -143,7 +144,7 @@ class RegexParser {
     return node;
   }
 
-  /** False: the group was nothing but flags, which count from here to its end. */
+  /** Returns false for a group of flags only, which apply from here to the end of the enclosing group. */
   private setFlags(): boolean {
     let value = true;
     const flags = { ...this.flags };
@@ -185,7 +186,7 @@ class RegexParser {
       }
       parts.push(this.literal(this.chars[this.at++]!.codePointAt(0)!));
     }
-    // what is behind it repeats its last character
+    // a repetition after it applies to its last character
     const last = parts.pop();
     return { kind: "sequence", parts: last === undefined ? parts : [...parts, this.repeated(last)] };
   }
@@ -315,7 +316,7 @@ function complement(ranges: readonly number[]): number[] {
   return others;
 }
 
-/** With the letters of the other case. */
+/** Adds the letters of the other case. */
 function folded(ranges: readonly number[]): number[] {
   const all = [...ranges];
   for (let i = 0; i < ranges.length; i += 2) {

@@ -1,4 +1,4 @@
-// SELECT with calls: the groups of all calls, then for each group the results of its calls joined by time into rows.
+// SELECT with calls: determines the groups of all calls, then for each group joins the calls' results by time into rows.
 import type { Steps } from "../../../model/steps.ts";
 import { cellsOf } from "../../functions/columns.ts";
 import { joinByTime } from "../../functions/rows.ts";
@@ -14,6 +14,7 @@ import { CallResults } from "./call-results.ts";
 import type { GroupResult } from "./group-request.ts";
 import { readGroups } from "./groups.ts";
 
+/** The rows of a SELECT with calls, in blocks of one series each. @throws TsdbError query_limit, cancelled */
 export async function* aggregateBlocks(
   context: SelectContext,
   plan: RunPlan,
@@ -33,7 +34,7 @@ export async function* aggregateBlocks(
   }
 }
 
-/** Tags of measurements are no points, but what an inner statement shows is. */
+/** Tags of a measurement are not points, but the columns of a subquery are. */
 function hasPoints(call: PlannedCall, { sources }: RunPlan): boolean {
   const { kind } = columnOf(call);
   return kind !== null && !(kind === "tag" && sources.every((source) => source.kind === "table"));
@@ -50,7 +51,7 @@ class GroupBlocks {
     this.results = new CallResults(plan.checked);
   }
 
-  /** The rows of one group; null: there are none. */
+  /** The rows of one group; null if there are none. */
   *block({ tags, bases, columnAt }: GroupResult): Steps<RowBlock | null> {
     const { plan, name } = this;
     const { checked } = plan;
@@ -80,7 +81,7 @@ class GroupBlocks {
     return { name, tags, times: rows.times, columns: yield* computeOutputs(plan, filled, rowCount) };
   }
 
-  /** A call without a point in any window is filled with the number itself, whatever the field is. */
+  /** A call without points in any window is filled with the fill value, whatever the field's type. */
   private absent({ type }: PlannedCall, rowCount: number): AnyCells | null {
     const { interval, fill } = this.plan.checked;
     if (interval !== null && fill.kind === "value") return cellsOf("float", new Float64Array(rowCount).fill(Number(fill.value)), null);

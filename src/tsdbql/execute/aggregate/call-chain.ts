@@ -1,4 +1,4 @@
-// A call of a SELECT from the inside out: a column's points or a call by group and window, then the functions of points in order.
+// Decomposes a call of a SELECT from the inside out: a column's points or an aggregate per group and window, then transforms.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { TRANSFORMS } from "../../functions/transforms.ts";
 import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
@@ -11,12 +11,13 @@ type Checked = RunPlan["checked"];
 export interface CallChain {
   readonly call: PlannedCall;
   readonly base: BaseCall;
-  /** From the innermost on. */
+  /** Innermost first. */
   readonly transforms: readonly PlannedCall[];
-  /** What is read for it: the statement's range, and windows before it for functions that look back. */
+  /** The range to read: the statement's, extended by earlier windows for transforms that look back. */
   readonly range: TimeRange;
 }
 
+/** Decomposes a call. */
 export function callChain(call: PlannedCall, range: TimeRange, checked: Checked): CallChain {
   const transforms: PlannedCall[] = [];
   let inner = call;
@@ -29,7 +30,7 @@ export function callChain(call: PlannedCall, range: TimeRange, checked: Checked)
   return { call, base, transforms, range: extendedRange(transforms, range, checked) };
 }
 
-/** `range` with the windows before it (after it, if time descends) that the functions look back on. */
+/** `range` extended by the windows before it (after it, if time descends) that the transforms need. */
 function extendedRange(transforms: readonly PlannedCall[], range: TimeRange, { interval, descending }: Checked): TimeRange {
   const windows = transforms.reduce((sum, { name, args }) => sum + TRANSFORMS.get(name)!.windowsBefore(args), 0);
   if (interval === null || windows === 0 || !Number.isFinite(windows)) return range;
@@ -38,7 +39,7 @@ function extendedRange(transforms: readonly PlannedCall[], range: TimeRange, { i
   return { minNs: range.minNs < TIME_MIN_NS + byNs ? TIME_MIN_NS : range.minNs - byNs, maxNs: range.maxNs };
 }
 
-/** The column that the innermost call is of. */
+/** The column of the innermost call. */
 export function columnOf(call: PlannedCall): PlannedColumn {
   return "args" in call.of ? columnOf(call.of) : call.of;
 }

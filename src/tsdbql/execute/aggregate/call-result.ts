@@ -1,4 +1,4 @@
-// What one call gave for one group: its points, and the rows of the set that they are; cut to a limit, spread over filled windows.
+// The result of one call for one group: its points and the source rows of selectors; limited, or expanded by filled windows.
 import { isPause, type Steps } from "../../../model/steps.ts";
 import type { Cells } from "../../functions/operator.ts";
 import type { Points, WindowPoints } from "../../functions/points.ts";
@@ -7,11 +7,11 @@ import { presentPoints } from "../rows/cells.ts";
 
 export interface CallResult {
   readonly points: WindowPoints;
-  /** Rows of the set that the points are; -1 where a window was filled. */
+  /** Source row of each point; -1 for a filled window. */
   readonly rows: Int32Array | null;
 }
 
-/** Points that are among the first `wanted` windows at most, and so within `starts`. */
+/** The points within the first `wanted` windows, and thus within `starts`. */
 export function* upTo(points: Points, starts: BigInt64Array, wanted: number): Steps<Points> {
   if (points.times.length <= wanted && starts.length <= wanted) return points;
   const last = starts[starts.length - 1]!;
@@ -21,20 +21,21 @@ export function* upTo(points: Points, starts: BigInt64Array, wanted: number): St
     if (isPause(count)) yield;
     count++;
   }
-  // and one behind them: a line goes on to it, and it says that the group has any
+  // and one after them: linear fill needs it, and it shows that the group has points
   count++;
   if (count >= points.times.length) return points;
   const cells = { type: points.type, values: points.values, validity: null } as Cells;
   return (yield* presentPoints(cells, points.times, 0, count)).points;
 }
 
+/** Only the points that have a value. */
 export function* withoutNulls({ points, validity }: WindowPoints): Steps<Points> {
   if (validity === null) return points;
   const cells = { type: points.type, values: points.values, validity } as Cells;
   return (yield* presentPoints(cells, points.times, 0, points.times.length)).points;
 }
 
-/** Rows of points, for the same points with more between them. */
+/** Source rows of points after filling inserted more points between them. */
 export function* spread(rows: Int32Array, times: BigInt64Array, filledTimes: BigInt64Array): Steps<Int32Array> {
   const spreadRows = new Int32Array(filledTimes.length).fill(-1);
   let at = 0;
@@ -45,7 +46,7 @@ export function* spread(rows: Int32Array, times: BigInt64Array, filledTimes: Big
   return spreadRows;
 }
 
-/** LIMIT and OFFSET are for each call. */
+/** LIMIT and OFFSET apply to each call. */
 export function* limit(
   { points: { points, validity }, rows }: CallResult,
   { limit: most, offset }: { readonly limit: number; readonly offset: number },

@@ -1,4 +1,4 @@
-// What each call of one group gives, from the points of its base: windows filled, then the functions of points in order.
+// Computes the result of each call of a group from its base points: fills windows, then applies transforms.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { Steps } from "../../../model/steps.ts";
 import { fillWindows } from "../../functions/fill.ts";
@@ -14,11 +14,12 @@ import type { CallChain } from "./call-chain.ts";
 import { type CallResult, spread, upTo, withoutNulls } from "./call-result.ts";
 import type { BasePoints } from "./points.ts";
 
-/** Where a clock changes, windows are longer or shorter. */
+/** Where clocks change, windows are longer or shorter. */
 const SPARE_WINDOWS = 4;
 
+/** Computes the results of one statement's calls, group by group. */
 export class CallResults {
-  /** Beginnings of windows are mostly the same for all groups. */
+  /** Window starts, cached: they are mostly the same for all groups. */
   private starts: { readonly minNs: bigint; readonly maxNs: bigint; readonly startsNs: BigInt64Array } | null = null;
 
   constructor(private readonly checked: RunPlan["checked"]) {}
@@ -36,7 +37,7 @@ export class CallResults {
     return points.times.length === 0 ? null : { points: { points, validity: null }, rows: null };
   }
 
-  /** The points with those that fill() gives to windows without any. */
+  /** Adds the points that fill() creates for empty windows. */
   private *filled({ base: { call }, transforms, range }: CallChain, { points, rows }: BasePoints): Steps<CallResult> {
     const { interval, fill, limit, offset } = this.checked;
     const isList = call === null || REDUCERS.get(call.name)!.isList;
@@ -44,7 +45,7 @@ export class CallResults {
     const wanted = limit > 0 && transforms.length === 0 ? limit + offset : null;
     const starts = yield* this.windowStarts(points, range, wanted);
     const shown = wanted === null ? points : yield* upTo(points, starts, wanted);
-    // windows without values count none
+    // windows without values count as 0
     const ownFill: Fill = call.name === "count" && fill.kind === "null" ? { kind: "value", value: 0n } : fill;
     const isWhole = yield* haveEqualTimes(shown.times, starts);
     const filled: WindowPoints = isWhole
@@ -53,7 +54,7 @@ export class CallResults {
     return { points: filled, rows: rows === null ? null : yield* spread(rows, shown.times, filled.points.times) };
   }
 
-  /** Of the range, or of the first windows of it that are wanted and a few more. */
+  /** The window starts of the range, or only of the first windows needed and a few more. */
   private *windowStarts({ times }: Points, range: TimeRange, wanted: number | null): Steps<BigInt64Array> {
     const { interval, timeZone, descending } = this.checked;
     const grid = { intervalNs: interval!.durationNs, offsetNs: interval!.offsetNs, zone: timeZone };

@@ -1,4 +1,4 @@
-// The groups of a SELECT with calls: which way they are read is decided here, once for all calls that read the same range.
+// The groups of a SELECT with calls: selects how they are read, once for all calls that read the same range.
 import { compareTags } from "../rows/order.ts";
 import { sourcesOf } from "../select-context.ts";
 import type { GroupReader, GroupRequest, GroupResult, TableRequest } from "./group-request.ts";
@@ -8,10 +8,10 @@ import { findRows, groupsOfRows } from "./row-groups.ts";
 import { narrowingOf, STORAGE_GROUPS } from "./storage-groups.ts";
 import { STRETCH_GROUPS } from "./stretch-groups.ts";
 
-/** Of a measurement, the cheapest first. What none of them can read is made from rows. */
+/** For measurements, the cheapest first. If none applies, groups are computed from rows. */
 const READERS: readonly GroupReader[] = [NEWEST_GROUPS, STORAGE_GROUPS, STRETCH_GROUPS];
 
-/** All groups of all chains, in order of tags; `bases` are in order of `chains`. */
+/** All groups of all chains, ordered by tags; `bases` are in the order of `chains`. */
 export async function readGroups({ chains, ...request }: Omit<GroupRequest, "range">): Promise<GroupResult[]> {
   const found = new Map<string, GroupResult & { readonly bases: (BasePoints | null)[] }>();
   for (const together of Map.groupBy(chains, ({ range }) => `${range.minNs} ${range.maxNs}`).values()) {

@@ -1,4 +1,4 @@
-// last() of everything, from the newest row of each series alone.
+// Computes groups of last() from the newest row of each series alone.
 import { planWhere } from "../../plan/where.ts";
 import type { AnyCells } from "../rows/columns.ts";
 import type { GroupReader, GroupRequest } from "./group-request.ts";
@@ -16,7 +16,7 @@ export const NEWEST_GROUPS: GroupReader = {
   },
 };
 
-/** Whether every row has a value in every column that is asked for: otherwise an older row may have the last one. */
+/** True if every row has a value in every requested column: otherwise an older row may have the last value. */
 function hasAllValues({ set, columnAt }: FoundRows, { chains }: GroupRequest): boolean {
   const isFull = (cells: AnyCells | null) => cells !== null && cells.type !== "tag" && cells.validity === null;
   return set.times.length === 0 || chains.every(({ base: { column } }) => isFull(columnAt(column.name, column.kind)));

@@ -1,4 +1,4 @@
-// Calls computed from rows in groups: what the storage cannot make while it reads.
+// Computes calls from grouped rows, where the scan cannot aggregate.
 
 import { inSteps, type Steps } from "../../../model/steps.ts";
 import type { TimeZone } from "../../../model/time/time-zone.ts";
@@ -12,9 +12,9 @@ import { type PresentPoints, presentPoints } from "../rows/cells.ts";
 import type { AnyCells } from "../rows/columns.ts";
 import type { RowSet } from "../rows/rows.ts";
 
-/** What is made of a column before any function of points in order: its points, or one call's by windows. */
+/** What is computed from a column before any transform: its points, or one aggregate per window. */
 export interface BaseCall {
-  /** Null: the column's points as they are. */
+  /** Null: the column's points, unaggregated. */
   readonly call: PlannedCall | null;
   readonly column: PlannedColumn;
 }
@@ -23,14 +23,14 @@ export interface BaseRequest {
   readonly bases: readonly BaseCall[];
   readonly interval: Interval | null;
   readonly zone: TimeZone | null;
-  /** Of results without windows. */
+  /** Time of results without windows. */
   readonly startNs: bigint;
   readonly endNs: bigint;
   readonly ownTimes: boolean;
   readonly descending: boolean;
 }
 
-/** Points of one base of one group, and the rows of the set that they are, where they are rows. */
+/** The points of one base for one group, and their source rows, where they are rows. */
 export interface BasePoints {
   readonly points: Points;
   readonly rows: Int32Array | null;
@@ -39,7 +39,7 @@ export interface BasePoints {
 /** Finds columns of a row set. */
 export type ColumnAt = (name: string, kind: PlannedColumn["kind"]) => AnyCells | null;
 
-/** One group's results, one a base; null: no points. */
+/** The results of one group, one per base; null: no points. */
 export function* basePoints(set: RowSet, group: number, columnAt: ColumnAt, request: BaseRequest): Steps<(BasePoints | null)[]> {
   const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
   const known = new Map<string, { readonly present: PresentPoints; windows: Windows | null } | null>();
@@ -87,7 +87,7 @@ function* reduceCall(
   };
   const inner = call.of;
   if ("args" in inner) {
-    // count(distinct(x)): the distinct values of a window, counted
+    // count(distinct(x)): the number of distinct values per window
     const distinct = yield* REDUCERS.get(inner.name)!.reduce(present.points, windows, inner.args, context);
     const offsets = new Int32Array(windows.startsNs.length + 1);
     yield* inSteps(distinct.windows.length, (from, to) => {
@@ -104,10 +104,10 @@ function* reduceCall(
   return { points, rows: rows === null ? null : rows.map((row) => present.rows[row]!) };
 }
 
-/** The same rows are chosen of the same data, however often a statement runs. */
+/** Fixed, so that repeated statements select the same rows. */
 const SEED = 1;
 
-/** Numbers for the values of tags (or fields) of each point. */
+/** Numbers the tag (or field) values of each point. */
 function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Steps<Int32Array> {
   const columns = tags.map((tag) => columnAt(tag, "tag") ?? columnAt(tag, "string"));
   const known = new Map<string, number>();

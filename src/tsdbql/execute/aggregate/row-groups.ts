@@ -1,11 +1,11 @@
-// Groups made from rows: always possible, and what the cheaper ways are measured by.
+// Computes groups from rows: always possible, and the reference for the cheaper ways.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { PlannedColumn } from "../../plan/select.ts";
 import type { RowSet, RowsRequest } from "../rows/rows.ts";
 import { type GroupRequest, type GroupResult, hasOwnTimes, startOf } from "./group-request.ts";
 import { basePoints, type ColumnAt } from "./points.ts";
 
-/** What more is known of the rows that are wanted. */
+/** Additional restrictions on the wanted rows. */
 export type Narrowing = Pick<RowsRequest, "newestOnly" | "also"> & { readonly range?: TimeRange };
 
 export interface FoundRows {
@@ -13,7 +13,7 @@ export interface FoundRows {
   readonly columnAt: ColumnAt;
 }
 
-/** Of rows of one time these give the same value in any order. Sums of floats do not, to the last bit. */
+/** Functions whose result does not depend on the order of rows with equal times. Float sums depend on it in their last bit. */
 const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread", "median", "percentile", "first", "last"]);
 
 /** @throws TsdbError query_limit */
@@ -35,6 +35,7 @@ export async function findRows(request: GroupRequest, narrowing: Narrowing): Pro
   return { set, columnAt };
 }
 
+/** The groups of rows that `findRows` returned. */
 export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan, range, chains }: GroupRequest): Promise<GroupResult[]> {
   const { turns } = context;
   const { checked } = plan;
@@ -56,12 +57,12 @@ export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan
   return groups;
 }
 
-/** Whether the answer shows in which order rows of one time come. */
+/** True if the answer depends on the order of rows with equal times. */
 function isOrderSeen({ plan, chains }: GroupRequest): boolean {
   return plan.columns.length > 0 || chains.some(({ base: { call } }) => call === null || !ORDERLESS.has(call.name));
 }
 
-/** Each once. */
+/** Without duplicates. */
 function distinctColumns(columns: readonly PlannedColumn[]): PlannedColumn[] {
   const known = new Map(columns.map((column) => [`${column.kind} ${column.name}`, column]));
   return [...known.values()];

@@ -1,5 +1,5 @@
-// Calls that the storage itself can make while it reads: counts, sums, means, extremes, first and last values, by windows of a fixed
-// length and tags. What it cannot make is made from rows (points.ts).
+// Pushes calls down to the scan: counts, sums, means, extremes, first and last values, by windows of fixed length and tags. All others are
+// computed from rows (points.ts).
 import {
   type Aggregate,
   type AggregateFunction,
@@ -26,27 +26,27 @@ import type { MeasurementTable, ScanPredicates } from "../rows/table.ts";
 
 export interface CallRequest {
   readonly calls: readonly PlannedCall[];
-  /** In order of their names; those that the measurement does not have are "" everywhere. */
+  /** Ordered by name; tags that the measurement lacks are "" everywhere. */
   readonly groupBy: readonly string[];
   readonly range: TimeRange;
   readonly interval: Interval | null;
   readonly zone: TimeZone | null;
-  /** Of results without windows; a single selector's points have their own. */
+  /** Time of results without windows; points of a single selector keep their own. */
   readonly startNs: bigint;
   readonly ownTimes: boolean;
-  /** Of first and last only the times matter: any value at that time will do. */
+  /** For first and last only the times matter: any value at that time will do. */
   readonly timesOnly?: boolean;
   readonly descending: boolean;
 }
 
-/** What the calls give for one group, each in order of time. */
+/** The results of the calls for one group, each ordered by time. */
 export interface CallGroup {
   readonly tags: readonly string[];
-  /** One a call; null: nothing. */
+  /** One per call; null: no points. */
   readonly points: readonly (Points | null)[];
 }
 
-/** Null: the storage cannot make them, or not all of them. */
+/** Returns null if the scan cannot compute all of them. */
 export async function kernelCalls(
   table: MeasurementTable,
   request: CallRequest,
@@ -80,18 +80,18 @@ export async function kernelCalls(
 
 interface KernelPlan {
   readonly groupBy: readonly ColumnDef[];
-  /** Of `groupBy`, those of the request, by its place in the request's list; null: the measurement has no such tag. */
+  /** Position of each `groupBy` tag among the request's; null: the measurement has no such tag. */
   readonly keys: readonly (number | null)[];
   readonly aggregates: readonly Aggregate[];
   /** Null: no windows. */
   readonly originNs: bigint | null;
-  /** Groups are finer than they are wanted: several of them are one. */
+  /** True if the scan's groups are finer than requested and must be combined. */
   readonly isFine: boolean;
-  /** One a call. */
+  /** One per call. */
   readonly makers: readonly Maker[];
 }
 
-/** Places in `aggregates` of what a call is made of. */
+/** Positions in `aggregates` that a call is computed from. */
 interface Maker {
   readonly call: PlannedCall;
   readonly parts: readonly number[];
@@ -116,7 +116,7 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
   const aggregates: Aggregate[] = [];
   const makers: Maker[] = [];
   const isChosen = request.timesOnly !== true && request.calls.some(({ name }) => name === "first" || name === "last");
-  // of several series at one time the greatest value counts, so series are told apart
+  // with several series at one time the greatest value wins, so series must be distinguished
   const others = isChosen ? table.tagColumns.filter((column) => !known.includes(column)) : [];
   const isFine = others.length > 0;
   for (const call of request.calls) {
@@ -127,7 +127,7 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
     if (!isField || table.schema.fields.get(column.name) !== call.of.kind) return null;
     if ((call.name === "min" || call.name === "max") && request.ownTimes) return null;
     if (call.name === "spread" && column.type === ColumnType.boolean) return null;
-    // means of means are none
+    // means cannot be combined
     const wanted = isFine && call.name === "mean" ? (["sum", "count"] as const) : functions;
     const parts = wanted.map((fn) => place(aggregates, { fn, column }));
     if (parts.some((part) => part < 0)) return null;
@@ -148,7 +148,7 @@ function place(aggregates: Aggregate[], aggregate: Aggregate): number {
   return found >= 0 ? found : aggregates.push(aggregate) - 1;
 }
 
-/** Where windows begin; null: there are none. Undefined: they are not all of one length. */
+/** Origin of the windows; null: no windows. Undefined: windows of different lengths. */
 function originOf({ interval, zone, range }: CallRequest): bigint | null | undefined {
   if (interval === null) return null;
   if (zone === null) return interval.offsetNs;
@@ -184,7 +184,7 @@ function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly G
   return found;
 }
 
-/** Of a group and call however few rows there are, in rows that are looked at. */
+/** Cost per group and call, in units of rows. */
 const GROUP_COST = 8;
 
 interface Stretch {
@@ -193,7 +193,7 @@ interface Stretch {
   readonly ownTimes: boolean;
 }
 
-/** The storage's own column is the call's, and every group has a value. */
+/** True if the scan's column is the call's result and every group has a value. */
 function* isWhole({ name }: PlannedCall, cells: readonly Cells[]): Steps<boolean> {
   const [only, ...others] = cells;
   if (others.length > 0 || only!.validity !== null) return false;
@@ -212,7 +212,7 @@ function wholePoints(cells: Cells, times: BigInt64Array, from: number, to: numbe
 
 type Value = number | bigint | string;
 
-/** The points of one call and group; rows with the same time, of several series, become one. */
+/** The points of one call and group; combines rows with the same time, of several series. */
 function* callPoints(
   call: PlannedCall,
   cells: readonly Cells[],
@@ -237,9 +237,10 @@ function* callPoints(
   return values.length === 0 ? null : pointsOf(call.type!, outTimes.slice(0, values.length), values);
 }
 
-/** Values are objects until they lie in arrays. */
+/** Values are objects until they are copied to arrays. */
 const POINT_COST = 4;
 
+/** Converts single values to points. @param times one per value */
 export function pointsOf(type: FieldType, times: BigInt64Array, values: readonly Value[]): Points {
   switch (type) {
     case "float":
@@ -255,10 +256,10 @@ export function pointsOf(type: FieldType, times: BigInt64Array, values: readonly
   }
 }
 
-/** Of rows [from, to) that are of one group and window. */
+/** Combines rows [from, to) of one group and window. */
 interface Combined {
   value(from: number, to: number): Value | null;
-  /** Of the value that was made last. */
+  /** Time of the last combined value. */
   time?(): bigint;
 }
 
@@ -277,7 +278,7 @@ function valueAt({ values, validity }: Cells, row: number): Value | null {
   return isValid(validity, row) ? (values[row] as Value) : null;
 }
 
-/** A window without values has no count either. */
+/** An empty window has no count either. */
 function zeroAsNull(count: Value | null): Value | null {
   return count === 0n ? null : count;
 }
@@ -291,14 +292,14 @@ function sumOf(cells: Cells, from: number, to: number): Value | null {
   return sum;
 }
 
-/** Integers wrap around, as 64 bits do. */
+/** Integers wrap around in 64 bits. */
 function add({ type }: Cells, a: Value, b: Value): Value {
   if (typeof a === "number") return a + (b as number);
   const sum = (a as bigint) + (b as bigint);
   return type === "unsigned" ? BigInt.asUintN(64, sum) : BigInt.asIntN(64, sum);
 }
 
-/** Of means there is one; of a sum and a count there may be several. */
+/** A mean is a single value; sums and counts are added up. */
 function meanOf([sum, count]: readonly Cells[], from: number, to: number): Value | null {
   if (count === undefined) return valueAt(sum!, from);
   const total = sumOf(sum!, from, to);
@@ -320,7 +321,7 @@ function difference(greatest: Value | null, least: Value | null): Value | null {
   return BigInt.asIntN(64, (greatest as bigint) - (least as bigint));
 }
 
-/** The earliest or latest; of several at that time the greatest, but of booleans the first is false. */
+/** The earliest or latest value; among several at that time the greatest, but for `first` of booleans false. */
 function chosen(values: Cells, times: Cells, sign: 1 | -1): Combined {
   let bestTime = 0n;
   const isReversed = values.type === "boolean" && sign === -1;

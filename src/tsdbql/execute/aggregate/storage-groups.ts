@@ -1,4 +1,4 @@
-// Groups that the storage makes while it reads; and where the rows lie that a single selector chooses, as far as the storage can tell.
+// Groups computed by the scan; and restrictions on the rows that a single selector selects, as far as the scan can determine them.
 import type { Points } from "../../functions/points.ts";
 import type { PlannedCall } from "../../plan/select.ts";
 import { planWhere } from "../../plan/where.ts";
@@ -16,10 +16,10 @@ export const STORAGE_GROUPS: GroupReader = {
   },
 };
 
-/** Selectors whose row the storage can tell something about: a time, or a bound of its value. */
+/** Selectors whose row the scan can restrict by a time, or by a bound of its value. */
 const NARROWED: ReadonlySet<string> = new Set(["min", "max", "first", "last"]);
 
-/** What all rows satisfy that a single selector chooses; {} when nothing is known of them. */
+/** Restrictions that all rows selected by a single selector satisfy; {} if nothing is known. */
 export async function narrowingOf(request: TableRequest): Promise<Narrowing> {
   const { plan, chains, source } = request;
   const [{ base }, ...others] = chains as [(typeof chains)[number]];
@@ -38,7 +38,7 @@ export async function narrowingOf(request: TableRequest): Promise<Narrowing> {
   return boundOf(call, points, column.id);
 }
 
-/** No group's extreme is beyond the least of all groups' greatest values, or the greatest of their least. */
+/** Selected values are at most the greatest of all groups' minima, or at least the least of their maxima. */
 function boundOf({ name, type }: PlannedCall, points: readonly Points[], columnId: number): Narrowing {
   if (!["float", "integer", "unsigned"].includes(type!)) return {};
   const isMax = name === "max";
@@ -46,7 +46,7 @@ function boundOf({ name, type }: PlannedCall, points: readonly Points[], columnI
   return { also: [{ columnId, operator: isMax ? ">=" : "<=", value: bound }] };
 }
 
-/** Null: the storage cannot make them. */
+/** Returns null if the scan cannot compute them. */
 async function kernelGroups(
   { context, plan, groupBy, range, chains, source }: TableRequest,
   { ownTimes, timesOnly }: { readonly ownTimes: boolean; readonly timesOnly: boolean },

@@ -1,4 +1,4 @@
-// Calls by windows of a measurement too large to be held: rows are read in stretches of whole windows, of which only the points stay.
+// Computes calls by windows for a measurement too large for memory: reads rows in stretches of whole windows and keeps only the points.
 import type { StatementMemory } from "../memory.ts";
 import type { GroupReader, GroupResult, TableRequest } from "./group-request.ts";
 import type { BasePoints } from "./points.ts";
@@ -9,7 +9,7 @@ export const STRETCH_GROUPS: GroupReader = {
   suits: ({ plan, chains, source }) => {
     const { rowCountMax, times } = source.table.scan;
     if (plan.checked.interval === null || plan.columns.length > 0 || times === undefined || !isLong(rowCountMax)) return false;
-    // an area goes on into the next window
+    // an integral continues into the next window
     return chains.every(({ base: { call } }) => call !== null && call.name !== "integral");
   },
   read: async (request) => {

@@ -1,5 +1,5 @@
-// A range of time cut into stretches of whole windows, each of about as many rows as are well held at a time: calls by windows need no
-// more memory than that, however long the range is.
+// Cuts a time range into stretches of whole windows, each with about as many rows as fit memory well: calls by windows then need no more
+// memory, however long the range is.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { Points } from "../../functions/points.ts";
 import { type WindowGrid, windowAt } from "../../functions/windows.ts";
@@ -7,18 +7,18 @@ import type { BasePoints } from "./points.ts";
 
 const ROWS_WANTED = 1 << 20;
 
-/** Whether so many rows are to be read in stretches. */
+/** True if this many rows should be read in stretches. */
 export function isLong(rowCountMax: number): boolean {
   return rowCountMax > ROWS_WANTED;
 }
 
 export interface RowsOfTime {
-  /** No row has another time. */
+  /** Contains the times of all rows. */
   readonly times: TimeRange;
   readonly rowCountMax: number;
 }
 
-/** In order of time, or backwards. */
+/** In ascending or descending order of time. */
 export function* windowStretches(range: TimeRange, rows: RowsOfTime, grid: WindowGrid, descending: boolean): Generator<TimeRange> {
   const { times, rowCountMax } = rows;
   const minNs = times.minNs > range.minNs ? times.minNs : range.minNs;
@@ -38,7 +38,7 @@ export function* windowStretches(range: TimeRange, rows: RowsOfTime, grid: Windo
   }
 }
 
-/** Points of one stretch behind those of the one before; null: there are none. */
+/** Concatenates the points of consecutive stretches; null if there are none. */
 export function joinStretches(parts: readonly (BasePoints | null)[]): BasePoints | null {
   const present = parts.filter((part) => part !== null).map(({ points }) => points);
   const [first, ...others] = present;
@@ -67,7 +67,7 @@ function concat(target: BigInt64Array, parts: readonly Points[]): BigInt64Array 
   return target;
 }
 
-/** Of points in memory, about. */
+/** Approximate memory of points. */
 export function pointsBytes({ points }: BasePoints): number {
   return points.times.length * (points.type === "string" ? 64 : 16);
 }

@@ -1,4 +1,4 @@
-// Columns of rows as other types, and without their nulls.
+// Conversions of row columns: to other types, and without nulls.
 import { inRange, inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { cellsOf, numbersOf, pointsOf, takeValues } from "../../functions/columns.ts";
 import { takeIntegers } from "../../functions/int64.ts";
@@ -11,7 +11,7 @@ import type { AnyCells, TagCells } from "./columns.ts";
 
 const NUMBERS: readonly unknown[] = ["float", "integer", "unsigned"];
 
-/** A column read as another type: numbers become each other, anything else has no value then. */
+/** Casts a column: numeric types are converted to each other, all other casts have no value. */
 export function* castCells(cells: AnyCells, kind: ColumnKind): Steps<AnyCells | null> {
   if (cells.type === kind) return cells;
   if (cells.type === "tag") return kind === "string" ? yield* textsOf(cells) : null;
@@ -32,13 +32,13 @@ function* wholeNumbers(values: Float64Array): Steps<BigInt64Array> {
   for (let i = 0; i < values.length; i++) {
     if (isPause(i)) yield;
     const value = Math.trunc(values[i]!);
-    // what does not fit is the least integer, as processors have it
+    // out-of-range values become the least integer, as processors convert them
     whole[i] = value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(value) : LEAST;
   }
   return whole;
 }
 
-/** An absent tag is no text. */
+/** Absent tags become nulls. */
 export function* textsOf({ codes, dictionary, keepsEmpty = false }: TagCells): Steps<Cells> {
   const values: string[] = new Array(codes.length);
   const validity = new Uint8Array((codes.length + 7) >> 3);
@@ -53,6 +53,7 @@ export function* textsOf({ codes, dictionary, keepsEmpty = false }: TagCells): S
   return cellsOf("string", values, missing === 0 ? null : validity);
 }
 
+/** Converts a string column to tag codes. */
 export function* tagsOf({ values, validity }: Cells & { readonly type: "string" }): Steps<TagCells> {
   const dictionary: string[] = [];
   const codeOf = new Map<string, number>();
@@ -71,7 +72,7 @@ export function* tagsOf({ values, validity }: Cells & { readonly type: "string" 
   return { type: "tag", codes, dictionary };
 }
 
-/** Rows by number, -1 for none: null then. */
+/** Gathers rows by number; -1 becomes null. */
 export function* takeCells(cells: AnyCells, rows: Int32Array): Steps<AnyCells> {
   if (cells.type === "tag") return yield* takeTags(cells, rows);
   const { type, validity } = cells;
@@ -93,6 +94,7 @@ export function* takeCells(cells: AnyCells, rows: Int32Array): Steps<AnyCells> {
   return cellsOf(type, (yield* takeValues(cells.values, places)) as PointValues[typeof type], missing === 0 ? null : present);
 }
 
+/** Gathers tag cells by row number; -1 becomes absent. */
 export function* takeTags({ codes, dictionary, keepsEmpty = false }: TagCells, rows: Int32Array): Steps<TagCells> {
   const taken = new Uint32Array(rows.length);
   let isAll = true;
@@ -120,7 +122,7 @@ export function partOfCells(cells: AnyCells, from: number, to: number): AnyCells
   return cellsOf(type, part as PointValues[typeof type], validity);
 }
 
-/** Without any value. */
+/** A column of nulls. */
 export function emptyCells(type: FieldType, rowCount: number): Cells {
   const validity = new Uint8Array((rowCount + 7) >> 3);
   switch (type) {
@@ -143,7 +145,7 @@ export interface PresentPoints {
   readonly rows: Int32Array;
 }
 
-/** The values of rows [from, to) that are there. */
+/** The present values of rows [from, to). */
 export function* presentPoints(cells: AnyCells, times: BigInt64Array, from: number, to: number): Steps<PresentPoints> {
   const column = cells.type === "tag" ? yield* textsOf(cells) : cells;
   const { type, validity } = column;
@@ -165,6 +167,7 @@ export function* presentPoints(cells: AnyCells, times: BigInt64Array, from: numb
   return { points: pointsOf(type, yield* takeIntegers(times, present), values), rows: present };
 }
 
+/** The times of rows, or a copy of all if `rows` is null. */
 export function* takeTimes(times: BigInt64Array, rows: Uint32Array | null): Steps<BigInt64Array> {
   return rows === null ? times.slice() : yield* takeIntegers(times, new Int32Array(rows.buffer, rows.byteOffset, rows.length));
 }

@@ -1,4 +1,4 @@
-// Rows of scans gathered into arrays that grow, and taken from them in another order: what groups, windows and joins are made of.
+// Collects rows of scans in growing arrays and gathers them in another order: the input of groups, windows and joins.
 import { readStrings } from "../../../duckdb/string-reader.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
@@ -9,12 +9,12 @@ import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import type { FieldType } from "../../parse/ast.ts";
 
-/** A column of tag values as codes; "" stands for none. */
+/** A column of tag values as codes; "" stands for absent. */
 export interface TagCells {
   readonly type: "tag";
   readonly codes: Uint32Array;
   readonly dictionary: readonly string[];
-  /** "" is a text like others. */
+  /** True: "" is an ordinary text. */
   readonly keepsEmpty?: boolean;
 }
 
@@ -35,12 +35,13 @@ const decoder = new TextDecoder();
 /** One column of all rows so far. */
 export interface GrowingColumn {
   append(column: ScanColumn, rowCount: number): void;
-  /** Rows in this order, or all as they came; owned by the caller. */
+  /** The rows in this order, or all in their original order; owned by the caller. */
   take(rows: Uint32Array | null, rowCount: number): Steps<AnyCells>;
-  /** Bytes that it holds, about. */
+  /** Approximate memory. */
   readonly bytes: number;
 }
 
+/** A growing column for values of a type. */
 export function growingColumn(kernel: Kernel, type: ColumnType): GrowingColumn {
   if (type === ColumnType.tag) return new TagColumn(kernel);
   return type === ColumnType.string ? new TextColumn(kernel) : new NumberColumn(kernel, type);
@@ -48,6 +49,7 @@ export function growingColumn(kernel: Kernel, type: ColumnType): GrowingColumn {
 
 type NumberArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array;
 
+/** A growing column of numbers, booleans or times. */
 export class NumberColumn implements GrowingColumn {
   private values: NumberArray;
   private readonly presence = new Presence();
@@ -147,13 +149,13 @@ class TextColumn implements GrowingColumn {
 
 const CACHE_SLOTS = 256;
 
-/** Tag values as codes. A value's view mostly repeats from row to row, or is one of few. */
+/** Tag values as codes. Consecutive rows mostly have the same view, or one of few. */
 export class TagColumn implements GrowingColumn {
   readonly dictionary: string[] = [];
   private readonly codeOf = new Map<string, number>();
   private codes = new Uint32Array(0);
   private count = 0;
-  /** Views that were met lately, and their codes. */
+  /** Recently seen views, and their codes. */
   private cachedViews: Uint32Array | null = null;
   private cachedCodes = new Int32Array(0);
 
@@ -163,7 +165,7 @@ export class TagColumn implements GrowingColumn {
     return this.codes.byteLength + this.dictionary.length * 64;
   }
 
-  /** Borrowed: a code for every row so far. */
+  /** Borrowed: the code of every row so far. */
   view(): Uint32Array {
     return this.codes.subarray(0, this.count);
   }
@@ -242,7 +244,7 @@ export class TagColumn implements GrowingColumn {
   }
 }
 
-/** Which rows have a value: nothing is kept as long as all have one. */
+/** Tracks which rows have a value; allocates nothing while all have one. */
 class Presence {
   private present: Uint8Array | null = null;
   private count = 0;
@@ -251,7 +253,7 @@ class Presence {
     return this.present?.length ?? 0;
   }
 
-  /** The bitmap of the rows that were appended. */
+  /** Copies the validity bitmap of appended rows. */
   append(kernel: Kernel, dataPtr: number, validityPtr: number, rowCount: number): Uint8Array | null {
     const end = this.count + rowCount;
     const bits = dataPtr === 0 || validityPtr === 0 ? null : kernel.u8.slice(validityPtr, validityPtr + ((rowCount + 7) >> 3));
@@ -307,6 +309,7 @@ const RESULT_TYPE: Readonly<Record<FieldType, ResultType>> = {
   boolean: { kind: "bool" },
 };
 
+/** The result type of a column; null: no type is known. */
 export function resultTypeOf(type: FieldType | "tag" | null): ResultType {
   if (type === null) return { kind: "null" };
   return RESULT_TYPE[type === "tag" ? "string" : type];
@@ -314,7 +317,7 @@ export function resultTypeOf(type: FieldType | "tag" | null): ResultType {
 
 const NOTHING = new Uint8Array(0);
 
-/** Null: a column without any value. */
+/** Null: a column without values. */
 export function toResultColumn(cells: Cells | null, rowCount: number): ResultColumn {
   if (cells === null) return { validity: new Uint8Array((rowCount + 7) >> 3), values: NOTHING };
   if (cells.type !== "string") return { validity: cells.validity, values: cells.values };

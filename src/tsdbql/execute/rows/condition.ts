@@ -1,6 +1,7 @@
-// Conditions that only a whole row can answer, with the meaning of 1.x: what cannot be compared is false, a column that is missing is equal
-// to nothing, and what is no field is a tag. Rows are chosen part by part of a condition: each part of an AND looks at what the ones before
-// left, each of an OR at what they did not take; parts of an OR that ask one column for a value are one look into a set.
+// Evaluates conditions on whole rows with the semantics of version 1.x: comparisons of incomparable values are false, a missing column
+// equals nothing, and a column that is no field is a tag. Rows are selected part by part: each operand of an AND examines the rows left by
+// the previous ones, each operand of an OR those not yet selected; OR operands that compare one column with values become a single set
+// lookup.
 import { finish, inSteps, STEP_ROWS, StepCounter, type Steps } from "../../../model/steps.ts";
 import { toCells } from "../../functions/arithmetic.ts";
 import { ROW_FUNCTIONS } from "../../functions/functions.ts";
@@ -12,7 +13,7 @@ import { compileRegex, type TextTest } from "../../regex/matcher.ts";
 import type { AnyCells, TagCells } from "./columns.ts";
 import { isOneOf } from "./equalities.ts";
 
-/** A column as a condition finds it; null: no row has a value. */
+/** A column used in a condition; null: no row has a value. */
 export interface ConditionColumn {
   readonly kind: ColumnKind;
   readonly cells: AnyCells | null;
@@ -20,7 +21,7 @@ export interface ConditionColumn {
 
 type Ref = Expression & { readonly kind: "ref" };
 
-/** The columns that a condition names, in any order. */
+/** The columns used in a condition, in any order. */
 export function refsOf(condition: Expression): Ref[] {
   const refs: Ref[] = [];
   const left: Expression[] = [condition];
@@ -33,7 +34,7 @@ export function refsOf(condition: Expression): Ref[] {
   return refs;
 }
 
-/** Equal keys are the same column, read as the same type. */
+/** References with equal keys denote the same column read as the same type. */
 export function refKey({ name, cast }: Ref): string {
   return `${cast} ${name}`;
 }
@@ -43,7 +44,7 @@ export type FindColumn = (ref: Ref) => ConditionColumn;
 type Value = number | bigint | boolean | string | TextTest | null;
 type Evaluate = (row: number) => Value;
 
-/** Those of the rows that satisfy a condition, in their order. */
+/** Those of the rows that satisfy a condition, in order. */
 export function* rowsWhere(condition: Expression, find: FindColumn, rows: Uint32Array): Steps<Uint32Array> {
   if (condition.kind === "paren") return yield* rowsWhere(condition.inner, find, rows);
   if (condition.kind !== "binary") return yield* filterRows(condition, find, rows);
@@ -101,7 +102,7 @@ function* rowsOfAny(parts: readonly Expression[], find: FindColumn, rows: Uint32
 }
 
 interface SortedParts {
-  /** Fields beside the values that they may have. */
+  /** Fields with the values that they are compared with. */
   readonly equalities: readonly { readonly column: ConditionColumn; readonly literals: Literal[] }[];
   readonly tags: readonly { readonly column: ConditionColumn; readonly tests: readonly TagTest[] }[];
   readonly others: readonly Expression[];
@@ -134,7 +135,7 @@ function isField({ kind, cells }: ConditionColumn): boolean {
   return !isTagLike(kind) && cells !== null && cells.type !== "tag";
 }
 
-/** A column beside a constant that it is equal to, either way round. */
+/** A comparison of a column with a constant for equality, in either order. */
 function equalityOf(part: Expression): { readonly ref: Ref; readonly literal: Literal } | null {
   if (part.kind !== "binary" || part.operator !== "=") return null;
   const { left, right } = part;
@@ -145,11 +146,11 @@ function equalityOf(part: Expression): { readonly ref: Ref; readonly literal: Li
 interface TestedTag {
   readonly key: string;
   readonly column: ConditionColumn;
-  /** False: nothing passes. */
+  /** False: no value passes. */
   readonly test: TagTest | false;
 }
 
-/** A tag beside a constant is what the index of 1.x answers. */
+/** A tag compared with a constant, which version 1.x answers from its index. */
 function tagTestOf({ operator, left, right }: Expression & { readonly kind: "binary" }, find: FindColumn): TestedTag | null {
   const [ref, literal] = left.kind === "ref" ? [left, right] : [right, left];
   if (ref.kind !== "ref" || !isLiteral(literal)) return null;
@@ -158,7 +159,7 @@ function tagTestOf({ operator, left, right }: Expression & { readonly kind: "bin
   return { key: refKey(ref), column, test: tagTest(ref.name, operator, literal) };
 }
 
-/** Rows whose tag passes the test; each value is looked at once. */
+/** Rows whose tag passes the test; each distinct value is tested once. */
 export function* rowsOfTag({ codes, dictionary }: TagCells, test: TagTest, rows: Uint32Array): Steps<Uint32Array> {
   const accepted = new Uint8Array(dictionary.length);
   const counter = new StepCounter();
@@ -181,7 +182,7 @@ function* all(rows: Uint32Array): Steps<Uint32Array> {
   return rows;
 }
 
-/** A text may be long, and so is a match of it. */
+/** Matching a long text takes long, so this pauses within a match. */
 function* rowsMatching(
   { values, validity }: AnyCells & { readonly type: "string" },
   regex: TextTest,
@@ -198,16 +199,16 @@ function* rowsMatching(
   return found.slice(0, count);
 }
 
-/** Rows that cost as much as a short match does. */
+/** Cost of matching a short text, in units of rows. */
 const REGEX_ROWS = 8;
 
-/** Row by row, for what has no quicker way. */
+/** Row by row, for conditions without a faster way. */
 function* filterRows(condition: Expression, find: FindColumn, rows: Uint32Array): Steps<Uint32Array> {
   const evaluate = compile(condition, find);
   return yield* keep(rows, (row) => evaluate(row) === true, sizeOf(condition));
 }
 
-/** @param cost of a row, in rows that are cheap */
+/** @param cost per row, in units of cheap rows */
 function* keep(rows: Uint32Array, test: (row: number) => boolean, cost = 1): Steps<Uint32Array> {
   const found = new Uint32Array(rows.length);
   const stepRows = Math.max(1, Math.ceil(STEP_ROWS / cost));
@@ -220,7 +221,7 @@ function* keep(rows: Uint32Array, test: (row: number) => boolean, cost = 1): Ste
   return found.slice(0, count);
 }
 
-/** Nodes of an expression, those that are functions counted for more: they work on columns, here of one row. */
+/** Number of nodes of an expression; functions count more, because they work on columns, here of one row. */
 function sizeOf(expression: Expression): number {
   switch (expression.kind) {
     case "paren":
@@ -253,7 +254,7 @@ function compile(expression: Expression, find: FindColumn): Evaluate {
       const { value } = expression;
       return () => value;
     }
-    // durations and times are comparable with nothing
+    // durations and times are not comparable with anything
     case "duration":
     case "time":
       return () => null;
@@ -304,7 +305,7 @@ function compileBinary(expression: Expression & { readonly kind: "binary" }, fin
   return (row) => compute(operator, a(row), b(row));
 }
 
-/** Two tags are equal when both are there. */
+/** Two tags are equal only if both are present. */
 function compileTags(operator: BinaryOperator, left: Expression, right: Expression, find: FindColumn): Evaluate | null {
   if (left.kind !== "ref" || right.kind !== "ref" || (operator !== "=" && operator !== "!=")) return null;
   const [a, b] = [find(left), find(right)];

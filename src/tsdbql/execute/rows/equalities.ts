@@ -1,5 +1,5 @@
-// Whether a field has one of many values, in a time that does not depend on how many they are. It says what comparing it with each of them
-// would say: integers beside integers are compared exactly, beside floats as floats; other types are equal to nothing of another type.
+// Tests whether a field has one of many values, in time independent of their number. The result equals that of comparing with each of them:
+// integers with integers exactly, with floats as floats; values of different other types are never equal.
 
 import { type Integers, wordsOf } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
@@ -8,7 +8,7 @@ import type { Literal } from "../../parse/ast.ts";
 import type { AnyCells } from "./columns.ts";
 
 const WORD = 2 ** 32;
-/** A high word of integers that are floats exactly. */
+/** Upper word of the first integer that is not exact as a float. */
 const EXACT_HIGH = 2 ** 21;
 
 type RowTest = (row: number) => boolean;
@@ -41,7 +41,7 @@ function floatIn({ values, validity }: Cells & { readonly type: "float" }, liter
   return (row) => isValid(validity, row) && wanted.has(values[row]!);
 }
 
-/** What is no number is equal to nothing, but a set would find it. */
+/** NaN equals nothing, but a set would find it. */
 function numbersOf(literals: readonly Literal[]): number[] {
   const numbers = literals.flatMap((literal) => (literal.kind === "number" || literal.kind === "integer" ? [Number(literal.value)] : []));
   return numbers.filter((value) => !Number.isNaN(value));
@@ -50,10 +50,10 @@ function numbersOf(literals: readonly Literal[]): number[] {
 function integerIn({ type, values, validity }: Cells & { readonly type: "integer" | "unsigned" }, literals: readonly Literal[]): RowTest {
   const integers = new Set(literals.flatMap((literal) => (literal.kind === "integer" ? [literal.value] : [])));
   const floats = new Set(numbersOf(literals.filter(({ kind }) => kind === "number")));
-  // among integers that are floats exactly both comparisons are one
+  // for integers that are exact as floats, both comparisons agree
   const small = new Set([...floats, ...[...integers].flatMap((value) => (Number.isSafeInteger(Number(value)) ? [Number(value)] : []))]);
   const words = wordsOf(values as Integers);
-  // the high word of a large unsigned integer looks like that of a negative one
+  // the upper word of a large unsigned integer looks like that of a negative one
   const leastHigh = type === "integer" ? -EXACT_HIGH : -1;
   return (row) => {
     if (!isValid(validity, row)) return false;

@@ -1,4 +1,4 @@
-// fill() of columns of rows: what stands for a null beside values of other columns.
+// fill() for columns of rows: replaces nulls next to values of other columns.
 import { isPause, type Steps } from "../../../model/steps.ts";
 import { cellsOf, newValues } from "../../functions/columns.ts";
 import type { PointValues } from "../../functions/points.ts";
@@ -6,7 +6,7 @@ import { isValid } from "../../functions/validity.ts";
 import type { Fill } from "../../parse/ast.ts";
 import type { AnyCells } from "./columns.ts";
 
-/** A number for all nulls, or the value before them; any other fill leaves them. */
+/** Replaces nulls by a number or the previous value; other fills leave them. */
 export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
   if (cells.type === "tag" || cells.validity === null || (fill.kind !== "value" && fill.kind !== "previous")) return cells;
   const { type, values, validity } = cells;
@@ -25,7 +25,7 @@ export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
   return cellsOf(type, filled as unknown as PointValues[typeof type], present);
 }
 
-/** Null: a number is no value of that type. */
+/** Null: a number is not a value of that type. */
 function constantOf(type: keyof PointValues, value: number | bigint): number | bigint | null {
   if (type === "float") return Number(value);
   if (type !== "integer" && type !== "unsigned") return null;

@@ -1,17 +1,16 @@
-// Rows put in order: by group, within a group by time, and those of one time by series. Rows mostly come in stretches that are sorted
-// already, one a series, so stretches are merged.
+// Sorts rows by group, then time, then series. Rows mostly arrive in sorted stretches, one per series, so stretches are merged.
 import { inSteps, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
 import { compareText } from "../../plan/fields.ts";
 import type { TagCells } from "./columns.ts";
 
 export interface Groups {
-  /** Values of the tags that are grouped by, in order of the tags' names; groups are in order of these values. */
+  /** Values of the grouping tags, ordered by tag name; groups are sorted by these values. */
   readonly tags: readonly (readonly string[])[];
-  /** Of each row. */
+  /** Group of each row. */
   readonly groupOf: Uint32Array;
 }
 
-/** Groups by equal values in all of `columns`. */
+/** Groups rows by equal values in all of `columns`. */
 export function* groupRows(columns: readonly TagCells[], rowCount: number): Steps<Groups> {
   if (columns.length === 0 || rowCount === 0) return { tags: rowCount === 0 ? [] : [[]], groupOf: new Uint32Array(rowCount) };
   const [first, ...others] = columns;
@@ -40,7 +39,7 @@ export function* groupRows(columns: readonly TagCells[], rowCount: number): Step
   return yield* rank(tags, ids, rowCount);
 }
 
-/** Ids become places in the order of groups; values that no row has fall away. */
+/** Converts ids to positions in group order; drops values without rows. */
 function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount: number): Steps<Groups> {
   const used = new Uint8Array(tags.length);
   yield* inSteps(rowCount, (from, to) => {
@@ -59,6 +58,7 @@ function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount:
   return { tags: Array.from(order, (id) => tags[id]!), groupOf };
 }
 
+/** Compares the tag values of two groups. Returns < 0, 0 or > 0. */
 export function compareTags(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length; i++) {
     const order = compareText(a[i]!, b[i]!);
@@ -68,13 +68,13 @@ export function compareTags(a: readonly string[], b: readonly string[]): number 
 }
 
 export interface RowOrder {
-  /** Numbers of rows; null: they are in order already. */
+  /** Row numbers in order; null: rows are in order already. */
   readonly rows: Uint32Array | null;
-  /** Where each group begins, and behind the last where it ends. */
+  /** Start of each group, followed by the number of rows. */
   readonly starts: Uint32Array;
 }
 
-/** @param series places of rows' series, for rows of one time and group; null: those stay in the order in which they came */
+/** @param series positions of rows' series, which order rows of equal time and group; null: such rows keep their order */
 export function* orderRows(
   { tags, groupOf }: Groups,
   times: BigInt64Array,
@@ -84,7 +84,7 @@ export function* orderRows(
   const rowCount = times.length;
   const starts = yield* groupStarts(tags.length, groupOf);
   const distances = yield* distancesOf(times, descending);
-  // distances beyond 2^53 are not exact
+  // differences beyond 2^53 are not exact
   const isExact = rowCount === 0 || Math.abs(distances[rowCount]!) < Number.MAX_SAFE_INTEGER;
   if (isExact && (yield* areOrdered(groupOf, distances, series, descending))) return { rows: null, starts };
   const places = starts.slice();
@@ -128,7 +128,7 @@ function* areOrdered(groupOf: Uint32Array, keys: Float64Array, series: Uint32Arr
   return isOrdered;
 }
 
-/** Sorts rows with equal keys, which lie side by side, by series, the last one first if descending. From files they mostly are. */
+/** Sorts adjacent rows with equal keys by series, descending if times descend. Rows from files are mostly sorted already. */
 function* orderTies(rows: Uint32Array, keys: Float64Array, series: Uint32Array, descending: boolean): Steps<void> {
   const sign = descending ? -1 : 1;
   const compare = (a: number, b: number) => sign * (series[a]! - series[b]!);
@@ -151,7 +151,7 @@ function* orderTies(rows: Uint32Array, keys: Float64Array, series: Uint32Array, 
 const SMALL_TIE = 4096;
 const TIED = new Float64Array(SMALL_TIE);
 
-/** By numbers that say place and row's place here in one: they sort many times as quickly as rows that are compared. */
+/** Sorts numbers that combine series position and row position: many times faster than sorting with a comparison function. */
 function sortSmall(rows: Uint32Array, series: Uint32Array, sign: 1 | -1): void {
   const keys = TIED.subarray(0, rows.length);
   const before = rows.slice();
@@ -163,8 +163,8 @@ function sortSmall(rows: Uint32Array, series: Uint32Array, sign: 1 | -1): void {
   }
 }
 
-/** Times as distances from the first row's, so that no bigints are made; falling times rise. One more than there are times: the greatest
- *  size of a distance. */
+/** Times as differences from the first row's time, without creating bigints; negated for descending times. The additional last element
+ *  is the greatest absolute difference. */
 function* distancesOf(times: BigInt64Array, descending: boolean): Steps<Float64Array> {
   const count = times.length;
   const words = new Int32Array(times.buffer, times.byteOffset, count * 2);
@@ -188,7 +188,7 @@ function* distancesOf(times: BigInt64Array, descending: boolean): Steps<Float64A
   return distances;
 }
 
-/** Places of times among all of them, for times too far apart to be told by distances. */
+/** Ranks of times, for times too far apart for exact differences. */
 function* ranksOf(times: BigInt64Array, descending: boolean): Steps<Float64Array> {
   const order = new Uint32Array(times.length);
   yield* inSteps(order.length, (from, to) => {
@@ -207,7 +207,7 @@ function* ranksOf(times: BigInt64Array, descending: boolean): Steps<Float64Array
   return ranks;
 }
 
-/** Sorts rows[from .. end) by their keys, which are made of ascending stretches; rows with equal keys stay as they are. */
+/** Merge-sorts rows[from .. end) by key, exploiting ascending stretches; stable. */
 function* mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: number, keys: Float64Array): Steps<void> {
   let bounds = [from];
   for (let i = from + 1; i < end; ) {
@@ -242,7 +242,7 @@ interface TwoRuns {
   readonly stop: number;
 }
 
-/** Yields only where it takes long. */
+/** Yields only during long merges. */
 function* mergeTwo(source: Uint32Array, target: Uint32Array, { start, middle, stop }: TwoRuns, keys: Float64Array): Steps<void> {
   let [left, right, at] = [start, middle, start];
   while (left < middle && right < stop) {

@@ -1,4 +1,4 @@
-// Rows of a measurement that have a value in a field. The others are not rows to a statement without calls: tags alone show nothing.
+// Removes rows without any field value: to a statement without calls they are not rows, because tags alone show nothing.
 import { inSteps, type Steps } from "../../../model/steps.ts";
 import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
@@ -7,7 +7,7 @@ import { takeCells, takeTags } from "./cells.ts";
 import type { AnyCells, TagCells } from "./columns.ts";
 import type { LooseRows } from "./rows.ts";
 
-/** The rows with a value in any column that is no tag. */
+/** The rows with a value in any column other than tags. */
 export function* withoutEmpty(loose: LooseRows): Steps<LooseRows> {
   const fields = loose.columns.filter((cells) => cells !== null && cells.type !== "tag") as Cells[];
   if (fields.some(({ validity }) => validity === null)) return loose;

@@ -1,4 +1,4 @@
-// The rows that a SELECT reads of one measurement, in groups and in order of time: the columns it needs, by name and type.
+// Reads the rows of one measurement for a SELECT, grouped and ordered by time: the needed columns by name and type.
 
 import type { FieldPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
@@ -19,56 +19,56 @@ import type { MeasurementTable, ScanPredicates } from "./table.ts";
 
 export interface RowsRequest {
   readonly columns: readonly PlannedColumn[];
-  /** In order of their names. */
+  /** Ordered by name. */
   readonly groupBy: readonly string[];
   readonly range: TimeRange;
   readonly descending: boolean;
-  /** Rows of one time and group come in the order of their series; false: in any. */
+  /** True: rows of equal time and group are ordered by series; false: in any order. */
   readonly bySeries: boolean;
-  /** The order of series is that of the tags among `columns`, then of the others; absent: of all tags alike. */
+  /** True: series are ordered by the tags among `columns` first, then by the others; absent: by all tags in name order. */
   readonly byColumnsFirst?: boolean;
-  /** Of every series its newest row alone is wanted; older ones may come too. */
+  /** Only the newest row of every series is wanted; older ones may be returned too. */
   readonly newestOnly?: boolean;
-  /** What wanted rows satisfy beside the condition. */
+  /** Conditions on wanted rows in addition to the statement's. */
   readonly also?: readonly FieldPredicate[];
 }
 
 export interface RowSet {
-  /** Values of the tags that are grouped by; groups are in order of them. */
+  /** Values of the grouping tags; groups are sorted by them. */
   readonly groups: readonly (readonly string[])[];
-  /** The rows of group i are starts[i] to, exclusively, starts[i + 1]. */
+  /** Group i has the rows starts[i] .. starts[i + 1] - 1. */
   readonly starts: Uint32Array;
   readonly times: BigInt64Array;
-  /** One for each wanted column; null: it has no value anywhere. */
+  /** One per wanted column; null: no row has a value. */
   readonly columns: readonly (AnyCells | null)[];
   readonly bytes: number;
-  /** Numbers of those that are wanted; null: all, and there are no others. */
+  /** Row numbers of the wanted rows; null: all. */
   readonly shown: readonly number[] | null;
 }
 
-/** Rows as they came, before they are put in order. */
+/** Rows in their original order, before sorting. */
 export interface LooseRows {
   readonly times: BigInt64Array;
   readonly tags: readonly TagCells[];
-  /** Places of the rows' series among all of them; null where there is one series a group, or their order does not matter. */
+  /** Position of each row's series among all series; null if each group has one series, or the order does not matter. */
   readonly series: Uint32Array | null;
   readonly columns: readonly (AnyCells | null)[];
   readonly bytes: number;
-  /** They stay in the order in which they came. */
+  /** Rows must keep their order. */
   readonly keepsOrder?: boolean;
 }
 
-/** More rows came than were wanted at a time. */
+/** There were more rows than the limit. */
 export const TOO_MANY = Symbol("too many rows");
 
 export interface RowReader {
   readonly turns: Turns;
   readonly memory: StatementMemory;
-  /** Rows at most; beyond it the answer is TOO_MANY. */
+  /** Maximum rows; beyond it the result is TOO_MANY. */
   readonly rowsMax?: number;
 }
 
-/** Rows of a table that satisfy a condition. @throws TsdbError query_limit, cancelled */
+/** Reads the rows of a table that satisfy a condition. @throws TsdbError query_limit, cancelled */
 export async function readRows(
   table: MeasurementTable,
   request: RowsRequest,
@@ -126,14 +126,14 @@ export async function readRows(
   );
 }
 
-/** Tags that tell series of one group apart: by name, those that are shown first if they are to be. */
+/** Tags that distinguish series of one group: by name, displayed ones first if requested. */
 function seriesTags({ tagColumns }: MeasurementTable, { columns, groupBy, byColumnsFirst = false }: RowsRequest): ColumnDef[] {
   const isFirst = ({ name }: ColumnDef) => byColumnsFirst && columns.some((column) => column.name === name);
   const sorted = tagColumns.filter(({ name }) => !groupBy.includes(name)).sort((a, b) => compareText(a.name, b.name));
   return [...sorted.filter(isFirst), ...sorted.filter((tag) => !isFirst(tag))];
 }
 
-/** What is no tag is absent everywhere. */
+/** A column that is no tag counts as absent. */
 function tagCells(cells: AnyCells | null, rowCount: number): TagCells {
   return cells?.type === "tag" ? cells : { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] };
 }
@@ -169,14 +169,14 @@ class Reading {
     this.rowCount += rowCount;
   }
 
-  /** A column as a kind; null: no row has a value. */
+  /** A column as a type; null: no row has a value. */
   *taken(place: number | null, rows: Uint32Array | null, kind: ColumnKind): Steps<AnyCells | null> {
     if (place === null) return null;
     const cells = yield* this.columns[place]!.take(rows, rows?.length ?? this.rowCount);
     return kind === "tag" && cells.type !== "tag" ? null : yield* castCells(cells, kind);
   }
 
-  /** Rows that satisfy what the scan could not judge; null: all do. */
+  /** Rows that satisfy the conditions that the scan could not evaluate; null: all. */
   *rowsOf(
     leftTags: readonly { readonly test: TagTest; readonly place: number }[],
     condition: readonly Expression[],
@@ -208,7 +208,7 @@ class Reading {
   }
 }
 
-/** Rows of several sources of one name, as one. */
+/** Concatenates the rows of several sources with one name. */
 export function* concatRows(parts: readonly LooseRows[]): Steps<LooseRows> {
   const [first] = parts;
   if (parts.length === 1) return first!;
@@ -252,7 +252,7 @@ function* concatSeries(parts: readonly LooseRows[], counts: readonly number[]): 
   return joined;
 }
 
-/** Columns of one type, some of which have no value at all. */
+/** Concatenates columns of one type, some of which may be without values. */
 export function* concatCells(parts: readonly (AnyCells | null)[], counts: readonly number[]): Steps<AnyCells | null> {
   const present = parts.find((cells) => cells !== null);
   if (present === undefined) return null;
@@ -286,7 +286,7 @@ export function* concatCells(parts: readonly (AnyCells | null)[], counts: readon
   return target;
 }
 
-/** Rows put in order. */
+/** Sorts rows. */
 export function* orderedRows(loose: LooseRows, descending: boolean): Steps<RowSet> {
   const rowCount = loose.times.length;
   const groups = yield* groupRows(loose.tags, rowCount);

@@ -1,6 +1,6 @@
-// Which of several series' rows of one time comes first: that of the series whose tags are less, compared one after the other in a given
-// order, an absent one before all others. Storage gives such rows in the order of writing or of files, so without this an answer
-// would depend on where its rows lie. Series are numbered as they are met, and only those that have rows.
+// Orders rows of equal time from different series: by their tags, compared one after another in a given order, absent first. Storage
+// returns such rows in write or file order, so without this an answer would depend on where its rows are stored. Series are numbered as
+// they are seen, and only those with rows.
 import { CacheMemory } from "../../../kernel/cache/memory.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import { SeriesMaps } from "../../../kernel/series/series-maps.ts";
@@ -11,15 +11,15 @@ import { inSteps, type Steps, sortInSteps } from "../../../model/steps.ts";
 import { codesOf, textsOf } from "../../../scan/series-tags.ts";
 import { compareText } from "../../plan/fields.ts";
 
-/** The series of rows as they come. Owned: to be disposed of. */
+/** Collects the series of rows. Owned: must be disposed of. */
 export class SeriesOfRows {
   private readonly maps: SeriesMaps;
   private numbers = new Uint32Array(0);
   private count = 0;
-  /** Of the dictionary that rows came of last. */
+  /** Dictionary of the last appended rows. */
   private dictionaryId = -1;
 
-  /** @param tags what tells the series apart, the first compared first; at least one */
+  /** @param tags columns that distinguish the series, in order of comparison; at least one */
   constructor(
     private readonly kernel: Kernel,
     private readonly tags: readonly ColumnDef[],
@@ -56,7 +56,7 @@ export class SeriesOfRows {
     this.count = end;
   }
 
-  /** The place of each row's series among all of them, of these rows or of all; null: there is but one. */
+  /** The position of each row's series among all series; null: there is only one. */
   *places(rows: Uint32Array | null): Steps<Uint32Array | null> {
     if (this.maps.count <= 1) return null;
     const placeOf = yield* this.order();
@@ -72,7 +72,7 @@ export class SeriesOfRows {
     this.maps.release();
   }
 
-  /** Of each number. */
+  /** All series numbers in order. */
   private *order(): Steps<Uint32Array> {
     const { kernel, maps } = this;
     const view = maps.view();
@@ -81,7 +81,7 @@ export class SeriesOfRows {
       const tag = view.tags.find(({ columnId }) => columnId === id);
       if (tag === undefined) continue;
       const texts = yield* textsOf(kernel, tag);
-      // 0 stands for none, and none comes first
+      // code 0 stands for absent, which comes first
       const codes = Uint32Array.from(texts.keys());
       yield* sortInSteps(codes, (a, b) => compareText(texts[a]!, texts[b]!));
       keys.push({ codes: codesOf(kernel, view, tag).slice(), ranks: yield* placesOf(codes) });
@@ -97,7 +97,7 @@ export class SeriesOfRows {
   }
 }
 
-/** Where each number stands in a list of all of them. */
+/** The position of each number in an ordered list. */
 function* placesOf(order: Uint32Array): Steps<Uint32Array> {
   const places = new Uint32Array(order.length);
   yield* inSteps(order.length, (from, to) => {

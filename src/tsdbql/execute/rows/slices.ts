@@ -1,29 +1,30 @@
-// A range of time cut into slices of about as many rows each, though nobody knows where the rows are: a slice that held few is followed by
-// a longer one, one that held too many is tried again shorter.
+// Cuts a time range into slices with about equal numbers of rows, without knowing their distribution: after a slice with few rows the next
+// one is longer, and a slice with too many is retried with a shorter one.
 import type { TimeRange } from "../../../model/query/scan.ts";
 
 export interface TimeSlice {
   readonly range: TimeRange;
-  /** More are too many; a slice of one instant takes all. */
+  /** More rows are too many; a slice of a single instant has no limit. */
   readonly rowsMax: number;
 }
 
-/** The first slice is small, so that an answer begins at once. */
+/** The first slice is small, so that an answer starts quickly. */
 const FIRST_ROWS = 4096;
 const ROWS_WANTED = 65_536;
-/** Times what was wanted. */
+/** Factor by which a slice may exceed its target. */
 const TOO_MANY = 8;
 const GROWTH_MAX = 16;
 
+/** The slices of one range, in order of time. */
 export class TimeSlices {
   private readonly range: TimeRange;
-  /** The next slice begins (or ends, if descending) here. */
+  /** Start of the next slice (or its end, if descending). */
   private at: bigint;
   private lengthNs: bigint;
   private wanted = FIRST_ROWS;
   private current: TimeRange | null = null;
 
-  /** @param times no row has another time; null: unknown */
+  /** @param times contains the times of all rows; null: unknown */
   constructor(
     range: TimeRange,
     times: TimeRange | null,
@@ -38,7 +39,7 @@ export class TimeSlices {
     this.lengthNs = atLeast1((spanNs * BigInt(FIRST_ROWS)) / BigInt(Math.max(1, rowCountMax)));
   }
 
-  /** Null: all of the range has been handed out. */
+  /** The next slice; null: the range is exhausted. */
   next(): TimeSlice | null {
     const { minNs, maxNs } = this.range;
     if (this.at < minNs || this.at > maxNs) return null;
@@ -50,7 +51,7 @@ export class TimeSlices {
     return { range: this.current, rowsMax: isInstant ? Number.POSITIVE_INFINITY : this.wanted * TOO_MANY };
   }
 
-  /** The slice held so many rows. */
+  /** Reports the rows of the last slice. */
   done(rowCount: number): void {
     const { minNs, maxNs } = this.current!;
     this.at = this.descending ? minNs - 1n : maxNs + 1n;
@@ -59,7 +60,7 @@ export class TimeSlices {
     this.lengthNs = atLeast1(BigInt(Math.trunc(Number(maxNs - minNs + 1n) * growth)));
   }
 
-  /** The slice held too many. */
+  /** The last slice had too many rows. */
   retry(): void {
     this.lengthNs = atLeast1((this.current!.maxNs - this.current!.minNs + 1n) / BigInt(TOO_MANY));
   }

@@ -1,5 +1,5 @@
-// The rows of a large measurement, some at a time, in the order in which an answer shows them: groups first, then times. A group that is
-// large itself is read in slices of time; small ones are read together.
+// Reads a large measurement in parts, in the order of the answer: groups first, then times. A large group is read in time slices; small
+// ones are read together.
 
 import type { TagPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
@@ -23,6 +23,7 @@ interface CountedGroup {
   readonly rowCount: number;
 }
 
+/** The row sets of one measurement, in the order of the answer. */
 export class TableSlices {
   private readonly table: MeasurementTable;
   private readonly where: Where;
@@ -37,7 +38,7 @@ export class TableSlices {
     this.where = planWhere(plan.checked.condition, schema);
   }
 
-  /** The newest row of each series, if each has a value to show; null: others have to be looked at. */
+  /** The newest row of each series, if each has a value to show; null: older rows must be examined. */
   async newest(): Promise<RowSet | null> {
     if (this.where.fields.length > 0 || this.where.rows.length > 0) return null;
     const { turns, memory } = this.run;
@@ -47,7 +48,7 @@ export class TableSlices {
     return turns.run(orderedRows(loose, this.request.descending));
   }
 
-  /** @param isEnough a group needs no more rows than it has shown */
+  /** @param isEnough true if a group with these tags needs no more rows */
   async *sets(isEnough: (tags: readonly string[]) => boolean): AsyncGenerator<RowSet> {
     const predicates = await this.table.predicates(this.where, this.run.turns);
     if (predicates.isEmpty) return;
@@ -63,7 +64,7 @@ export class TableSlices {
     const { slimit, soffset, descending } = this.plan.checked;
     const wanted = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
     if (descending) wanted.reverse();
-    // with a limit most rows of a group are not looked at
+    // with a limit, most rows of a group are not used
     const most = this.plan.checked.limit > 0 ? LIMITED_BATCH_ROWS : BATCH_ROWS;
     for (const batch of batchesOf(wanted, most)) {
       const tags = [...predicates.tags, ...this.predicatesOf(batch)];
@@ -75,7 +76,7 @@ export class TableSlices {
     }
   }
 
-  /** Everything that the predicates leave. */
+  /** All rows that satisfy the predicates. */
   private async *all(predicates: ScanPredicates): AsyncGenerator<RowSet> {
     const { turns, memory } = this.run;
     const loose = await readRows(this.table, this.request, predicates, this.where.rows, { turns, memory });
@@ -104,7 +105,7 @@ export class TableSlices {
     }
   }
 
-  /** The groups that there are, in order, and how many rows each has at most; null: too many. */
+  /** The existing groups in order, with upper bounds of their rows; null: too many. */
   private async countGroups(predicates: ScanPredicates): Promise<CountedGroup[] | null> {
     const { table, request } = this;
     const columns = request.groupBy.map((name) => table.column(name));
@@ -141,7 +142,7 @@ export class TableSlices {
     return groups.tags.map((each, i) => ({ tags: each, rowCount: sizes[i]! }));
   }
 
-  /** Rows of these groups, and of some others where several tags are grouped by. */
+  /** Predicates for the rows of these groups, and of some others if there are several grouping tags. */
   private predicatesOf(batch: readonly CountedGroup[]): TagPredicate[] {
     return this.request.groupBy.flatMap((name, i) => {
       const column = this.table.column(name);

@@ -1,4 +1,4 @@
-// One measurement of a pinned snapshot as SELECT reads it: its predicates for the scan, its rows in groups.
+// One measurement of a pinned snapshot, as read by SELECT: its scan predicates, its rows in groups.
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
@@ -18,16 +18,17 @@ const FIELD_TYPE: Partial<Record<ColumnType, FieldType>> = {
   [ColumnType.boolean]: "boolean",
 };
 
-/** What a scan can judge itself, exactly; the rest of a condition is judged row by row. */
+/** The part of a condition that a scan evaluates exactly; the rest is evaluated row by row. */
 export interface ScanPredicates {
   readonly tags: readonly TagPredicate[];
   readonly fields: readonly FieldPredicate[];
-  /** Tags whose values are too many to be listed. */
+  /** Tags with too many values to list. */
   readonly leftTags: readonly TagTest[];
-  /** No row can satisfy them. */
+  /** True if no row can satisfy them. */
   readonly isEmpty: boolean;
 }
 
+/** An open measurement. */
 export class MeasurementTable {
   readonly schema: Schema;
   private readonly byName: ReadonlyMap<string, ColumnDef>;
@@ -75,7 +76,7 @@ export class MeasurementTable {
     return { tags, fields, leftTags, isEmpty: where.isNever || tags.some(({ values }) => values.length === 0) };
   }
 
-  /** Values that a tag may have, "" for none among them, as the dictionaries of the rows say; null: too many. */
+  /** Values of a tag in the dictionaries of the rows, "" for absent; null: too many. */
   private async tagValues(tag: string, turns: Turns): Promise<readonly string[] | null> {
     const known = this.valuesOf.get(tag);
     if (known !== undefined) return known;
@@ -94,7 +95,7 @@ export class MeasurementTable {
   }
 }
 
-/** Values that pass; null for none. */
+/** The values that pass the test; null for absent. */
 function* acceptedOf(test: TagTest, values: readonly string[]): Steps<(string | null)[]> {
   const accepted: (string | null)[] = [];
   const counter = new StepCounter();
@@ -105,8 +106,8 @@ function* acceptedOf(test: TagTest, values: readonly string[]): Steps<(string | 
   return accepted;
 }
 
-/** Rows that take as long as a value's test, about. */
+/** Approximate cost of testing a value, in units of rows. */
 const TEST_ROWS = 8;
 
-/** Of more, rows are judged one by one. */
+/** With more values, rows are tested individually. */
 const VALUES_MAX = 100_000;

@@ -1,4 +1,4 @@
-// The measurements that a statement names, in one or several databases: snapshots of them, opened once each.
+// Opens the measurements that a statement names, in one or several databases: each once, in pinned snapshots.
 import { TsdbError } from "../../../model/errors.ts";
 import type { ScanRecord } from "../../../model/query/scan-record.ts";
 import { isNoPolicy, noPolicy, policyDatabase, shownPolicy } from "../../../model/retention-policies.ts";
@@ -10,7 +10,7 @@ import { compileRegex } from "../../regex/matcher.ts";
 import type { OpenTable, TsdbqlContext } from "../context.ts";
 import { MeasurementTable } from "./table.ts";
 
-/** The database that a source means in which `policy` is named, or null. @throws TsdbError unknown_database */
+/** The database that a source with retention policy `policy` (or null) denotes. @throws TsdbError unknown_database */
 export function databaseMeant(
   { retentionPolicy, policyRules = {} }: Pick<TsdbqlContext, "retentionPolicy" | "policyRules">,
   database: string,
@@ -23,17 +23,17 @@ export function databaseMeant(
   return meant;
 }
 
-/** All that a statement reads, those of inner statements too. */
+/** All measurements that a statement reads, including those of subqueries. */
 export function measurementsOf(select: CheckedSelect): Measurement[] {
   return select.sources.flatMap((source) => (source.kind === "measurement" ? [source] : measurementsOf(source.select)));
 }
 
-/** The tables that a statement names, opened once each. */
+/** The tables of a statement, each opened once. */
 export class OpenTables {
   private readonly tables = new Map<string, MeasurementTable>();
   private readonly namesOf = new Map<string, readonly string[]>();
   private readonly opened: OpenTable[] = [];
-  /** Where the rows of each table lie. */
+  /** The snapshot of each table. */
   readonly facts = new Map<MeasurementTable, TableSnapshot>();
 
   constructor(private readonly context: TsdbqlContext) {}
@@ -71,7 +71,7 @@ export class OpenTables {
     });
   }
 
-  /** What the scans have done so far. */
+  /** Statistics of the scans so far. */
   records(): ScanRecord[] {
     return this.opened.flatMap((table) => table.records?.() ?? []);
   }

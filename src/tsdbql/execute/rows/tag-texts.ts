@@ -1,5 +1,5 @@
-// Tag values of an answer's rows as views in the kernel's memory, so that the kernel writes them as text where they lie: each value is put
-// there once, each row has a view of it.
+// Provides the tag values of an answer's rows as string views in kernel memory, so that the kernel can format them in place: each value is
+// copied once, each row has a view of it.
 import { Blocks } from "../../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn } from "../../../model/query/result-batch.ts";
@@ -9,6 +9,7 @@ import type { TagCells } from "./columns.ts";
 const VIEW_WORDS = 4;
 const NO_VALUES = new Uint8Array(0);
 
+/** The tag texts of one answer. */
 export class TagTexts {
   private readonly values: Blocks;
   private readonly rows: Blocks;
@@ -19,19 +20,19 @@ export class TagTexts {
     this.rows = new Blocks(kernel);
   }
 
-  /** Columns that were given before are not needed any more; those to come have the same dictionaries. */
+  /** Columns returned earlier are no longer needed; later ones have the same dictionaries. */
   nextBatch(): void {
     this.rows.release();
   }
 
-  /** And dictionaries are others. */
+  /** The same, and dictionaries change. */
   nextBlock(): void {
     this.rows.release();
     this.values.release();
     this.viewsOf.clear();
   }
 
-  /** A tag that is absent is null. @throws TsdbError overloaded */
+  /** Absent tags are null. @throws TsdbError overloaded */
   column(cells: TagCells, rowCount: number): ResultColumn {
     const validity = validityOf(cells, rowCount);
     return new TagColumnOfRows(cells, rowCount, validity, () => this.place(cells, rowCount, validity));
@@ -82,7 +83,7 @@ function validityOf({ codes, dictionary, keepsEmpty = false }: TagCells, rowCoun
   return missing === 0 ? null : validity;
 }
 
-/** Its texts are made for those who ask for them: views for the kernel, bytes for others. */
+/** Creates its representations on demand: views for the kernel, bytes for other encoders. */
 class TagColumnOfRows implements ResultColumn {
   readonly values = NO_VALUES;
   private placed: ScanColumn | null = null;

@@ -1,17 +1,17 @@
-// Lists as series of an answer: columns of texts and of integers.
+// Lists as series of an answer: columns of texts and integers.
 
 import type { ResultColumn, ResultField } from "../../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../../model/rows/column.ts";
 import type { SeriesHead, SeriesPiece } from "../../functions/series.ts";
 import { toResultColumn } from "../rows/columns.ts";
 
-/** Rows of one piece. */
+/** Rows per piece. */
 const PIECE_ROWS = 10_000;
 
 export type ListColumn = readonly string[] | BigInt64Array;
 
 export interface Limits {
-  /** 0: none. */
+  /** 0: no limit. */
   readonly limit: number;
   readonly offset: number;
 }
@@ -20,7 +20,7 @@ export type ListHead = Pick<SeriesHead, "name" | "hasPlainName"> & { readonly ta
 
 export const UNLIMITED: Limits = { limit: 0, offset: 0 };
 
-/** A series of named columns of equal length, cut by limit and offset; nothing if no row is left. */
+/** A series of named columns of equal length after limit and offset; nothing if no row remains. */
 export function* list(
   head: ListHead,
   columns: Readonly<Record<string, ListColumn>>,
@@ -38,12 +38,12 @@ export function* list(
   }
 }
 
-/** The head of a list without rows. */
+/** The head of an empty list. */
 export function listHead(head: ListHead, columns: Readonly<Record<string, ListColumn>>): SeriesHead {
   return seriesHead(head, Object.keys(columns), Object.values(columns));
 }
 
-/** Columns that are dictionaries in files, with their kind. */
+/** Columns that are dictionaries in files, with their kinds. */
 const IN_FILES: Readonly<Record<string, NonNullable<ResultField["inFile"]>>> = {
   name: { kind: null, isDictionary: true },
   tagKey: { kind: null, isDictionary: true },
@@ -64,7 +64,7 @@ function resultColumn(column: ListColumn, from: number, to: number): ResultColum
   return toResultColumn({ type: "string", values: column.slice(from, to), validity: null }, to - from);
 }
 
-/** A series that goes on from one call to the next: lists of several measurements in one. */
+/** A series that continues across calls: for lists over several measurements. */
 export class RunningList {
   private readonly head: SeriesHead;
   private skipped = 0;
@@ -78,7 +78,7 @@ export class RunningList {
     this.head = seriesHead(head, [column], [[]]);
   }
 
-  /** No further row is wanted. */
+  /** True if the limit is reached. */
   get isFull(): boolean {
     return this.limits.limit > 0 && this.taken >= this.limits.limit;
   }

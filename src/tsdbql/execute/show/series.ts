@@ -1,5 +1,5 @@
-// What the series of a measurement say that have rows within a range and satisfy a condition: which tags there are and which values,
-// which series and how many, also by groups of tags.
+// Information about those series of a measurement that have rows in a range and satisfy a condition: tag keys and values, series keys and
+// counts, also grouped by tags.
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
@@ -27,7 +27,7 @@ interface ChosenSet {
   readonly marks: Marks;
 }
 
-/** What a text costs in the runtime, about. */
+/** Approximate memory of a string. */
 const TEXT_BYTES = 64;
 
 const isTag = ({ type }: ColumnDef) => type === ColumnType.tag;
@@ -50,7 +50,7 @@ async function* chosenSets(
   }
 }
 
-/** Whether there is such a series. */
+/** True if such a series exists. */
 export async function hasSeries(choice: SeriesChoice, { name, tables }: ShownMeasurement): Promise<boolean> {
   choice.turns.check();
   const decided = ofMeasurement(choice.condition, name);
@@ -59,7 +59,7 @@ export async function hasSeries(choice: SeriesChoice, { name, tables }: ShownMea
   return false;
 }
 
-/** Tags that one of the series has, in order. */
+/** Tags of these series, in order. */
 export async function tagKeys(choice: SeriesChoice, { name, tables }: ShownMeasurement): Promise<string[]> {
   const keys = new Set<string>();
   for await (const { table, dictionary, marks } of chosenSets(choice, name, tables)) {
@@ -71,7 +71,7 @@ export async function tagKeys(choice: SeriesChoice, { name, tables }: ShownMeasu
   return [...keys].sort(compareText);
 }
 
-/** For each tag that `accepts` and that one of the series has, its values; both in order. */
+/** The values of each tag that `accepts` and that some series has; both in order. */
 export async function tagValues(
   choice: SeriesChoice,
   { name, tables }: ShownMeasurement,
@@ -90,7 +90,7 @@ export async function tagValues(
       for (const [i, column] of wanted.entries()) {
         const tag = unions[i]!.view.tags[0];
         choice.memory.check((tag?.valueCount ?? 0) * TEXT_BYTES);
-        // the first text is that of no value
+        // the first text stands for absent
         const values = tag === undefined ? [] : (await turns.run(textsOf(kernel, tag))).slice(1);
         const known = found.get(column.name);
         if (values.length > 0) found.set(column.name, known === undefined ? values : [...new Set([...known, ...values])]);
@@ -99,7 +99,7 @@ export async function tagValues(
       for (const union of unions) union.release();
     }
   }
-  // the runtime's own order of texts is that of `compareText`
+  // the runtime's default order equals that of `compareText`
   for (const values of found.values()) await turns.run(sortTexts(values));
   const keys = [...found.keys()].sort(compareText);
   return new Map(keys.map((key) => [key, found.get(key)!]));
@@ -123,10 +123,10 @@ const FIELD_TYPE: Readonly<Partial<Record<ColumnType, string>>> = {
 
 // Single series ----------------------------------------------------------------------------------------------------------------------
 
-/** Series with their tags by name; a series that two policies have comes twice. */
+/** Series with their tags by name; a series in two policies appears twice. */
 interface TaggedSeries {
   readonly seriesCount: number;
-  /** In order of name. */
+  /** Ordered by name. */
   readonly tags: readonly { readonly name: string; readonly codes: Uint32Array; readonly texts: readonly string[] }[];
 }
 
@@ -156,7 +156,7 @@ async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasure
 const escapeName = (text: string) => text.replace(/[, ]/g, "\\$&");
 const escapeTag = (text: string) => text.replace(/[,= ]/g, "\\$&");
 
-/** `measurement,tag=value,…` of each series as line protocol escapes it, in order. */
+/** `measurement,tag=value,…` of each series, escaped as in line protocol, in order. */
 export async function seriesKeys(choice: SeriesChoice, measurement: ShownMeasurement): Promise<string[]> {
   const keys: string[] = [];
   for (const series of await taggedSeries(choice, measurement)) {
@@ -181,6 +181,7 @@ function* keysOf(name: string, { seriesCount, tags }: TaggedSeries): Steps<strin
   return keys;
 }
 
+/** The number of distinct series. */
 export async function countSeries(choice: SeriesChoice, measurement: ShownMeasurement): Promise<number> {
   if (measurement.tables.length > 1) return (await seriesKeys(choice, measurement)).length;
   const [table] = measurement.tables;
@@ -196,13 +197,13 @@ export async function countSeries(choice: SeriesChoice, measurement: ShownMeasur
 // Groups -----------------------------------------------------------------------------------------------------------------------------
 
 export interface SeriesGroup {
-  /** Of the tags that are grouped by, in the order given. */
+  /** Values of the grouping tags, in the given order. */
   readonly values: readonly string[];
-  /** Distinct ones of what `facts` gave of the group's series. */
+  /** Number of distinct results of `facts` for the group's series. */
   readonly count: number;
 }
 
-/** Series grouped by tags, in order of their values. `facts`: what is counted of a series, by its tags and its key. */
+/** Series grouped by tags, sorted by their values. `facts`: the counted items of a series, by its tags and key. */
 export async function countByTags(
   choice: SeriesChoice,
   measurement: ShownMeasurement,

@@ -1,4 +1,5 @@
-// SHOW statements about the server itself, in the form of 1.x as far as it has a meaning here: there are no shards, but files of a UTC day.
+// SHOW statements about the server itself, in the format of version 1.x as far as it applies: instead of shards there are files per UTC
+// day.
 import { hostname } from "node:os";
 import { TsdbError } from "../../../model/errors.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
@@ -13,7 +14,7 @@ import type { TsdbqlContext } from "../context.ts";
 import { type ListColumn, list } from "./lists.ts";
 import { databaseNames } from "./tables.ts";
 
-/** @throws TsdbError bad_query for statements that are not answered here */
+/** @throws TsdbError bad_query for statements that are not supported here */
 export async function showServer(statement: Show, context: TsdbqlContext): Promise<AsyncIterable<SeriesPiece>> {
   switch (statement.kind) {
     case "show shards":
@@ -35,10 +36,10 @@ async function* each(pieces: Iterable<SeriesPiece>): AsyncGenerator<SeriesPiece>
 
 // Shards -----------------------------------------------------------------------------------------------------------------------------
 
-/** Tables whose blocks are listed in one turn of the event loop. */
+/** Tables whose blocks are listed per turn of the event loop. */
 const TABLES_AT_ONCE = 256;
 
-/** What files hold of one UTC day. */
+/** The file data of one UTC day. */
 interface Day {
   readonly database: string;
   readonly policy: string;
@@ -63,7 +64,7 @@ async function filesByDay(context: TsdbqlContext): Promise<Day[]> {
   return found;
 }
 
-/** A block holds rows of one day. */
+/** A block has rows of one day. */
 async function daysOfBlocks({ snapshot }: TsdbqlContext, database: string): Promise<Set<bigint>> {
   const days = new Set<bigint>();
   const { catalog } = await snapshot({ database, tables: [], wholeCatalog: true, systemTables: [] });
@@ -119,7 +120,7 @@ function dayColumns(days: readonly Day[]): Record<"start_time" | "end_time" | "e
 
 // Modules ----------------------------------------------------------------------------------------------------------------------------
 
-/** Columns of one row. */
+/** A table with a single row. */
 interface Module {
   readonly name: string;
   readonly tags?: readonly (readonly [string, string])[];

@@ -1,5 +1,5 @@
-// SHOW statements in the query worker: lists of what there is, as of a snapshot. Only what has rows that a statement could see is there,
-// whatever the catalog remembers; no range of time is assumed.
+// SHOW statements in the query worker: lists based on a snapshot. Only objects with visible rows are listed, whatever the catalog contains;
+// there is no default time range.
 import { TsdbError } from "../../../model/errors.ts";
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { Turns } from "../../../model/turns.ts";
@@ -27,7 +27,7 @@ type ShowOf<K extends ScopedShow["kind"]> = Extract<ScopedShow, { readonly kind:
 type Cardinality = Extract<ScopedShow, { readonly exact: boolean }>;
 type Pieces = AsyncGenerator<SeriesPiece>;
 
-/** What 1.x calls a statement whose condition cannot be about time. */
+/** Names used by version 1.x for statements whose condition cannot contain time. */
 const WITHOUT_TIME: Readonly<Partial<Record<ScopedShow["kind"], string>>> = {
   "show measurements": "SHOW MEASUREMENTS",
   "show series cardinality": "SHOW SERIES EXACT CARDINALITY",
@@ -38,7 +38,7 @@ const WITHOUT_TIME: Readonly<Partial<Record<ScopedShow["kind"], string>>> = {
 
 const COUNTS = listHead({ name: "" }, { count: new BigInt64Array(0) });
 
-/** The columns of lists without rows. */
+/** The columns of empty lists. */
 const EMPTY_HEADS: Readonly<Record<ScopedShow["kind"], SeriesHead>> = {
   "show measurements": listHead({ name: "" }, { name: [] }),
   "show series": listHead({ name: "" }, { key: [] }),
@@ -56,7 +56,7 @@ const EMPTY_HEADS: Readonly<Record<ScopedShow["kind"], SeriesHead>> = {
 export async function runShow(statement: Show, context: TsdbqlContext): Promise<SeriesAnswer> {
   if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
   const { range, rest } = rangeOf(statement, context);
-  // SHOW MEASUREMENTS asks its condition of measurements, which is checked first
+  // SHOW MEASUREMENTS applies its condition to measurements, which was checked before
   const conditionOf = statement.kind === "show tag values cardinality" ? presentCondition : seriesCondition;
   const condition = statement.kind === "show measurements" ? { kind: "all" as const } : conditionOf(rest);
   const filter = statement.kind === "show measurements" ? measurementFilter(rest) : EVERY_MEASUREMENT;
@@ -83,7 +83,7 @@ function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range
   return { range: { minNs: within(bounds.minNs ?? ALL_TIME.minNs), maxNs: within(bounds.maxNs ?? ALL_TIME.maxNs) }, rest };
 }
 
-/** A database that does not exist has no measurements, and nothing to estimate; other lists of it are errors. */
+/** For an unknown database, lists of measurements and estimates are empty; other lists are errors. */
 async function open(statement: ScopedShow, context: TsdbqlContext): Promise<ShowTables> {
   const sources: ShowSources = statement.kind === "show measurements" ? measurementSources(statement) : policySources(statement);
   try {
@@ -95,7 +95,7 @@ async function open(statement: ScopedShow, context: TsdbqlContext): Promise<Show
   }
 }
 
-/** Fields and exact numbers are those of one policy in 1.x, lists of series and tags those of all. */
+/** Fields and exact cardinalities cover one policy in 1.x, lists of series and tags cover all. */
 function policySources(statement: ScopedShow): ShowSources {
   return { ...statement, isOfDefaultPolicy: statement.kind === "show field keys" || ("exact" in statement && !isEstimate(statement)) };
 }
@@ -192,14 +192,14 @@ async function* fieldKeyLists(measurements: readonly ShownMeasurement[], choice:
 
 // Cardinalities ----------------------------------------------------------------------------------------------------------------------
 
-/** Of a whole database, in one number; the statement may say so only of series and of measurements. */
+/** True for a single number over the whole database; only series and measurements support it. */
 function isEstimate(statement: ScopedShow): boolean {
   if (statement.kind !== "show series cardinality" && statement.kind !== "show measurement cardinality") return false;
   const { exact, sources, where, dimensions, limit, offset } = statement;
   return !exact && sources.length === 0 && where === null && dimensions.length === 0 && limit === 0 && offset === 0;
 }
 
-/** Exact all the same. */
+/** Exact nevertheless. */
 async function* estimate({ kind }: ScopedShow, measurements: readonly ShownMeasurement[], choice: SeriesChoice): Pieces {
   let total = 0;
   for (const measurement of measurements) {
@@ -247,7 +247,7 @@ async function countOf(statement: Cardinality, measurement: ShownMeasurement, ch
   }
 }
 
-/** A number for each combination of tag values; of measurements over all of them. */
+/** A number for each combination of tag values; for measurements, over all of them. */
 async function* groupedCardinalities(statement: Cardinality, measurements: readonly ShownMeasurement[], choice: SeriesChoice): Pieces {
   const by = await groupingTags(statement.dimensions, measurements, choice);
   const tagsOf = (values: readonly string[]) => by.map((tag, i) => [tag, values[i]!] as const);
@@ -282,7 +282,7 @@ async function groupingTags(
   return [...new Set([...named, ...chosen])].sort(compareText);
 }
 
-/** What is counted of a series. */
+/** The items counted for a series. */
 function factsOf(statement: Cardinality, measurement: ShownMeasurement): Parameters<typeof countByTags>[3] {
   switch (statement.kind) {
     case "show series cardinality":

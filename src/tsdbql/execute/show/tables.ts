@@ -1,5 +1,5 @@
-// The measurements that a SHOW statement is about, opened: those of a database are those of all its retention policies, each of which is
-// a database of its own here, unless the statement names one.
+// Opens the measurements of a SHOW statement: those of a database include all its retention policies, each of which is a separate database
+// here, unless the statement names one.
 import { TsdbError } from "../../../model/errors.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
 import type { SystemRow } from "../../../model/system-table.ts";
@@ -11,22 +11,22 @@ import { databaseMeant } from "../rows/tables.ts";
 
 export interface ShownMeasurement {
   readonly name: string;
-  /** One of each retention policy that has it. */
+  /** One per retention policy that has it. */
   readonly tables: readonly OpenTable[];
 }
 
 export interface ShowTables {
-  /** In order of name. */
+  /** Ordered by name. */
   readonly measurements: readonly ShownMeasurement[];
   close(): void;
 }
 
 export interface ShowSources {
-  /** Of ON; null: the request's. */
+  /** From the ON clause; null: the request's. */
   readonly database: string | null;
-  /** None: all measurements. */
+  /** Empty: all measurements. */
   readonly sources: readonly Measurement[];
-  /** Of a source that names no retention policy only the default one's rows count. */
+  /** True: a source without a retention policy refers to the default policy only. */
   readonly isOfDefaultPolicy?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function openShowTables(context: TsdbqlContext, shown: ShowSources)
 
 type Accepts = (name: string) => boolean;
 
-/** For each database, its measurements that are wanted. */
+/** The wanted measurements per database. */
 async function wantedTables(
   context: TsdbqlContext,
   { database: on, sources, isOfDefaultPolicy = false }: ShowSources,
@@ -94,10 +94,10 @@ function acceptsName(name: Measurement["name"]): Accepts {
   return (other) => regex.test(other);
 }
 
-/** A database and those of its retention policies. @throws TsdbError unknown_database */
+/** A database and its retention policies. @throws TsdbError unknown_database */
 async function withPolicies(context: TsdbqlContext, database: string): Promise<string[]> {
   if (database === INTERNAL_DATABASE) return [database];
-  // asked of what is always there: a snapshot of a database that is not ends the statement
+  // read from the internal database, which always exists: a snapshot of an unknown one would end the statement
   const need = { database: INTERNAL_DATABASE, tables: [], wholeCatalog: false, systemTables: ["databases"] };
   const { systemRows } = await context.snapshot(need);
   const names = databaseNames(systemRows["databases"] ?? []);
@@ -106,7 +106,7 @@ async function withPolicies(context: TsdbqlContext, database: string): Promise<s
   return [database, ...names.filter((name) => name.startsWith(`${database}/`) && (policies === undefined || policies.includes(name)))];
 }
 
-/** Of the rows of `system.databases` (name, retention, deleted, …), those that are not deleted. */
+/** The databases that are not deleted, from the rows of `system.databases` (name, retention, deleted, …). */
 export function databaseNames(rows: readonly SystemRow[]): string[] {
   return rows.filter(([, , isDeleted]) => isDeleted === false).map(([name]) => String(name));
 }
