@@ -83,9 +83,9 @@ async function serve(config: ServeConfig): Promise<void> {
   void server.failed.then((error) => process.exit(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
   await ready;
   log.info("ready");
-  const { url, wantsOperator } = server;
+  const { url, v2Url, wantsSetup, wantsOperator } = server;
   const flightUrl = await server.flightUrl();
-  if (config.logFormat === "full") console.log(bannerOf(config, { url, flightUrl, wantsOperator }));
+  if (config.logFormat === "full") console.log(bannerOf(config, { url, flightUrl, v2Url, wantsSetup, wantsOperator }));
 }
 
 /** Without tokens only the address restricts who reads, writes and deletes. */

@@ -3,7 +3,13 @@ import { expect, test } from "bun:test";
 import { bannerOf } from "./banner.ts";
 
 const CONFIG = { objectStore: "file", dataDir: "./.tsdb", withoutAuth: false, tls: null } as const;
-const READY = { url: "http://127.0.0.1:8181", flightUrl: "http://127.0.0.1:8183", wantsOperator: false };
+const READY = {
+  url: "http://127.0.0.1:8181",
+  flightUrl: "http://127.0.0.1:8183",
+  v2Url: null,
+  wantsSetup: false,
+  wantsOperator: false,
+};
 
 test("the banner says where Arrow Flight is and who is given that address", () => {
   const [http, flight, data] = bannerOf(CONFIG, READY).split("\n");
@@ -11,6 +17,14 @@ test("the banner says where Arrow Flight is and who is given that address", () =
   for (const words of ["http://127.0.0.1:8183", "v3 client libraries", "Grafana's SQL mode", "HTTP too"]) expect(flight).toContain(words);
   expect(data).toBe("data: ./.tsdb");
   expect(bannerOf(CONFIG, { ...READY, flightUrl: null })).toContain("Arrow Flight is off");
+});
+
+test("the banner says where buckets are, and how their first user is made while there is none", () => {
+  const v2Url = "http://127.0.0.1:8086";
+  expect(bannerOf(CONFIG, { ...READY, v2Url })).toContain(v2Url);
+  expect(bannerOf(CONFIG, { ...READY, v2Url })).not.toContain("/api/v2/setup");
+  expect(bannerOf(CONFIG, { ...READY, v2Url, wantsSetup: true })).toContain("curl 'http://127.0.0.1:8086/api/v2/setup' -d '{");
+  expect(bannerOf(CONFIG, { ...READY, wantsSetup: true })).not.toContain("/api/v2/setup");
 });
 
 test("tokens are spoken of where they count", () => {

@@ -6,6 +6,10 @@ export interface Ready {
   readonly url: string;
   /** Null: off. */
   readonly flightUrl: string | null;
+  /** The bucket-based API. Null: off. */
+  readonly v2Url: string | null;
+  /** Nobody has set the bucket-based API up. */
+  readonly wantsSetup: boolean;
   /** True if no token exists. */
   readonly wantsOperator: boolean;
 }
@@ -15,7 +19,7 @@ type Shown = Pick<ServeConfig, "objectStore" | "dataDir" | "withoutAuth" | "tls"
 const FLIGHT_CLIENTS = "v3 client libraries, Grafana's SQL mode, ADBC and JDBC";
 
 /** The text of the banner; ends without a newline. */
-export function bannerOf(config: Shown, { url, flightUrl, wantsOperator }: Ready): string {
+export function bannerOf(config: Shown, { url, flightUrl, v2Url, wantsSetup, wantsOperator }: Ready): string {
   const data = config.objectStore === "memory" ? "in memory, gone when the server stops" : config.dataDir;
   const curl = `curl${trusting(config)}`;
   const header = config.withoutAuth ? "" : " -H 'Authorization: Bearer TOKEN'";
@@ -24,7 +28,14 @@ export function bannerOf(config: Shown, { url, flightUrl, wantsOperator }: Ready
     flightUrl === null
       ? `Arrow Flight is off: ${FLIGHT_CLIENTS} cannot query`
       : `Arrow Flight is at ${flightUrl}, the one address for ${FLIGHT_CLIENTS}: it takes HTTP too`,
+    ...(v2Url === null ? [] : [`buckets, organizations and users are at ${v2Url}, with tokens of their own`]),
     `data: ${data}`,
+    ...(v2Url !== null && wantsSetup
+      ? [
+          "buckets have no user yet; the first one, with an organization and a bucket, is made by:",
+          `  ${curl} '${v2Url}/api/v2/setup' -d '{"username":"admin","password":"PASSWORD","org":"demo","bucket":"demo"}'`,
+        ]
+      : []),
     ...(wantsOperator
       ? ["no token exists yet; the first one, for everything, is made by:", `  ${curl} -X POST '${url}/api/v3/configure/token/admin'`]
       : []),

@@ -113,11 +113,11 @@ export class FlagReader {
     return address;
   }
 
-  /** An address; null for `none` and for an empty text. */
+  /** An address; null for `none`, `off` and for an empty text. */
   addressOrNone(name: FlagName, absent: Address): Address | null {
     const text = this.given.get(name)?.text.trim().toLowerCase();
     if (text === undefined) return absent;
-    return text === "" || text === "none" ? null : this.address(name);
+    return text === "" || text === "none" || text === "off" ? null : this.address(name);
   }
 
   logFilter(name: FlagName): LogFilter {

@@ -1,20 +1,10 @@
 // The flags of `tsdb serve`: one table for parser, environment and help.
 import { LIMITS } from "../model/limits.ts";
+import type { Flag } from "./flag.ts";
 import { showBytes } from "./units.ts";
+import { V2_FLAGS } from "./v2-flags.ts";
 
-export interface Flag {
-  readonly name: string;
-  readonly group: "Network" | "Storage" | "Memory and queries" | "Logging and the rest";
-  /** Placeholder for the value in the help; null = a switch. */
-  readonly value: string | null;
-  readonly help: string;
-  /** In the user's notation; null = none, or derived from the machine. */
-  readonly default: string | null;
-  /** Shown in the help instead of a default. */
-  readonly defaultNote?: string;
-  /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. */
-  readonly aliases?: readonly string[];
-}
+export type { Flag } from "./flag.ts";
 
 export const FLAGS = [
   {
@@ -113,6 +103,7 @@ export const FLAGS = [
     default: null,
     aliases: ["INFLUXDB3_TCP_LISTENER_FILE_PATH", "INFLUXDB3_TCP_LISTINER_FILE_PATH"],
   },
+  ...V2_FLAGS,
   {
     name: "node-id",
     group: "Storage",

@@ -12,6 +12,10 @@ export type ErrorKind =
   | "method_not_allowed"
   | "too_large" // a body over the size limit, compressed or decompressed
   | "too_slow" // the client sends a body too slowly and holds its memory
+  | "empty_value" // a name or key that has no characters
+  | "unprocessable" // understood, and not possible as it stands
+  | "not_implemented"
+  | "too_many_requests"
   | "limit_exceeded" // schema limits: columns, tables, databases
   | "unauthenticated"
   | "forbidden"

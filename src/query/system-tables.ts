@@ -5,8 +5,8 @@ import { INTERNAL_DATABASE } from "../model/names.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { DAY_NS } from "../model/time/time-units.ts";
-import type { Catalog } from "../storage/catalog/catalog.ts";
-import type { SoftDeletion } from "../storage/catalog/state.ts";
+import { type Catalog, DEFAULT_NAMESPACE } from "../storage/catalog/catalog.ts";
+import type { DatabaseDef, SoftDeletion } from "../storage/catalog/state.ts";
 import type { FileIndexList } from "../storage/file-index/list.ts";
 import type { BlockOfTable, Manifest } from "../storage/manifest/manifest.ts";
 import { fileIndexRows } from "./file-index-rows.ts";
@@ -77,7 +77,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     const row = (def: { id: number; name: string }, deletion: SoftDeletion | null): SystemRow => {
       return [def.name, catalog.retentionNs("database", def.id) || null, deletion !== null, dropTime(deletion)];
     };
-    const deleted = catalog.deleted().filter(({ of }) => of === "database");
+    const deleted = catalog.deleted().filter(({ of, def }) => of === "database" && (def as DatabaseDef).namespace === DEFAULT_NAMESPACE);
     return [
       [INTERNAL_DATABASE, INTERNAL_RETENTION_NS, false, null],
       ...catalog.databases().map((def) => row(def, null)),

@@ -5,6 +5,7 @@ import { showAddress } from "../api/flight/grpc/address.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import { writePublicFile } from "../disk/private-files.ts";
+import type { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { WriteService } from "../model/write.ts";
@@ -13,10 +14,13 @@ import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { AdminServices } from "./admin-services.ts";
 import type { Foundation } from "./foundation.ts";
 import { Queries } from "./query-service.ts";
+import { listenV2 } from "./v2-line.ts";
 
 export interface Listening {
   readonly foundation: Foundation;
   readonly http: HttpServer;
+  /** The bucket-based API; null = off. */
+  readonly v2: HttpServer | null;
   readonly queries: Queries;
   readonly maintenance: MaintenanceClient;
 }
@@ -24,6 +28,8 @@ export interface Listening {
 /** The services for requests, once the log is replayed. */
 export interface RequestServices {
   readonly admin: AdminServices;
+  /** Asked for by its own listener alone, which is there only with it. */
+  v2Line(): V2Line;
   receive: WriteService["receive"];
   query: QueryService["query"];
 }
@@ -43,6 +49,7 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     return auth.tokens;
   });
   const http = startHttp(foundation, view);
+  const v2 = listenV2(foundation, view);
   const queries = new Queries({
     ...foundation,
     firstWorker,
@@ -51,7 +58,7 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     nodes: () => [node.info()],
     tokens: () => auth.tokenRows(),
   });
-  return { foundation, http, queries, maintenance: new MaintenanceClient(kernel.shared) };
+  return { foundation, http, v2, queries, maintenance: new MaintenanceClient(kernel.shared) };
 }
 
 function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls }: Foundation, view: ServerView): HttpServer {

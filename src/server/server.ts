@@ -73,6 +73,16 @@ export class Server {
     return this.open.listening.http.url;
   }
 
+  /** Of the bucket-based API; null when it is off. */
+  get v2Url(): string | null {
+    return this.open.listening.v2?.url ?? null;
+  }
+
+  /** Nobody has set the bucket-based API up. */
+  get wantsSetup(): boolean {
+    return this.v2Url !== null && this.running().v2Line().onboarding.isAllowed;
+  }
+
   /** URL of Arrow Flight, which answers HTTP as well; null if it is off. Call it when the server is ready. @throws TsdbError config if a
    *  requested address cannot be bound */
   async flightUrl(): Promise<string | null> {
@@ -104,13 +114,13 @@ export class Server {
   /** Stops accepting, finishes running requests (at most `shutdownTimeoutMs`), flushes, and releases the data folder. */
   async stop(): Promise<void> {
     const { state, listening, serving } = this.open;
-    const { foundation, http, queries, maintenance } = listening;
+    const { foundation, http, v2, queries, maintenance } = listening;
     const { shutdownTimeoutMs } = foundation.config;
     if (state !== "failed") this.life = { state: "stopping", listening, serving };
     serving?.backgroundJobs.stopTimers();
     foundation.auth.stop();
     // concurrently, because HTTP requests arrive by both
-    await Promise.all([serving?.stopFlight(shutdownTimeoutMs), http.stop(shutdownTimeoutMs)]);
+    await Promise.all([serving?.stopFlight(shutdownTimeoutMs), http.stop(shutdownTimeoutMs), v2?.stop(shutdownTimeoutMs)]);
     await queries.close();
     await serving?.close();
     maintenance.close();

@@ -11,6 +11,8 @@ import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
 import { Deletions } from "../ingest/definitions/deletions.ts";
 import { Ingest } from "../ingest/ingest.ts";
+import type { V2Line } from "../metadata/line.ts";
+import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
@@ -21,12 +23,15 @@ import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
+import { openV2Line } from "./v2-line.ts";
 
 interface ServingParts {
   readonly wal: Wal;
   readonly ingest: Ingest;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
+  /** Null: the bucket-based API is off. */
+  readonly v2: V2Line | null;
 }
 
 type Fail = (error: Error) => void;
@@ -46,13 +51,14 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
     onScheduled: () => backgroundJobs.hardDeletes.check(),
     onIndexChanged: () => backgroundJobs.indexer.check(),
   });
+  const v2 = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
   const ingest = createIngest(foundation, wal, backgroundJobs, fail);
   await queries.client.ready();
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
   }
-  return { wal, ingest, backgroundJobs, admin };
+  return { wal, ingest, backgroundJobs, admin, v2 };
 }
 
 async function openWal({ config, storage, paths, metrics }: Foundation, replayed: ReplayResult, fail: Fail): Promise<Wal> {
@@ -94,19 +100,26 @@ export class Serving implements RequestServices {
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   private readonly ingest: Ingest;
+  private readonly v2: V2Line | null;
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, v2 }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
+    this.v2 = v2;
     if (!listening.foundation.config.readOnly) backgroundJobs.startTimers();
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
+  }
+
+  v2Line(): V2Line {
+    assert(this.v2 !== null, "the bucket-based API is off, and was asked for");
+    return this.v2;
   }
 
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {

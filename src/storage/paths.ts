@@ -13,6 +13,8 @@ export interface LocalPaths {
   readonly cache: string;
   /** A file that reserves disk space for operations that must not fail when the disk is full. */
   readonly reserve: string;
+  /** Key of tokens and secrets, which the catalog has encrypted. */
+  readonly secretKey: string;
   /** Spill files of running queries; deleted at start. */
   readonly temporary: string;
 }
@@ -25,6 +27,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
     wal: `${dataFolder}/${nodeId}/wal`,
     reserve: `${dataFolder}/${nodeId}/reserve`,
     cache: `${dataFolder}/${nodeId}/cache`,
+    secretKey: `${dataFolder}/${nodeId}/secrets.key`,
     temporary: `${dataFolder}/${nodeId}/tmp`,
   };
 }

@@ -39,7 +39,18 @@ function npmRun(cwd: string, script: string, ...args: string[]): Subprocess<"ign
   });
 }
 
-const FLAGS = ["--data-dir", "rows", "--http-bind", "127.0.0.1:0", "--flight-bind", "none", "--tcp-listener-file-path", "address"];
+const FLAGS = [
+  "--data-dir",
+  "rows",
+  "--http-bind",
+  "127.0.0.1:0",
+  "--flight-bind",
+  "none",
+  "--v2-http-bind",
+  "off",
+  "--tcp-listener-file-path",
+  "address",
+];
 
 interface Started {
   readonly npm: Subprocess<"ignore", "pipe", "pipe">;

@@ -104,7 +104,18 @@ test("a certificate of the server's own; the address's file is for others, too",
   await withoutUmask(async () => {
     const listener = join(folder, "listener");
     const data = join(folder, "tls-data");
-    const flags = ["--data-dir", data, "--http-bind", "127.0.0.1:0", "--flight-bind", "none", "--tcp-listener-file-path", listener];
+    const flags = [
+      "--data-dir",
+      data,
+      "--http-bind",
+      "127.0.0.1:0",
+      "--flight-bind",
+      "none",
+      "--v2-http-bind",
+      "off",
+      "--tcp-listener-file-path",
+      listener,
+    ];
     const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "serve", "--without-auth", "--tls-self-signed", ...flags], {
       ...{ env: plainEnvironment(), stdout: "ignore", stderr: "ignore" },
     });

@@ -41,7 +41,11 @@ const reader = (dataDir: string) => TestServer.start({ dataDir, flags: ["--read-
 /** What a server prints that does not start, and its exit code. */
 async function refusal(dataDir: string, ...flags: string[]): Promise<{ code: number; lines: string[] }> {
   const command = [process.execPath, MAIN, "serve", "--data-dir", dataDir, "--without-auth", "--http-bind", "127.0.0.1:0"];
-  const child = Bun.spawn([...command, "--flight-bind", "none", ...flags], { stdout: "pipe", stderr: "pipe", env: plainEnvironment() });
+  const child = Bun.spawn([...command, "--flight-bind", "none", "--v2-http-bind", "off", ...flags], {
+    stdout: "pipe",
+    stderr: "pipe",
+    env: plainEnvironment(),
+  });
   const [code, out, err] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
   return { code, lines: `${out}${err}`.trim().split("\n") };
 }

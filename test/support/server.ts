@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly withAuth?: boolean;
   /** Arrow Flight on a free port; default: none. */
   readonly withFlight?: boolean;
+  /** The bucket-based API on a free port; default: none. */
+  readonly withBuckets?: boolean;
 }
 
 export class TestServer {
@@ -33,6 +35,8 @@ export class TestServer {
   url = "";
   /** `host:port` of Arrow Flight, when it was asked for. */
   flightAddress = "";
+  /** `http://127.0.0.1:port` of the bucket-based API, when it was asked for. */
+  bucketsUrl = "";
   /** From spawn to the first healthy answer. */
   startMs = 0;
   readonly dataDir: string;
@@ -160,6 +164,7 @@ export class TestServer {
         // hundreds of servers on one disk
         ...["--disk-reserve", "256KiB"],
         ...["--flight-bind", this.options.withFlight ? "127.0.0.1:0" : "none"],
+        ...["--v2-http-bind", this.options.withBuckets ? "127.0.0.1:0" : "off"],
         ...(this.options.withAuth ? ["--disable-authz", "health"] : ["--without-auth"]),
         ...this.flags,
       ],
@@ -181,6 +186,7 @@ export class TestServer {
     const listenerFile = join(this.folder, `listener-${++this.startCount}`);
     const startedMs = performance.now();
     const earlier = flightAddressesIn(this.captured).length;
+    const earlierV2 = v2AddressesIn(this.captured).length;
     const child = this.launch(listenerFile);
     const deadlineMs = startedMs + START_DEADLINE_MS;
     const address = await this.poll(child, deadlineMs, "write its address", () => addressIn(listenerFile));
@@ -191,6 +197,9 @@ export class TestServer {
       return health?.status === 200 ? true : undefined;
     });
     this.startMs = performance.now() - startedMs;
+    if (this.options.withBuckets) {
+      this.bucketsUrl = `http://${await this.poll(child, deadlineMs, "listen for buckets", () => v2AddressesIn(this.captured)[earlierV2])}`;
+    }
     if (!this.options.withFlight) return;
     const newAddress = () => flightAddressesIn(this.captured)[earlier];
     this.flightAddress = await this.poll(child, deadlineMs, "listen for Arrow Flight", newAddress);
@@ -245,6 +254,11 @@ export function endWithThisProcess(child: Subprocess): void {
 /** Where the log says that Arrow Flight is, a place for each start. */
 function flightAddressesIn(output: string): string[] {
   return [...output.matchAll(/flight.*listening.*address=(\S+)/g)].map(([, address]) => address!);
+}
+
+/** The same of the bucket-based API. */
+function v2AddressesIn(output: string): string[] {
+  return [...output.matchAll(/v2.*listening.*address=(\S+)/g)].map(([, address]) => address!);
 }
 
 /** The address in the file, once its line is complete. */

@@ -60,6 +60,16 @@ export function targetOf(request: Request): RequestTarget {
   return target;
 }
 
+/** Gives the request another path, for routing and handlers alike; its query string stays. */
+export function redirected(request: Request, path: string): void {
+  const { path: before, search, url } = targetOf(request);
+  const authority = url.slice(0, url.indexOf("/", "http://".length));
+  if (path === before) return;
+  const target = new RequestTarget(path, search, `${authority}${path}${search === "" ? "" : `?${search}`}`);
+  (request as Targeted)[TARGET] = target;
+  Object.defineProperty(request, "url", { value: target.url, configurable: true });
+}
+
 /** True for a valid Host header. */
 export function isHost(host: string): boolean {
   if (host.length > HOST_CHARACTERS_MAX) return false;

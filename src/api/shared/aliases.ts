@@ -29,3 +29,7 @@ export const METRIC_ALIASES = {
   tsdb_write_bytes_total: "influxdb3_write_bytes_total",
   tsdb_last_values_cache_query_duration_seconds: "influxdb3_last_values_cache_query_duration_seconds",
 } as const;
+
+/** What the bucket-based line on port 8086 says that it is: clients choose what they send by it. */
+export const V2_VERSION = "v2.8.0";
+export const V2_VERSION_HEADERS: Readonly<Record<string, string>> = { "x-influxdb-build": "OSS", "x-influxdb-version": V2_VERSION };

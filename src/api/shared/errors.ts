@@ -14,6 +14,10 @@ export const STATUS = {
   already_exists: 409,
   too_slow: 408,
   too_large: 413,
+  empty_value: 400,
+  unprocessable: 422,
+  not_implemented: 501,
+  too_many_requests: 429,
   limit_exceeded: 422,
   query_limit: 422,
   cancelled: 499, // nobody reads the answer; distinguished in the metrics
@@ -29,6 +33,7 @@ export const STATUS = {
 
 const HEADERS: Partial<Record<ErrorKind, Readonly<Record<string, string>>>> = {
   overloaded: { "retry-after": "1" },
+  too_many_requests: { "retry-after": "1" },
   unavailable: { "retry-after": "1" },
   no_space: { "retry-after": "5" },
   // the rest of the body is not awaited

@@ -14,13 +14,14 @@ import { inFile } from "../../object-store/operation-values.ts";
 import type { StoppedNode } from "./nodes.ts";
 import { type CatalogOperation, readOperation } from "./operations.ts";
 import type { PolicySettings } from "./policies.ts";
+import type { RecordSet } from "./records.ts";
 import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "./schema-limits.ts";
 import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } from "./state.ts";
 
 /** Operations that lead to freed disk space; on a full disk they wait for the few bytes that they need. */
 const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
   ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
-  ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger"] as const),
+  ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger", "delete_record"] as const),
 ]);
 
 /** Namespace of the default organization's databases: those visible on port 8181. */
@@ -51,6 +52,7 @@ export interface Applied {
 export class Catalog {
   private cachesChanged: () => void = () => {};
   private triggersChanged: () => void = () => {};
+  private databasesChanged: (databaseIds: ReadonlySet<number>) => void = () => {};
 
   private constructor(
     private readonly log: OperationLog<CatalogOperation>,
@@ -126,7 +128,12 @@ export class Catalog {
   }
 
   /** In order of creation. */
-  databases(): DatabaseDef[] {
+  databases(namespace = DEFAULT_NAMESPACE): DatabaseDef[] {
+    return this.state.databases().filter((def) => def.namespace === namespace);
+  }
+
+  /** Those of all namespaces. */
+  allDatabases(): DatabaseDef[] {
     return this.state.databases();
   }
 
@@ -286,6 +293,16 @@ export class Catalog {
     return this.state.policies(databaseId);
   }
 
+  /** Of the v2 line. Borrowed: read it within the same synchronous step. */
+  get records(): Pick<RecordSet, "lastId" | "kinds" | "ofKind"> {
+    return this.state.records;
+  }
+
+  /** Called within each step of `apply` that made, changed, deleted, restored or dropped databases, with their ids. One at a time. */
+  onDatabaseChanges(listener: (databaseIds: ReadonlySet<number>) => void): void {
+    this.databasesChanged = listener;
+  }
+
   /** Why the catalog can no longer be changed; null if it can. */
   get refusal(): TsdbError | null {
     return this.log.failed;
@@ -310,6 +327,8 @@ export class Catalog {
     }
     if (this.cacheChanges !== cacheChanges) this.cachesChanged();
     if (this.state.triggers.changes !== triggerChanges) this.triggersChanged();
+    const databaseIds = changedDatabases(operations);
+    if (databaseIds.size > 0) this.databasesChanged(databaseIds);
     return { version: this.version, durable };
   }
 
@@ -322,4 +341,14 @@ export class Catalog {
   close(): Promise<void> {
     return this.log.close();
   }
+}
+
+function changedDatabases(operations: readonly CatalogOperation[]): Set<number> {
+  const ids = new Set<number>();
+  for (const operation of operations) {
+    if (operation.kind === "create_database" || operation.kind === "rename_database") ids.add(operation.id);
+    else if (operation.kind === "set_policies") ids.add(operation.databaseId);
+    else if ("of" in operation && operation.of === "database" && typeof operation.id === "number") ids.add(operation.id);
+  }
+  return ids;
 }

@@ -2,8 +2,8 @@
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
 import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
-import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete } from "./operations.ts";
-import type { PolicySettings } from "./policies.ts";
+import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete, readRetention } from "./operations.ts";
+import { type PolicySettings, readPolicies } from "./policies.ts";
 
 export interface DatabaseDef {
   readonly id: number;
@@ -66,6 +66,25 @@ export function newTable({ id, databaseId, name }: Omit<TableDef, "columns">): M
 /** The snapshot form of a database. */
 export function databaseToJson({ def, retentionNs, deletion, policies }: DatabaseEntry): unknown {
   return { ...def, ...retentionToJson(retentionNs), ...deletionToJson(deletion), ...(policies === null ? {} : { policies }) };
+}
+
+/** @throws TsdbError corrupt_file */
+export function databaseFromJson(value: unknown): Omit<DatabaseEntry, "tablesByName"> {
+  const database = readObject("database", value);
+  return {
+    def: {
+      id: readCount("database.id", database["id"]),
+      namespace: readCount("database.namespace", database["namespace"]),
+      name: readText("database.name", database["name"]),
+    },
+    retentionNs: toNs(readRetention("database.retentionNs", database["retentionNs"])),
+    policies: database["policies"] === undefined ? null : readPolicies(database["policies"]),
+    deletion: readDeletion(database["deletion"]),
+  };
+}
+
+export function toNs(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
 }
 
 /** The snapshot form of a table. */

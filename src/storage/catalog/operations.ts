@@ -10,6 +10,7 @@ import { readCache } from "./caches.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readSetPolicies, type SetPolicies } from "./policies.ts";
+import { type DeleteRecord, type PutRecord, readId, readRecord } from "./records.ts";
 import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
 import { readTriggerOperation, type TriggerOperation } from "./triggers.ts";
 
@@ -122,6 +123,13 @@ export interface Restore {
   readonly name: string;
 }
 
+/** Its rows and tables stay as they are. */
+export interface RenameDatabase {
+  readonly kind: "rename_database";
+  readonly id: number;
+  readonly name: string;
+}
+
 /** Removes a soft-deleted object permanently, with everything in it. */
 export interface Drop {
   readonly kind: "drop";
@@ -172,6 +180,9 @@ export type CatalogOperation =
   | SetPolicies
   | CreateCache
   | DeleteCache
+  | RenameDatabase
+  | PutRecord
+  | DeleteRecord
   | TriggerOperation;
 
 /** The log operation of a tombstone. */
@@ -301,6 +312,12 @@ export function readOperation(value: unknown): CatalogOperation {
     case "enable_trigger":
     case "disable_trigger":
       return readTriggerOperation(kind, operation);
+    case "rename_database":
+      return { kind, id: readCount("id", operation["id"]), name: readText("name", operation["name"]) };
+    case "put_record":
+      return { kind, ...readRecord(operation) };
+    case "delete_record":
+      return { kind, of: readText("of", operation["of"]), id: readId("id", operation["id"]) };
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }

@@ -11,6 +11,7 @@ import {
   type DatabaseDef,
   type DatabaseEntry,
   type DeletedObject,
+  databaseFromJson,
   databaseToJson,
   type MutableTable,
   move,
@@ -19,6 +20,7 @@ import {
   type SoftDeletion,
   type TableSchema,
   tableToJson,
+  toNs,
 } from "./entries.ts";
 import { FileIndexSet } from "./file-indexes.ts";
 import { type StoppedNode, StoppedNodes } from "./nodes.ts";
@@ -34,6 +36,7 @@ import {
   type SoftDelete,
 } from "./operations.ts";
 import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
+import { RecordSet, readRecords } from "./records.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
 import { readToken, TokenSet } from "./tokens.ts";
 import { TombstoneSet } from "./tombstones.ts";
@@ -58,6 +61,7 @@ export class CatalogState {
   private readonly tokens_ = new TokenSet();
   private readonly fileIndexes_ = new FileIndexSet();
   private readonly caches_ = new CacheSet();
+  private records_ = new RecordSet();
   private readonly stoppedNodes = new StoppedNodes();
   private readonly triggers_ = new TriggerSet();
 
@@ -154,6 +158,10 @@ export class CatalogState {
     return this.caches_;
   }
 
+  get records(): Pick<RecordSet, "lastId" | "kinds" | "ofKind"> {
+    return this.records_;
+  }
+
   /** Those of deleted databases too. */
   get triggers(): Pick<TriggerSet, "nextId" | "changes" | "count" | "find" | "withId" | "ofDatabase" | "all"> {
     return this.triggers_;
@@ -223,6 +231,10 @@ export class CatalogState {
       case "drop":
         this.drop(operation);
         return;
+      case "rename_database":
+        this.owner("database", operation.id);
+        this.rename("database", operation.id, operation.name);
+        return;
       case "create_token":
       case "replace_token":
       case "delete_token":
@@ -250,21 +262,21 @@ export class CatalogState {
       case "disable_trigger":
         this.triggers_.apply(operation, (id) => this.databasesById.has(id));
         return;
+      case "put_record":
+      case "delete_record":
+        this.records_.apply(operation);
+        return;
     }
   }
 
   private createDatabase(def: DatabaseDef): DatabaseEntry {
     const { id, namespace, name } = def;
     if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
-    let byName = this.databasesByName.get(namespace);
-    if (byName === undefined) {
-      byName = new Map();
-      this.databasesByName.set(namespace, byName);
-    }
+    const byName = this.databasesByName.get(namespace) ?? new Map<string, DatabaseEntry>();
     if (byName.has(name)) violated(`a second database ${JSON.stringify(name)}`);
     const fresh = { retentionNs: null, deletion: null, policies: null };
     const entry: DatabaseEntry = { def: { id, namespace, name }, ...fresh, tablesByName: new Map() };
-    byName.set(name, entry);
+    this.databasesByName.set(namespace, byName.set(name, entry));
     this.databasesById.set(id, entry);
     this.databaseCount_ += 1;
     this.nextDatabaseId = id + 1;
@@ -333,15 +345,13 @@ export class CatalogState {
   }
 
   private restore({ of, id, name }: Restore): void {
-    const owner = this.owner(of, id);
-    if (owner.deletion === null) violated(`${of} ${id} is restored and was not deleted`);
+    if (this.owner(of, id).deletion === null) violated(`${of} ${id} is restored and was not deleted`);
     this.rename(of, id, name);
     this.setDeletion(of, id, null);
   }
 
   private drop({ of, id }: Drop): void {
-    const owner = this.owner(of, id);
-    if (owner.deletion === null) violated(`${of} ${id} is dropped and was not deleted`);
+    if (this.owner(of, id).deletion === null) violated(`${of} ${id} is dropped and was not deleted`);
     if (of === "table") {
       this.forgetTable(id);
       return;
@@ -365,9 +375,7 @@ export class CatalogState {
   }
 
   private owner(of: "database" | "table", id: number): DatabaseEntry | MutableTable {
-    const owner = (of === "database" ? this.databasesById : this.tablesById).get(id);
-    if (owner === undefined) violated(`${of} ${id} does not exist`);
-    return owner;
+    return (of === "database" ? this.databasesById : this.tablesById).get(id) ?? violated(`${of} ${id} does not exist`);
   }
 
   private rename(of: "database" | "table", id: number, name: string): void {
@@ -400,6 +408,7 @@ export class CatalogState {
       caches: this.caches_.all(),
       nextTriggerId: this.triggers_.nextId,
       triggers: this.triggers_.all(),
+      records: this.records_.toJson(),
     };
   }
 
@@ -409,14 +418,9 @@ export class CatalogState {
     const state = new CatalogState();
     state.clusterUuid = readText("clusterUuid", snapshot["clusterUuid"]);
     for (const item of readArray("databases", snapshot["databases"])) {
-      const database = readObject("database", item);
-      const id = readCount("database.id", database["id"]);
-      const namespace = readCount("database.namespace", database["namespace"]);
-      const entry = state.createDatabase({ id, namespace, name: readText("database.name", database["name"]) });
-      entry.retentionNs = toNs(readRetention("database.retentionNs", database["retentionNs"]));
-      entry.policies = database["policies"] === undefined ? null : readPolicies(database["policies"]);
-      const deletion = readDeletion(database["deletion"]);
-      if (deletion !== null) state.setDeletion("database", id, deletion);
+      const { def, retentionNs, policies, deletion } = databaseFromJson(item);
+      Object.assign(state.createDatabase(def), { retentionNs, policies });
+      if (deletion !== null) state.setDeletion("database", def.id, deletion);
     }
     for (const item of readArray("tables", snapshot["tables"])) {
       const table = readObject("table", item);
@@ -438,12 +442,9 @@ export class CatalogState {
     state.caches_.nextId = next("nextCacheId", state.caches_.nextId);
     state.triggers_.nextId = next("nextTriggerId", state.triggers_.nextId);
     state.tokens_.nextId = next("nextTokenId", state.tokens_.nextId);
+    state.records_ = readRecords(snapshot["records"]);
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));
     return state;
   }
-}
-
-function toNs(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

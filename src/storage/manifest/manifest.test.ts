@@ -325,6 +325,7 @@ test("object keys and local paths of a node", () => {
     wal: "/var/tsdb/n1/wal",
     reserve: "/var/tsdb/n1/reserve",
     cache: "/var/tsdb/n1/cache",
+    secretKey: "/var/tsdb/n1/secrets.key",
     temporary: "/var/tsdb/n1/tmp",
   });
   expect(() => objectKeys("../x")).toThrow("BUG");

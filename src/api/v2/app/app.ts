@@ -1,0 +1,122 @@
+// The HTTP surface of the v2 line as one Elysia app, on a port of its own. What holds for every request stands in `border`: its target,
+// headers of every answer, CORS, trailing slashes, counting.
+import { Elysia } from "elysia";
+import { TsdbError } from "../../../model/errors.ts";
+import type { App } from "../../app.ts";
+import { INVALID_TARGET, RequestTargets, redirected, targetOf } from "../../request/request-target.ts";
+import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
+import { authorizationRoutes } from "../authorizations.ts";
+import { bucketRoutes } from "../buckets.ts";
+import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
+import { organizationRoutes } from "../organizations.ts";
+import { passwordRoutes } from "../passwords.ts";
+import { secretRoutes } from "../secrets.ts";
+import { sessionRoutes } from "../session.ts";
+import { setupRoutes } from "../setup.ts";
+import { systemRoutes } from "../system.ts";
+import { userRoutes } from "../users.ts";
+import { admit } from "./admit.ts";
+import { plain } from "./answers.ts";
+import { errorAnswer } from "./errors.ts";
+import { matcherOf, ruleOf } from "./route.ts";
+import type { V2Services } from "./services.ts";
+import { type KnownRoute, notRouted } from "./unrouted.ts";
+
+const ROUTES = [
+  systemRoutes,
+  setupRoutes,
+  sessionRoutes,
+  authorizationRoutes,
+  legacyAuthorizationRoutes,
+  userRoutes,
+  passwordRoutes,
+  organizationRoutes,
+  secretRoutes,
+  bucketRoutes,
+];
+
+const PREFLIGHT = {
+  "access-control-allow-methods": "POST, GET, OPTIONS, PUT, DELETE, PATCH",
+  "access-control-allow-headers": "Accept, Content-Type, Content-Length, Accept-Encoding, Authorization, User-Agent",
+};
+
+/** All routes over `services`. `handle(request)` answers without a socket. @throws Error for a route that does not check who asks */
+export function createV2App(services: V2Services): App {
+  const known: KnownRoute[] = [];
+  let around: { readonly next: Handler; readonly made: Handler } | undefined;
+  const app: App = new Elysia({ name: "http.v2", strictPath: true, handler: { standardHostname: false } })
+    .wrap((next) => {
+      const handler = next as unknown as Handler;
+      if (around?.next !== handler) around = { next: handler, made: border(services, known, handler) };
+      return around.made;
+    })
+    .onError(({ error, code, request }) => {
+      if (code === "NOT_FOUND") return notRouted(services, known, request);
+      services.report(error, `${request.method} ${targetOf(request).path}`);
+      return errorAnswer(error);
+    });
+  for (const make of ROUTES) app.use(make(services).plugin);
+  for (const { method, path, handler } of app.routes) {
+    if (ruleOf(handler) === undefined) throw new Error(`BUG: the route ${method} ${path} has no access rule`);
+    const match = matcherOf(path);
+    known.push({ method, pattern: path, matches: (asked) => match(asked) !== null });
+  }
+  return app;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+function border(services: V2Services, known: readonly KnownRoute[], next: Handler): Handler {
+  const headers = Object.entries(V2_VERSION_HEADERS);
+  const targets = new RequestTargets();
+  const answer = (request: Request, path: string): Response | Promise<Response> => {
+    const canonical = canonicalPath(path);
+    if (canonical !== path) {
+      // a path with a slash at its end is none of those that everybody may ask
+      if (canonical.startsWith("/api/")) {
+        const principal = admit(services, request);
+        if (principal instanceof Response) return principal;
+      }
+      redirected(request, canonical);
+    }
+    if (request.method === "OPTIONS" && isApiPath(canonical)) return preflight(request);
+    return next(request);
+  };
+  return async (request) => {
+    const startedMs = services.now();
+    const target = targets.read(request);
+    if (target === null) return errorAnswer(INVALID_TARGET);
+    // the router finds the path by counting the characters of http://
+    if (request.url !== target.url) Object.defineProperty(request, "url", { value: target.url });
+    let response: Response;
+    try {
+      response = await answer(request, target.path);
+    } catch (error) {
+      if (!(error instanceof TsdbError)) services.report(error, `${request.method} ${target.path}`);
+      response = errorAnswer(error);
+    }
+    if (request.method === "HEAD") response = new Response(null, response);
+    for (const [name, value] of headers) response.headers.set(name, value);
+    const origin = request.headers.get("origin");
+    if (origin !== null && isApiPath(target.path)) response.headers.set("access-control-allow-origin", origin);
+    const route = known.find(({ matches }) => matches(target.path))?.pattern ?? "other";
+    services.counted(request.method, route, response.status, (services.now() - startedMs) / 1000);
+    return response;
+  };
+}
+
+/** Without a slash at the end; /health and /ready also take what follows them. */
+function canonicalPath(path: string): string {
+  if (path.startsWith("/health/")) return "/health";
+  if (path.startsWith("/ready/")) return "/ready";
+  return path.endsWith("/") && /^\/(?:api\/v2|private|debug)\//.test(path) ? path.slice(0, -1) : path;
+}
+
+function isApiPath(path: string): boolean {
+  return path === "/api/v2" || path.startsWith("/api/v2/") || path.startsWith("/private/");
+}
+
+function preflight(request: Request): Response {
+  if (!request.headers.has("origin")) return plain(405, "");
+  return new Response(null, { status: 204, headers: PREFLIGHT });
+}

@@ -1,0 +1,67 @@
+// Pages of lists: the parameters, and the links that lead to the pages around one.
+import type { Page } from "../../../metadata/resources/page.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { SearchParams } from "./params.ts";
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+/** @throws TsdbError bad_request */
+export function readPage(search: SearchParams): Page {
+  const limit = integer(search, "limit") ?? LIMIT_DEFAULT;
+  if (limit < 1 || limit > LIMIT_MAX) throw new TsdbError("bad_request", `limit must be between 1 and ${LIMIT_MAX}`);
+  return {
+    limit,
+    offset: Math.max(0, integer(search, "offset") ?? 0),
+    after: readAfter(search),
+    isDescending: readBoolean(search, "descending") ?? false,
+  };
+}
+
+function readAfter(search: SearchParams): string | null {
+  const after = search.get("after");
+  if (after === undefined) return null;
+  try {
+    return readId(after);
+  } catch (error) {
+    throw new TsdbError("bad_request", `decoding after: ${(error as Error).message}`);
+  }
+}
+
+function integer(search: SearchParams, name: string): number | undefined {
+  const text = search.get(name);
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,15}$/.test(text)) throw new TsdbError("bad_request", `${name} is invalid`);
+  return Number(text);
+}
+
+/** @throws TsdbError bad_request */
+export function readBoolean(search: SearchParams, name: string): boolean | undefined {
+  const text = search.get(name);
+  if (text === undefined) return undefined;
+  if (["1", "t", "T", "true", "TRUE", "True"].includes(text)) return true;
+  if (["0", "f", "F", "false", "FALSE", "False"].includes(text)) return false;
+  throw new TsdbError("bad_request", `${name} is invalid`);
+}
+
+export interface PageLinks {
+  readonly prev?: string;
+  readonly self: string;
+  readonly next?: string;
+}
+
+/** `filters`: the parameters that were applied beside those of the page. A full page has a next one, whether or not anything is in it. */
+export function pageLinks(path: string, page: Page, count: number, filters: Readonly<Record<string, string | undefined>>): PageLinks {
+  const { limit, offset, after, isDescending } = page;
+  const link = (from: number) => {
+    const all = { ...filters, after: after ?? undefined, descending: String(isDescending), limit: String(limit), offset: String(from) };
+    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return `${path}?${new URLSearchParams(given.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
+  };
+  return {
+    ...(offset > 0 ? { prev: link(Math.max(0, offset - limit)) } : {}),
+    self: link(offset),
+    ...(count >= limit ? { next: link(offset + limit) } : {}),
+  };
+}

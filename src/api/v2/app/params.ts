@@ -1,0 +1,92 @@
+// Parameters of port 8086: query strings and JSON bodies, as the vendor's clients write them. Unknown ones are ignored; null is as absent.
+import type { Static, TObject } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { readId } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { decodeUtf8 } from "../../../model/query/query-params.ts";
+import { BodyReader } from "../../request/body.ts";
+import { shownMember } from "../../request/json-body.ts";
+
+/** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
+export const JSON_BYTES_MAX = 1 << 20;
+
+/** The first value of each parameter, and all of those that repeat. @throws TsdbError bad_request for a broken percent-encoding */
+export class SearchParams {
+  private readonly values = new Map<string, string[]>();
+
+  constructor(search: string) {
+    for (const pair of search.split("&")) {
+      if (pair === "") continue;
+      const equals = pair.indexOf("=");
+      const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+      const all = this.values.get(name) ?? [];
+      all.push(decoded(equals < 0 ? "" : pair.slice(equals + 1)));
+      this.values.set(name, all);
+    }
+  }
+
+  /** Undefined where it is absent or empty: clients send empty ones for those that they do not mean. */
+  get(name: string): string | undefined {
+    const [first] = this.values.get(name) ?? [];
+    return first === "" ? undefined : first;
+  }
+
+  all(name: string): readonly string[] {
+    return this.values.get(name) ?? [];
+  }
+
+  /** @throws TsdbError bad_request */
+  id(name: string): string | undefined {
+    const text = this.get(name);
+    return text === undefined ? undefined : readId(text);
+  }
+}
+
+function decoded(encoded: string): string {
+  if (!/[%+]/.test(encoded)) return encoded;
+  try {
+    return decodeURIComponent(encoded.replaceAll("+", " "));
+  } catch {
+    throw new TsdbError("bad_request", `invalid percent-encoding in the query string near "${near(encoded)}"`);
+  }
+}
+
+/** Reads JSON bodies. */
+export class JsonBodies {
+  private readonly reader: BodyReader;
+
+  constructor(nowMs: () => number) {
+    this.reader = new BodyReader(JSON_BYTES_MAX, nowMs);
+  }
+
+  /** Messages start with `head`. A body `null` is one without members. @throws TsdbError bad_request, too_large; what reading throws */
+  async read<T extends TObject>(schema: T, request: Request, head = "failed to unmarshal json: "): Promise<Static<T>> {
+    const raw = await this.rawValue(request, head);
+    const value = raw === null ? {} : withoutNulls(raw);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
+    }
+    const first = Value.Errors(schema, value).First();
+    if (first === undefined) return value as Static<T>;
+    const member = first.path.slice(1).replaceAll("/", ".");
+    const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
+    throw new TsdbError("bad_request", message);
+  }
+
+  /** Any JSON. @throws as `read` */
+  async rawValue(request: Request, head: string): Promise<unknown> {
+    const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`);
+    if (text.trim() === "") throw new TsdbError("bad_request", `${head}EOF`);
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (error) {
+      throw new TsdbError("bad_request", `${head}invalid character: ${near((error as Error).message, 100)}`);
+    }
+  }
+}
+
+/** The members of the outermost object alone. */
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+}

@@ -1,0 +1,43 @@
+// Answers to requests that no route takes: who asks is checked first, so that nobody learns which paths there are.
+import { targetOf } from "../../request/request-target.ts";
+import { admit } from "./admit.ts";
+import { plain } from "./answers.ts";
+import { codeAnswer } from "./errors.ts";
+import type { V2Services } from "./services.ts";
+
+/** A route as the answers of 404 and 405 need it. */
+export interface KnownRoute {
+  readonly method: string;
+  readonly pattern: string;
+  readonly matches: (path: string) => boolean;
+}
+
+/** Below these the vendor's server answers without JSON, and its clients expect so. */
+const PLAIN_RESOURCES = new Set([
+  ...["authorizations", "buckets", "config", "dashboards", "dbrps", "labels", "me", "orgs", "remotes", "replications", "setup"],
+  ...["signin", "signout", "stacks", "templates", "users"],
+]);
+const CHECKED = /^\/(?:api\/v2|private|v1|query|write)(?:\/|$)/;
+const PAGE_NOT_FOUND = "404 page not found\n";
+
+export function notRouted(services: V2Services, known: readonly KnownRoute[], request: Request): Response {
+  const { path } = targetOf(request);
+  const routes = known.filter(({ matches }) => matches(path));
+  if (!CHECKED.test(path)) {
+    return routes.length === 0 ? plain(404, PAGE_NOT_FOUND) : plain(405, "Method Not Allowed\n", { allow: allowed(routes) });
+  }
+  const principal = admit(services, request);
+  if (principal instanceof Response) return principal;
+  const resource = /^\/api\/v2\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
+  const isPlain = PLAIN_RESOURCES.has(resource);
+  if (routes.length > 0) {
+    const allow = allowed(routes);
+    if (isPlain) return new Response(null, { status: 405, headers: { allow } });
+    return codeAnswer("method not allowed", `allow: ${allow}`, { allow });
+  }
+  return isPlain ? plain(404, PAGE_NOT_FOUND) : codeAnswer("not found", "path not found");
+}
+
+function allowed(routes: readonly KnownRoute[]): string {
+  return [...new Set([...routes.map(({ method }) => method), "OPTIONS"])].sort().join(", ");
+}

@@ -1,0 +1,157 @@
+// API tokens: /api/v2/authorizations. Whoever makes one gives away nothing that he may not do himself.
+import { type Static, Type as t } from "@sinclair/typebox";
+import { needOf, needText, type Permission } from "../../metadata/access/permissions.ts";
+import type { Principal } from "../../metadata/access/principal.ts";
+import type { Authorization, AuthorizationUpdate, NewAuthorization } from "../../metadata/resources/authorizations.ts";
+import { readId } from "../../metadata/store/ids.ts";
+import { RESOURCE_TYPES, type ResourceType, type Status } from "../../metadata/store/kinds.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json, noContent } from "./app/answers.ts";
+import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import { AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
+
+const text = t.Optional(t.Union([t.String(), t.Null()]));
+const PermissionBody = t.Object({
+  action: text,
+  resource: t.Optional(t.Union([t.Object({ type: text, id: text, orgID: text }), t.Null()])),
+});
+export const AuthorizationBody = t.Object({
+  orgID: t.Optional(t.String()),
+  userID: t.Optional(t.String()),
+  status: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  permissions: t.Optional(t.Array(PermissionBody)),
+  token: t.Optional(t.String()),
+});
+export const AuthorizationUpdateBody = t.Object({ status: t.Optional(t.String()), description: t.Optional(t.String()) });
+
+const PERMISSIONS_MAX = 1000;
+const HEAD = "invalid json structure: ";
+
+export const authorizationRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  return new V2Routes("authorizations", services)
+    .get(AUTHORIZATIONS, ({ principal, search }) => {
+      const id = search.id("id");
+      const found = id === undefined ? line().authorizations.list(readFilter(services, search)) : [line().authorizations.get(id)];
+      const visible = found.filter((authorization) => canRead(principal, authorization));
+      return json(200, { links: { self: AUTHORIZATIONS }, authorizations: visible.map((each) => shownAuthorization(line(), each)) });
+    })
+    .post(AUTHORIZATIONS, async ({ principal, request }) => {
+      const wanted = readNew(await bodies.read(AuthorizationBody, request, HEAD), principal);
+      requireAll(principal, needsOfAuthorization("write", wanted));
+      requireGiven(principal, wanted.permissions);
+      return json(201, shownAuthorization(line(), await line().authorizations.create(wanted)));
+    })
+    .get(`${AUTHORIZATIONS}/:authID`, ({ principal, params }) => {
+      const found = line().authorizations.get(readId(params["authID"]!));
+      requireAll(principal, needsOfAuthorization("read", found));
+      return json(200, shownAuthorization(line(), found));
+    })
+    .patch(`${AUTHORIZATIONS}/:authID`, async ({ principal, params, request }) => {
+      const id = readId(params["authID"]!);
+      const update = readUpdate(
+        await bodies.read(AuthorizationUpdateBody, request, ""),
+        "encodeAuthorization: unknown authorization status",
+      );
+      const found = line().authorizations.get(id);
+      requireAll(principal, [...needsOfAuthorization("read", found), ...needsOfAuthorization("write", found)]);
+      return json(200, shownAuthorization(line(), await line().authorizations.update(id, update)));
+    })
+    .delete(`${AUTHORIZATIONS}/:authID`, async ({ principal, params }) => {
+      const id = readId(params["authID"]!);
+      requireAll(principal, needsOfAuthorization("write", line().authorizations.get(id)));
+      await line().authorizations.delete(id);
+      return noContent();
+    });
+};
+
+/** An unknown name is an error, an unknown id finds nothing. @throws TsdbError bad_request, not_found */
+export function readFilter(services: V2Services, search: SearchParams): { readonly orgID?: string; readonly userID?: string } {
+  const { organizations, users } = services.line();
+  const [org, user] = [search.get("org"), search.get("user")];
+  const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
+  const userID = search.id("userID") ?? (user === undefined ? undefined : users.byName(user).id);
+  return { ...(orgID === undefined ? {} : { orgID }), ...(userID === undefined ? {} : { userID }) };
+}
+
+type Needs = readonly { readonly action: "read" | "write"; readonly type: ResourceType; readonly id?: string; readonly orgID?: string }[];
+
+export function needsOfAuthorization(
+  action: "read" | "write",
+  { id, orgID, userID }: { id?: string; orgID: string; userID: string },
+): Needs {
+  return [
+    { action, type: "authorizations", ...(id === undefined ? {} : { id }), orgID },
+    { action, type: "users", id: userID },
+  ];
+}
+
+/** @throws TsdbError forbidden */
+export function requireAll(principal: Principal, needs: Needs): void {
+  for (const need of needs) principal.require(need);
+}
+
+export function canRead(principal: Principal, authorization: Authorization): boolean {
+  return needsOfAuthorization("read", authorization).every((need) => principal.allows(need));
+}
+
+/** A new one for the sender, unless it names another user. @throws TsdbError bad_request */
+export function readNew(body: Static<typeof AuthorizationBody>, principal: Principal): NewAuthorization {
+  const orgID = body.orgID === undefined ? undefined : idIn(body.orgID);
+  const userID = body.userID === undefined ? principal.userID : idIn(body.userID);
+  const permissions = (body.permissions ?? []).map(readPermission);
+  if (permissions.length === 0) throw new TsdbError("bad_request", "authorization must include permissions");
+  if (permissions.length > PERMISSIONS_MAX)
+    throw new TsdbError("bad_request", `an authorization has at most ${PERMISSIONS_MAX} permissions`);
+  const foreign = permissions.find(({ resource }) => orgID !== undefined && resource.orgID !== undefined && resource.orgID !== orgID);
+  if (orgID === undefined) throw new TsdbError("bad_request", "org id required: invalid ID");
+  const status = readStatus(body.status ?? "", "invalid status: must be active or inactive") ?? "active";
+  if (foreign !== undefined) {
+    throw new TsdbError("bad_request", `permission ${needText(needOf(foreign))} is not for org id ${orgID}`);
+  }
+  return { orgID, userID, status, description: body.description ?? "", permissions };
+}
+
+function readPermission({ action, resource }: Static<typeof PermissionBody>): Permission {
+  const id = resource?.id === undefined || resource.id === null ? undefined : idIn(resource.id);
+  const orgID = resource?.orgID === undefined || resource.orgID === null ? undefined : idIn(resource.orgID);
+  const type = RESOURCE_TYPES.find((each) => each === resource?.type);
+  if (type === undefined) throw new TsdbError("bad_request", "invalid resource type for permission: unknown resource type for permission");
+  if (action !== "read" && action !== "write") {
+    throw new TsdbError("bad_request", "invalid action type for permission: unknown action for permission");
+  }
+  return { action, resource: { type, ...(id === undefined ? {} : { id }), ...(orgID === undefined ? {} : { orgID }) } };
+}
+
+/** @throws TsdbError forbidden for one that the sender does not have */
+export function requireGiven(principal: Principal, permissions: readonly Permission[]): void {
+  for (const permission of permissions) {
+    const need = needOf(permission);
+    if (principal.allows(need)) continue;
+    throw new TsdbError("forbidden", `permission ${needText(need)} is not allowed: ${needText(need)} is unauthorized`);
+  }
+}
+
+/** @throws TsdbError bad_request */
+export function readUpdate(body: Static<typeof AuthorizationUpdateBody>, unknownStatus: string): AuthorizationUpdate {
+  const status = readStatus(body.status ?? "", unknownStatus);
+  return { ...(status === undefined ? {} : { status }), ...(body.description === undefined ? {} : { description: body.description }) };
+}
+
+function readStatus(status: string, unknown: string): Status | undefined {
+  if (status === "") return undefined;
+  if (status !== "active" && status !== "inactive") throw new TsdbError("bad_request", unknown);
+  return status;
+}
+
+function idIn(id: string): string {
+  try {
+    return readId(id);
+  } catch (error) {
+    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,148 @@
+// Buckets: /api/v2/buckets.
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { Principal } from "../../metadata/access/principal.ts";
+import type { Bucket, BucketUpdate } from "../../metadata/resources/buckets.ts";
+import { checkRetention, type Retention } from "../../metadata/resources/retention.ts";
+import { readId } from "../../metadata/store/ids.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json, noContent } from "./app/answers.ts";
+import { pageLinks, readPage } from "./app/paging.ts";
+import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { type V2Call, V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import { addMemberRoutes } from "./members.ts";
+import { parentId } from "./organizations.ts";
+import { shownBucket } from "./shown.ts";
+
+const nullable = <T extends ReturnType<typeof t.String | typeof t.Integer>>(schema: T) => t.Optional(t.Union([schema, t.Null()]));
+const Rules = t.Array(
+  t.Object({ type: nullable(t.String()), everySeconds: nullable(t.Integer()), shardGroupDurationSeconds: nullable(t.Integer()) }),
+);
+const BucketBody = t.Object({
+  orgID: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  rp: t.Optional(t.String()),
+  schemaType: t.Optional(t.String()),
+  retentionRules: t.Optional(Rules),
+});
+const BucketUpdateBody = t.Object({
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  retentionRules: t.Optional(Rules),
+});
+
+const BUCKETS = "/api/v2/buckets";
+const HEAD = "failed to unmarshal json: ";
+
+export const bucketRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const shown = (bucket: Bucket) => shownBucket(bucket, []);
+  const routes = new V2Routes("buckets", services)
+    .get(BUCKETS, ({ principal, search }) => {
+      const page = readPage(search);
+      const found = listed(services, search).filter((bucket) => canRead(principal, bucket));
+      const filters = {
+        ...{ bucket: search.get("name"), id: search.get("id"), org: search.get("org"), orgID: search.get("orgID") },
+        sortBy: search.get("sortBy"),
+      };
+      return json(200, { links: pageLinks(BUCKETS, page, found.length, filters), buckets: found.map(shown) });
+    })
+    .post(BUCKETS, async ({ principal, request }) => {
+      const body = await bodies.read(BucketBody, request);
+      if (body.orgID === undefined) throw new TsdbError("bad_request", "organization id must be provided");
+      const orgID = idIn(body.orgID);
+      const { name = "", description = "", rp = "" } = body;
+      const retention = readRetention(body.retentionRules ?? [], services.options.defaultRetentionSeconds);
+      principal.require({ action: "write", type: "buckets", orgID });
+      return json(201, shown(await line().buckets.create({ orgID, name, description, rp, retention })));
+    })
+    .get(`${BUCKETS}/:bucketID`, ({ principal, params }) => {
+      const bucket = line().buckets.get(readId(params["bucketID"]!));
+      principal.require(needOf("read", bucket));
+      return json(200, shown(bucket));
+    })
+    .patch(`${BUCKETS}/:bucketID`, async ({ principal, params, request }) => {
+      const id = readId(params["bucketID"]!);
+      const body = await bodies.read(BucketUpdateBody, request);
+      const bucket = line().buckets.get(id);
+      principal.require(needOf("read", bucket));
+      principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
+      return json(200, shown(await line().buckets.update(id, readUpdate(body))));
+    })
+    .delete(`${BUCKETS}/:bucketID`, async ({ principal, params }) => {
+      const id = readId(params["bucketID"]!);
+      const bucket = line().buckets.get(id);
+      principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
+      await line().buckets.delete(id);
+      return noContent();
+    });
+  return addMemberRoutes(routes, services, { path: BUCKETS, type: "buckets", parent: (call) => parentBucket(services, call) });
+};
+
+/** Those that the filters mean; an id goes before all others. @throws TsdbError bad_request, not_found */
+function listed(services: V2Services, search: SearchParams): Bucket[] {
+  const { buckets, organizations } = services.line();
+  const page = readPage(search);
+  const id = search.id("id");
+  if (id !== undefined) return [buckets.get(id)];
+  const [name, org] = [search.get("name"), search.get("org")];
+  const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
+  const found = buckets.list({ ...(orgID === undefined ? {} : { orgID }), ...(name === undefined ? {} : { name }) }, page);
+  if (orgID !== undefined && name !== undefined && found.length === 0) throw new TsdbError("not_found", `bucket "${name}" not found`);
+  return found;
+}
+
+/** The bucket that a path below /api/v2/buckets is about: one that the sender may not see is not there.
+ *  @throws TsdbError bad_request, not_found */
+export function parentBucket(services: V2Services, { params, principal }: V2Call): Bucket {
+  const bucket = services.line().buckets.find(parentId(params["bucketID"]!));
+  if (bucket === null || !canRead(principal, bucket)) throw new TsdbError("not_found", "404 page not found");
+  return bucket;
+}
+
+/** System buckets are seen by who sees their organization. */
+export function needOf(action: "read" | "write", { id, orgID, type }: Bucket) {
+  return type === "system" && action === "read"
+    ? ({ action, type: "orgs", id: orgID } as const)
+    : ({ action, type: "buckets", id, orgID } as const);
+}
+
+function canRead(principal: Principal, bucket: Bucket): boolean {
+  return principal.allows(needOf("read", bucket));
+}
+
+type RuleList = Static<typeof Rules>;
+
+/** @throws TsdbError unprocessable, bad_request */
+function readRetention(rules: RuleList, defaultSeconds: number): Retention {
+  const rule = onlyRule(rules);
+  if (rule === undefined) return checkRetention({ everySeconds: defaultSeconds });
+  const { everySeconds, shardGroupDurationSeconds } = rule;
+  const shard = shardGroupDurationSeconds ?? undefined;
+  return checkRetention({ everySeconds: everySeconds ?? 0, ...(shard === undefined ? {} : { shardSeconds: shard }) });
+}
+
+function onlyRule(rules: RuleList): RuleList[number] | undefined {
+  if (rules.length > 1) throw new TsdbError("unprocessable", "buckets cannot have more than one retention rule at this time");
+  return rules[0];
+}
+
+function readUpdate({ name, description, retentionRules = [] }: Static<typeof BucketUpdateBody>): BucketUpdate {
+  const rule = onlyRule(retentionRules);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(typeof rule?.everySeconds === "number" ? { everySeconds: rule.everySeconds } : {}),
+    ...(typeof rule?.shardGroupDurationSeconds === "number" ? { shardSeconds: rule.shardGroupDurationSeconds } : {}),
+  };
+}
+
+function idIn(id: string): string {
+  try {
+    return readId(id);
+  } catch (error) {
+    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
+  }
+}

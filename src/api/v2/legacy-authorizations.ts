@@ -1,0 +1,74 @@
+// User names and passwords of v1 clients: /private/legacy/authorizations. Their `token` is the user name.
+import { Type as t } from "@sinclair/typebox";
+import { checkPassword } from "../../metadata/access/passwords.ts";
+import { readId } from "../../metadata/store/ids.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json, noContent } from "./app/answers.ts";
+import { JsonBodies } from "./app/params.ts";
+import { V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import {
+  AuthorizationBody,
+  AuthorizationUpdateBody,
+  canRead,
+  needsOfAuthorization,
+  readFilter,
+  readNew,
+  readUpdate,
+  requireAll,
+  requireGiven,
+} from "./authorizations.ts";
+import { LEGACY_AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
+
+const PasswordBody = t.Object({ password: t.Optional(t.String()) });
+
+export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const shown = (each: Parameters<typeof shownAuthorization>[1]) => shownAuthorization(line(), each, LEGACY_AUTHORIZATIONS);
+  return new V2Routes("legacy-authorizations", services)
+    .get(LEGACY_AUTHORIZATIONS, ({ principal, search }) => {
+      const { legacyAuthorizations } = line();
+      const id = search.id("authID");
+      const filter = { ...readFilter(services, search), username: search.get("token") };
+      const found = id === undefined ? legacyAuthorizations.list(filter) : [legacyAuthorizations.get(id)];
+      const visible = found.filter((authorization) => canRead(principal, authorization));
+      return json(200, { links: { self: LEGACY_AUTHORIZATIONS }, authorizations: visible.map(shown) });
+    })
+    .post(LEGACY_AUTHORIZATIONS, async ({ principal, request }) => {
+      const body = await bodies.read(AuthorizationBody, request, "invalid json structure: ");
+      const wanted = readNew(body, principal);
+      const username = body.token ?? "";
+      if (username === "") throw new TsdbError("bad_request", "token required for v1 user authorization type");
+      requireAll(principal, needsOfAuthorization("write", wanted));
+      requireGiven(principal, wanted.permissions);
+      return json(201, shown(await line().legacyAuthorizations.create({ ...wanted, username })));
+    })
+    .get(`${LEGACY_AUTHORIZATIONS}/:authID`, ({ principal, params }) => {
+      const found = line().legacyAuthorizations.get(readId(params["authID"]!));
+      requireAll(principal, needsOfAuthorization("read", found));
+      return json(200, shown(found));
+    })
+    .patch(`${LEGACY_AUTHORIZATIONS}/:authID`, async ({ principal, params, request }) => {
+      const id = readId(params["authID"]!);
+      const update = readUpdate(await bodies.read(AuthorizationUpdateBody, request, ""), "unknown authorization status");
+      const found = line().legacyAuthorizations.get(id);
+      requireAll(principal, [...needsOfAuthorization("read", found), ...needsOfAuthorization("write", found)]);
+      return json(200, shown(await line().legacyAuthorizations.update(id, update)));
+    })
+    .delete(`${LEGACY_AUTHORIZATIONS}/:authID`, async ({ principal, params }) => {
+      const id = readId(params["authID"]!);
+      requireAll(principal, needsOfAuthorization("write", line().legacyAuthorizations.get(id)));
+      await line().legacyAuthorizations.delete(id);
+      return noContent();
+    })
+    .post(`${LEGACY_AUTHORIZATIONS}/:authID/password`, async ({ principal, params, request }) => {
+      const { legacyAuthorizations, passwords } = line();
+      const id = readId(params["authID"]!);
+      const { password = "" } = await bodies.read(PasswordBody, request, "");
+      requireAll(principal, needsOfAuthorization("write", legacyAuthorizations.get(id)));
+      checkPassword(password, { strong: false });
+      await legacyAuthorizations.setPassword(id, await passwords.hash(password));
+      return noContent();
+    });
+};

@@ -1,0 +1,41 @@
+// Signing in with a name and a password, and out: the cookie of a session stands for a token on /api/v2.
+import { isStrong } from "../../metadata/access/passwords.ts";
+import { admit, basicIn, SESSION_COOKIE, sessionKeyIn, UNAUTHORIZED } from "./app/admit.ts";
+import { noContent } from "./app/answers.ts";
+import { codeAnswer } from "./app/errors.ts";
+import { V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+
+export const sessionRoutes = (services: V2Services): V2Routes => {
+  const { strongPasswords, isSecure } = services.options;
+  return new V2Routes("session", services)
+    .open("POST", "/api/v2/signin", async ({ request }) => {
+      const { users, passwords, sessions } = services.line();
+      const credentials = basicIn(request);
+      if (credentials === null) return codeAnswer("unauthorized", UNAUTHORIZED);
+      const user = users.findByName(credentials.user);
+      const hash = user === null ? null : users.passwordHash(user.id);
+      if (!(await passwords.verify(credentials.password, hash)) || user === null) return codeAnswer("unauthorized", UNAUTHORIZED);
+      if (strongPasswords && !isStrong(credentials.password)) {
+        return codeAnswer("forbidden", "password change required: the password does not satisfy the rules for strong passwords");
+      }
+      const { key, endMs } = sessions.start(user.id);
+      const attributes = [
+        `${SESSION_COOKIE}=${key}`,
+        "Path=/api/",
+        `Expires=${new Date(endMs).toUTCString()}`,
+        "HttpOnly",
+        ...(isSecure ? ["Secure"] : []),
+        "SameSite=Strict",
+      ];
+      return new Response(null, { status: 204, headers: { "set-cookie": attributes.join("; ") } });
+    })
+    .open("POST", "/api/v2/signout", ({ request }) => {
+      const key = sessionKeyIn(request);
+      const sender = admit(services, request);
+      if (sender instanceof Response) return sender;
+      if (key === null || sender.by !== "session") return codeAnswer("unauthorized", UNAUTHORIZED);
+      services.line().sessions.end(key);
+      return noContent();
+    });
+};

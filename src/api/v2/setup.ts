@@ -1,0 +1,52 @@
+// Onboarding: GET and POST /api/v2/setup. Everybody may ask until the server is set up.
+import { Type as t } from "@sinclair/typebox";
+import { checkPassword } from "../../metadata/access/passwords.ts";
+import { checkRetention } from "../../metadata/resources/retention.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json } from "./app/answers.ts";
+import { JsonBodies } from "./app/params.ts";
+import { V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import { shownBucket, shownOperator, shownOrganization, shownUser } from "./shown.ts";
+
+const SetupBody = t.Object({
+  username: t.Optional(t.String()),
+  password: t.Optional(t.String()),
+  org: t.Optional(t.String()),
+  bucket: t.Optional(t.String()),
+  token: t.Optional(t.String()),
+  retentionPeriodSeconds: t.Optional(t.Integer()),
+  retentionPeriodHrs: t.Optional(t.Integer()),
+});
+
+const HOUR_SECONDS = 3600;
+
+export const setupRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  return new V2Routes("setup", services)
+    .open("GET", "/api/v2/setup", () => json(200, { allowed: services.line().onboarding.isAllowed }))
+    .open("POST", "/api/v2/setup", async ({ request }) => {
+      const line = services.line();
+      line.onboarding.requireAllowed();
+      const body = await bodies.read(SetupBody, request, "");
+      const { username = "", password = "", org = "", bucket = "", token = "" } = body;
+      requireFields({ username, org, bucket });
+      if (password !== "") checkPassword(password, { strong: services.options.strongPasswords });
+      const everySeconds = body.retentionPeriodSeconds ?? (body.retentionPeriodHrs ?? 0) * HOUR_SECONDS;
+      const retention = checkRetention({ everySeconds });
+      const passwordHash = password === "" ? null : await line.passwords.hash(password);
+      const made = await line.onboarding.run({ username, passwordHash, org, bucket, token: token === "" ? null : token, retention });
+      return json(201, {
+        user: shownUser(made.user),
+        bucket: shownBucket(made.bucket, []),
+        org: shownOrganization(made.org),
+        auth: shownOperator(line, made.auth),
+      });
+    });
+};
+
+/** @throws TsdbError unprocessable */
+function requireFields(fields: Readonly<Record<string, string>>): void {
+  const missing = Object.keys(fields).filter((name) => fields[name]!.trim() === "");
+  if (missing.length > 0) throw new TsdbError("unprocessable", `onboarding failed: missing required fields [${missing.join(",")}]`);
+}

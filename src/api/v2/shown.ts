@@ -1,0 +1,88 @@
+// Resources as clients see them.
+import type { Permission } from "../../metadata/access/permissions.ts";
+import type { V2Line } from "../../metadata/line.ts";
+import type { Authorization } from "../../metadata/resources/authorizations.ts";
+import type { Bucket } from "../../metadata/resources/buckets.ts";
+import type { Role } from "../../metadata/resources/members.ts";
+import type { Organization } from "../../metadata/resources/organizations.ts";
+import type { User } from "../../metadata/resources/users.ts";
+
+export const AUTHORIZATIONS = "/api/v2/authorizations";
+export const LEGACY_AUTHORIZATIONS = "/private/legacy/authorizations";
+
+export function shownUser({ id, name, status, oauthID }: User): object {
+  return { links: { self: `/api/v2/users/${id}` }, id, name, ...(oauthID === "" ? {} : { oauthID }), status };
+}
+
+/** @param logs of users of some resources */
+export function shownMember(user: User, role: Role): object {
+  return { role, ...shownUser(user) };
+}
+
+export function shownOrganization({ id, name, description, createdAt, updatedAt }: Organization): object {
+  const self = `/api/v2/orgs/${id}`;
+  const query = new URLSearchParams({ org: name });
+  return {
+    links: {
+      buckets: `/api/v2/buckets?${query}`,
+      dashboards: `/api/v2/dashboards?${query}`,
+      labels: `${self}/labels`,
+      logs: `${self}/logs`,
+      members: `${self}/members`,
+      owners: `${self}/owners`,
+      secrets: `${self}/secrets`,
+      self,
+      tasks: `/api/v2/tasks?${query}`,
+    },
+    ...{ id, name, description, createdAt, updatedAt },
+  };
+}
+
+export function shownBucket(bucket: Bucket, labels: readonly object[]): object {
+  const { id, orgID, type, description, name, rp, retentionSeconds, shardSeconds, createdAt, updatedAt } = bucket;
+  const self = `/api/v2/buckets/${id}`;
+  return {
+    ...{ id, orgID, type },
+    ...(description === "" ? {} : { description }),
+    name,
+    ...(rp === "" ? {} : { rp }),
+    retentionRules: [{ type: "expire", everySeconds: retentionSeconds, shardGroupDurationSeconds: shardSeconds }],
+    ...(createdAt === null ? {} : { createdAt, updatedAt }),
+    links: {
+      labels: `${self}/labels`,
+      members: `${self}/members`,
+      org: `/api/v2/orgs/${orgID}`,
+      owners: `${self}/owners`,
+      self,
+      write: `/api/v2/write?org=${orgID}&bucket=${id}`,
+    },
+    labels,
+  };
+}
+
+export function shownAuthorization(line: V2Line, authorization: Authorization, path = AUTHORIZATIONS): object {
+  const { id, token, status, description, orgID, org, userID, user, permissions, createdAt, updatedAt } = authorization;
+  return {
+    ...{ id, token, status, description, orgID, org, userID, user },
+    permissions: permissions.map((permission) => shownPermission(line, permission)),
+    links: { self: `${path}/${id}`, user: `/api/v2/users/${userID}` },
+    ...{ createdAt, updatedAt },
+  };
+}
+
+/** Of setup: without the names, which the answer has beside it. */
+export function shownOperator(line: V2Line, authorization: Authorization): object {
+  const { org: _, user: __, ...shown } = shownAuthorization(line, authorization) as Record<string, unknown>;
+  return shown;
+}
+
+/** With the names of what is there; one whose resource is gone has no names at all. */
+function shownPermission({ organizations, buckets, users }: V2Line, { action, resource }: Permission): object {
+  const { type, id, orgID } = resource;
+  const shown = { type, ...(id === undefined ? {} : { id }), ...(orgID === undefined ? {} : { orgID }) };
+  const names = { orgs: organizations, buckets, users } as const;
+  const found = id !== undefined && type in names ? names[type as keyof typeof names].find(id) : undefined;
+  if (found === null) return { action, resource: shown };
+  const org = orgID === undefined ? undefined : organizations.find(orgID)?.name;
+  return { action, resource: { ...shown, ...(found === undefined ? {} : { name: found.name }), ...(org === undefined ? {} : { org }) } };
+}

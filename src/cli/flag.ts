@@ -1,0 +1,16 @@
+// What the parser, the environment and the help text know of a flag of `tsdb serve`.
+
+/** One flag of `tsdb serve`. */
+export interface Flag {
+  readonly name: string;
+  readonly group: "Network" | "Buckets (v2)" | "Storage" | "Memory and queries" | "Logging and the rest";
+  /** Placeholder for the value in the help; null = a switch. */
+  readonly value: string | null;
+  readonly help: string;
+  /** In the user's notation; null = none, or derived from the machine. */
+  readonly default: string | null;
+  /** Shown in the help instead of a default. */
+  readonly defaultNote?: string;
+  /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. */
+  readonly aliases?: readonly string[];
+}

@@ -1,0 +1,56 @@
+// Who sent a request to the v2 line, and what the sender may do.
+import { TsdbError } from "../../model/errors.ts";
+import { covers, type Need, needText, operatorPermissions, type Permission } from "./permissions.ts";
+
+export interface PrincipalSource {
+  readonly userID: string;
+  readonly by: "token" | "session";
+  readonly permissions: readonly Permission[];
+  /** False for a token that was set inactive: it is known, and may do nothing. */
+  readonly isActive: boolean;
+  /** The organization of the token; null for a session. */
+  readonly orgID: string | null;
+}
+
+/** A sender whose credentials were checked. Handlers ask it for what each request needs. */
+export class Principal {
+  readonly userID: string;
+  readonly by: "token" | "session";
+  readonly orgID: string | null;
+  private readonly known = new Map<string, boolean>();
+
+  constructor(private readonly source: PrincipalSource) {
+    this.userID = source.userID;
+    this.by = source.by;
+    this.orgID = source.orgID;
+  }
+
+  get permissions(): readonly Permission[] {
+    return this.source.permissions;
+  }
+
+  get isActive(): boolean {
+    return this.source.isActive;
+  }
+
+  allows(need: Need): boolean {
+    if (!this.source.isActive) return false;
+    if (need.id !== undefined) return covers(this.source.permissions, need);
+    // those without an id are few and asked for again and again
+    const text = needText(need);
+    const known = this.known.get(text) ?? covers(this.source.permissions, need);
+    this.known.set(text, known);
+    return known;
+  }
+
+  /** @throws TsdbError forbidden */
+  require(need: Need): void {
+    if (this.allows(need)) return;
+    throw new TsdbError("forbidden", this.isActive ? `${needText(need)} is unauthorized` : "token is inactive");
+  }
+
+  /** Every permission of the operator. */
+  get isOperator(): boolean {
+    return operatorPermissions().every(({ action, resource: { type } }) => this.allows({ action, type }));
+  }
+}

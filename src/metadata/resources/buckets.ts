@@ -1,0 +1,240 @@
+// Buckets: the databases of an organization's namespace, with what the v2 line adds to them. Made in either place they are seen in both.
+import { TsdbError } from "../../model/errors.ts";
+import type { CatalogOperation } from "../../storage/catalog/operations.ts";
+import { freshPolicies } from "../../storage/catalog/policies.ts";
+import { checkDatabaseLimit } from "../../storage/catalog/schema-limits.ts";
+import { usualShardNs } from "../store/database-rows.ts";
+import { bucketIdOf, databaseIdOf } from "../store/ids.ts";
+import type { Change, Metadata } from "../store/metadata.ts";
+import { type Page, pageClause } from "./page.ts";
+import { checkRetention, checkUpdatedRetention, type Retention, secondsNs } from "./retention.ts";
+
+export interface Bucket {
+  readonly id: string;
+  readonly orgID: string;
+  readonly name: string;
+  readonly type: "user" | "system";
+  /** "" = none. */
+  readonly description: string;
+  /** "" = none. */
+  readonly rp: string;
+  /** 0 = for ever. */
+  readonly retentionSeconds: number;
+  readonly shardSeconds: number;
+  /** Null for a database that port 8181 made. */
+  readonly createdAt: string | null;
+  readonly updatedAt: string | null;
+}
+
+export interface NewBucket {
+  readonly orgID: string;
+  readonly name: string;
+  readonly description: string;
+  readonly rp: string;
+  readonly retention: Retention;
+}
+
+export interface BucketUpdate {
+  readonly name?: string;
+  readonly description?: string;
+  readonly everySeconds?: number;
+  readonly shardSeconds?: number;
+}
+
+export interface BucketFilter {
+  readonly orgID?: string;
+  readonly name?: string;
+}
+
+type Place = { readonly id: string; readonly namespace: number };
+type Deletion = { readonly databaseId: number };
+
+const COLUMNS = "id, orgID, name, type, description, rp, retentionSeconds, shardSeconds, createdAt, updatedAt";
+const SYSTEM_BUCKETS = [
+  { name: "_monitoring", description: "System bucket for monitoring logs", everySeconds: 7 * 86_400 },
+  { name: "_tasks", description: "System bucket for task logs", everySeconds: 3 * 86_400 },
+] as const;
+
+export class BucketService {
+  constructor(
+    private readonly metadata: Metadata,
+    /** Is told of databases that are to be dropped, when that is durable. */
+    private readonly onDropped: (databaseIds: readonly number[]) => void,
+  ) {}
+
+  get count(): number {
+    return this.metadata.view.count("from buckets");
+  }
+
+  find(id: string): Bucket | null {
+    return this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where id = ?`, id);
+  }
+
+  /** @throws TsdbError not_found */
+  get(id: string): Bucket {
+    const found = this.find(id);
+    if (found === null) throw new TsdbError("not_found", "bucket not found");
+    return found;
+  }
+
+  findByName(orgID: string, name: string): Bucket | null {
+    return this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where orgID = ? and name = ?`, orgID, name);
+  }
+
+  /** By name within an organization; otherwise by id. */
+  list({ orgID, name }: BucketFilter, page: Page): Bucket[] {
+    const conditions: string[] = [];
+    const bound: string[] = [];
+    if (orgID !== undefined) {
+      conditions.push("orgID = ?");
+      bound.push(orgID);
+    }
+    if (name !== undefined) {
+      conditions.push("name = ?");
+      bound.push(name);
+    }
+    const order = orgID !== undefined && page.after === null ? "name" : "id";
+    const { clause, values } = pageClause(page, conditions, bound, order);
+    return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets ${clause}`, ...values);
+  }
+
+  /** @throws TsdbError already_exists, bad_request, limit_exceeded */
+  async create(bucket: NewBucket): Promise<Bucket> {
+    const id = await this.metadata.change((change) => {
+      const place = this.metadata.view.get<Place>("select id, namespace from organizations where id = ?", bucket.orgID);
+      if (place === null) throw new TsdbError("not_found", "organization not found");
+      return this.planCreate(change, place, bucket);
+    });
+    return this.get(id);
+  }
+
+  /** The id of a new bucket. */
+  planCreate(change: Change, place: Place, bucket: NewBucket): string {
+    checkBucketName(bucket.name);
+    if (this.findByName(place.id, bucket.name) !== null) {
+      throw new TsdbError("already_exists", `bucket with name ${bucket.name} already exists`);
+    }
+    return this.plan(change, place, { ...bucket, type: "user" });
+  }
+
+  /** A bucket, unless there is a database of its name, made by port 8181: then that one. */
+  planAdopt(change: Change, place: Place, bucket: NewBucket): string {
+    const existing = this.metadata.catalog.findDatabase(bucket.name, place.namespace);
+    checkBucketName(bucket.name);
+    if (existing === undefined) return this.plan(change, place, { ...bucket, type: "user" });
+    const id = bucketIdOf(existing.id);
+    change.put("bucket", id, {
+      type: "user",
+      description: bucket.description,
+      rp: bucket.rp,
+      createdAt: change.now,
+      updatedAt: change.now,
+    });
+    return id;
+  }
+
+  planSystemBuckets(change: Change, place: Place): void {
+    for (const { name, description, everySeconds } of SYSTEM_BUCKETS) {
+      if (this.metadata.catalog.findDatabase(name, place.namespace) !== undefined) continue;
+      const retention = checkRetention({ everySeconds });
+      this.plan(change, place, { orgID: place.id, name, description, rp: "", retention, type: "system" });
+    }
+  }
+
+  /** @throws TsdbError not_found, bad_request, unprocessable */
+  async update(id: string, changed: BucketUpdate): Promise<Bucket> {
+    await this.metadata.change((change) => {
+      const bucket = this.get(id);
+      const databaseId = databaseIdOf(id)!;
+      if (changed.name !== undefined && changed.name !== bucket.name) {
+        change.apply({ kind: "rename_database", id: databaseId, name: this.newName(bucket, changed.name) });
+      }
+      change.apply(...this.retentionOperations(databaseId, bucket, changed));
+      const { type, rp } = bucket;
+      const description = changed.description ?? bucket.description;
+      change.put("bucket", id, { type, description, rp, createdAt: bucket.createdAt ?? change.now, updatedAt: change.now });
+    });
+    return this.get(id);
+  }
+
+  /** @throws TsdbError not_found, bad_request for a system bucket */
+  async delete(id: string): Promise<void> {
+    const databaseId = await this.metadata.change((change) => {
+      if (this.get(id).type === "system") throw new TsdbError("bad_request", "system buckets cannot be deleted");
+      return this.planDelete(change, id).databaseId;
+    });
+    this.onDropped([databaseId]);
+  }
+
+  /** The databases of all buckets of an organization. `dropped` is to be called when the change is durable. */
+  planDeleteAll(change: Change, orgID: string): number[] {
+    const buckets = this.metadata.view.all<{ id: string }>("select id from buckets where orgID = ?", orgID);
+    return buckets.map(({ id }) => this.planDelete(change, id).databaseId);
+  }
+
+  dropped(databaseIds: readonly number[]): void {
+    if (databaseIds.length > 0) this.onDropped(databaseIds);
+  }
+
+  /** @throws TsdbError bad_request, unprocessable */
+  private newName({ orgID, type }: Bucket, name: string): string {
+    if (type === "system") throw new TsdbError("bad_request", "system buckets cannot be renamed");
+    checkBucketName(name);
+    if (this.findByName(orgID, name) !== null) throw new TsdbError("already_exists", "bucket name is not unique");
+    return name;
+  }
+
+  private retentionOperations(databaseId: number, bucket: Bucket, { everySeconds, shardSeconds }: BucketUpdate): CatalogOperation[] {
+    if (everySeconds === undefined && shardSeconds === undefined) return [];
+    const every = everySeconds ?? bucket.retentionSeconds;
+    checkUpdatedRetention(every, shardSeconds, bucket.shardSeconds);
+    const shardNs = secondsNs(shardSeconds ?? bucket.shardSeconds);
+    const policies = this.metadata.catalog.policies(databaseId);
+    return [
+      { kind: "set_retention", of: "database", id: databaseId, retentionNs: String(secondsNs(every)) },
+      { ...policies, kind: "set_policies", databaseId, shardNs: String(shardNs) },
+    ];
+  }
+
+  /** The database goes as one that port 8181 deletes and wants dropped at once. */
+  private planDelete(change: Change, id: string): Deletion {
+    const { view, catalog } = this.metadata;
+    const databaseId = databaseIdOf(id)!;
+    const { name } = catalog.databaseById(databaseId)!;
+    const deletedMs = Date.parse(change.now);
+    // ids are never reused, so this name is free
+    change.apply({ kind: "soft_delete", of: "database", id: databaseId, name: `${name}-${id}`, deletedMs, hardDeleteMs: deletedMs });
+    const members = "select id from members where resourceType = 'buckets' and resourceID = ?";
+    for (const member of view.all<{ id: string }>(members, id)) change.remove("member", member.id);
+    if (view.get("select id from bucketRecords where id = ?", id) !== null) change.remove("bucket", id);
+    return { databaseId };
+  }
+
+  private plan(change: Change, { namespace }: Place, bucket: NewBucket & Pick<Bucket, "type">): string {
+    const { catalog } = this.metadata;
+    checkDatabaseLimit(catalog, catalog.limits);
+    const databaseId = change.newDatabaseId();
+    const { everySeconds, shardSeconds } = bucket.retention;
+    const retentionNs = secondsNs(everySeconds);
+    const shardNs = shardSeconds === null ? usualShardNs(retentionNs) : secondsNs(shardSeconds);
+    const operations: CatalogOperation[] = [
+      { kind: "create_database", id: databaseId, namespace, name: bucket.name },
+      { kind: "set_retention", of: "database", id: databaseId, retentionNs: String(retentionNs) },
+      { kind: "set_policies", databaseId, ...freshPolicies(databaseId), shardNs: String(shardNs) },
+    ];
+    change.apply(...operations);
+    const id = bucketIdOf(databaseId);
+    const { type, description, rp } = bucket;
+    change.put("bucket", id, { type, description, rp, createdAt: change.now, updatedAt: change.now });
+    return id;
+  }
+}
+
+/** @throws TsdbError bad_request */
+function checkBucketName(name: string): void {
+  if (name.startsWith("_")) {
+    throw new TsdbError("bad_request", `bucket name ${name} is invalid. Buckets may not start with underscore`);
+  }
+  if (name.includes('"'))
+    throw new TsdbError("bad_request", `bucket name ${name} is invalid. Bucket names may not include quotation marks`);
+}

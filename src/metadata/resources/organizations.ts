@@ -1,0 +1,124 @@
+// Organizations. Each has a namespace of its own for its databases; the first one has that of port 8181.
+import { TsdbError } from "../../model/errors.ts";
+import type { RecordTypes } from "../store/kinds.ts";
+import type { Change, Metadata } from "../store/metadata.ts";
+import type { BucketService } from "./buckets.ts";
+import { type Page, pageClause } from "./page.ts";
+
+export type Organization = RecordTypes["organization"] & { readonly id: string };
+
+export interface OrganizationFilter {
+  readonly id?: string;
+  readonly name?: string;
+  /** Organizations that the user is a member or owner of. */
+  readonly userID?: string;
+}
+
+const COLUMNS = "id, name, description, namespace, createdAt, updatedAt";
+
+export class Organizations {
+  constructor(
+    private readonly metadata: Metadata,
+    private readonly buckets: BucketService,
+  ) {}
+
+  get count(): number {
+    return this.metadata.view.count("from organizations");
+  }
+
+  /** @throws TsdbError not_found */
+  get(id: string): Organization {
+    const found = this.find(id);
+    if (found === null) throw new TsdbError("not_found", "organization not found");
+    return found;
+  }
+
+  find(id: string): Organization | null {
+    return this.metadata.view.get<Organization>(`select ${COLUMNS} from organizations where id = ?`, id);
+  }
+
+  findByName(name: string): Organization | null {
+    return this.metadata.view.get<Organization>(`select ${COLUMNS} from organizations where name = ?`, name.trim());
+  }
+
+  /** @throws TsdbError not_found */
+  byName(name: string): Organization {
+    const found = this.findByName(name);
+    if (found === null) throw new TsdbError("not_found", `organization name "${name}" not found`);
+    return found;
+  }
+
+  /** In order of creation. An id goes before a name, and a name before a user. @throws TsdbError not_found for an unknown id or name */
+  list({ id, name, userID }: OrganizationFilter, page: Page): Organization[] {
+    if (id !== undefined) return [this.get(id)];
+    if (name !== undefined) return [this.byName(name)];
+    const members = "id in (select resourceID from members where resourceType = 'orgs' and userID = ?)";
+    const { clause, values } = userID === undefined ? pageClause(page) : pageClause(page, [members], [userID]);
+    return this.metadata.view.all<Organization>(`select ${COLUMNS} from organizations ${clause}`, ...values);
+  }
+
+  /** @throws TsdbError bad_request, already_exists */
+  create(wanted: { readonly name: string; readonly description: string; readonly ownerID: string }): Promise<Organization> {
+    return this.metadata.change((change) => this.planCreate(change, wanted));
+  }
+
+  planCreate(
+    change: Change,
+    { name, description, ownerID }: { readonly name: string; readonly description: string; readonly ownerID: string },
+  ): Organization {
+    this.checkName(name, null, "org name is empty");
+    const id = change.newId();
+    const namespace = this.freeNamespace();
+    const organization = { name, description, namespace, createdAt: change.now, updatedAt: change.now };
+    change.put("organization", id, organization);
+    change.put("member", change.newId(), { userID: ownerID, resourceType: "orgs", resourceID: id, role: "owner" });
+    this.buckets.planSystemBuckets(change, { id, namespace });
+    return { id, ...organization };
+  }
+
+  /** @throws TsdbError not_found, bad_request, already_exists */
+  update(id: string, changed: { readonly name?: string; readonly description?: string }): Promise<Organization> {
+    return this.metadata.change((change) => {
+      const { id: _, ...before } = this.get(id);
+      const organization = { ...before, ...changed, updatedAt: change.now };
+      if (changed.name !== undefined) this.checkName(changed.name, id, "name is empty");
+      change.put("organization", id, organization);
+      return { id, ...organization };
+    });
+  }
+
+  /** With everything in it. @throws TsdbError not_found */
+  async delete(id: string): Promise<void> {
+    const dropped = await this.metadata.change((change) => {
+      const { view } = this.metadata;
+      this.get(id);
+      const databaseIds = this.buckets.planDeleteAll(change, id);
+      for (const [kind, table] of [
+        ["authorization", "authorizations"],
+        ["legacy_authorization", "legacyAuthorizations"],
+        ["secret", "secrets"],
+      ] as const) {
+        for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
+      }
+      const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
+      for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);
+      change.remove("organization", id);
+      return databaseIds;
+    });
+    this.buckets.dropped(dropped);
+  }
+
+  /** That of port 8181 if no organization has it. A deleted organization's databases may still be there, so its namespace is not reused. */
+  private freeNamespace(): number {
+    const { view } = this.metadata;
+    if (view.get("select id from organizations where namespace = 0") === null) return 0;
+    const greatest = "select max(namespace) as last from (select namespace from organizations union select namespace from databases)";
+    return view.get<{ last: number }>(greatest)!.last + 1;
+  }
+
+  private checkName(name: string, ownId: string | null, ifEmpty: string): void {
+    if (name.trim() === "") throw new TsdbError("bad_request", ifEmpty);
+    const other = this.findByName(name);
+    if (other !== null && other.id !== ownId) throw new TsdbError("already_exists", `organization with name ${name} already exists`);
+  }
+}

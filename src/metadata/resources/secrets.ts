@@ -1,0 +1,56 @@
+// Secrets of organizations: values that scripts and endpoints read and that nobody is shown. Encrypted wherever they are kept.
+import { TsdbError } from "../../model/errors.ts";
+import type { SecretBox } from "../access/secret-box.ts";
+import type { RecordTypes } from "../store/kinds.ts";
+import type { Metadata } from "../store/metadata.ts";
+
+type SecretRow = RecordTypes["secret"] & { readonly id: string };
+
+export class Secrets {
+  constructor(
+    private readonly metadata: Metadata,
+    private readonly box: SecretBox,
+  ) {}
+
+  /** By key. */
+  keys(orgID: string): string[] {
+    return this.metadata.view.all<{ key: string }>("select key from secrets where orgID = ? order by key", orgID).map(({ key }) => key);
+  }
+
+  /** Null: there is none. @throws TsdbError config when it was encrypted with another key */
+  value(orgID: string, key: string): string | null {
+    const found = this.find(orgID, key);
+    if (found === null) return null;
+    const value = this.box.open(found.sealedValue, context(orgID, key));
+    if (value === null) throw new TsdbError("config", `the secret ${JSON.stringify(key)} was encrypted with another key`, { orgID, key });
+    return value;
+  }
+
+  /** Adds them or replaces their values. */
+  put(orgID: string, secrets: ReadonlyMap<string, string>): Promise<void> {
+    return this.metadata.change((change) => {
+      for (const [key, value] of secrets) {
+        const id = this.find(orgID, key)?.id ?? change.newId();
+        change.put("secret", id, { orgID, key, sealedValue: this.box.seal(value, context(orgID, key)) });
+      }
+    });
+  }
+
+  /** Whether or not they are there. */
+  delete(orgID: string, keys: readonly string[]): Promise<void> {
+    return this.metadata.change((change) => {
+      for (const key of new Set(keys)) {
+        const found = this.find(orgID, key);
+        if (found !== null) change.remove("secret", found.id);
+      }
+    });
+  }
+
+  private find(orgID: string, key: string): SecretRow | null {
+    return this.metadata.view.get<SecretRow>("select * from secrets where orgID = ? and key = ?", orgID, key);
+  }
+}
+
+function context(orgID: string, key: string): string {
+  return `secret ${orgID} ${key}`;
+}

@@ -1,0 +1,89 @@
+// The kinds of records, and in which table and columns of the view each lies. A new resource adds its kind here, its table in migrations.ts
+// and its file in resources/.
+
+/** Times are RFC 3339 texts. Lists and objects are kept as JSON in the view. */
+export interface RecordTypes {
+  organization: {
+    readonly name: string;
+    readonly description: string;
+    /** Of its databases. 0: what port 8181 sees. */
+    readonly namespace: number;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  user: { readonly name: string; readonly status: Status /** Kept and shown. */; readonly oauthID: string };
+  /** Under the user's id: an argon2id hash. */
+  password: { readonly hash: string };
+  /** What a database's own operations do not say of a bucket; under the bucket's id. */
+  bucket: {
+    readonly type: "user" | "system";
+    readonly description: string;
+    readonly rp: string;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  member: {
+    readonly userID: string;
+    readonly resourceType: ResourceType;
+    readonly resourceID: string;
+    readonly role: "owner" | "member";
+  };
+  authorization: AuthorizationRecord & {
+    /** SHA-512 of the token, 128 hex digits. */
+    readonly tokenHash: string;
+    /** The encrypted token, for lists that show it; null with --v2-use-hashed-tokens. */
+    readonly sealedToken: string | null;
+  };
+  /** Of v1 clients. */
+  legacy_authorization: AuthorizationRecord & {
+    readonly username: string;
+    /** argon2id; null: it has no password, and nobody can use it. */
+    readonly passwordHash: string | null;
+  };
+  secret: { readonly orgID: string; readonly key: string; readonly sealedValue: string };
+}
+
+export interface AuthorizationRecord {
+  readonly orgID: string;
+  /** The user may be deleted: the authorization stays, and is refused. */
+  readonly userID: string;
+  readonly status: Status;
+  readonly description: string;
+  readonly permissions: readonly RecordPermission[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type Status = "active" | "inactive";
+
+export interface RecordPermission {
+  readonly action: "read" | "write";
+  readonly resource: { readonly type: ResourceType; readonly id?: string; readonly orgID?: string };
+}
+
+/** In the order in which /api/v2/resources lists them. */
+export const RESOURCE_TYPES = [
+  ...(["authorizations", "buckets", "dashboards", "orgs", "sources", "tasks", "telegrafs", "users", "variables", "scrapers"] as const),
+  ...(["secrets", "labels", "views", "documents", "notificationRules", "notificationEndpoints", "checks", "dbrp"] as const),
+  ...(["notebooks", "annotations", "remotes", "replications", "instance"] as const),
+] as const;
+export type ResourceType = (typeof RESOURCE_TYPES)[number];
+
+export type RecordKind = keyof RecordTypes;
+
+type Columns<K extends RecordKind> = readonly (keyof RecordTypes[K] & string)[];
+type KindTable = { readonly [K in RecordKind]: { readonly table: string; readonly columns: Columns<K> } };
+
+const AUTHORIZATION = ["orgID", "userID", "status", "description", "permissions", "createdAt", "updatedAt"] as const;
+
+/** In an order in which a record comes after those that it refers to. */
+export const KINDS: KindTable = {
+  organization: { table: "organizations", columns: ["name", "description", "namespace", "createdAt", "updatedAt"] },
+  user: { table: "users", columns: ["name", "status", "oauthID"] },
+  password: { table: "passwords", columns: ["hash"] },
+  bucket: { table: "bucketRecords", columns: ["type", "description", "rp", "createdAt", "updatedAt"] },
+  member: { table: "members", columns: ["userID", "resourceType", "resourceID", "role"] },
+  authorization: { table: "authorizations", columns: [...AUTHORIZATION, "tokenHash", "sealedToken"] },
+  legacy_authorization: { table: "legacyAuthorizations", columns: [...AUTHORIZATION, "username", "passwordHash"] },
+  secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
+};

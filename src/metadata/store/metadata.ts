@@ -1,0 +1,120 @@
+// The records of the v2 line: a change is operations of the catalog's log and rows of the view in one synchronous step, all or nothing.
+// The log is what lasts; the view is made from it at each start.
+import { TsdbError } from "../../model/errors.ts";
+import { inFile } from "../../object-store/operation-values.ts";
+import type { Catalog } from "../../storage/catalog/catalog.ts";
+import type { CatalogOperation } from "../../storage/catalog/operations.ts";
+import type { RecordValue } from "../../storage/catalog/records.ts";
+import { databaseRows, putDatabase } from "./database-rows.ts";
+import { bucketIdOf, nextId } from "./ids.ts";
+import { KINDS, type RecordKind, type RecordTypes } from "./kinds.ts";
+import { MetadataView } from "./view.ts";
+
+/** What a plan may do within one change. */
+export interface Change {
+  /** For a new record. */
+  newId(): string;
+  /** For an operation that makes a database. */
+  newDatabaseId(): number;
+  /** Adds the record or replaces it as a whole. */
+  put<K extends RecordKind>(kind: K, id: string, value: RecordTypes[K]): void;
+  remove(kind: RecordKind, id: string): void;
+  /** Other operations of the catalog, as of databases, that belong to the change. */
+  apply(...operations: CatalogOperation[]): void;
+  /** RFC 3339, the same for the whole change. */
+  readonly now: string;
+}
+
+export class Metadata {
+  readonly view = new MetadataView();
+  private changes = 0;
+
+  private constructor(
+    readonly catalog: Catalog,
+    private readonly nowMs: () => number,
+  ) {}
+
+  /** Makes the view. @throws TsdbError corrupt_file for records that contradict each other, or that a newer server wrote */
+  static open(catalog: Catalog, nowMs: () => number): Metadata {
+    const metadata = new Metadata(catalog, nowMs);
+    inFile("the catalog's records", () => metadata.view.transaction(() => metadata.build()));
+    catalog.onDatabaseChanges((ids) => metadata.followDatabases(ids));
+    return metadata;
+  }
+
+  /** Grows with every change: what was made of an older one may be wrong. */
+  get version(): number {
+    return this.changes;
+  }
+
+  /** Plans and makes a change in one synchronous step; resolves to what the plan returns, when it is durable. An error undoes it.
+   *  @throws TsdbError unavailable, no_space, read_only: nothing has changed then */
+  async change<T>(plan: (change: Change) => T): Promise<T> {
+    const { view, catalog } = this;
+    let durable: Promise<void> = Promise.resolve();
+    const result = view.transaction(() => {
+      const operations: CatalogOperation[] = [];
+      const planned = plan(this.planner(operations));
+      if (operations.length > 0) ({ durable } = catalog.apply(operations));
+      return planned;
+    });
+    this.changes += 1;
+    await durable;
+    return result;
+  }
+
+  private planner(operations: CatalogOperation[]): Change {
+    const { view } = this;
+    const nowMs = this.nowMs();
+    let last = this.catalog.records.lastId;
+    let { databaseId } = this.catalog.nextIds;
+    return {
+      now: new Date(nowMs).toISOString(),
+      newId: () => {
+        last = nextId(last, nowMs);
+        return last;
+      },
+      newDatabaseId: () => databaseId++,
+      put: (kind, id, value) => {
+        view.put(kind, id, value);
+        operations.push({ kind: "put_record", of: kind, id, value: value as unknown as RecordValue });
+      },
+      remove: (kind, id) => {
+        view.remove(kind, id);
+        operations.push({ kind: "delete_record", of: kind, id });
+      },
+      apply: (...others) => void operations.push(...others),
+    };
+  }
+
+  private build(): void {
+    const { catalog, view } = this;
+    for (const of of catalog.records.kinds()) {
+      if (Object.hasOwn(KINDS, of)) continue;
+      throw new TsdbError("corrupt_file", `records of kind ${JSON.stringify(of)}: this server does not know them; a newer one wrote them`);
+    }
+    for (const kind of Object.keys(KINDS) as RecordKind[]) {
+      for (const [id, value] of catalog.records.ofKind(kind)) this.rebuild(kind, id, value);
+    }
+    for (const row of databaseRows(catalog)) putDatabase(view, row);
+  }
+
+  private rebuild(kind: RecordKind, id: string, value: RecordValue): void {
+    try {
+      this.view.put(kind, id, value as unknown as RecordTypes[typeof kind]);
+    } catch (cause) {
+      const message = `the ${kind} ${id} contradicts the others: ${(cause as Error).message}`;
+      throw new TsdbError("corrupt_file", message, { kind, id }, { cause });
+    }
+  }
+
+  /** Within the step that changed them, which may be a request of another port. */
+  private followDatabases(databaseIds: ReadonlySet<number>): void {
+    const { view, catalog } = this;
+    this.changes += 1;
+    for (const row of databaseRows(catalog, databaseIds)) putDatabase(view, row);
+    for (const databaseId of databaseIds) {
+      if (catalog.databaseById(databaseId) === undefined) view.run("delete from databases where id = ?", bucketIdOf(databaseId));
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// The tables of the view. Each step is run once on a database whose version is lower, so a snapshot of an older server can be brought to
+// the current form; steps that were released are never changed.
+import type { Database } from "bun:sqlite";
+
+export const MIGRATIONS: readonly string[] = [
+  `create table organizations (
+     id text primary key, name text not null unique, description text not null, namespace integer not null unique,
+     createdAt text not null, updatedAt text not null
+   ) strict;
+   create table users (id text primary key, name text not null unique, status text not null, oauthID text not null) strict;
+   create table passwords (id text primary key references users, hash text not null) strict;
+   -- of the catalog, by the ids of buckets
+   create table databases (
+     id text primary key, namespace integer not null, name text not null, isDeleted integer not null,
+     retentionSeconds integer not null, shardSeconds integer not null
+   ) strict;
+   create index databasesByName on databases (namespace, name);
+   create table bucketRecords (
+     id text primary key, type text not null, description text not null, rp text not null, createdAt text not null, updatedAt text not null
+   ) strict;
+   create view buckets as
+     select d.id, o.id as orgID, d.name, coalesce(b.type, 'user') as type, coalesce(b.description, '') as description,
+       coalesce(b.rp, '') as rp, d.retentionSeconds, d.shardSeconds, b.createdAt, b.updatedAt
+     from databases d join organizations o on o.namespace = d.namespace left join bucketRecords b on b.id = d.id
+     where d.isDeleted = 0;
+   create table members (
+     id text primary key, userID text not null references users, resourceType text not null, resourceID text not null, role text not null,
+     unique (resourceType, resourceID, userID)
+   ) strict;
+   create index membersByUser on members (userID);
+   create table authorizations (
+     id text primary key, orgID text not null references organizations, userID text not null, status text not null,
+     description text not null, permissions text not null, createdAt text not null, updatedAt text not null,
+     tokenHash text not null unique, sealedToken text
+   ) strict;
+   create table legacyAuthorizations (
+     id text primary key, orgID text not null references organizations, userID text not null, status text not null,
+     description text not null, permissions text not null, createdAt text not null, updatedAt text not null,
+     username text not null unique, passwordHash text
+   ) strict;
+   create table secrets (
+     id text primary key, orgID text not null references organizations, key text not null, sealedValue text not null, unique (orgID, key)
+   ) strict;`,
+];
+
+/** Runs the steps that the database has not seen. */
+export function migrate(db: Database, steps: readonly string[] = MIGRATIONS): void {
+  const { user_version: version } = db.query<{ user_version: number }, []>("pragma user_version").get()!;
+  for (const [i, step] of steps.entries()) {
+    if (i < version) continue;
+    db.transaction(() => {
+      db.run(step);
+      db.run(`pragma user_version = ${i + 1}`);
+    })();
+  }
+}

@@ -1,0 +1,63 @@
+// The view: all records as rows of SQLite tables in memory, for queries that join, sort and page. Foreign keys and unique columns hold at
+// every step, so a change that would leave something dangling fails before it reaches the log.
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { KINDS, type RecordKind, type RecordTypes } from "./kinds.ts";
+import { migrate } from "./migrations.ts";
+
+export class MetadataView {
+  private readonly db = new Database(":memory:", { strict: true });
+  private readonly puts = new Map<RecordKind, string>();
+
+  constructor() {
+    this.db.run("pragma foreign_keys = on");
+    migrate(this.db);
+    for (const kind of Object.keys(KINDS) as RecordKind[]) this.puts.set(kind, putStatement(kind));
+  }
+
+  put<K extends RecordKind>(kind: K, id: string, value: RecordTypes[K]): void {
+    const members = value as Readonly<Record<string, unknown>>;
+    this.run(this.puts.get(kind)!, id, ...KINDS[kind].columns.map((column) => stored(members[column])));
+  }
+
+  remove(kind: RecordKind, id: string): void {
+    this.run(`delete from ${KINDS[kind].table} where id = ?`, id);
+  }
+
+  run(sql: string, ...values: SQLQueryBindings[]): void {
+    this.db.query(sql).run(...values);
+  }
+
+  get<Row>(sql: string, ...values: SQLQueryBindings[]): Row | null {
+    return this.db.query<Row, SQLQueryBindings[]>(sql).get(...values);
+  }
+
+  all<Row>(sql: string, ...values: SQLQueryBindings[]): Row[] {
+    return this.db.query<Row, SQLQueryBindings[]>(sql).all(...values);
+  }
+
+  count(sql: string, ...values: SQLQueryBindings[]): number {
+    return this.get<{ count: number }>(`select count(*) as count ${sql}`, ...values)!.count;
+  }
+
+  /** All or nothing. */
+  transaction<T>(run: () => T): T {
+    return this.db.transaction(run)();
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}
+
+function putStatement(kind: RecordKind): string {
+  const { table, columns } = KINDS[kind];
+  const names = ["id", ...columns];
+  const changes = columns.map((name) => `${name} = excluded.${name}`).join(", ");
+  return `insert into ${table} (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) on conflict (id) do update set ${changes}`;
+}
+
+function stored(value: unknown): SQLQueryBindings {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "object" && value !== null) return JSON.stringify(value);
+  return (value ?? null) as SQLQueryBindings;
+}

@@ -1,0 +1,98 @@
+// The bucket-based API of a real server: its listener, its state over restarts, and what both ports see of one database.
+import { expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { TestServer } from "../support/server.ts";
+
+const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
+const TOKEN = { authorization: "Token tok" };
+
+async function answered(url: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, any> }> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}
+
+const setUp = (server: TestServer) => answered(`${server.bucketsUrl}/api/v2/setup`, { method: "POST", body: JSON.stringify(SETUP) });
+
+async function bucketNames(server: TestServer): Promise<string[]> {
+  const { body } = await answered(`${server.bucketsUrl}/api/v2/buckets?org=o`, { headers: TOKEN });
+  return (body["buckets"] as { name: string }[]).map(({ name }) => name);
+}
+
+async function databaseNames(server: TestServer): Promise<string[]> {
+  const rows = (await (await fetch(`${server.url}/api/v3/configure/database?format=json`)).json()) as Record<string, string>[];
+  return rows.map((row) => row["iox::database"]!);
+}
+
+test("what setup makes is there after a stop and after kill -9", async () => {
+  await using server = await TestServer.start({ withBuckets: true });
+  expect((await setUp(server)).status).toBe(201);
+  expect(server.output).toContain("listening");
+  await server.stop();
+  await server.restart();
+  expect(await bucketNames(server)).toEqual(["_monitoring", "_tasks", "b"]);
+  const headers = { ...TOKEN, "content-type": "application/json" };
+  const made = await answered(`${server.bucketsUrl}/api/v2/users`, { method: "POST", headers, body: '{"name":"ann"}' });
+  expect(made.status).toBe(201);
+  await server.kill();
+  await server.restart();
+  const users = await answered(`${server.bucketsUrl}/api/v2/users`, { headers: TOKEN });
+  expect((users.body["users"] as { name: string }[]).map(({ name }) => name)).toEqual(["admin", "ann"]);
+  // tokens are kept encrypted: with its key the server shows them again
+  const { body } = await answered(`${server.bucketsUrl}/api/v2/authorizations`, { headers: TOKEN });
+  expect((body["authorizations"] as { token: string }[]).map(({ token }) => token)).toEqual(["tok"]);
+  expect((await setUp(server)).status).toBe(422);
+});
+
+test("a bucket is a database, made in either place", async () => {
+  await using server = await TestServer.start({ withBuckets: true });
+  await answered(`${server.url}/api/v3/configure/database`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ db: "before", retention_period: "2d" }),
+  });
+  const { body } = await setUp(server);
+  const orgID = (body["org"] as { id: string }).id;
+  const headers = { ...TOKEN, "content-type": "application/json" };
+  const rules = [{ type: "expire", everySeconds: 7200 }];
+  await answered(`${server.bucketsUrl}/api/v2/buckets`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ orgID, name: "made", retentionRules: rules }),
+  });
+  expect(await bucketNames(server)).toEqual(["_monitoring", "_tasks", "b", "before", "made"]);
+  expect(await databaseNames(server)).toEqual(["_internal", "_monitoring", "_tasks", "b", "before", "made"]);
+  const found = await answered(`${server.bucketsUrl}/api/v2/buckets?org=o&name=before`, { headers: TOKEN });
+  const [before] = found.body["buckets"] as { id: string; retentionRules: unknown }[];
+  expect(before!.retentionRules).toEqual([{ type: "expire", everySeconds: 172_800, shardGroupDurationSeconds: 86_400 }]);
+  const deleted = await answered(`${server.bucketsUrl}/api/v2/buckets/${before!.id}`, { method: "DELETE", headers: TOKEN });
+  expect(deleted.status).toBe(204);
+  expect(await databaseNames(server)).not.toContain("before");
+  await fetch(`${server.url}/api/v3/configure/database?db=made`, { method: "DELETE" });
+  expect(await bucketNames(server)).toEqual(["_monitoring", "_tasks", "b"]);
+  // another organization's buckets are no databases of port 8181
+  const other = await answered(`${server.bucketsUrl}/api/v2/orgs`, { method: "POST", headers, body: '{"name":"o2"}' });
+  const otherID = (other.body as { id: string }).id;
+  const twin = await answered(`${server.bucketsUrl}/api/v2/buckets`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ orgID: otherID, name: "b" }),
+  });
+  expect(twin.status).toBe(201);
+  // without rules: 30 days
+  expect(twin.body["retentionRules"]).toMatchObject([{ everySeconds: 2_592_000 }]);
+  expect((await databaseNames(server)).filter((name) => name === "b")).toHaveLength(1);
+});
+
+test("a taken port is one warning, and the rest of the server is there", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = taken.address() as { port: number };
+    await using server = await TestServer.start({ flags: ["--v2-http-bind", `127.0.0.1:${port}`] });
+    expect(server.output.match(/bucket-based API is off/g)).toHaveLength(1);
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  } finally {
+    taken.close();
+  }
+});

@@ -1,0 +1,48 @@
+// Steps that ours answers otherwise, by the order or by intent. A step that no longer differs fails the test.
+
+export interface Difference {
+  /** `group / conversation`. */
+  readonly conversation: string;
+  readonly steps: readonly number[];
+  readonly reason: string;
+}
+
+const OTHER_RUNTIME = "profiles of the vendor's runtime: this server has none, and says so (501)";
+const METRICS = "metric families are those of this server";
+const WHOLE_OR_NOTHING = "a setup that fails leaves nothing behind (FINDINGS 1.3)";
+const OWN_PASSWORD = "the name in the Basic header counts, not only the password (FINDINGS 1.5)";
+
+export const DIFFERENCES: readonly Difference[] = [
+  { conversation: "system / metrics", steps: [0, 2], reason: METRICS },
+  { conversation: "system / config for operators only", steps: [0, 5], reason: "the configuration is this server's" },
+  { conversation: "setup / retentionPeriodHrs", steps: [0, 2], reason: "hours are hours there, nanoseconds at the vendor's" },
+  { conversation: "setup / retention too short", steps: [1], reason: WHOLE_OR_NOTHING },
+  { conversation: "setup / bucket name with underscore", steps: [1], reason: WHOLE_OR_NOTHING },
+  { conversation: "setup / hashed tokens are shown once", steps: [0], reason: "no client reads the hash of a token, so it is not shown" },
+  {
+    conversation: "users / names and bodies",
+    steps: [19, 20, 30],
+    reason: "a status is active or inactive, and ids are the server's (FINDINGS 1.4)",
+  },
+  {
+    conversation: "users / me and passwords",
+    steps: [3, 6, 11, 12],
+    reason: "one JSON document, and 400 for what a client sent (FINDINGS 1.5)",
+  },
+  { conversation: "users / me and passwords", steps: [8, 9, 10, 13], reason: OWN_PASSWORD },
+  { conversation: "users / me and passwords", steps: [20], reason: "a path without an id has no password: 405" },
+  {
+    conversation: "orgs / what deleting an org takes with it",
+    steps: [12, 14],
+    reason: "the tokens of an organization go with it (FINDINGS 1.12)",
+  },
+  {
+    conversation: "buckets / retention and shard group durations on create",
+    steps: [29],
+    reason: "too long a retention is called so, and does not overflow",
+  },
+  { conversation: "buckets / paging by org is by name", steps: [21], reason: "an offset below 0 is shown as what it means, 0" },
+  { conversation: "buckets / paging over all orgs is by id", steps: [12], reason: "the last id there can be has nothing after it" },
+  { conversation: "buckets / labels", steps: [7], reason: "buckets have no labels yet" },
+  { conversation: "system / profiling", steps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], reason: OTHER_RUNTIME },
+];

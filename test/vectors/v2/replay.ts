@@ -1,0 +1,183 @@
+// Plays a conversation against a server of its own and compares each answer.
+import { gzipSync } from "node:zlib";
+import { type Conversation, type ExpectStep, isRequest, type Json, type RequestStep } from "./conversation.ts";
+import { Matcher, type Mismatch } from "./match.ts";
+import { Bindings, filled, type Surroundings } from "./placeholders.ts";
+import { adjusted } from "./seed-rules.ts";
+import { Sink } from "./sink.ts";
+
+/** A fresh server of the v2 line. */
+export interface PlayedServer {
+  /** `http://host:port`. */
+  readonly base: string;
+  send(request: Request): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface StepOutcome {
+  readonly index: number;
+  readonly mismatch: Mismatch;
+  /** `POST /api/v2/labels`, with its placeholders. */
+  readonly request: string;
+}
+
+const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
+const BOUND_BY_SETUP: Json = {
+  user: { id: "{{user.id}}", "{{rest}}": "{{any}}" },
+  org: { id: "{{org.id}}", "{{rest}}": "{{any}}" },
+  bucket: { id: "{{bucket.id}}", "{{rest}}": "{{any}}" },
+  auth: { id: "{{auth.id}}", "{{rest}}": "{{any}}" },
+};
+/** `now` is so long before the start that it equals no time that the server makes. */
+const BEFORE_START_SECONDS = 37;
+const POLL_MS = 20;
+
+export async function replay(conversation: Conversation, server: PlayedServer): Promise<StepOutcome[]> {
+  const sink = new Sink();
+  const nowSeconds = Math.floor(Date.now() / 1000) - BEFORE_START_SECONDS;
+  const player = new Player(server, sink, { nowSeconds, base: server.base, sink: sink.url });
+  try {
+    return await player.play(conversation);
+  } finally {
+    await sink.stop();
+  }
+}
+
+class Player {
+  private readonly bindings = new Bindings();
+
+  constructor(
+    private readonly server: PlayedServer,
+    private readonly sink: Sink,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  async play({ start, steps }: Conversation): Promise<StepOutcome[]> {
+    if (start === "set up") await this.setUp();
+    const outcomes: StepOutcome[] = [];
+    for (const [index, step] of steps.entries()) {
+      if (isRequest(step)) {
+        outcomes.push({ index, mismatch: await this.request(adjusted(step)), request: `${step.method} ${step.path}` });
+      } else if ("serve" in step) this.sink.serve(step.serve);
+      else outcomes.push({ index, mismatch: await this.expected(step), request: `the listener gets ${step.expect.path}` });
+    }
+    return outcomes;
+  }
+
+  private async setUp(): Promise<void> {
+    const init = { method: "POST", body: JSON.stringify(SETUP), headers: { "content-type": "application/json" } };
+    const response = await this.server.send(new Request(`${this.server.base}/api/v2/setup`, init));
+    const body = await response.text();
+    const mismatch = response.status === 201 ? this.matcher([]).match(BOUND_BY_SETUP, JSON.parse(body)) : `status ${response.status}`;
+    if (mismatch !== null) throw new Error(`setup failed: ${mismatch} ${body}`);
+  }
+
+  private async request(step: RequestStep): Promise<Mismatch> {
+    if (step.delay !== undefined) await Bun.sleep(step.delay * 1000);
+    const endMs = performance.now() + (step.repeat ?? 0) * 1000;
+    for (;;) {
+      let mismatch: Mismatch;
+      try {
+        mismatch = await this.compare(step, await this.server.send(this.built(step)));
+      } catch (error) {
+        mismatch = (error as Error).message;
+      }
+      if (mismatch === null || performance.now() >= endMs) return mismatch;
+      await Bun.sleep(POLL_MS);
+    }
+  }
+
+  private built(step: RequestStep): Request {
+    const { base } = this.surroundings;
+    const path = this.fill(step.path).split("/").map(encodeURIComponent).join("/");
+    const query = Object.entries(step.query ?? {}).flatMap(([name, value]) =>
+      [value].flat().map((each) => `${encodeURIComponent(name)}=${encodeURIComponent(this.fill(each as string))}`),
+    );
+    const headers = new Headers(this.credentials(step.as));
+    const body = this.body(step, headers);
+    for (const [name, value] of Object.entries(step.headers ?? {})) headers.set(name, this.fill(value));
+    const url = `${base}${path}${query.length === 0 ? "" : `?${query.join("&")}`}`;
+    return new Request(url, { method: step.method, headers, ...(body === undefined ? {} : { body }), redirect: "manual" });
+  }
+
+  private body(step: RequestStep, headers: Headers): Uint8Array<ArrayBuffer> | undefined {
+    const bytes = this.plainBody(step, headers);
+    if (!step.gzip || bytes === undefined) return bytes;
+    headers.set("content-encoding", "gzip");
+    return new Uint8Array(gzipSync(bytes));
+  }
+
+  private plainBody({ body, bodyBase64 }: RequestStep, headers: Headers): Uint8Array<ArrayBuffer> | undefined {
+    if (bodyBase64 !== undefined) return new Uint8Array(Buffer.from(bodyBase64, "base64"));
+    if (body === undefined) return undefined;
+    if (typeof body === "string") return new TextEncoder().encode(this.fill(body));
+    headers.set("content-type", "application/json");
+    return new TextEncoder().encode(this.fill(JSON.stringify(body)));
+  }
+
+  private credentials(as: string): Record<string, string> {
+    if (as === "none") return {};
+    if (as === "operator") return { authorization: "Token tok" };
+    if (as.startsWith("basic:")) {
+      return { authorization: `Basic ${Buffer.from(this.fill(as.slice("basic:".length))).toString("base64")}` };
+    }
+    const session = /^cookie(?::(\d+))?$/.exec(as);
+    if (session !== null) return { cookie: `influxdb-oss-session=${this.fill(`{{session:${session[1] ?? 1}}}`)}` };
+    return { authorization: `Token ${this.fill(`{{token:${as}}}`)}` };
+  }
+
+  private async compare(step: RequestStep, response: Response): Promise<Mismatch> {
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const body = bytes.toString();
+    const matcher = this.matcher(step.unordered ?? []);
+    if (response.status !== step.status) {
+      if (response.ok && step.answer !== undefined) matcher.bindWhatFits(step.answer, parsed(response, body));
+      return `status ${response.status}, want ${step.status}: ${body.slice(0, 300)}`;
+    }
+    for (const [name, wanted] of Object.entries(step.answerHeaders ?? {})) {
+      const got = name === "set-cookie" ? response.headers.getSetCookie().join(", ") : response.headers.get(name);
+      if (got === null || !matcher.textMatches(wanted, got)) return `header ${name}: got ${got}, want ${wanted}`;
+    }
+    if (step.answerParts !== undefined) return "multipart answers are not compared yet";
+    if (step.answer === undefined) return body === "" ? null : `the body is not empty: ${body.slice(0, 300)}`;
+    const value = parsed(response, body);
+    const mismatch = matcher.match(step.answer, value);
+    if (mismatch !== null) matcher.bindWhatFits(step.answer, value);
+    return mismatch;
+  }
+
+  private async expected({ expect, within }: ExpectStep): Promise<Mismatch> {
+    const endMs = performance.now() + within * 1000;
+    for (;;) {
+      const all = this.sink.requests.filter(({ path }) => this.matcher([]).match(expect.path, path) === null);
+      const found = all[(expect.count ?? 1) - 1];
+      if (found !== undefined) {
+        const { method, headers, body } = expect;
+        const pattern = { ...(method === undefined ? {} : { method }), ...(body === undefined ? {} : { body }) };
+        const got = { method: found.method, body: typeof body === "string" ? found.body : JSON.parse(found.body || "null") };
+        const asked = Object.fromEntries(Object.entries(got).filter(([name]) => name in pattern));
+        return this.matcher([]).match(pattern, asked) ?? this.matcher([]).match({ ...headers, "{{rest}}": "{{any}}" }, found.headers);
+      }
+      if (performance.now() >= endMs) return `the listener got ${all.length} requests of ${expect.path} within ${within} s`;
+      await Bun.sleep(POLL_MS);
+    }
+  }
+
+  private fill(text: string): string {
+    return filled(text, this.bindings, this.surroundings);
+  }
+
+  private matcher(unordered: readonly string[]): Matcher {
+    return new Matcher(this.bindings, this.surroundings, new Set(unordered));
+  }
+}
+
+/** JSON as a value, everything else as a text. */
+function parsed(response: Response, body: string): unknown {
+  if (!(response.headers.get("content-type") ?? "").startsWith("application/json")) return body;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

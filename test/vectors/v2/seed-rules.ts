@@ -1,0 +1,41 @@
+// Where ours answers otherwise by one rule for many steps: the expectation is rewritten, and the answer compared with that.
+import type { Json, RequestStep } from "./conversation.ts";
+
+type Members = Readonly<Record<string, Json>>;
+
+/** The recorded texts of the vendor's JSON reader, where it answers 500 for what a client sent. */
+const BROKEN_JSON = /(?:^|: )(?:EOF|unexpected EOF|invalid character .*|json: cannot unmarshal .*)$/;
+/** What a client sent is at fault, and the vendor answers 500 with these texts. */
+const BAD_REQUEST = /^retention policy duration must be /;
+const OTHER_BAD_REQUEST = /invalid (?:user|authorization) ID provided in route$|invalid basic auth$/;
+const MAPPED = /^Unexpected error when assigning user to a resource: mapping for user .* already exists$/;
+const DENIED = /(?: is unauthorized|^token is inactive|requires operator permissions)$/;
+
+/** What the step is expected to give here. */
+export function adjusted(step: RequestStep): RequestStep {
+  const { code, message } = members(step.answer);
+  if (typeof message !== "string") return step;
+  // The order: "403: Insufficient permission". 401 is for credentials that are missing or wrong.
+  if (step.status === 401 && code === "unauthorized" && DENIED.test(message)) return refused(step, 403, "forbidden", message);
+  // The order: "400: Malformed or invalid request, for example … invalid JSON".
+  if (step.status === 500 && code === "internal error" && BROKEN_JSON.test(message)) return refused(step, 400, "invalid", message);
+  if (step.status !== 500 || code !== "internal error") return step;
+  if (BAD_REQUEST.test(message)) return refused(step, 400, "invalid", message);
+  if (OTHER_BAD_REQUEST.test(message)) return refused(step, 400, "invalid", "{{any}}");
+  return MAPPED.test(message) ? refused(step, 422, "conflict", message) : step;
+}
+
+function refused(step: RequestStep, status: number, code: string, message: string): RequestStep {
+  const headers = step.answerHeaders ?? {};
+  const isNamed = Object.hasOwn(headers, "x-platform-error-code");
+  return {
+    ...step,
+    status,
+    answer: { code, message },
+    answerHeaders: { ...headers, ...(isNamed ? { "x-platform-error-code": code } : {}) },
+  };
+}
+
+function members(answer: Json | undefined): Members {
+  return typeof answer === "object" && answer !== null && !Array.isArray(answer) ? (answer as Members) : {};
+}
