@@ -6,7 +6,7 @@ import { TestServer } from "../support/server.ts";
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const TOKEN = { authorization: "Token tok" };
 
-async function answered(url: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, any> }> {
+async function answered(url: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await fetch(url, init);
   const text = await response.text();
   return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
