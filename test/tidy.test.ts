@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["model"],
   ["kernel", "duckdb", "encode", "disk", "tsdbql/parse"],
   ["object-store", "sql", "tsdbql/regex", "tsdbql/functions", "storage/wal", "storage/buffer", "storage/block"],
-  ["tsdbql/plan", "storage/paths.ts", "storage/catalog", "storage/manifest"],
+  ["tsdbql/plan", "flux", "storage/paths.ts", "storage/catalog", "storage/manifest"],
   ["auth", "ingest", "metadata", "storage/pt"],
   ["storage/flush", "storage/file-index"],
   ["storage/block-cache", "storage/compaction"],

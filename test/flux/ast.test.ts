@@ -1,0 +1,12 @@
+// Trees as `/api/v2/query/ast` of the vendor's 2.8 printed them.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageJson } from "../../src/flux/parse/json.ts";
+import { parseFile } from "../../src/flux/parse/parser.ts";
+
+const RECORDED = JSON.parse(readFileSync(join(import.meta.dir, "../vectors/flux/ast.json"), "utf8")) as [string, unknown][];
+
+test.each(RECORDED)("%j", (text, tree) => {
+  expect(JSON.parse(JSON.stringify(packageJson(parseFile(text), text)))).toEqual(tree);
+});

@@ -1,0 +1,24 @@
+// Each recorded script parses, or fails with the recorded syntax errors at the recorded places.
+import { expect, test } from "bun:test";
+import { problemText, syntaxProblems } from "../../src/flux/parse/check.ts";
+import { parseFile } from "../../src/flux/parse/parser.ts";
+import { errorMessage, type FluxCase, fluxCases } from "./cases.ts";
+
+const PREFIX = "compilation failed: ";
+
+function recordedSyntaxError(each: FluxCase): string {
+  const message = errorMessage(each) ?? "";
+  // trees of `extern` are not text
+  return message.startsWith(PREFIX) && !message.includes("extern json") ? message.slice(PREFIX.length) : "";
+}
+
+test("syntax errors of all recorded scripts", () => {
+  const wrong = fluxCases().flatMap((each) => {
+    // the text of an error in a regular expression is the engine's
+    if (each.script.trim() === "" || each.text === false) return [];
+    const got = problemText(syntaxProblems(parseFile(each.script)));
+    const want = recordedSyntaxError(each);
+    return got === want ? [] : [`${each.id}\n  got ${got}\n  want ${want}`];
+  });
+  expect(wrong).toEqual([]);
+});
