@@ -1,0 +1,61 @@
+// Kinds: what values of a type can do.
+
+import { type BasicName, type Kind, resolve, type Type } from "./type.ts";
+import type { TypeError } from "./type-errors.ts";
+
+const NUMBER: readonly Kind[] = [
+  ...(["Addable", "Subtractable", "Divisible", "Numeric", "Comparable", "Equatable", "Nullable", "Basic", "Stringable"] as const),
+  "Negatable",
+];
+const KINDS_OF: Readonly<Record<BasicName, ReadonlySet<Kind>>> = {
+  bool: new Set(["Equatable", "Nullable", "Basic", "Stringable"]),
+  int: new Set(NUMBER),
+  uint: new Set(NUMBER),
+  float: new Set(NUMBER),
+  string: new Set(["Addable", "Comparable", "Equatable", "Nullable", "Basic", "Stringable"]),
+  duration: new Set(["Comparable", "Equatable", "Nullable", "Basic", "Negatable", "Stringable", "Timeable"]),
+  time: new Set(["Comparable", "Equatable", "Nullable", "Basic", "Timeable", "Stringable"]),
+  regexp: new Set(["Basic"]),
+  bytes: new Set(["Equatable", "Basic"]),
+};
+const OF_DYNAMIC: ReadonlySet<Kind> = new Set(["Basic", "Equatable", "Nullable"]);
+
+/** Demands that the type is of the kind. An unknown type remembers it. Null when nothing is wrong. */
+export function constrain(given: Type, kind: Kind): TypeError | null {
+  const type = resolve(given);
+  const failed: TypeError = { kind: "cannot constrain", expected: kind, actual: type };
+  switch (type.kind) {
+    case "error":
+      return null;
+    case "variable":
+      type.kinds.add(kind);
+      return null;
+    case "basic":
+      return KINDS_OF[type.name].has(kind) ? null : failed;
+    case "dynamic":
+      return OF_DYNAMIC.has(kind) ? null : failed;
+    case "array":
+    case "stream":
+      return kind === "Equatable" ? constrain(type.element, kind) : failed;
+    case "vector":
+      return constrain(type.element, kind);
+    case "empty":
+    case "field":
+      return constrainRecord(type, kind, failed);
+    case "dictionary":
+    case "function":
+      return failed;
+  }
+}
+
+function constrainRecord(record: Type, kind: Kind, failed: TypeError): TypeError | null {
+  if (kind === "Record") return null;
+  if (kind !== "Equatable") return failed;
+  let rest = record;
+  while (rest.kind === "field") {
+    const error = constrain(rest.type, kind);
+    if (error !== null) return error;
+    rest = resolve(rest.rest);
+  }
+  return rest.kind === "empty" ? null : constrain(rest, kind);
+}

@@ -1,0 +1,478 @@
+// Hindley-Milner inference with row polymorphism and kinds. Bindings are generalized by levels: a variable that is made while a binding is
+// inferred, and has not come to an outer one since, becomes a parameter of the binding's type.
+import type {
+  BinaryExpression,
+  Block,
+  CallExpression,
+  Expression,
+  File,
+  FunctionExpression,
+  Identifier,
+  ImportDeclaration,
+  MemberExpression,
+  ObjectExpression,
+  SourceLocation,
+  Statement,
+} from "../parse/ast.ts";
+import { constrain } from "./constrain.ts";
+import { declaredScheme } from "./declared-type.ts";
+import { generalize, instantiate, lowerTo } from "./scheme.ts";
+import { bindingProblem, type Problem, structureProblems, withoutParens } from "./structure.ts";
+import {
+  BOOL,
+  DURATION,
+  DYNAMIC,
+  EMPTY,
+  ERROR,
+  FLOAT,
+  type FunctionType,
+  INT,
+  type Kind,
+  PIPED,
+  REGEXP,
+  resolve,
+  STRING,
+  sortedByName,
+  TIME,
+  type Type,
+  type TypeScheme,
+  UINT,
+  variable,
+} from "./type.ts";
+import { type TypeError, typeErrorText } from "./type-errors.ts";
+import { type Report, unify, unifyCall } from "./unify.ts";
+
+/** A package as importers see it. */
+export interface PackageTypes {
+  /** The name that an import without an alias binds. */
+  readonly name: string;
+  readonly members: ReadonlyMap<string, TypeScheme>;
+}
+
+export interface TypeContext {
+  /** Names that every file sees. */
+  readonly prelude: ReadonlyMap<string, TypeScheme>;
+  /** The package of an import path, or null. */
+  importPackage(path: string): PackageTypes | null;
+}
+
+export interface Inferred {
+  readonly problems: readonly Problem[];
+  /** Names that the files bind. */
+  readonly bindings: ReadonlyMap<string, TypeScheme>;
+}
+
+/** @param files of one package: they share their names */
+export function inferTypes(files: readonly File[], context: TypeContext): Inferred {
+  return new Inference(context).run(files);
+}
+
+const ARITHMETIC: Readonly<Record<string, Kind>> = {
+  "+": "Addable",
+  "-": "Subtractable",
+  "*": "Divisible",
+  "/": "Divisible",
+  "%": "Divisible",
+  "^": "Divisible",
+};
+const COMPARISON: Readonly<Record<string, readonly Kind[]>> = {
+  "==": ["Equatable"],
+  "!=": ["Equatable"],
+  "<": ["Comparable"],
+  ">": ["Comparable"],
+  "<=": ["Equatable", "Comparable"],
+  ">=": ["Equatable", "Comparable"],
+};
+
+type Binding = { readonly scheme: TypeScheme } | { readonly package: PackageTypes };
+type Scope = Map<string, Binding>;
+
+class Inference {
+  private readonly errors: { readonly location: SourceLocation; readonly error: TypeError | string }[] = [];
+  private readonly scopes: Scope[] = [new Map()];
+  private readonly undefinedNames = new Map<string, Type>();
+  private level = 0;
+
+  constructor(private readonly context: TypeContext) {}
+
+  run(files: readonly File[]): Inferred {
+    const problems = structureProblems(files);
+    const binding = bindingProblem(files);
+    if (binding !== null) problems.push(binding);
+    for (const file of files) {
+      const imports: Scope = new Map();
+      this.scopes.unshift(imports);
+      for (const each of file.imports) this.importOf(each, imports);
+      for (const statement of file.body) this.statement(statement);
+      this.scopes.shift();
+    }
+    const inferred = this.errors.map(({ location, error }) => ({
+      location,
+      message: typeof error === "string" ? error : typeErrorText(error),
+    }));
+    const bindings = [...this.scopes[0]!].flatMap(([name, bound]) => ("scheme" in bound ? [[name, bound.scheme] as const] : []));
+    return { problems: [...problems, ...inferred], bindings: new Map(bindings) };
+  }
+
+  private importOf({ as, path, location }: ImportDeclaration, imports: Scope): void {
+    const found = this.context.importPackage(path.value);
+    if (found === null) this.fail(location, `invalid import path ${path.value}`);
+    const name = as?.name ?? found?.name ?? path.value.slice(path.value.lastIndexOf("/") + 1);
+    imports.set(name, found === null ? { scheme: { type: ERROR } } : { package: found });
+  }
+
+  private statement(statement: Statement): void {
+    switch (statement.type) {
+      case "VariableAssignment":
+        this.bind(statement.id.name, statement.init);
+        break;
+      case "OptionStatement":
+        this.option(statement.assignment);
+        break;
+      case "ExpressionStatement":
+        this.infer(statement.expression);
+        break;
+      case "ReturnStatement":
+        this.fail(statement.location, "return not valid in file block");
+        break;
+      case "BuiltinStatement":
+        this.names.set(statement.id.name, { scheme: declaredScheme(statement.ty, (location, message) => this.fail(location, message)) });
+        break;
+      case "TestCaseStatement":
+        this.inScope(() => statement.block.body.forEach((each) => this.statement(each)));
+        break;
+      case "BadStatement":
+        break;
+    }
+  }
+
+  private option(assignment: (Statement & { type: "OptionStatement" })["assignment"]): void {
+    if (assignment.type === "VariableAssignment") {
+      this.bind(assignment.id.name, assignment.init);
+      return;
+    }
+    const init = this.infer(assignment.init);
+    const member = this.member(assignment.member);
+    this.equal(member, init, assignment.init);
+  }
+
+  /** The innermost scope that takes names; imports stand above the file's own. */
+  private get names(): Scope {
+    return this.scopes.at(-1)!;
+  }
+
+  private bind(name: string, init: Expression): void {
+    this.level++;
+    const type = this.infer(init);
+    this.level--;
+    this.names.set(name, { scheme: generalize(type, this.level) });
+  }
+
+  private inScope<T>(body: () => T): T {
+    this.scopes.push(new Map());
+    try {
+      return body();
+    } finally {
+      this.scopes.pop();
+    }
+  }
+
+  private lookup(name: string): Binding | null {
+    for (let i = this.scopes.length - 1; i >= 0; i--) {
+      const found = this.scopes[i]!.get(name);
+      if (found !== undefined) return found;
+    }
+    const scheme = this.context.prelude.get(name);
+    return scheme === undefined ? null : { scheme };
+  }
+
+  private infer(given: Expression): Type {
+    const expression = withoutParens(given);
+    switch (expression.type) {
+      case "Identifier":
+        return this.identifier(expression);
+      case "IntegerLiteral":
+        return INT;
+      case "UnsignedIntegerLiteral":
+        return UINT;
+      case "FloatLiteral":
+        return FLOAT;
+      case "BooleanLiteral":
+        return BOOL;
+      case "StringLiteral":
+        return STRING;
+      case "StringExpression":
+        return this.interpolated(expression);
+      case "DateTimeLiteral":
+        return TIME;
+      case "DurationLiteral":
+        return DURATION;
+      case "RegexpLiteral":
+        return REGEXP;
+      case "ArrayExpression":
+        return this.array(expression.elements);
+      case "DictExpression":
+        return this.dictionary(expression);
+      case "ObjectExpression":
+        return this.record(expression);
+      case "FunctionExpression":
+        return this.function(expression);
+      case "CallExpression":
+        return this.call(expression, null);
+      case "PipeExpression":
+        return this.call(expression.call, expression.argument);
+      case "MemberExpression":
+        return this.member(expression);
+      case "IndexExpression":
+        return this.index(expression);
+      case "UnaryExpression":
+        return this.unary(expression);
+      case "BinaryExpression":
+        return this.binary(expression);
+      case "LogicalExpression":
+        return this.logical(expression);
+      case "ConditionalExpression":
+        return this.conditional(expression);
+      default:
+        return ERROR;
+    }
+  }
+
+  private identifier({ name, location }: Identifier): Type {
+    const bound = this.lookup(name);
+    if (bound === null) {
+      this.fail(location, `undefined identifier ${name}`);
+      let type = this.undefinedNames.get(name);
+      if (type === undefined) {
+        type = variable(0);
+        this.undefinedNames.set(name, type);
+      }
+      return type;
+    }
+    return "scheme" in bound ? instantiate(bound.scheme, this.level) : this.packageRecord(bound.package);
+  }
+
+  private packageRecord({ members }: PackageTypes): Type {
+    let record: Type = EMPTY;
+    for (const [label, scheme] of members) record = { kind: "field", label, type: instantiate(scheme, this.level), rest: record };
+    return record;
+  }
+
+  private interpolated({ parts }: Expression & { type: "StringExpression" }): Type {
+    for (const part of parts) {
+      if (part.type === "InterpolatedPart")
+        this.constrain(this.infer(part.expression), "Stringable", withoutParens(part.expression).location);
+    }
+    return STRING;
+  }
+
+  private array(elements: readonly Expression[]): Type {
+    let element: Type | null = null;
+    for (const each of elements) {
+      const type = this.infer(each);
+      element = element === null ? type : this.equal(element, type, each);
+    }
+    return { kind: "array", element: element ?? variable(this.level) };
+  }
+
+  private dictionary({ elements, location }: Expression & { type: "DictExpression" }): Type {
+    const key = variable(this.level);
+    const value = variable(this.level);
+    for (const { key: keyNode, val } of elements) {
+      const [keyType, valueType] = [this.infer(keyNode), this.infer(val)];
+      this.equal(key, keyType, keyNode);
+      this.equal(value, valueType, val);
+    }
+    this.constrain(key, "Comparable", location);
+    return { kind: "dictionary", key, value };
+  }
+
+  private record({ with: source, properties }: ObjectExpression): Type {
+    let record: Type = source === undefined ? EMPTY : this.identifier(source);
+    // from the last to the first, and so the errors
+    for (const { key, value } of properties.toReversed()) {
+      const label = key.type === "Identifier" ? key.name : key.value;
+      record = { kind: "field", label, type: this.propertyValue(key, value), rest: record };
+    }
+    return record;
+  }
+
+  /** A property without a value is the variable of its name. */
+  private propertyValue(key: ObjectExpression["properties"][number]["key"], value: Expression | null): Type {
+    if (value !== null) return this.infer(value);
+    return key.type === "Identifier" ? this.identifier(key) : ERROR;
+  }
+
+  private function(node: FunctionExpression): Type {
+    this.level++;
+    const type = this.plainFunction(node);
+    this.level--;
+    if (node.params.some(({ value }) => value !== null && value.type !== "PipeLiteral")) this.defaults(node, type);
+    lowerTo(type, this.level);
+    return type;
+  }
+
+  private plainFunction({ params, body }: FunctionExpression): FunctionType {
+    const required: [string, Type][] = [];
+    const optional: [string, Type][] = [];
+    let pipe: FunctionType["pipe"] = null;
+    const result = this.inScope(() => {
+      for (const { key, value } of params) {
+        if (key.type !== "Identifier") continue;
+        const type = variable(this.level);
+        this.names.set(key.name, { scheme: { type } });
+        if (value === null) required.push([key.name, type]);
+        else if (value.type === "PipeLiteral") pipe = { name: key.name, type };
+        else optional.push([key.name, type]);
+      }
+      return body.type === "Block" ? this.block(body) : this.infer(body);
+    });
+    return { kind: "function", required: sortedByName(required), optional: sortedByName(optional), pipe, result };
+  }
+
+  private block({ body }: Block): Type {
+    let result: Type = ERROR;
+    for (const [i, statement] of body.entries()) {
+      if (statement.type === "VariableAssignment") this.bind(statement.id.name, statement.init);
+      else if (statement.type === "ExpressionStatement") this.infer(statement.expression);
+      else if (statement.type === "ReturnStatement" && i === body.length - 1) result = this.infer(statement.argument);
+    }
+    return result;
+  }
+
+  /** Checks defaults against a copy of the function's type: a default does not narrow what callers may give. */
+  private defaults({ params, location }: FunctionExpression, type: FunctionType): void {
+    const { level } = this;
+    const copy = instantiate({ type }, level, (found) => found.level > level);
+    const optional: [string, Type][] = [];
+    const required: [string, Type][] = [];
+    let pipe: FunctionType["pipe"] = null;
+    for (const { key, value } of params) {
+      if (key.type !== "Identifier") continue;
+      if (value === null) required.push([key.name, variable(level)]);
+      else if (value.type === "PipeLiteral") pipe = { name: key.name, type: variable(level) };
+      else optional.push([key.name, this.infer(value)]);
+    }
+    const actual: Type = {
+      ...{ kind: "function", required: sortedByName(required), optional: sortedByName(optional) },
+      ...{ pipe, result: variable(level) },
+    };
+    unify(copy, actual, this.reportAt(location));
+  }
+
+  private call({ callee, arguments: [record], location }: CallExpression, piped: Expression | null): Type {
+    const result = variable(this.level);
+    const calleeType = resolve(this.infer(callee));
+    const places = new Map<string, Report>();
+    const required: [string, Type][] = [];
+    for (const { key, value } of record?.properties ?? []) {
+      const name = key.type === "Identifier" ? key.name : key.value;
+      const type = this.propertyValue(key, value);
+      required.push([name, type]);
+      places.set(name, this.reportAt(withoutParens(value ?? key).location));
+    }
+    const pipe = piped === null ? null : { name: PIPED, type: this.infer(piped) };
+    const call: FunctionType = { kind: "function", required: sortedByName(required), optional: new Map(), pipe, result };
+    const target = resolve(calleeType);
+    if (target.kind === "function") unifyCall(target, call, { call: this.reportAt(location), arguments: places });
+    else unify(target, call, this.reportAt(location));
+    return result;
+  }
+
+  private member({ object, property }: MemberExpression): Type {
+    const label = property.type === "Identifier" ? property.name : property.value;
+    const inner = withoutParens(object);
+    if (inner.type === "Identifier") {
+      const bound = this.lookup(inner.name);
+      const scheme = bound !== null && "package" in bound ? bound.package.members.get(label) : undefined;
+      if (scheme !== undefined) return instantiate(scheme, this.level);
+    }
+    const record = resolve(this.infer(inner));
+    if (record.kind === "dynamic") return DYNAMIC;
+    const known = fieldOf(record, label);
+    if (known !== null) return known;
+    const type = variable(this.level);
+    this.equal({ kind: "field", label, type, rest: variable(this.level) }, record, inner);
+    return type;
+  }
+
+  private index({ array, index }: Expression & { type: "IndexExpression" }): Type {
+    const arrayType = this.infer(array);
+    this.equal(INT, this.infer(index), index);
+    const resolved = resolve(arrayType);
+    if (resolved.kind === "array") return resolved.element;
+    const element = variable(this.level);
+    this.equal({ kind: "array", element }, arrayType, array);
+    return element;
+  }
+
+  private unary({ operator, argument }: Expression & { type: "UnaryExpression" }): Type {
+    const type = this.infer(argument);
+    if (operator === "exists") return BOOL;
+    if (operator === "not") {
+      this.equal(BOOL, type, argument);
+      return BOOL;
+    }
+    this.constrain(type, "Negatable", withoutParens(argument).location);
+    return type;
+  }
+
+  private binary({ operator, left, right, location }: BinaryExpression): Type {
+    const [leftType, rightType] = [this.infer(left), this.infer(right)];
+    const kind = ARITHMETIC[operator];
+    if (kind !== undefined) {
+      const type = this.equal(leftType, rightType, right);
+      this.constrain(leftType, kind, location);
+      return type;
+    }
+    if (operator === "=~" || operator === "!~") {
+      this.equal(STRING, leftType, left);
+      this.equal(REGEXP, rightType, right);
+      return BOOL;
+    }
+    const kinds = COMPARISON[operator];
+    if (kinds === undefined) {
+      this.fail(location, `invalid binary operator ${operator}`);
+      return ERROR;
+    }
+    for (const each of kinds) this.constrain(leftType, each, withoutParens(left).location);
+    for (const each of kinds) this.constrain(rightType, each, withoutParens(right).location);
+    return BOOL;
+  }
+
+  private logical({ left, right }: Expression & { type: "LogicalExpression" }): Type {
+    const [leftType, rightType] = [this.infer(left), this.infer(right)];
+    this.equal(BOOL, leftType, left);
+    this.equal(BOOL, rightType, right);
+    return BOOL;
+  }
+
+  private conditional({ test, consequent, alternate }: Expression & { type: "ConditionalExpression" }): Type {
+    this.equal(BOOL, this.infer(test), test);
+    const first = this.infer(consequent);
+    return this.equal(first, this.infer(alternate), alternate);
+  }
+
+  /** Unifies, and gives the expected type, or the error type if that failed. */
+  private equal(expected: Type, actual: Type, at: Expression): Type {
+    return unify(expected, actual, this.reportAt(withoutParens(at).location)) ? expected : ERROR;
+  }
+
+  private constrain(type: Type, kind: Kind, location: SourceLocation): void {
+    const error = constrain(type, kind);
+    if (error !== null) this.fail(location, error);
+  }
+
+  private reportAt(location: SourceLocation): Report {
+    return (error) => this.fail(location, error);
+  }
+
+  private fail(location: SourceLocation, error: TypeError | string): void {
+    this.errors.push({ location, error });
+  }
+}
+
+function fieldOf(record: Type, label: string): Type | null {
+  for (let rest = record; rest.kind === "field"; rest = resolve(rest.rest)) if (rest.label === label) return rest.type;
+  return null;
+}

@@ -1,0 +1,62 @@
+// What can be wrong between two types, and how it is said. Types are printed when the error is: by then more is known about them.
+import { TypePrinter, typeInfo } from "./print-type.ts";
+import type { Kind, Type, TypeVariable } from "./type.ts";
+
+export type TypeError =
+  | { readonly kind: "cannot unify"; readonly expected: Type; readonly actual: Type }
+  | { readonly kind: "cannot constrain"; readonly expected: Kind; readonly actual: Type }
+  | { readonly kind: "recursive"; readonly variable: TypeVariable; readonly type: Type }
+  | { readonly kind: "missing label"; readonly label: string }
+  | { readonly kind: "extra label"; readonly label: string }
+  | { readonly kind: "label"; readonly label: string; readonly expected: Type; readonly actual: Type; readonly cause: TypeError }
+  | { readonly kind: "missing argument"; readonly name: string }
+  | { readonly kind: "extra argument"; readonly name: string; readonly expected: readonly string[] }
+  | { readonly kind: "argument"; readonly name: string; readonly cause: TypeError }
+  | { readonly kind: "return"; readonly expected: Type; readonly actual: Type; readonly cause: TypeError }
+  | { readonly kind: "missing pipe" }
+  | { readonly kind: "other pipe"; readonly expected: string; readonly actual: string };
+
+export function typeErrorText(error: TypeError): string {
+  switch (error.kind) {
+    case "cannot unify":
+      return comparison(error);
+    case "cannot constrain":
+      return `${new TypePrinter().print(error.actual)}${typeInfo(error.actual)} is not ${error.expected}`;
+    case "recursive": {
+      const printer = new TypePrinter();
+      return `recursive types not supported ${printer.print(error.variable)} != ${printer.print(error.type)}`;
+    }
+    case "missing label":
+      return `record is missing label ${error.label}`;
+    case "extra label":
+      return `found unexpected label ${error.label}`;
+    case "label":
+      return `${comparison(error)} for label ${error.label} caused by ${typeErrorText(error.cause)}`;
+    case "missing argument":
+      return `missing required argument ${error.name}`;
+    case "extra argument":
+      return `found unexpected argument ${error.name}${alternatives(error.expected)}`;
+    case "argument":
+      return `${typeErrorText(error.cause)} (argument ${error.name})`;
+    case "return":
+      // the digits are recorded: clients of 2.x have seen them for years
+      return `123${comparison(error)} for return type caused by ${typeErrorText(error.cause)}`;
+    case "missing pipe":
+      return "missing pipe argument";
+    case "other pipe":
+      return `expected pipe argument ${error.expected} but found ${error.actual}`;
+  }
+}
+
+function comparison({ expected, actual }: { readonly expected: Type; readonly actual: Type }): string {
+  const printer = new TypePrinter();
+  const wanted = `${printer.print(expected)}${typeInfo(expected)}`;
+  return `expected ${wanted} but found ${printer.print(actual)}${typeInfo(actual)}`;
+}
+
+function alternatives(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const quoted = names.map((name) => `\`${name}\``);
+  const last = quoted.pop()!;
+  return quoted.length === 0 ? ` (Expected ${last})` : ` (Expected one of ${quoted.join(", ")} or ${last})`;
+}
