@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { packageJson } from "../../src/flux/parse/json.ts";
 import { parseFile } from "../../src/flux/parse/parser.ts";
 
-const RECORDED = JSON.parse(readFileSync(join(import.meta.dir, "../vectors/flux/ast.json"), "utf8")) as [string, unknown][];
+const LINES = readFileSync(join(import.meta.dir, "../vectors/flux/ast.jsonl"), "utf8")
+  .trim()
+  .split("\n");
+const RECORDED = LINES.map((line) => JSON.parse(line) as [string, unknown]);
 
 test.each(RECORDED)("%j", (text, tree) => {
   expect(JSON.parse(JSON.stringify(packageJson(parseFile(text), text)))).toEqual(tree);

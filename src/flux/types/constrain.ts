@@ -1,7 +1,7 @@
 // Kinds: what values of a type can do.
 
 import { type BasicName, type Kind, resolve, type Type } from "./type.ts";
-import type { TypeError } from "./type-errors.ts";
+import type { TypeIssue } from "./type-errors.ts";
 
 const NUMBER: readonly Kind[] = [
   ...(["Addable", "Subtractable", "Divisible", "Numeric", "Comparable", "Equatable", "Nullable", "Basic", "Stringable"] as const),
@@ -21,9 +21,9 @@ const KINDS_OF: Readonly<Record<BasicName, ReadonlySet<Kind>>> = {
 const OF_DYNAMIC: ReadonlySet<Kind> = new Set(["Basic", "Equatable", "Nullable"]);
 
 /** Demands that the type is of the kind. An unknown type remembers it. Null when nothing is wrong. */
-export function constrain(given: Type, kind: Kind): TypeError | null {
+export function constrain(given: Type, kind: Kind): TypeIssue | null {
   const type = resolve(given);
-  const failed: TypeError = { kind: "cannot constrain", expected: kind, actual: type };
+  const failed: TypeIssue = { kind: "cannot constrain", expected: kind, actual: type };
   switch (type.kind) {
     case "error":
       return null;
@@ -48,7 +48,7 @@ export function constrain(given: Type, kind: Kind): TypeError | null {
   }
 }
 
-function constrainRecord(record: Type, kind: Kind, failed: TypeError): TypeError | null {
+function constrainRecord(record: Type, kind: Kind, failed: TypeIssue): TypeIssue | null {
   if (kind === "Record") return null;
   if (kind !== "Equatable") return failed;
   let rest = record;

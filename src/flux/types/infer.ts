@@ -39,7 +39,7 @@ import {
   UINT,
   variable,
 } from "./type.ts";
-import { type TypeError, typeErrorText } from "./type-errors.ts";
+import { type TypeIssue, typeErrorText } from "./type-errors.ts";
 import { type Report, unify, unifyCall } from "./unify.ts";
 
 /** A package as importers see it. */
@@ -88,7 +88,7 @@ type Binding = { readonly scheme: TypeScheme } | { readonly package: PackageType
 type Scope = Map<string, Binding>;
 
 class Inference {
-  private readonly errors: { readonly location: SourceLocation; readonly error: TypeError | string }[] = [];
+  private readonly errors: { readonly location: SourceLocation; readonly error: TypeIssue | string }[] = [];
   private readonly scopes: Scope[] = [new Map()];
   private readonly undefinedNames = new Map<string, Type>();
   private level = 0;
@@ -139,7 +139,9 @@ class Inference {
         this.names.set(statement.id.name, { scheme: declaredScheme(statement.ty, (location, message) => this.fail(location, message)) });
         break;
       case "TestCaseStatement":
-        this.inScope(() => statement.block.body.forEach((each) => this.statement(each)));
+        this.inScope(() => {
+          for (const each of statement.block.body) this.statement(each);
+        });
         break;
       case "BadStatement":
         break;
@@ -467,7 +469,7 @@ class Inference {
     return (error) => this.fail(location, error);
   }
 
-  private fail(location: SourceLocation, error: TypeError | string): void {
+  private fail(location: SourceLocation, error: TypeIssue | string): void {
     this.errors.push({ location, error });
   }
 }

@@ -2,21 +2,21 @@
 import { TypePrinter, typeInfo } from "./print-type.ts";
 import type { Kind, Type, TypeVariable } from "./type.ts";
 
-export type TypeError =
+export type TypeIssue =
   | { readonly kind: "cannot unify"; readonly expected: Type; readonly actual: Type }
   | { readonly kind: "cannot constrain"; readonly expected: Kind; readonly actual: Type }
   | { readonly kind: "recursive"; readonly variable: TypeVariable; readonly type: Type }
   | { readonly kind: "missing label"; readonly label: string }
   | { readonly kind: "extra label"; readonly label: string }
-  | { readonly kind: "label"; readonly label: string; readonly expected: Type; readonly actual: Type; readonly cause: TypeError }
+  | { readonly kind: "label"; readonly label: string; readonly expected: Type; readonly actual: Type; readonly cause: TypeIssue }
   | { readonly kind: "missing argument"; readonly name: string }
   | { readonly kind: "extra argument"; readonly name: string; readonly expected: readonly string[] }
-  | { readonly kind: "argument"; readonly name: string; readonly cause: TypeError }
-  | { readonly kind: "return"; readonly expected: Type; readonly actual: Type; readonly cause: TypeError }
+  | { readonly kind: "argument"; readonly name: string; readonly cause: TypeIssue }
+  | { readonly kind: "return"; readonly expected: Type; readonly actual: Type; readonly cause: TypeIssue }
   | { readonly kind: "missing pipe" }
   | { readonly kind: "other pipe"; readonly expected: string; readonly actual: string };
 
-export function typeErrorText(error: TypeError): string {
+export function typeErrorText(error: TypeIssue): string {
   switch (error.kind) {
     case "cannot unify":
       return comparison(error);

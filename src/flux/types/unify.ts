@@ -1,10 +1,10 @@
 // Two types made one. The first is what is expected, the second what was found; errors are collected, so that one script shows several.
 import { constrain } from "./constrain.ts";
 import { type FunctionType, PIPED, partsOf, type RecordField, resolve, type Type, type TypeVariable, variable } from "./type.ts";
-import type { TypeError } from "./type-errors.ts";
+import type { TypeIssue } from "./type-errors.ts";
 
 /** A place to report to: calls have one for each argument. */
-export type Report = (error: TypeError) => void;
+export type Report = (error: TypeIssue) => void;
 
 /** @returns true if nothing was wrong */
 export function unify(expected: Type, actual: Type, report: Report): boolean {

@@ -1,0 +1,176 @@
+// Values of the language. Floats are numbers and integers bigints, so that the two differ at run time; what JavaScript has no type for is a
+// class of its own. Nulls know the type that they are missing from.
+import type { FluxColumnType } from "./column-type.ts";
+
+export class Null {
+  private constructor(readonly type: FluxColumnType | "invalid") {}
+
+  private static readonly made = new Map<string, Null>();
+
+  static of(type: FluxColumnType | "invalid"): Null {
+    let found = Null.made.get(type);
+    if (found === undefined) {
+      found = new Null(type);
+      Null.made.set(type, found);
+    }
+    return found;
+  }
+}
+export const NULL = Null.of("invalid");
+
+export class UInt {
+  constructor(readonly value: bigint) {}
+}
+export class Time {
+  /** Nanoseconds since 1970, signed 64 bits. */
+  constructor(readonly ns: bigint) {}
+}
+/** Months and nanoseconds keep apart: a month has no fixed length. Both parts have the sign. */
+export class Duration {
+  constructor(
+    readonly months: bigint,
+    readonly ns: bigint,
+  ) {}
+}
+export class Regexp {
+  constructor(
+    readonly source: string,
+    readonly matcher: RegexpMatcher,
+  ) {}
+}
+/** What the language does with a regular expression; offsets are UTF-16. */
+export interface RegexpMatcher {
+  test(text: string): boolean;
+  /** Start and end of the first match at or after `from` and of its groups, -1 for a group that took no part; null without a match. */
+  find(text: string, from: number): readonly number[] | null;
+  readonly groupNames: ReadonlyMap<string, number>;
+}
+export class Bytes {
+  constructor(readonly bytes: Uint8Array) {}
+}
+export class FluxArray {
+  constructor(readonly items: readonly Value[]) {}
+}
+export class Dictionary {
+  /** By text keys that differ for different values (`dictionaryKey`). */
+  constructor(readonly items: ReadonlyMap<string, { readonly key: Value; readonly value: Value }>) {}
+}
+export class Dynamic {
+  constructor(readonly value: Value | null) {}
+}
+/** A record; rows of tables are records that read their columns when asked. */
+export class FluxRecord {
+  constructor(protected readonly fields: ReadonlyMap<string, Value>) {}
+
+  static of(fields: Readonly<Record<string, Value>>): FluxRecord {
+    return new FluxRecord(new Map(Object.entries(fields)));
+  }
+
+  get(label: string): Value | undefined {
+    return this.fields.get(label);
+  }
+
+  entries(): Iterable<readonly [string, Value]> {
+    return this.fields;
+  }
+
+  labels(): Iterable<string> {
+    return this.fields.keys();
+  }
+}
+/** Arguments of a call by name. */
+export type Arguments = ReadonlyMap<string, Value>;
+
+export interface Parameter {
+  readonly name: string;
+  readonly isOptional: boolean;
+  readonly isPipe: boolean;
+}
+export abstract class FluxFunction {
+  constructor(
+    /** For messages; empty for an expression without a name. */
+    readonly name: string,
+    readonly parameters: readonly Parameter[],
+  ) {}
+
+  abstract call(args: Arguments): Value;
+
+  /** A caller that gives the same arguments many times: the values come in the order of `names`. */
+  prepare(names: readonly string[]): (...values: Value[]) => Value {
+    return (...values) => this.call(new Map(names.map((name, i) => [name, values[i]!])));
+  }
+}
+/** A stream of tables that is not computed yet; `plan/` has its kinds. */
+export abstract class TableStream {
+  abstract readonly isStream: true;
+}
+/** A package that was imported. */
+export class PackageValue extends FluxRecord {}
+
+export type Value =
+  | boolean
+  | number
+  | bigint
+  | string
+  | Null
+  | UInt
+  | Time
+  | Duration
+  | Regexp
+  | Bytes
+  | FluxArray
+  | Dictionary
+  | Dynamic
+  | FluxRecord
+  | FluxFunction
+  | TableStream;
+
+export type ValueKind =
+  | FluxColumnType
+  | "duration"
+  | "regexp"
+  | "bytes"
+  | "array"
+  | "dictionary"
+  | "dynamic"
+  | "object"
+  | "function"
+  | "stream"
+  | "invalid";
+
+export function kindOf(value: Value): ValueKind {
+  switch (typeof value) {
+    case "boolean":
+      return "bool";
+    case "number":
+      return "float";
+    case "bigint":
+      return "int";
+    case "string":
+      return "string";
+  }
+  if (value instanceof Null) return value.type;
+  if (value instanceof Time) return "time";
+  if (value instanceof UInt) return "uint";
+  if (value instanceof FluxRecord) return "object";
+  if (value instanceof Duration) return "duration";
+  if (value instanceof FluxArray) return "array";
+  if (value instanceof FluxFunction) return "function";
+  if (value instanceof TableStream) return "stream";
+  if (value instanceof Regexp) return "regexp";
+  if (value instanceof Bytes) return "bytes";
+  return value instanceof Dictionary ? "dictionary" : "dynamic";
+}
+
+export function isNull(value: Value): value is Null {
+  return value instanceof Null;
+}
+
+/** Texts that are equal for equal values. */
+export function dictionaryKey(value: Value): string {
+  if (value instanceof Time) return `t${value.ns}`;
+  if (value instanceof UInt) return `u${value.value}`;
+  if (value instanceof Duration) return `d${value.months},${value.ns}`;
+  if (value instanceof Null) return "n";
+  return `${typeof value}${String(value)}`;
+}
