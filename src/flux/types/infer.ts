@@ -7,15 +7,13 @@ import type {
   Expression,
   File,
   FunctionExpression,
-  Identifier,
   ImportDeclaration,
   MemberExpression,
   ObjectExpression,
-  SourceLocation,
   Statement,
 } from "../parse/ast.ts";
-import { constrain } from "./constrain.ts";
 import { declaredScheme } from "./declared-type.ts";
+import { InferenceState, type Scope, type TypeContext } from "./inference-state.ts";
 import { generalize, instantiate, lowerTo } from "./scheme.ts";
 import { bindingProblem, type Problem, structureProblems, withoutParens } from "./structure.ts";
 import {
@@ -39,22 +37,8 @@ import {
   UINT,
   variable,
 } from "./type.ts";
-import { type TypeIssue, typeErrorText } from "./type-errors.ts";
+import { typeErrorText } from "./type-errors.ts";
 import { type Report, unify, unifyCall } from "./unify.ts";
-
-/** A package as importers see it. */
-export interface PackageTypes {
-  /** The name that an import without an alias binds. */
-  readonly name: string;
-  readonly members: ReadonlyMap<string, TypeScheme>;
-}
-
-export interface TypeContext {
-  /** Names that every file sees. */
-  readonly prelude: ReadonlyMap<string, TypeScheme>;
-  /** The package of an import path, or null. */
-  importPackage(path: string): PackageTypes | null;
-}
 
 export interface Inferred {
   readonly problems: readonly Problem[];
@@ -84,17 +68,7 @@ const COMPARISON: Readonly<Record<string, readonly Kind[]>> = {
   ">=": ["Equatable", "Comparable"],
 };
 
-type Binding = { readonly scheme: TypeScheme } | { readonly package: PackageTypes };
-type Scope = Map<string, Binding>;
-
-class Inference {
-  private readonly errors: { readonly location: SourceLocation; readonly error: TypeIssue | string }[] = [];
-  private readonly scopes: Scope[] = [new Map()];
-  private readonly undefinedNames = new Map<string, Type>();
-  private level = 0;
-
-  constructor(private readonly context: TypeContext) {}
-
+class Inference extends InferenceState {
   run(files: readonly File[]): Inferred {
     const problems = structureProblems(files);
     const binding = bindingProblem(files);
@@ -158,34 +132,11 @@ class Inference {
     this.equal(member, init, assignment.init);
   }
 
-  /** The innermost scope that takes names; imports stand above the file's own. */
-  private get names(): Scope {
-    return this.scopes.at(-1)!;
-  }
-
   private bind(name: string, init: Expression): void {
     this.level++;
     const type = this.infer(init);
     this.level--;
     this.names.set(name, { scheme: generalize(type, this.level) });
-  }
-
-  private inScope<T>(body: () => T): T {
-    this.scopes.push(new Map());
-    try {
-      return body();
-    } finally {
-      this.scopes.pop();
-    }
-  }
-
-  private lookup(name: string): Binding | null {
-    for (let i = this.scopes.length - 1; i >= 0; i--) {
-      const found = this.scopes[i]!.get(name);
-      if (found !== undefined) return found;
-    }
-    const scheme = this.context.prelude.get(name);
-    return scheme === undefined ? null : { scheme };
   }
 
   private infer(given: Expression): Type {
@@ -238,26 +189,6 @@ class Inference {
       default:
         return ERROR;
     }
-  }
-
-  private identifier({ name, location }: Identifier): Type {
-    const bound = this.lookup(name);
-    if (bound === null) {
-      this.fail(location, `undefined identifier ${name}`);
-      let type = this.undefinedNames.get(name);
-      if (type === undefined) {
-        type = variable(0);
-        this.undefinedNames.set(name, type);
-      }
-      return type;
-    }
-    return "scheme" in bound ? instantiate(bound.scheme, this.level) : this.packageRecord(bound.package);
-  }
-
-  private packageRecord({ members }: PackageTypes): Type {
-    let record: Type = EMPTY;
-    for (const [label, scheme] of members) record = { kind: "field", label, type: instantiate(scheme, this.level), rest: record };
-    return record;
   }
 
   private interpolated({ parts }: Expression & { type: "StringExpression" }): Type {
@@ -453,24 +384,6 @@ class Inference {
     this.equal(BOOL, this.infer(test), test);
     const first = this.infer(consequent);
     return this.equal(first, this.infer(alternate), alternate);
-  }
-
-  /** Unifies, and gives the expected type, or the error type if that failed. */
-  private equal(expected: Type, actual: Type, at: Expression): Type {
-    return unify(expected, actual, this.reportAt(withoutParens(at).location)) ? expected : ERROR;
-  }
-
-  private constrain(type: Type, kind: Kind, location: SourceLocation): void {
-    const error = constrain(type, kind);
-    if (error !== null) this.fail(location, error);
-  }
-
-  private reportAt(location: SourceLocation): Report {
-    return (error) => this.fail(location, error);
-  }
-
-  private fail(location: SourceLocation, error: TypeIssue | string): void {
-    this.errors.push({ location, error });
   }
 }
 

@@ -1,0 +1,55 @@
+// A function of the script: its code with the frame that it was made in.
+import { FluxError } from "../values/flux-error.ts";
+import { type Arguments, FluxFunction, type Parameter, type Value } from "../values/value.ts";
+import { Frame } from "./scope.ts";
+
+export type Code = (frame: Frame) => Value;
+
+export interface FunctionCode {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  /** Of each parameter: its default in the outer frame, or null. */
+  readonly defaults: readonly (Code | null)[];
+  /** Parameters come first in the frame. */
+  readonly body: Code;
+}
+
+export class Closure extends FluxFunction {
+  constructor(
+    private readonly code: FunctionCode,
+    private readonly outer: Frame,
+  ) {
+    super(code.name, code.parameters);
+  }
+
+  override call(args: Arguments): Value {
+    const values = this.code.parameters.map(({ name }, i) => args.get(name) ?? this.defaultOf(i));
+    return this.run(values);
+  }
+
+  override prepare(names: readonly string[]): (...values: Value[]) => Value {
+    const { parameters } = this.code;
+    const sources = parameters.map(({ name }) => names.indexOf(name));
+    const { run } = this.outer;
+    return (...given) => {
+      const values: Value[] = new Array(parameters.length);
+      for (let i = 0; i < values.length; i++) {
+        const source = sources[i]!;
+        values[i] = source < 0 ? this.defaultOf(i) : given[source]!;
+      }
+      return run.eachItem(() => this.code.body(new Frame(values, this.outer, run)));
+    };
+  }
+
+  private run(values: Value[]): Value {
+    const { run } = this.outer;
+    run.step();
+    return run.call(() => this.code.body(new Frame(values, this.outer, run)));
+  }
+
+  private defaultOf(index: number): Value {
+    const code = this.code.defaults[index];
+    if (code == null) throw new FluxError(`missing required argument "${this.code.parameters[index]!.name}"`);
+    return code(this.outer);
+  }
+}

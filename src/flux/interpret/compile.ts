@@ -1,0 +1,309 @@
+// Trees → closures of JavaScript: each node becomes a function of a frame, so that a row function costs no walk over its tree.
+import type {
+  CallExpression,
+  Expression,
+  FunctionExpression,
+  Identifier,
+  MemberExpression,
+  ObjectExpression,
+  Property,
+  Statement,
+  StringLiteral,
+} from "../parse/ast.ts";
+import { placeText } from "../parse/check.ts";
+import { durationOf, parseTime } from "../values/duration.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { compileRegexp } from "../values/regexp.ts";
+import { stringOf } from "../values/text.ts";
+import {
+  Dictionary,
+  Dynamic,
+  dictionaryKey,
+  FluxArray,
+  FluxFunction,
+  FluxRecord,
+  isNull,
+  kindOf,
+  NULL,
+  Null,
+  UInt,
+  type Value,
+} from "../values/value.ts";
+import { Closure, type Code, type FunctionCode } from "./closure.ts";
+import { BINARY, minus } from "./operators.ts";
+import type { CallSite } from "./run.ts";
+import { CodeScope, type Frame } from "./scope.ts";
+
+const NULL_BOOL = Null.of("bool");
+
+export class CodeCompiler {
+  /** @param globals values of names that no scope declares, found when the code runs @param file name in places, empty for the script */
+  constructor(
+    private readonly globals: (name: string, frame: Frame) => Value,
+    private readonly file = "",
+  ) {}
+
+  expression(node: Expression, scope: CodeScope): Code {
+    switch (node.type) {
+      case "ParenExpression":
+        return this.expression(node.expression, scope);
+      case "Identifier":
+        return this.identifier(node.name, scope);
+      case "BooleanLiteral":
+      case "IntegerLiteral":
+      case "FloatLiteral":
+      case "StringLiteral":
+        return constant(node.value);
+      case "UnsignedIntegerLiteral":
+        return constant(new UInt(node.value));
+      case "DateTimeLiteral":
+        return constant(parseTime(node.value) ?? NULL);
+      case "DurationLiteral":
+        return constant(durationOf(node.values));
+      case "RegexpLiteral":
+        return constant(compileRegexp(node.value));
+      case "StringExpression":
+        return this.interpolated(node, scope);
+      case "ArrayExpression": {
+        const items = node.elements.map((each) => this.expression(each, scope));
+        return (frame) => new FluxArray(items.map((item) => item(frame)));
+      }
+      case "DictExpression":
+        return this.dictionary(node, scope);
+      case "ObjectExpression":
+        return this.record(node, scope);
+      case "FunctionExpression":
+        return this.function(node, scope, "");
+      case "CallExpression":
+        return this.call(node, null, scope);
+      case "PipeExpression":
+        return this.call(node.call, node.argument, scope);
+      case "MemberExpression":
+        return this.member(node, scope);
+      case "IndexExpression":
+        return this.index(node, scope);
+      case "UnaryExpression":
+        return this.unary(node.operator, this.expression(node.argument, scope));
+      case "BinaryExpression":
+        return this.binary(node, scope);
+      case "LogicalExpression":
+        return this.logical(node, scope);
+      case "ConditionalExpression":
+        return this.conditional(node, scope);
+      default:
+        throw new FluxError(`BUG: no code for ${node.type}`);
+    }
+  }
+
+  private identifier(name: string, scope: CodeScope): Code {
+    const found = scope.find(name);
+    if (found === null) return (frame) => this.globals(name, frame);
+    const { up, slot } = found;
+    if (up === 0) return (frame) => frame.values[slot]!;
+    if (up === 1) return (frame) => frame.parent!.values[slot]!;
+    return (frame) => {
+      let at = frame;
+      for (let i = 0; i < up; i++) at = at.parent!;
+      return at.values[slot]!;
+    };
+  }
+
+  private interpolated(node: Expression & { type: "StringExpression" }, scope: CodeScope): Code {
+    const parts = node.parts.map((part) => (part.type === "TextPart" ? constant(part.value) : this.expression(part.expression, scope)));
+    return (frame) => {
+      let text = "";
+      for (const part of parts) {
+        const value = part(frame);
+        const shown = stringOf(value);
+        if (shown === null) throw new FluxError(`invalid expression type ${kindOf(value)} in string interpolation`);
+        text += shown;
+      }
+      return text;
+    };
+  }
+
+  private dictionary(node: Expression & { type: "DictExpression" }, scope: CodeScope): Code {
+    const items = node.elements.map(({ key, val }) => [this.expression(key, scope), this.expression(val, scope)] as const);
+    return (frame) => {
+      const pairs = items.map(([key, value]) => ({ key: key(frame), value: value(frame) }));
+      return new Dictionary(new Map(pairs.map((pair) => [dictionaryKey(pair.key), pair] as const)));
+    };
+  }
+
+  private record({ with: source, properties }: ObjectExpression, scope: CodeScope): Code {
+    const base = source === undefined ? null : this.expression(source, scope);
+    const fields = properties.map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
+    return (frame) => {
+      const made = new Map<string, Value>();
+      if (base !== null) for (const [label, value] of (base(frame) as FluxRecord).entries()) made.set(label, value);
+      for (const [label, value] of fields) made.set(label, value(frame));
+      return new FluxRecord(made);
+    };
+  }
+
+  private propertyValue(key: Identifier | StringLiteral, value: Expression | null, scope: CodeScope): Code {
+    return value === null ? this.identifier(labelOf(key), scope) : this.expression(value, scope);
+  }
+
+  /** @param name of the variable that gets it, for messages */
+  function(node: FunctionExpression, scope: CodeScope, name: string): Code {
+    const inner = new CodeScope(scope);
+    for (const { key } of node.params) inner.declare(labelOf(key));
+    const code: FunctionCode = {
+      name,
+      parameters: node.params.map(parameterOf),
+      defaults: node.params.map(({ value }) => (value === null || value.type === "PipeLiteral" ? null : this.expression(value, scope))),
+      body: node.body.type === "Block" ? this.block(node.body.body, inner) : this.expression(node.body, inner),
+    };
+    return (frame) => new Closure(code, frame);
+  }
+
+  private block(statements: readonly Statement[], scope: CodeScope): Code {
+    const steps = statements.map((statement) => this.statement(statement, scope));
+    return (frame) => {
+      let result: Value = NULL;
+      for (const step of steps) result = step(frame);
+      return result;
+    };
+  }
+
+  /** A statement of a block: the last one is the result. */
+  private statement(statement: Statement, scope: CodeScope): Code {
+    if (statement.type === "ReturnStatement") return this.expression(statement.argument, scope);
+    if (statement.type === "ExpressionStatement") return this.expression(statement.expression, scope);
+    if (statement.type === "VariableAssignment") return this.assignment(statement, scope);
+    throw new FluxError(`BUG: no code for ${statement.type} in a block`);
+  }
+
+  assignment({ id, init }: Statement & { type: "VariableAssignment" }, scope: CodeScope): Code {
+    const value = this.named(init, scope, id.name);
+    const slot = scope.declare(id.name);
+    return (frame) => {
+      const made = value(frame);
+      frame.values[slot] = made;
+      return made;
+    };
+  }
+
+  named(init: Expression, scope: CodeScope, name: string): Code {
+    return init.type === "FunctionExpression" ? this.function(init, scope, name) : this.expression(init, scope);
+  }
+
+  private call({ callee, arguments: [record], location }: CallExpression, piped: Expression | null, scope: CodeScope): Code {
+    const target = this.expression(callee, scope);
+    const args = (record?.properties ?? []).map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
+    const pipe = piped === null ? null : this.expression(piped, scope);
+    const name = calleeName(callee);
+    const place = `${this.file}${placeText(location)}`;
+    const site: CallSite = { location };
+    return (frame) => {
+      const { run } = frame;
+      run.step();
+      const pipedValue = pipe?.(frame);
+      const called = target(frame);
+      if (!(called instanceof FluxFunction)) throw new FluxError(`cannot call function: ${name}: value of type ${kindOf(called)}`);
+      const values = new Map<string, Value>();
+      for (const [label, code] of args) values.set(label, code(frame));
+      if (pipedValue !== undefined) values.set(pipeName(called), pipedValue);
+      if (run.isInItems) return called.call(values);
+      run.site = site;
+      try {
+        return called.call(values);
+      } catch (error) {
+        throw error instanceof FluxError ? error.within(`error calling function "${name}" @${place}`) : error;
+      }
+    };
+  }
+
+  private member({ object, property }: MemberExpression, scope: CodeScope): Code {
+    const source = this.expression(object, scope);
+    const label = labelOf(property);
+    return (frame) => {
+      const record = source(frame);
+      if (record instanceof FluxRecord) return record.get(label) ?? NULL;
+      if (record instanceof Dynamic) return new Dynamic(record.value instanceof FluxRecord ? (record.value.get(label) ?? null) : null);
+      if (isNull(record)) return NULL;
+      throw new FluxError(`cannot access property "${label}" on value of type ${kindOf(record)}`);
+    };
+  }
+
+  private index({ array, index }: Expression & { type: "IndexExpression" }, scope: CodeScope): Code {
+    const [source, position] = [this.expression(array, scope), this.expression(index, scope)];
+    return (frame) => {
+      const items = source(frame);
+      const at = position(frame);
+      if (!(items instanceof FluxArray) || typeof at !== "bigint") throw new FluxError(`cannot index ${kindOf(items)} by ${kindOf(at)}`);
+      const length = items.items.length;
+      if (at < 0n || at >= BigInt(length)) throw new FluxError(`cannot access element ${at} of array of length ${length}`);
+      return items.items[Number(at)]!;
+    };
+  }
+
+  private unary(operator: string, argument: Code): Code {
+    if (operator === "not") {
+      return (frame) => {
+        const value = argument(frame);
+        return isNull(value) ? NULL_BOOL : value !== true;
+      };
+    }
+    if (operator === "exists") {
+      return (frame) => {
+        const value = argument(frame);
+        return !isNull(value) && !(value instanceof Dynamic && value.value === null);
+      };
+    }
+    if (operator === "+") {
+      return () => {
+        throw new FluxError('unsupported operator "+" to unary expression');
+      };
+    }
+    return (frame) => minus(argument(frame));
+  }
+
+  private binary({ operator, left, right }: Expression & { type: "BinaryExpression" }, scope: CodeScope): Code {
+    const apply = BINARY.get(operator)!;
+    const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
+    return (frame) => apply(first(frame), second(frame));
+  }
+
+  private logical({ operator, left, right }: Expression & { type: "LogicalExpression" }, scope: CodeScope): Code {
+    const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
+    // the value that decides alone
+    const deciding = operator === "or";
+    return (frame) => {
+      const a = first(frame);
+      if (a === deciding) return a;
+      const b = second(frame);
+      if (b === deciding) return b;
+      return isNull(a) || isNull(b) ? NULL_BOOL : !deciding;
+    };
+  }
+
+  private conditional({ test, consequent, alternate }: Expression & { type: "ConditionalExpression" }, scope: CodeScope): Code {
+    const [condition, then, otherwise] = [test, consequent, alternate].map((each) => this.expression(each, scope));
+    return (frame) => (condition!(frame) === true ? then!(frame) : otherwise!(frame));
+  }
+}
+
+function constant(value: Value): Code {
+  return () => value;
+}
+
+export function labelOf(key: Identifier | StringLiteral): string {
+  return key.type === "Identifier" ? key.name : key.value;
+}
+
+function parameterOf({ key, value }: Property) {
+  const isPipe = value?.type === "PipeLiteral";
+  return { name: labelOf(key), isOptional: value !== null && !isPipe, isPipe };
+}
+
+function calleeName(callee: Expression): string {
+  if (callee.type === "ParenExpression") return calleeName(callee.expression);
+  if (callee.type === "Identifier") return callee.name;
+  return callee.type === "MemberExpression" ? labelOf(callee.property) : "<anonymous>";
+}
+
+function pipeName(called: FluxFunction): string {
+  return called.parameters.find(({ isPipe }) => isPipe)?.name ?? "<-";
+}

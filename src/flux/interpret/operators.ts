@@ -1,0 +1,171 @@
+// Operators on values. A null makes the result null; integers wrap; numbers of different types compare, and nothing else does.
+import { durationNs, negated } from "../values/duration.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, Null, Regexp, Time, UInt, type Value } from "../values/value.ts";
+
+export type BinaryOperator = (left: Value, right: Value) => Value;
+
+const NULL_BOOL = Null.of("bool");
+
+function unsupported(left: Value, operator: string, right: Value): FluxError {
+  return new FluxError(`unsupported binary expression ${kindOf(left)} ${operator} ${kindOf(right)}`);
+}
+
+interface Arithmetic {
+  readonly float: (a: number, b: number) => number;
+  readonly int: (a: bigint, b: bigint) => bigint | number;
+}
+
+const ZERO_DIVISION = "cannot divide by zero";
+
+function nonZero(divisor: bigint): bigint {
+  if (divisor === 0n) throw new FluxError(ZERO_DIVISION);
+  return divisor;
+}
+
+const ARITHMETIC: Readonly<Record<string, Arithmetic>> = {
+  "+": { float: (a, b) => a + b, int: (a, b) => a + b },
+  "-": { float: (a, b) => a - b, int: (a, b) => a - b },
+  "*": { float: (a, b) => a * b, int: (a, b) => a * b },
+  "/": { float: (a, b) => a / b, int: (a, b) => a / nonZero(b) },
+  "%": { float: (a, b) => a % b, int: (a, b) => a % nonZero(b) },
+  "^": { float: (a, b) => a ** b, int: (a, b) => Number(a) ** Number(b) },
+};
+
+function arithmetic(operator: string): BinaryOperator {
+  const { float, int } = ARITHMETIC[operator]!;
+  const isSum = operator === "+";
+  return (left, right) => {
+    if (typeof left === "number" && typeof right === "number") return float(left, right);
+    if (typeof left === "bigint" && typeof right === "bigint") {
+      const value = int(left, right);
+      return typeof value === "number" ? value : BigInt.asIntN(64, value);
+    }
+    if (isSum && typeof left === "string" && typeof right === "string") return left + right;
+    if (isNull(left) || isNull(right)) return nullOf(left, right);
+    if (left instanceof UInt && right instanceof UInt) {
+      const value = int(left.value, right.value);
+      return typeof value === "number" ? value : new UInt(BigInt.asUintN(64, value));
+    }
+    throw unsupported(left, operator, right);
+  };
+}
+
+function nullOf(left: Value, right: Value): Null {
+  const known = isNull(left) && left.type === "invalid" ? right : left;
+  if (isNull(known)) return known;
+  const kind = kindOf(known);
+  return kind === "int" || kind === "uint" || kind === "float" || kind === "string" ? Null.of(kind) : Null.of("invalid");
+}
+
+/** -1, 0, 1; NaN for numbers that do not compare; null for types that do not. */
+export function compareValues(left: Value, right: Value): number | null {
+  if (typeof left === "number" && typeof right === "number") return left < right ? -1 : left > right ? 1 : left === right ? 0 : Number.NaN;
+  if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
+  if (left instanceof Time && right instanceof Time) return left.ns < right.ns ? -1 : left.ns > right.ns ? 1 : 0;
+  const [a, b] = [numberOf(left), numberOf(right)];
+  if (a === null || b === null) return null;
+  // JavaScript compares integers and floats exactly
+  return a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN;
+}
+
+/** By bytes of UTF-8, which is by code points. */
+export function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) {
+    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
+    if (a === b) continue;
+    // surrogates stand for code points above all others of two bytes
+    const isHigh = (code: number) => code >= 0xd800 && code < 0xe000;
+    if (isHigh(a) !== isHigh(b)) return isHigh(a) ? 1 : -1;
+    return a < b ? -1 : 1;
+  }
+  return left.length < right.length ? -1 : 1;
+}
+
+function numberOf(value: Value): number | bigint | null {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  return value instanceof UInt ? value.value : null;
+}
+
+const ORDER: Readonly<Record<string, (order: number) => boolean>> = {
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
+};
+
+function ordering(operator: string): BinaryOperator {
+  const holds = ORDER[operator]!;
+  return (left, right) => {
+    if (isNull(left) || isNull(right)) return NULL_BOOL;
+    const order = compareValues(left, right);
+    if (order === null) throw unsupported(left, operator, right);
+    return holds(order);
+  };
+}
+
+function equality(operator: "==" | "!="): BinaryOperator {
+  const isEqual = operator === "==";
+  return (left, right) => {
+    if (typeof left === "string" && typeof right === "string") return (left === right) === isEqual;
+    if (isNull(left) || isNull(right)) return NULL_BOOL;
+    if (typeof left === "boolean" && typeof right === "boolean") return (left === right) === isEqual;
+    const order = compareValues(left, right);
+    if (order !== null) return (order === 0) === isEqual;
+    if (isEqual && isCompound(left) && isCompound(right)) return valuesEqual(left, right);
+    if (left instanceof Bytes && right instanceof Bytes) return Buffer.from(left.bytes).equals(right.bytes) === isEqual;
+    throw unsupported(left, operator, right);
+  };
+}
+
+function isCompound(value: Value): boolean {
+  return value instanceof FluxArray || value instanceof FluxRecord;
+}
+
+/** Whether two values are the same through and through. */
+export function valuesEqual(left: Value, right: Value): boolean {
+  if (left === right) return true;
+  if (left instanceof FluxArray && right instanceof FluxArray) {
+    return left.items.length === right.items.length && left.items.every((item, i) => valuesEqual(item, right.items[i]!));
+  }
+  if (left instanceof FluxRecord && right instanceof FluxRecord) {
+    const [a, b] = [[...left.entries()], new Map(right.entries())];
+    return a.length === b.size && a.every(([label, item]) => b.has(label) && valuesEqual(item, b.get(label)!));
+  }
+  if (left instanceof Duration && right instanceof Duration) return left.months === right.months && left.ns === right.ns;
+  if (left instanceof Bytes && right instanceof Bytes) return Buffer.from(left.bytes).equals(right.bytes);
+  if (isNull(left) || isNull(right)) return isNull(left) && isNull(right);
+  return kindOf(left) === kindOf(right) && compareValues(left, right) === 0;
+}
+
+function matching(isWanted: boolean): BinaryOperator {
+  return (left, right) => {
+    if (isNull(left) || isNull(right)) return NULL_BOOL;
+    if (typeof left !== "string" || !(right instanceof Regexp)) throw unsupported(left, isWanted ? "=~" : "!~", right);
+    return right.matcher.test(left) === isWanted;
+  };
+}
+
+export const BINARY: ReadonlyMap<string, BinaryOperator> = new Map([
+  ...Object.keys(ARITHMETIC).map((operator) => [operator, arithmetic(operator)] as const),
+  ...Object.keys(ORDER).map((operator) => [operator, ordering(operator)] as const),
+  ["==", equality("==")] as const,
+  ["!=", equality("!=")] as const,
+  ["=~", matching(true)] as const,
+  ["!~", matching(false)] as const,
+]);
+
+export function minus(value: Value): Value {
+  if (typeof value === "number") return -value;
+  if (typeof value === "bigint") return BigInt.asIntN(64, -value);
+  if (value instanceof Duration) return negated(value);
+  if (isNull(value)) return value;
+  throw new FluxError(`unsupported unary operation -${kindOf(value)}`);
+}
+
+export function durationOrder(left: Duration, right: Duration): number {
+  const difference = durationNs(left) - durationNs(right);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}

@@ -1,0 +1,9 @@
+// Regular expressions as values.
+import { compileRegex } from "../../tsdbql/regex/matcher.ts";
+import { Regexp } from "./value.ts";
+
+/** @param source of RE2's syntax, checked by the parser */
+export function compileRegexp(source: string): Regexp {
+  const tester = compileRegex(source);
+  return new Regexp(source, { test: (text) => tester.test(text), find: () => null, groupNames: new Map() });
+}
