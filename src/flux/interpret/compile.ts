@@ -31,8 +31,8 @@ import {
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
 import { BINARY, minus } from "./operators.ts";
-import type { CallSite } from "./run.ts";
 import { CodeScope, type Frame } from "./scope.ts";
+import type { CallSite } from "./script-run.ts";
 
 const NULL_BOOL = Null.of("bool");
 

@@ -1,12 +1,12 @@
 // Names are resolved before a script runs: a variable is a slot of a frame so many frames up.
 import type { Value } from "../values/value.ts";
-import type { Run } from "./run.ts";
+import type { ScriptRun } from "./script-run.ts";
 
 export class Frame {
   constructor(
     readonly values: Value[],
     readonly parent: Frame | null,
-    readonly run: Run,
+    readonly run: ScriptRun,
   ) {}
 }
 

@@ -21,10 +21,10 @@ export interface CallSite {
 
 /** What a run needs from the packages that it imports. */
 export interface RunPackages {
-  load(path: string, run: Run): PackageValue;
+  load(path: string, run: ScriptRun): PackageValue;
 }
 
-export class Run {
+export class ScriptRun {
   private steps = 0;
   private depth = 0;
   /** Above 0 within functions that tables and arrays call for each item: errors there have no place of their own. */

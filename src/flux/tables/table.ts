@@ -1,0 +1,172 @@
+// Tables: columns of equal length and the key that names the table within its stream.
+import type { FluxColumnType } from "../values/column-type.ts";
+import { FluxRecord, isNull, NULL, Time, UInt, type Value } from "../values/value.ts";
+import type { FluxColumn } from "./column.ts";
+import { ColumnBuilder } from "./column-builder.ts";
+
+export interface KeyColumn {
+  readonly label: string;
+  readonly type: FluxColumnType;
+  readonly value: Value;
+}
+
+/** The columns that are constant within a table, with their values. */
+export class GroupKey {
+  /** Equal for equal keys, whatever the order of the columns. */
+  readonly text: string;
+  private readonly byLabel: ReadonlyMap<string, KeyColumn>;
+
+  constructor(readonly columns: readonly KeyColumn[]) {
+    this.byLabel = new Map(columns.map((column) => [column.label, column]));
+    const parts = columns.map(({ label, type, value }) => JSON.stringify([label, type, cellText(value)]));
+    this.text = parts.length > 1 ? parts.sort().join() : (parts[0] ?? "");
+  }
+
+  static readonly NONE = new GroupKey([]);
+
+  get(label: string): KeyColumn | undefined {
+    return this.byLabel.get(label);
+  }
+
+  has(label: string): boolean {
+    return this.byLabel.has(label);
+  }
+
+  /** The key of those columns that `keep` wants. */
+  filter(keep: (label: string) => boolean): GroupKey {
+    const columns = this.columns.filter(({ label }) => keep(label));
+    return columns.length === this.columns.length ? this : new GroupKey(columns);
+  }
+
+  /** The key with these columns set, at the end if they are new. */
+  with(...set: readonly KeyColumn[]): GroupKey {
+    const kept = this.columns.map((column) => set.find(({ label }) => label === column.label) ?? column);
+    return new GroupKey([...kept, ...set.filter(({ label }) => !this.has(label))]);
+  }
+
+  toRecord(): FluxRecord {
+    return new FluxRecord(new Map(this.columns.map(({ label, value }) => [label, value])));
+  }
+}
+
+export function cellText(value: Value): string | null {
+  if (isNull(value)) return null;
+  if (value instanceof Time) return String(value.ns);
+  return value instanceof UInt ? String(value.value) : String(value);
+}
+
+export class FluxTable {
+  constructor(
+    readonly key: GroupKey,
+    readonly columns: readonly FluxColumn[],
+    readonly rowCount: number,
+  ) {}
+
+  column(label: string): FluxColumn | undefined {
+    return this.columns.find((column) => column.label === label);
+  }
+
+  /** The same rows with other columns. */
+  with(columns: readonly FluxColumn[], key: GroupKey = this.key): FluxTable {
+    return new FluxTable(key, columns, this.rowCount);
+  }
+
+  /** With a column in place of the one of its label, or at the end. */
+  set(column: FluxColumn): FluxTable {
+    const at = this.columns.findIndex(({ label }) => label === column.label);
+    return this.with(at < 0 ? [...this.columns, column] : this.columns.with(at, column));
+  }
+
+  slice(from: number, to: number): FluxTable {
+    if (from === 0 && to === this.rowCount) return this;
+    return new FluxTable(
+      this.key,
+      this.columns.map((column) => column.slice(from, to)),
+      to - from,
+    );
+  }
+
+  take(rows: Uint32Array): FluxTable {
+    return new FluxTable(
+      this.key,
+      this.columns.map((column) => column.take(rows)),
+      rows.length,
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.rowCount === 0;
+  }
+}
+
+/** A row as a record that reads its columns. */
+export class RowRecord extends FluxRecord {
+  row = 0;
+  private readonly byLabel: ReadonlyMap<string, FluxColumn>;
+
+  constructor({ columns }: FluxTable) {
+    super(new Map());
+    this.byLabel = new Map(columns.map((column) => [column.label, column]));
+  }
+
+  override get(label: string): Value {
+    return this.byLabel.get(label)?.get(this.row) ?? NULL;
+  }
+
+  override *entries(): Iterable<readonly [string, Value]> {
+    for (const [label, column] of this.byLabel) yield [label, column.get(this.row)];
+  }
+
+  override labels(): Iterable<string> {
+    return this.byLabel.keys();
+  }
+
+  /** The row as values of its own: the record moves on to other rows. */
+  copy(): FluxRecord {
+    return new FluxRecord(new Map(this.entries()));
+  }
+}
+
+/** Rows of one key, column by column. */
+export class TableBuilder {
+  readonly columns: ColumnBuilder[] = [];
+  private readonly byLabel = new Map<string, ColumnBuilder>();
+  rowCount = 0;
+
+  constructor(readonly key: GroupKey) {}
+
+  /** The column of the label, filled with nulls up to the present row when it is new. */
+  column(label: string, type: FluxColumnType): ColumnBuilder {
+    let found = this.byLabel.get(label);
+    if (found === undefined) {
+      found = new ColumnBuilder(label, type);
+      while (found.length < this.rowCount) found.appendNull();
+      this.byLabel.set(label, found);
+      this.columns.push(found);
+    }
+    return found;
+  }
+
+  find(label: string): ColumnBuilder | undefined {
+    return this.byLabel.get(label);
+  }
+
+  /** Ends a row: columns that got no value get null. */
+  endRow(): void {
+    this.rowCount++;
+    this.fill();
+  }
+
+  /** Nulls up to the present row count in columns that are shorter. */
+  fill(): void {
+    for (const column of this.columns) while (column.length < this.rowCount) column.appendNull();
+  }
+
+  build(): FluxTable {
+    return new FluxTable(
+      this.key,
+      this.columns.map((column) => column.build()),
+      this.rowCount,
+    );
+  }
+}
