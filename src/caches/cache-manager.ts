@@ -1,5 +1,5 @@
-// The state of last-value and distinct-value caches: kept in one query worker, fed from snapshots of their tables. Who reads a cache scans
-// its rows as those of a table; they stay as they were until the last reader that has them is gone.
+// Holds the state of last-value and distinct-value caches in one query worker and updates it from snapshots of their tables. A reader scans
+// a cache like a table; the rows of its answer stay valid until the last reader is done.
 
 import { CacheMemory, NoRoomError } from "../kernel/cache/memory.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -21,32 +21,33 @@ export interface CacheManagerParts {
   readonly kernel: Kernel;
   readonly cache: BlockCache;
   readonly known: (tableId: number) => KnownOfTable;
-  /** Of all caches together. */
+  /** Memory limit of all caches together. */
   readonly bytesMax: number;
-  /** Whether caches that are new here begin with what their table has. */
+  /** True: new caches are filled with existing rows of their table. */
   readonly fillsFromHistory: { readonly last: boolean; readonly distinct: boolean };
-  /** Without a pause; a few milliseconds when absent. */
+  /** Time without a pause; a few milliseconds if absent. */
   readonly turnMs?: number;
 }
 
-/** Without a pause: a feed makes room for statements. */
+/** Time without a pause: statements run in between. */
 const TURN_MS = 2;
 const NEVER_ABORTED = new AbortController().signal;
 
+/** The caches of one worker. */
 export class CacheManager {
   private readonly pins = new Pins();
   /** By cache id. */
   private readonly caches = new Map<number, MaterializedCache>();
-  /** Ends of what is done for a cache, by its id. */
+  /** The last pending task of each cache, by its id. */
   private readonly tails = new Map<number, Promise<unknown>>();
-  /** Memory of caches that have gone counts as long as somebody reads them. */
+  /** Memory of removed caches counts until their last reader is done. */
   private readonly memories = new Set<CacheMemory>();
 
   constructor(private readonly parts: CacheManagerParts) {}
 
-  /** Brings caches of the snapshot's table up to date with it, pausing every few milliseconds. The snapshot stays pinned until it settles.
-   *  Calls for one cache take turns. A cache that does not fit, or whose history cannot be read, is let go of until the next `open`, which
-   *  says so if it is still like that. @throws TsdbError cancelled, corrupt_file, io, overloaded */
+  /** Updates the caches to the snapshot of their table, pausing every few milliseconds. The snapshot stays pinned until it settles.
+   *  Calls for one cache are serialized. A cache that exceeds its memory, or whose history cannot be read, is dropped until the next
+   *  `open`, which fails if the cause persists. @throws TsdbError cancelled, corrupt_file, io, overloaded */
   async feed(caches: readonly CacheDef[], snapshot: TableSnapshot, clock: CacheClock, signal = NEVER_ABORTED): Promise<void> {
     for (const def of caches) {
       await this.inTurn(def, async () => {
@@ -55,7 +56,7 @@ export class CacheManager {
         try {
           await cache.bring(snapshot, clock, new Turns(signal, this.parts.turnMs ?? TURN_MS));
         } catch (error) {
-          // not again with each feed
+          // do not retry with each feed
           if (cache.isEmpty && !signal.aborted) cache.isResting = true;
           if (!(error instanceof NoRoomError)) throw error;
         }
@@ -63,12 +64,12 @@ export class CacheManager {
     }
   }
 
-  /** The cache's rows, up to date with the snapshot (which stays pinned until it settles) or with a later one that it has seen.
-   *  @throws TsdbError query_limit (memory), cancelled, corrupt_file, io, overloaded */
+  /** The cache's rows, updated to the snapshot (which stays pinned until it settles) or to a later one. @throws TsdbError query_limit
+   *  (memory), cancelled, corrupt_file, io, overloaded */
   open(def: CacheDef, snapshot: TableSnapshot, clock: CacheClock, signal: AbortSignal): Promise<CacheTable> {
     const turns = new Turns(signal, this.parts.turnMs ?? TURN_MS);
     const { promise: left, reject } = Promise.withResolvers<never>();
-    // who still waits for others may go at once
+    // a statement that waits for another task can be cancelled at once
     const leave = () => reject(new TsdbError("cancelled", "the query was cancelled"));
     signal.addEventListener("abort", leave);
     const opened = this.inTurn(def, async () => {
@@ -90,12 +91,12 @@ export class CacheManager {
     return Promise.race([opened, left]);
   }
 
-  /** The others are freed. */
+  /** Frees all other caches. */
   keepOnly(caches: readonly CacheDef[]): void {
     const ids = new Set(caches.map(({ id }) => id));
     for (const id of this.caches.keys()) {
       if (ids.has(id)) continue;
-      // not under a feed
+      // not during a feed
       void this.inTurnOf(id, async () => {
         this.caches.get(id)?.release();
         this.caches.delete(id);
@@ -103,7 +104,7 @@ export class CacheManager {
     }
   }
 
-  /** Frees what has expired in caches of these kinds, unless something is done for them at the moment. */
+  /** Frees expired rows in caches of these kinds, except caches with a running task. */
   evict(kinds: readonly CacheKind[], nowMs: number): void {
     for (const [id, cache] of this.caches) {
       if (this.tails.has(id) || !kinds.includes(cache.def.kind)) continue;
@@ -116,12 +117,12 @@ export class CacheManager {
     this.forgetMemories();
   }
 
-  /** Resolves when what has been asked for so far is done. */
+  /** Resolves when all pending tasks are done. */
   async idle(): Promise<void> {
     await Promise.all(this.tails.values());
   }
 
-  /** Of all caches, with what is only read any more. */
+  /** Bytes of all caches, including removed ones with readers. */
   get bytes(): number {
     return this.parts.bytesMax - this.roomBytes();
   }

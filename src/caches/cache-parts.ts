@@ -1,4 +1,4 @@
-// What a cache has not seen of its table: rows of segments and blocks beyond a sequence, in order of sequence.
+// Determines what a cache has not seen of its table: rows of segments and blocks beyond a sequence, in order of sequence.
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { ALL_TIME } from "../model/query/scan.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
@@ -9,22 +9,22 @@ import type { BlockSnapshot, TableSnapshot } from "../scan/snapshot.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import type { CacheState } from "./cache-state.ts";
 
-/** What has been seen: all rows up to a sequence, and of segments that go on beyond it so many rows. */
+/** Everything seen: all rows up to a sequence, and the number of rows of segments that extend beyond it. */
 export interface Mark {
   sequence: number;
-  /** By seqMin. */
+  /** Rows seen, by seqMin of the segment. */
   segments: Map<number, number>;
 }
 
 export interface UnseenPart {
   readonly rows: Run | BlockSnapshot;
-  /** Of a segment: those before have been seen. */
+  /** First unseen row of a segment. */
   readonly first: number;
-  /** Some of the rows may have been seen, and nobody knows which. */
+  /** True if an unknown part of the rows may have been seen. */
   readonly isMixed: boolean;
 }
 
-/** Of everything in the snapshot. */
+/** The mark after seeing the whole snapshot. */
 export function markOf(snapshot: TableSnapshot): Mark {
   return { sequence: sequenceOf(snapshot), segments: new Map(snapshot.runs.map(({ seqMin, rowCount }) => [seqMin, rowCount])) };
 }
@@ -34,7 +34,7 @@ export function sequenceOf({ runs, blocks, sequence }: TableSnapshot): number {
   return sequence ?? [...runs, ...blocks].reduce((max, { seqMax }) => Math.max(max, seqMax), 0);
 }
 
-/** What lies beyond the mark, in order of sequence; null: deletions hide some of it. */
+/** The parts beyond the mark, in order of sequence; null if deletions hide some of their rows. */
 export function unseenParts({ runs, blocks, tombstones }: TableSnapshot, mark: Mark): UnseenPart[] | null {
   const unseen = [...blocks, ...runs].filter(({ seqMax }) => seqMax > mark.sequence).sort((a, b) => a.seqMin - b.seqMin);
   if (unseen.some((rows) => tombstones.some((tombstone) => canHide(tombstone, rows)))) return null;

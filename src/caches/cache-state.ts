@@ -1,4 +1,4 @@
-// The state of a cache of either kind, as the cache manager uses it.
+// The interface of both kinds of cache state.
 import type { CacheMemory } from "../kernel/cache/memory.ts";
 import type { NewestRowsOfRun } from "../kernel/cache/newest-slots.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
@@ -7,46 +7,46 @@ import type { ColumnDef } from "../model/rows/column.ts";
 import type { Run } from "../model/rows/run.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 
-/** Below: nothing was kept or seen yet. */
+/** Initial bound: nothing was seen yet. */
 export const NEVER_NS = -(2n ** 63n);
 
 export interface StateParts {
   readonly kernel: Kernel;
   readonly memory: CacheMemory;
-  /** Of what answers may still read. */
+  /** Frees data that running answers may still read. */
   readonly reclaimer: Reclaimer;
 }
 
-/** Which rows can be seen: those that entered at or after `minEnteredNs` and have times from `minTimeNs` on. */
+/** The visible rows: those that arrived at or after `minEnteredNs` with times from `minTimeNs` on. */
 export interface Visible {
   readonly minEnteredNs: bigint;
   readonly minTimeNs: bigint;
 }
 
-/** The rows that can be seen, in their order. Text and dictionary belong to the state: they stay for who holds the reclaimer. */
+/** The visible rows, in order. Text and dictionary belong to the state and stay valid for holders of the reclaimer. */
 export interface CacheAnswer {
   readonly run: Run;
-  /** The run's own. */
+  /** Memory of the run itself. */
   readonly bytes: number;
-  /** It holds as long as `minEnteredNs` and `minTimeNs` are not above these. */
+  /** The answer is valid while `minEnteredNs` and `minTimeNs` do not exceed these. */
   readonly leastEnteredNs: bigint;
   readonly leastTimeNs: bigint;
   release(): void;
 }
 
-/** Not to be used when a call has thrown, but for `release`. */
+/** After an exception only `release` is allowed. */
 export interface CacheState {
-  /** Fields that rows are to have. */
+  /** Field columns that added rows must have. */
   readonly fields: readonly ColumnDef[];
-  /** Newest rows of series say all. */
+  /** True if the newest rows of each series suffice. */
   readonly wantsNewestOnly: boolean;
-  /** Where the rows that follow are from: the table may have got columns, and rows be past their retention when they come. */
+  /** Sets the source of later rows: the table may have new columns, and some rows may be past their retention. */
   setSnapshot(snapshot: TableSnapshot): void;
-  /** Rows that come later have higher sequences, or are all of other points. @throws NoRoomError, TsdbError overloaded */
+  /** Rows added later have higher sequences, or none shares series and time with earlier ones. @throws NoRoomError, TsdbError overloaded */
   add(rows: NewestRowsOfRun): void;
-  /** What is known of other dictionaries goes. */
+  /** Discards the mappings of all other dictionaries. */
   keepMaps(dictionaryIds: ReadonlySet<number>): void;
-  /** Lets go of what entered before, and of what is not needed any more. @throws as add */
+  /** Removes rows that arrived earlier, and unused keys and series. @throws as add */
   expire(minEnteredNs: bigint): void;
   /** @throws as add */
   answer(visible: Visible): CacheAnswer;

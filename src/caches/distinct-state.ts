@@ -1,4 +1,4 @@
-// What a distinct-value cache keeps: the combinations of values, and when each was seen last.
+// The state of a distinct-value cache: the combinations of values, and when each was last seen.
 
 import { KeyOrder } from "../kernel/cache/key-order.ts";
 import { CacheKeys } from "../kernel/cache/keys.ts";
@@ -11,16 +11,17 @@ import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { type CacheAnswer, type CacheState, NEVER_NS, type StateParts, type Visible } from "./cache-state.ts";
 
-/** Fewer combinations that are not there any more are left. */
+/** Fewer unused combinations are not removed. */
 const UNUSED_MIN = 1024;
-/** More than so many times those that may be there are cut. */
+/** The cache is cut when it exceeds its maximum by this factor. */
 const SLACK = 1.25;
 
+/** The combinations of one distinct-value cache. Owned: call `release`. */
 export class DistinctState implements CacheState {
   readonly fields: readonly ColumnDef[];
   readonly wantsNewestOnly: boolean;
   private retentionMinNs = NEVER_NS;
-  /** What entered before has gone, or will. */
+  /** Rows that arrived earlier are removed, or will be. */
   private expiredNs = NEVER_NS;
   private readonly columns: readonly ColumnDef[];
   private keys: CacheKeys;
@@ -132,7 +133,7 @@ export class DistinctState implements CacheState {
     this.keys.release();
   }
 
-  /** Those seen longest ago go where there are more than there may be. */
+  /** Removes the combinations seen longest ago if there are too many. */
   private cut(): void {
     const { kernel } = this.parts;
     const scratch = new Blocks(kernel);
@@ -149,7 +150,7 @@ export class DistinctState implements CacheState {
       const list = kernel.u32.slice(listPtr / 4, listPtr / 4 + left);
       const times = BigInt64Array.from(list, (key) => seen[key]!).sort();
       const least = times[left - maxCardinality]!;
-      // of those seen at that very time as many as there is room for
+      // of those with exactly the limiting time, as many as there is room for
       let room = maxCardinality - times.reduce((above, time) => (time > least ? above + 1 : above), 0);
       const kept = list.filter((key) => seen[key]! > least || (seen[key] === least && room-- > 0));
       kernel.u32.set(kept, listPtr / 4);
@@ -159,7 +160,7 @@ export class DistinctState implements CacheState {
     }
   }
 
-  /** Numbers the keys listed (ascending) anew; the others go. */
+  /** Renumbers the listed keys (ascending) and removes all others. */
   private only(listPtr: number, count: number): void {
     const { call } = this.parts.kernel;
     const keys = this.keys.only(listPtr, count);

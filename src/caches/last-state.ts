@@ -1,4 +1,4 @@
-// What a last-value cache keeps: the newest rows of each key, with their series and values.
+// The state of a last-value cache: the newest rows of each key, with their series and values.
 
 import { KeptColumns } from "../kernel/cache/kept-columns.ts";
 import { KeyOrder } from "../kernel/cache/key-order.ts";
@@ -15,10 +15,11 @@ import type { TableSnapshot } from "../scan/snapshot.ts";
 import type { CacheAnswer, CacheState, StateParts, Visible } from "./cache-state.ts";
 import { NEVER_NS } from "./cache-state.ts";
 
-/** Fewer keys or series that are not used any more are left. */
+/** Fewer unused keys or series are not removed. */
 const UNUSED_MIN = 1024;
 const NONE_NS = 2n ** 63n - 1n;
 
+/** The rows of one last-value cache. Owned: call `release`. */
 export class LastState implements CacheState {
   fields: readonly ColumnDef[] = [];
   private readonly keyColumns: readonly ColumnDef[];
@@ -27,7 +28,7 @@ export class LastState implements CacheState {
   private readonly slots: NewestSlots;
   private readonly columns: KeptColumns;
   private readonly order: KeyOrder;
-  /** No row entered before. */
+  /** Lower bound of the arrival times. */
   private leastNs = NONE_NS;
 
   constructor(
@@ -63,7 +64,7 @@ export class LastState implements CacheState {
     if (rows.leastNs < this.leastNs) this.leastNs = rows.leastNs;
   }
 
-  /** False: no row up to `maxNs` of one of the series would be kept. For keys of tags alone. */
+  /** False if no row of these series with a time up to `maxNs` would be kept. For keys of tags only. */
   canHold(dictionary: DictionaryView, maxNs: bigint): boolean {
     return this.slots.canHold(dictionary, maxNs, { keys: this.keys, columns: this.columns });
   }
@@ -136,7 +137,7 @@ export class LastState implements CacheState {
     return new SeriesMaps({ ...this.parts, tagIds: null, skipsWithout: false });
   }
 
-  /** Numbers the keys that have rows anew. */
+  /** Renumbers the keys that have rows and removes the others. */
   private dropKeys(): void {
     const { kernel } = this.parts;
     const scratch = new Blocks(kernel);
@@ -167,7 +168,7 @@ export class LastState implements CacheState {
     }
   }
 
-  /** Numbers the series that have rows anew. */
+  /** Renumbers the series that have rows and removes the others. */
   private dropSeries(): void {
     const { kernel } = this.parts;
     const keyCount = this.keys.count;

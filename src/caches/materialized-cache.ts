@@ -1,4 +1,4 @@
-// One cache: its state, what of its table it has seen, and its rows for who reads them.
+// One cache: its state, what it has seen of its table, and its rows for readers.
 
 import type { CacheMemory } from "../kernel/cache/memory.ts";
 import { Blocks } from "../kernel/memory/blocks.ts";
@@ -21,7 +21,7 @@ import { DistinctState } from "./distinct-state.ts";
 import { LastState } from "./last-state.ts";
 
 const NS_PER_MS = 1_000_000n;
-/** Between two snapshots of about the same time retention may seem to go back by so much. */
+/** The retention bounds of two snapshots taken at about the same time may differ by this much. */
 const RETENTION_SLACK_NS = 60_000n * NS_PER_MS;
 
 export interface MaterializedCacheParts {
@@ -29,13 +29,13 @@ export interface MaterializedCacheParts {
   readonly cache: BlockCache;
   readonly known: (tableId: number) => KnownOfTable;
   readonly memory: CacheMemory;
-  /** Of what answers may still read. */
+  /** Frees data that running answers may still read. */
   readonly reclaimer: Reclaimer;
-  /** False: it begins with what is written from its first feed on. */
+  /** False: the cache starts with rows written after its first feed. */
   readonly fillsFromHistory: boolean;
 }
 
-/** What the state knows of its table. */
+/** What the state has seen of its table. */
 interface Seen {
   readonly mark: Mark;
   readonly lastDeletion: number;
@@ -43,19 +43,20 @@ interface Seen {
   fedMs: number;
 }
 
-/** When rows entered: at their times, but not before nor after these. */
+/** Limits of arrival times: a row arrives at its own time, clamped to these. */
 interface Entry {
   readonly leastNs: bigint;
   readonly mostNs: bigint;
 }
 
+/** One cache and its progress through its table. */
 export class MaterializedCache {
-  /** It could not be filled: it is fed when somebody has read it. */
+  /** True after filling failed: it is updated again only after a reader has opened it. */
   isResting = false;
   private state: LastState | DistinctState | null = null;
   private seen: Seen | null = null;
   private current: CacheAnswer | null = null;
-  /** Where a cache begins that does not fill from history. */
+  /** Start of a cache that is not filled from history. */
   private startNs: bigint | null = null;
 
   constructor(
@@ -75,7 +76,7 @@ export class MaterializedCache {
     return this.parts.memory.bytes;
   }
 
-  /** Up to date with the snapshot, unless it has seen a later one. When it throws, it has a right state or none.
+  /** Updates the cache to the snapshot, unless it has seen a later one. After an exception its state is either valid or discarded.
    *  @throws NoRoomError, TsdbError cancelled, corrupt_file, io, overloaded */
   async bring(snapshot: TableSnapshot, clock: CacheClock, turns: Turns): Promise<void> {
     const unseen = this.unseen(snapshot);
@@ -84,8 +85,7 @@ export class MaterializedCache {
     else if (unseen.length > 0) await this.follow(unseen, snapshot, clock, turns);
   }
 
-  /** The rows that can be seen, after `bring`. Borrowed: the reader holds the reclaimer.
-   *  @throws NoRoomError, TsdbError overloaded */
+  /** The visible rows, after `bring`. Borrowed: the reader holds the reclaimer. @throws NoRoomError, TsdbError overloaded */
   answer({ retentionMinNs }: TableSnapshot, nowMs: number): CacheAnswer {
     const visible = { minEnteredNs: this.minEnteredNs(nowMs), minTimeNs: retentionMinNs };
     const known = this.current;
@@ -95,7 +95,7 @@ export class MaterializedCache {
     return this.current!;
   }
 
-  /** Frees what has expired. @throws NoRoomError, TsdbError overloaded */
+  /** Frees expired rows. @throws NoRoomError, TsdbError overloaded */
   evict(nowMs: number): void {
     this.change((state) => state.expire(this.minEnteredNs(nowMs)));
   }
@@ -104,7 +104,7 @@ export class MaterializedCache {
     return this.state?.count() ?? { keys: 0, rows: 0 };
   }
 
-  /** It may be filled again. Idempotent. */
+  /** Discards the state; it can be filled again. Idempotent. */
   release(): void {
     this.forgetAnswer();
     this.state?.release();
@@ -170,7 +170,7 @@ export class MaterializedCache {
     }
   }
 
-  /** No two pieces have rows of one point. */
+  /** No two pieces share series and time. */
   private takePiece(state: CacheState, piece: SelectedRun, entry: Entry): void {
     const { kernel } = this.parts;
     const run = wholeRun(piece.run);
@@ -197,13 +197,13 @@ export class MaterializedCache {
     }
   }
 
-  /** Part by part, in order of sequence: where one ends before the next begins the state is right, and a statement may leave. */
+  /** Adds parts in order of sequence: where one ends before the next begins, the state is consistent, and the call may be cancelled. */
   private async follow(parts: readonly UnseenPart[], snapshot: TableSnapshot, { nowMs, sinceMs }: CacheClock, turns: Turns): Promise<void> {
     const seen = this.seen!;
     const since = nsOf(sinceMs ?? seen.fedMs);
     const live = { leastNs: since, mostNs: later(since, nsOf(nowMs)) };
     const createdNs = nsOf(this.def.createdMs);
-    // what may be old is taken for history
+    // rows that may be old count as history
     const mixed = { leastNs: createdNs, mostNs: later(createdNs, nsOf(nowMs)) };
     this.change((state) => {
       if (state instanceof LastState) state.expire(this.minEnteredNs(nowMs));
@@ -212,7 +212,7 @@ export class MaterializedCache {
     let reached = seen.mark.sequence;
     for (const [i, part] of parts.entries()) {
       const { rows } = part;
-      // rows of one body may be in two segments, and a flush makes a block of each day: the state is right when all of them are in
+      // rows of one body may be in two segments, and a flush creates one block per day: the state is consistent when all of them are added
       if (rows.seqMin > reached) await turns.pause();
       await this.followPart(part, snapshot, { entry: part.isMixed ? mixed : live, turns });
       reached = Math.max(reached, rows.seqMax);
@@ -234,20 +234,20 @@ export class MaterializedCache {
         if (!("dictionary" in part.rows)) await turns.pause();
       }
     } catch (error) {
-      // it has some of the part's rows
+      // it contains only some of the part's rows
       this.release();
       throw error;
     }
   }
 
-  /** Segments keep theirs, and what comes next is most likely of the same block. */
+  /** Keeps the mappings of segments and of the current block, which the next rows most likely belong to. */
   private keepMaps(state: CacheState, { runs }: TableSnapshot, run: Run | null): void {
     const ids = new Set(runs.map(({ dictionary }) => dictionary.id));
     if (run !== null) ids.add(run.dictionary.id);
     state.keepMaps(ids);
   }
 
-  /** Does something that leaves the state unusable when it throws. */
+  /** Runs a change that leaves the state unusable if it throws. */
   private change<T>(work: (state: LastState | DistinctState) => T): T | null {
     const { state } = this;
     if (state === null) return null;

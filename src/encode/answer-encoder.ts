@@ -1,14 +1,13 @@
-// What every answer format offers: bytes for the head, for each batch and for the tail.
+// The interface of all answer formats: bytes for head, batches and tail.
 import type { ResultBatch } from "../model/query/result-batch.ts";
 
-/** Turns the batches of one answer into the bytes of one format. Memory does not grow with the number of batches.
- *  Calls come in order: begin once, batch any number of times, end once. Returned bytes belong to the caller; null means
- *  that this step adds nothing. After a throw the encoder is spent.
- *  @throws TsdbError bad_format from `batch` for a value that the format cannot hold */
+/** Encodes the batches of one answer in one format, in memory independent of the number of batches. Call order: begin once, batch any
+ *  number of times, end once. Returned bytes belong to the caller; null means no bytes for this step. After an exception the encoder is
+ *  unusable. @throws TsdbError bad_format from `batch` for a value that the format cannot represent */
 export interface AnswerEncoder {
   readonly contentType: string;
   begin(): Uint8Array | null;
-  /** `batch` is borrowed for the length of the call. */
+  /** `batch` is borrowed for the call. */
   batch(batch: ResultBatch): Uint8Array | null;
   end(): Uint8Array | null;
 }

@@ -1,14 +1,13 @@
-// A growing byte buffer with the few writes that text formats are made of. Bytes instead of strings: joining cells as
-// strings and encoding them once a batch is a fifth to a half slower on measured data (bench/encode.ts), and UTF-8 from
-// the engine would become strings and bytes again.
+// A growable byte buffer with the primitives of the text formats. Bytes rather than strings: joining cells as strings and encoding them
+// once per batch is 20 to 50 % slower on measured data (bench/encode.ts), and the engine's UTF-8 would be decoded and encoded again.
 import { assert } from "../model/assert.ts";
 
-/** Most writers hold a label or a head and no more; one that grows is for rows. */
+/** Most writers hold a label or a head; those for rows grow. */
 const FIRST_BYTES = 256;
 const GROWN_BYTES_MIN = 64 * 1024;
-/** Longest write without a length check of its own: an i64, a float or a timestamp with offset. */
+/** The longest write without a length check of its own: an i64, a float, or a timestamp with offset. */
 const SMALL_BYTES = 64;
-/** From here on the engine's own copy is faster than a loop. */
+/** From this length on, the runtime's copy is faster than a loop. */
 const LOOP_COPY_MAX = 48;
 const BILLION = 1e9;
 const QUOTE = 0x22;
@@ -17,7 +16,7 @@ const HEX = "0123456789abcdef";
 
 const encoder = new TextEncoder();
 
-/** Byte -> second byte of its JSON escape; 1 where the long form \u00xx is needed, 0 where the byte stands for itself. */
+/** Maps a byte to the second byte of its JSON escape; 1 if the long form \u00xx is needed, 0 if no escape is needed. */
 const JSON_ESCAPES = (() => {
   const table = new Uint8Array(256);
   table.fill(1, 0, 0x20);
@@ -35,13 +34,14 @@ const JSON_ESCAPES = (() => {
   return table;
 })();
 
+/** A growable byte buffer. */
 export class ByteWriter {
-  /** The buffer; replaced when it grows, so never kept across a write. */
+  /** The buffer; replaced when it grows, so never keep it across a write. */
   bytes = new Uint8Array(FIRST_BYTES);
   /** Bytes written so far. */
   length = 0;
 
-  /** Makes room for `count` bytes behind `length`. */
+  /** Makes room for `count` bytes after `length`. */
   reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.bytes.length) return;
@@ -50,14 +50,14 @@ export class ByteWriter {
     this.bytes = grown;
   }
 
-  /** The bytes written, as a copy of the caller's; the writer is empty again and keeps its buffer. */
+  /** A copy of the bytes, owned by the caller; empties the writer, which keeps its buffer. */
   take(): Uint8Array {
     const taken = this.bytes.slice(0, this.length);
     this.length = 0;
     return taken;
   }
 
-  /** `take`, but null when there is nothing. */
+  /** `take`, but null if empty. */
   takeIfAny(): Uint8Array | null {
     return this.length === 0 ? null : this.take();
   }
@@ -67,7 +67,7 @@ export class ByteWriter {
     this.bytes[this.length++] = value;
   }
 
-  /** Text of characters below 128 only, and short. */
+  /** For short texts of characters below 128. */
   ascii(text: string): void {
     const count = text.length;
     this.reserve(count);
@@ -77,13 +77,13 @@ export class ByteWriter {
     this.length = at;
   }
 
-  /** Any text, as UTF-8. A lone surrogate becomes U+FFFD. */
+  /** Any text, as UTF-8. An unpaired surrogate becomes U+FFFD. */
   utf8(text: string): void {
     this.reserve(text.length * 3);
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** A copy of `source[start, end)`. */
+  /** Copies `source[start, end)`. */
   copy(source: Uint8Array, start: number, end: number): void {
     const count = end - start;
     this.reserve(count);
@@ -98,9 +98,9 @@ export class ByteWriter {
     }
   }
 
-  /** `source[start, end)`, UTF-8, as a JSON string with its quotes. Escapes what JSON demands and nothing more. */
+  /** Writes `source[start, end)` (UTF-8) as a JSON string with quotes. Escapes only what JSON requires. */
   jsonString(source: Uint8Array, start: number, end: number): void {
-    // Six bytes a byte at worst (\u0000), and two quotes.
+    // At worst six bytes per byte (\u0000), and two quotes.
     this.reserve((end - start) * 6 + 2);
     const { bytes } = this;
     let at = this.length;
@@ -127,7 +127,7 @@ export class ByteWriter {
     this.length = at;
   }
 
-  /** Two lower-case hexadecimal digits a byte. */
+  /** Two lower-case hexadecimal digits per byte. */
   hex(source: Uint8Array, start: number, end: number): void {
     this.reserve((end - start) * 2);
     const { bytes } = this;
@@ -140,7 +140,7 @@ export class ByteWriter {
     this.length = at;
   }
 
-  /** A whole number 0 <= value < 2^53 in decimal. */
+  /** An integer 0 <= value < 2^53 in decimal. */
   uint(value: number): void {
     this.reserve(SMALL_BYTES);
     if (value >= BILLION) {
@@ -152,7 +152,7 @@ export class ByteWriter {
     this.padded(value, digitCount(value));
   }
 
-  /** A whole number 0 <= value < 2^31 in decimal, in one piece: most integers of most tables. */
+  /** An integer 0 <= value < 2^31 in decimal, in one step: most integers of most tables. */
   uint31(value: number): void {
     this.reserve(SMALL_BYTES);
     const { bytes } = this;
@@ -167,13 +167,13 @@ export class ByteWriter {
     this.length = end;
   }
 
-  /** A whole number -2^53 < value < 2^53 in decimal. */
+  /** An integer -2^53 < value < 2^53 in decimal. */
   int(value: number): void {
     if (value < 0) this.byte(0x2d);
     this.uint(value < 0 ? -value : value);
   }
 
-  /** `value` < 10^9 with exactly `digits` digits, zeros in front. */
+  /** `value` < 10^9 with exactly `digits` digits, zero-padded. */
   padded(value: number, digits: number): void {
     this.reserve(SMALL_BYTES);
     const { bytes } = this;
@@ -187,14 +187,14 @@ export class ByteWriter {
     this.length = start + digits;
   }
 
-  /** Takes back what was written after `length`. */
+  /** Removes everything written after `length`. */
   truncate(length: number): void {
     assert(length <= this.length, `truncate to ${length} of ${this.length} bytes`);
     this.length = length;
   }
 }
 
-/** Decimal digits of a whole number below 10^9. */
+/** Decimal digits of an integer below 10^9. */
 function digitCount(value: number): number {
   if (value < 10) return 1;
   if (value < 100) return 2;

@@ -1,4 +1,4 @@
-// The door of this folder: an answer's format and columns in, an encoder out.
+// Entry point: creates the encoder for an answer's format and columns.
 import { unreachable } from "../model/assert.ts";
 import type { QueryFormat } from "../model/query/query.ts";
 import type { ResultSchema } from "../model/query/result-batch.ts";
@@ -10,9 +10,9 @@ import { PrettyEncoder } from "./text/pretty-encoder.ts";
 
 export type { AnswerEncoder } from "./answer-encoder.ts";
 
-/** A fresh encoder for one answer; with `kernel`, rows of JSON and CSV are written by it where it can. Arrow and Parquet
- *  load their libraries on first use, because importing them takes longer than the rest of a server start.
- *  @throws TsdbError bad_format when the format cannot hold a column's type */
+/** Creates the encoder of one answer; with `kernel`, it formats rows of JSON and CSV where possible. Arrow and Parquet load their
+ *  libraries on first use, because importing them takes longer than the rest of a server start. @throws TsdbError bad_format if the
+ *  format cannot represent a column's type */
 export function createEncoder(format: QueryFormat, schema: ResultSchema, kernel?: RowTextMaker): AnswerEncoder | Promise<AnswerEncoder> {
   switch (format) {
     case "seed":

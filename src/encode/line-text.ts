@@ -1,4 +1,4 @@
-// Series as line protocol, for SELECT … INTO: group tags are tags, everything else a field; a row without fields is no line.
+// Encodes series as line protocol, for SELECT … INTO: grouping tags become tags, all other columns fields; a row without fields is omitted.
 import { assert } from "../model/assert.ts";
 import type { ResultColumn, ResultField } from "../model/query/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../model/query/series-piece.ts";
@@ -6,28 +6,28 @@ import { COLUMN_TYPE_LABEL, ColumnType } from "../model/rows/column.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { PieceEncoder } from "./piece-encoder.ts";
 
-/** What is gathered before it leaves. */
+/** Bytes collected before they are returned. */
 const PART_BYTES = 64 << 10;
 const TAG = COLUMN_TYPE_LABEL[ColumnType.tag];
 const COMMA = 0x2c;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 
-// what the encoder cuts from a string column is whole characters
+// ranges of a string column consist of whole characters
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Each part is whole lines. Values that line protocol cannot hold are left out, as NULLs are: NaN and infinite floats. */
+/** Each part consists of whole lines. Values that line protocol cannot represent are omitted, like NULLs: NaN and infinite floats. */
 export class LineEncoder implements PieceEncoder {
   readonly contentType = "text/plain; charset=utf-8";
   private readonly out = new ByteWriter();
   private head: SeriesHead | null = null;
   private seriesKey = "";
   private labels: readonly string[] = [];
-  /** Columns that are tags of the rows, beside those of the series. */
+  /** Columns written as tags, in addition to those of the series. */
   private tagColumns: readonly number[] = [];
   private isLeftOut: readonly boolean[] = [];
 
-  /** All lines are of `measurement`; null: of the measurement that their series has. */
+  /** @param measurement that of all lines; null: each series' own */
   constructor(private readonly measurement: string | null) {}
 
   piece({ head, batch }: SeriesPiece): Uint8Array | null {
@@ -49,7 +49,7 @@ export class LineEncoder implements PieceEncoder {
     this.seriesKey = [name, ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
     const grouped = new Set((head.tags ?? []).map(([key]) => key));
     this.tagColumns = head.fields.flatMap(({ name: key, isTargetTag }, i) => (isTargetTag === true && !grouped.has(key) ? [i] : []));
-    // a tag that is selected too is a tag: a table has no field of its name
+    // a tag that is also selected is written once, as a tag: tables have no field with a tag's name
     const written = new Set([...grouped, ...this.tagColumns.map((i) => head.fields[i]!.name)]);
     this.isLeftOut = head.fields.map((field) => field.isTargetTag === true || (field.columnKind === TAG && written.has(field.name)));
     this.labels = head.fields.map((field) => `${escapeKey(field.name)}=`);
@@ -86,14 +86,14 @@ function escapeKey(text: string): string {
   return text.replace(/[,= ]/g, "\\$&");
 }
 
-/** "": there is none. */
+/** "" for none. */
 function textOf(column: ResultColumn, row: number): string {
   const { validity, values, dictionary, data, offsets } = column;
   if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return "";
   return dictionary !== undefined ? dictionary[values[row] as number]! : decoder.decode(data!.slice(offsets![row]!, offsets![row + 1]!));
 }
 
-/** Null: nothing is written. */
+/** Null: omitted. */
 function fieldText({ type }: ResultField, column: ResultColumn, row: number): string | null {
   const { validity, values } = column;
   if (validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0) return null;

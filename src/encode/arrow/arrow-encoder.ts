@@ -1,4 +1,5 @@
-// Answers as an Arrow IPC stream: schema, dictionaries as they change, a record batch per batch, end mark. Flight has no dictionaries.
+// Encodes answers as an Arrow IPC stream: schema, dictionaries as they change, one record batch per batch, end-of-stream mark. Without
+// dictionaries for Flight.
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
@@ -8,22 +9,23 @@ import { CodeStrings, withoutCodes } from "./code-strings.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./columns.ts";
 import { shownRows } from "./shown-rows.ts";
 
-/** Larger batches leave as several: a client of gRPC refuses a message above 4 MiB unless it is told otherwise. */
+/** Larger batches are split: gRPC clients reject messages above 4 MiB by default. */
 const BATCH_BYTES_MAX = 2 << 20;
 
+/** The Arrow encoder of one answer. */
 export class ArrowEncoder implements AnswerEncoder {
   readonly contentType = "application/vnd.apache.arrow.stream";
   private readonly columns: readonly ArrowColumn[];
   private readonly fields: readonly ResultField[];
   private readonly schema: Schema;
-  /** The same columns under names of which no two are equal: the library takes columns of one name for one. Batches hold no names. */
+  /** The same columns with unique names: the library identifies columns by name. Batches contain no names. */
   private readonly unnamed: Schema;
   private readonly out = new ByteWriter();
   private readonly writer: StreamBytes;
-  /** Null: codes leave as dictionaries. */
+  /** Null: codes are encoded as dictionaries. */
   private readonly strings: CodeStrings | null;
 
-  /** `target`: whether the stream leaves as it is, to clients of HTTP or of Flight, or is to become Parquet. */
+  /** @param target the reader: HTTP or Flight clients, or the Parquet writer */
   constructor(
     schema: ResultSchema,
     target: ArrowTarget = "ipc",
@@ -58,7 +60,7 @@ export class ArrowEncoder implements AnswerEncoder {
     const { rowCount } = batch;
     const whole = this.recordBatch(shownRows(batch, this.fields));
     const { byteLength } = whole.data;
-    // Rows in eights, so that no bitmap has to be shifted; eight of them may still be too large.
+    // In multiples of eight rows, so that no bitmap must be shifted; eight rows may still be too large.
     const rows = Math.max(8, Math.floor((rowCount * this.batchBytesMax) / byteLength / 8) * 8);
     if (byteLength <= this.batchBytesMax || rows >= rowCount) this.writer.writeBatch(whole);
     else {
@@ -81,14 +83,14 @@ export class ArrowEncoder implements AnswerEncoder {
   }
 }
 
-/** The library's writer, with its queue of chunks replaced by our buffer: chunks are views of the batch's borrowed buffers,
- *  so they are copied at once. */
+/** The library's writer with its chunk queue replaced by our buffer: chunks are views of the batch's borrowed buffers, so they are
+ *  copied immediately. */
 class StreamBytes extends RecordBatchStreamWriter {
   constructor(private readonly out: ByteWriter) {
     super({ autoDestroy: false });
   }
 
-  /** Of the stream's schema, whatever the names. */
+  /** Accepts batches of the stream's schema, whatever their names. */
   writeBatch(batch: RecordBatch): void {
     this._writeRecordBatch(batch);
   }
@@ -104,7 +106,7 @@ class StreamBytes extends RecordBatchStreamWriter {
 
   protected override _writeRecordBatch(batch: RecordBatch): this {
     super._writeRecordBatch(batch);
-    // Kept for the footer of a file, which a stream has not: one entry a batch for ever.
+    // Collected for a file footer, which a stream does not have: one entry per batch, never freed.
     this._recordBatchBlocks.length = 0;
     this._dictionaryBlocks.length = 0;
     return this;

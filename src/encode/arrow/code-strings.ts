@@ -1,4 +1,5 @@
-// Strings by code as strings in full: for the kernel, which writes rows of text, and for Flight, whose clients read no dictionaries.
+// Expands dictionary codes to strings: for the kernel, which formats rows as text, and for Flight, whose clients do not support
+// dictionaries.
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultColumn, ResultField } from "../../model/query/result-batch.ts";
 import { shownRows } from "./shown-rows.ts";
@@ -6,7 +7,7 @@ import { shownRows } from "./shown-rows.ts";
 const utf8 = new TextEncoder();
 const NO_TEXT = new Uint8Array(0);
 
-/** The same fields without codes. */
+/** The fields with plain strings instead of codes. */
 export function withoutCodes(fields: readonly ResultField[]): readonly ResultField[] {
   if (!fields.some(({ type }) => type.kind === "dictionary")) return fields;
   return fields.map((field) => (field.type.kind === "dictionary" ? { ...field, type: { kind: "utf8" } } : field));
@@ -18,14 +19,14 @@ interface Rows {
   readonly to: number;
 }
 
-/** Keeps the bytes of a dictionary's strings from one batch to the next. */
+/** Keeps the bytes of a dictionary's strings between batches. */
 export class CodeStrings {
   private readonly known = new Map<number, { readonly dictionary: readonly string[]; readonly texts: (Uint8Array | undefined)[] }>();
 
-  /** `fields`: of all batches; needed for `parts` alone. */
+  /** @param fields those of all batches; needed for `parts` only */
   constructor(private readonly fields: readonly ResultField[] = []) {}
 
-  /** `batch`, its rows from `from` to before `to` with strings in full; of the others nothing is said. */
+  /** `batch` with the strings of rows `from` .. `to` - 1 expanded; the other rows are undefined. */
   expand(batch: ResultBatch, from: number, to: number): ResultBatch {
     if (!hasCodes(batch)) return batch;
     const columns = batch.columns.map((column, i) =>
@@ -34,8 +35,8 @@ export class CodeStrings {
     return { rowCount: batch.rowCount, columns };
   }
 
-  /** All rows with strings in full, in parts: the strings of each take at most `bytesMax`, unless it is one row. A code takes 4 bytes, a
-   *  string may take thousands. */
+  /** All rows with expanded strings, in parts of at most `bytesMax` bytes of text, but at least one row. A code has 4 bytes, a string
+   *  may have thousands. */
   *parts(batch: ResultBatch, bytesMax: number): Generator<ResultBatch> {
     const { rowCount } = batch;
     if (!hasCodes(batch)) {
@@ -50,7 +51,7 @@ export class CodeStrings {
     }
   }
 
-  /** The row behind the last one from `from` on whose strings fit. */
+  /** The end of the longest part that starts at `from` and whose strings fit. */
   private endOfPart({ rowCount, columns }: ResultBatch, from: number, bytesMax: number): number {
     const coded = columns.flatMap((column, i) => (column.dictionary === undefined ? [] : [{ column, texts: this.textsOf(column, i) }]));
     let bytes = 0;
@@ -83,7 +84,7 @@ export class CodeStrings {
     }
     offsets.fill(bytes, to + 1);
     const data = new Uint8Array(bytes);
-    // rows come sorted by series: one string for a run of rows
+    // rows are sorted by series: one string for a run of rows
     for (let row = from; row < to; ) {
       if (isNull(column, row)) {
         row++;
@@ -114,7 +115,7 @@ function textOf(texts: (Uint8Array | undefined)[], dictionary: readonly string[]
   return text;
 }
 
-/** Fills `target` from `start` to before `end` with `text`, again and again. */
+/** Fills `target` from `start` to `end` with repetitions of `text`. */
 function repeat(text: Uint8Array, target: Uint8Array, start: number, end: number): void {
   if (end === start) return;
   target.set(text, start);

@@ -1,5 +1,5 @@
-// Result columns as Arrow columns. Buffers go over as they are wherever the layouts agree; booleans become bits, times of
-// seconds and milliseconds 32 bits, intervals nanoseconds, and codes those of a dictionary that holds what was used.
+// Converts result columns to Arrow columns. Buffers are passed unchanged where the layouts agree; booleans become bits, times of seconds
+// and milliseconds 32 bits, intervals nanoseconds, and codes refer to a dictionary of the strings used.
 //
 // Built with makeData on typed arrays throughout: apache-arrow's builders throw on a BigInt for nanoseconds.
 import {
@@ -34,7 +34,7 @@ import { intervalText } from "../cells/clock-text.ts";
 import { readInt128 } from "../cells/wide-text.ts";
 import { type Convert, type Converter, isNull, nulls, TagStrings, UsedStrings } from "./dictionaries.ts";
 
-/** Arrow's own key for it in the vendor's files and answers. */
+/** The vendor's metadata key in files and answers. */
 const COLUMN_KIND_KEY = "iox::column::type";
 /** Decimal128 holds 38 digits; DuckDB exports its 128-bit integers the same way. */
 const INT128_DIGITS = 38;
@@ -46,17 +46,19 @@ const UNITS: Readonly<Record<ModelTimeUnit, TimeUnit>> = {
   ns: TimeUnit.NANOSECOND,
 };
 
-/** Which readers the columns are for. Parquet has no seconds, its writer no intervals: milliseconds and text. Clients of
- *  Flight read no dictionaries: tags are plain text there, and codes do not come here. */
+/** The reader of the columns. Parquet has no seconds, and its writer no intervals: they become milliseconds and text. Flight clients do
+ *  not support dictionaries: tags are plain strings there, and codes are expanded before. */
 export type ArrowTarget = "ipc" | "flight" | "parquet";
 
-/** One column of the answer: its Arrow field, and the data of each batch. */
+/** One column of the answer: its Arrow field, and the conversion of each batch. */
 export interface ArrowColumn {
   readonly field: Field;
-  /** Of a column as shown-rows.ts leaves it, whose buffers it borrows. @throws TsdbError bad_format for a value beyond the Arrow type */
+  /** Converts a column prepared by shown-rows.ts, whose buffers it borrows. @throws TsdbError bad_format for a value out of the Arrow
+   *  type's range */
   readonly data: Convert;
 }
 
+/** The Arrow column for a result field. */
 export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColumn {
   const metadata = result.columnKind === undefined ? null : new Map([[COLUMN_KIND_KEY, result.columnKind]]);
   const isNamed = result.isDictionary ?? result.columnKind === COLUMN_TYPE_LABEL[ColumnType.tag];
@@ -197,7 +199,7 @@ function bitsOf(column: ResultColumn, length: number): Uint8Array {
   return bits;
 }
 
-/** 16-byte values as the 32-bit words that Arrow's decimal wants, whatever their alignment. */
+/** 16-byte values as the 32-bit words of Arrow's decimals, for any alignment. */
 function wordsOf({ values }: Pick<ResultColumn, "values">): Uint32Array {
   if (values.byteOffset % 4 === 0) return new Uint32Array(values.buffer, values.byteOffset, values.byteLength >> 2);
   return new Uint32Array(Uint8Array.from(values as Uint8Array).buffer);

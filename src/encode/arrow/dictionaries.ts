@@ -1,12 +1,12 @@
-// Strings as Dictionary<Int32, Utf8> of those that occur: from the engine's own codes, and from plain strings where they are tags, because
-// few tags occur often. A batch with new strings replaces the dictionary (not a delta: several readers refuse those); it grows while
-// small, and else starts anew, so that it never holds more than a batch's strings or DICTIONARY_KEPT_MAX.
+// Encodes strings as Dictionary<Int32, Utf8> of the strings that occur: from the engine's codes, and for tags also from plain strings,
+// because few tag values occur often. A batch with new strings replaces the dictionary (no delta dictionaries: several readers reject
+// them); it grows while small, otherwise starts over, so that it never holds more than one batch's strings or DICTIONARY_KEPT_MAX.
 import { type Data, type DataType, Dictionary, Int32, makeData, Utf8, Vector, vectorFromArray } from "apache-arrow";
 import { assert } from "../../model/assert.ts";
 import type { ResultColumn } from "../../model/query/result-batch.ts";
 import { StringCodes } from "./string-codes.ts";
 
-/** A dictionary grows up to this many strings before it starts anew with those of one batch. */
+/** A dictionary grows up to this many strings before it starts over with those of one batch. */
 const DICTIONARY_KEPT_MAX = 1024;
 
 /** Borrows `column`'s buffers. */
@@ -17,7 +17,7 @@ export interface Converter {
   readonly data: Convert;
 }
 
-/** Tags: strings that come as text. */
+/** For tags that arrive as plain strings. */
 export class TagStrings implements Converter {
   readonly type = new Dictionary(new Utf8(), new Int32());
   private readonly codes = new StringCodes();
@@ -46,19 +46,19 @@ export class TagStrings implements Converter {
   }
 }
 
-/** A dictionary is never empty: some readers want one string even if no code names it. */
+/** A dictionary is never empty: some readers require a string even if no code refers to it. */
 function utf8Vector(codes: StringCodes): Vector<Utf8> {
   if (codes.count === 0) return vectorFromArray([""], new Utf8());
   const { offsets, bytes } = codes.copy();
   return new Vector([makeData({ type: new Utf8(), length: codes.count, nullCount: 0, valueOffsets: offsets, data: bytes })]);
 }
 
-/** Strings by code: the engine's dictionary may hold a million of which the answer shows ten. */
+/** For strings with codes: the engine's dictionary may hold a million strings of which the answer uses ten. */
 export class UsedStrings implements Converter {
   readonly type = new Dictionary(new Utf8(), new Int32());
   private source: readonly string[] = [];
   private strings: string[] = [];
-  /** The engine's code -> ours, -1 while it has none. */
+  /** Our code by the engine's code, -1 if not assigned. */
   private ours: Int32Array = new Int32Array(0);
   private dictionary: Vector<Utf8> = vectorFromArray([""], new Utf8());
 
@@ -89,7 +89,7 @@ export class UsedStrings implements Converter {
     }
   }
 
-  /** A dictionary that only grew keeps its codes, and so do we. */
+  /** If the engine's dictionary only grew, our codes stay valid. */
   private follow(source: readonly string[]): void {
     const before = this.ours;
     this.source = source;
@@ -108,10 +108,12 @@ export class UsedStrings implements Converter {
   }
 }
 
+/** Null count and bitmap of a column, in Arrow's form. */
 export function nulls(column: ResultColumn): { nullCount: number; nullBitmap?: Uint8Array } {
   return column.validity === null ? { nullCount: 0 } : { nullCount: -1, nullBitmap: column.validity };
 }
 
+/** True if the row is NULL. */
 export function isNull(column: ResultColumn, row: number): boolean {
   return column.validity !== null && ((column.validity[row >> 3]! >> (row & 7)) & 1) === 0;
 }

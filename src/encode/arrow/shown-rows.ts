@@ -1,15 +1,15 @@
-// What rows of a batch say, and nothing else: binary formats send buffers as they are, and a buffer holds more than its rows. Slots under
-// NULL, bits and text behind the last row and the items of lists that are NULL may be another database's memory. Here they become zero, or
-// are left out; what is left has exactly the length of its rows, and offsets begin at 0.
+// Restricts a batch's buffers to the data of its rows: binary formats send raw buffers, and values of NULL rows, bits and text beyond the
+// last row, and items of NULL lists may be another database's memory. They become zero or are removed; buffers get exactly the length of
+// their rows, and offsets begin at 0.
 //
-// Buffers belong to others, so whatever has to be changed is copied first; a column without NULLs is a view of its buffers.
+// The buffers are borrowed, so everything that must be changed is copied first; a column without NULLs is a view of its buffers.
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType, ResultValues } from "../../model/query/result-batch.ts";
 import { takeRows } from "../../model/rows/take-rows.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Rows of a column: `count` from `from` on. */
+/** `count` rows of a column, starting at `from`. */
 interface Rows {
   readonly from: number;
   readonly count: number;
@@ -24,7 +24,7 @@ export function shownRows(
   return { rowCount: rows.count, columns: batch.columns.map((column, i) => shownColumn(column, fields[i]!.type, rows)) };
 }
 
-/** `parent`: bits of the struct that the column is a member of; what is NULL there is NULL here. */
+/** @param parent validity of the enclosing struct: members are NULL where it is NULL */
 function shownColumn(column: ResultColumn, type: ResultType, rows: Rows, parent: Uint8Array | null = null): ResultColumn {
   const validity = presentBits(column.validity, rows, parent);
   switch (type.kind) {
@@ -70,7 +70,7 @@ function shownList(column: ResultColumn, fields: readonly ResultField[], rows: R
   return { validity, values: NO_BYTES, offsets, children };
 }
 
-/** `validity` of the rows in whole bytes, the bits behind the last one 0; null: all are present. */
+/** The validity of the rows in whole bytes, with the bits beyond the last row 0; null: all present. */
 function presentBits(validity: Uint8Array | null, { from, count }: Rows, parent: Uint8Array | null): Uint8Array | null {
   if (validity === null) return parent;
   const bytes = (count + 7) >> 3;
@@ -78,14 +78,14 @@ function presentBits(validity: Uint8Array | null, { from, count }: Rows, parent:
   const first = from >> 3;
   const shift = from & 7;
   if (shift === 0) bits.set(validity.subarray(first, first + bytes));
-  // what lies behind the bitmap is read as 0, and is behind the last row
+  // beyond the bitmap bits are read as 0; they belong to no row
   else for (let i = 0; i < bytes; i++) bits[i] = (validity[first + i]! >> shift) | ((validity[first + i + 1] ?? 0) << (8 - shift));
   if ((count & 7) !== 0) bits[bytes - 1]! &= (1 << (count & 7)) - 1;
   if (parent !== null) for (let i = 0; i < bytes; i++) bits[i]! &= parent[i]!;
   return bits;
 }
 
-/** A copy with 0 wherever a row's bit is 0. */
+/** A copy with 0 for each row whose bit is 0. */
 export function zeroNulls(source: ResultValues, bits: Uint8Array, count: number): ResultValues {
   const values = source.slice();
   if (count === 0) return values;
@@ -108,7 +108,7 @@ export function zeroNulls(source: ResultValues, bits: Uint8Array, count: number)
 
 type Units = Int8Array | Int16Array | Int32Array;
 
-// Masks instead of branches: NULLs of real rows come in no order that a processor could guess.
+// Masks instead of branches: NULLs in real data are unpredictable.
 
 function maskRows(units: Units, byte: number, from: number, end: number): void {
   for (let row = from, rest = byte; row < end; row++, rest >>= 1) units[row]! &= -(rest & 1);
@@ -132,8 +132,8 @@ function maskQuads(units: Units, byte: number, from: number, end: number): void 
   }
 }
 
-/** Offsets from 0 on, of which NULLs have no length; `start`: where the first item lies. `items`: the items of the rows, where NULLs have
- *  some between them; null: they lie one after the other. */
+/** Offsets from 0, with length 0 for NULLs; `start`: position of the first item. `items`: the rows' items, if NULLs have some in
+ *  between; null: they are contiguous. */
 function ranges(
   column: ResultColumn,
   { from, count }: Rows,

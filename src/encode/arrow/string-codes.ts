@@ -1,25 +1,26 @@
-// Codes for strings in the order of their first occurrence: a hash table over UTF-8 bytes, because making JavaScript strings of them
-// costs several times as much as finding them.
+// Numbers strings in order of first occurrence: a hash table on UTF-8 bytes, because creating JavaScript strings costs several times as
+// much as looking up bytes.
 import { ByteWriter } from "../byte-writer.ts";
 
 const SLOTS_MIN = 64;
 
-/** One for each byte of a text. Random, so that nobody knows which texts have the same sum of bytes x keys. */
+/** One key per byte of a text; random, so that clients cannot construct colliding texts. */
 const KEYS = crypto.getRandomValues(new Int32Array(256));
 
+/** A growing set of strings with codes from 0. */
 export class StringCodes {
-  /** Strings known. */
+  /** Number of strings. */
   count = 0;
   private readonly text = new ByteWriter();
-  /** Where each string ends in `text`; it starts where the one before ends. */
+  /** End of each string in `text`; it starts at the end of the previous one. */
   private ends = new Int32Array(SLOTS_MIN / 2);
   private hashes = new Int32Array(SLOTS_MIN / 2);
-  /** Code + 1 by hash, 0 = free; at most half are taken. */
+  /** Code + 1 by hash, 0 = free; load factor at most one half. */
   private slots = new Int32Array(SLOTS_MIN);
-  /** Rows come sorted by series: mostly the string before comes again. */
+  /** The last code: rows are sorted by series, so strings mostly repeat. */
   private last = -1;
 
-  /** The code of the string at `source[start, end)`, a new one when it was not there before. */
+  /** The code of the string at `source[start, end)`; adds it if it is new. */
   codeOf(source: Uint8Array, start: number, end: number): number {
     if (this.last >= 0 && this.isString(this.last, source, start, end)) return this.last;
     const hash = hashOf(source, start, end);
@@ -37,7 +38,7 @@ export class StringCodes {
     }
   }
 
-  /** All strings one after the other, and where each begins; copies. */
+  /** All strings back to back, and their offsets; copies. */
   copy(): { offsets: Int32Array; bytes: Uint8Array } {
     const offsets = new Int32Array(this.count + 1);
     offsets.set(this.ends.subarray(0, this.count), 1);
@@ -88,9 +89,9 @@ function hashOf(source: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   for (let from = start; from < end; ) {
     const to = Math.min(end, from + KEYS.length);
-    // + 1: a byte of 0 counts
+    // + 1, so that zero bytes count
     for (let i = 0; from < to; i++, from++) hash = (hash + Math.imul(KEYS[i]!, source[from]! + 1)) | 0;
-    // what is longer than the keys goes on with what it has come to
+    // texts longer than the keys continue with the intermediate hash
     hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   }
   return hash ^ (hash >>> 16);

@@ -1,4 +1,5 @@
-// Cells of one column as text: numbers, booleans, times. A `Cells` is bound to a batch's column and then asked row by row.
+// Formats the cells of one column as text: numbers, booleans, times. A `Cells` object is bound to a batch's column and then formats row by
+// row.
 import { assert } from "../../model/assert.ts";
 import type { ResultColumn, TimeUnit } from "../../model/query/result-batch.ts";
 import type { ByteWriter } from "../byte-writer.ts";
@@ -7,21 +8,22 @@ import { DoubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, PLAIN_LAYOUT,
 import { decimalText, readInt128, writeInt64, writeUint64 } from "./wide-text.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
-/** Who reads the cell. `json` quotes text and lets nothing stand that JSON has no number for; `csv` quotes only where a
- *  comma, a quote or a line end demands it; `plain` is text for people. */
+/** The target format. `json` quotes text and rejects or replaces numbers that JSON cannot represent; `csv` quotes only cells with a
+ *  comma, quote or line end; `plain` is text for people. */
 export type CellStyle = "json" | "csv" | "plain";
 
 const QUOTE = 0x22;
 
 const layoutOf = (style: CellStyle): FloatLayout => (style === "json" ? JSON_LAYOUT : PLAIN_LAYOUT);
 
+/** Formats the values of one column. */
 export abstract class Cells {
-  /** Presence of the bound column's rows, LSB first; null when all are present. */
+  /** Validity of the bound column's rows, LSB first; null if all are present. */
   validity: Uint8Array | null = null;
 
   constructor(protected readonly out: ByteWriter) {}
 
-  /** Takes the next batch's column. `column` stays borrowed until the next bind. */
+  /** Binds the next batch's column, which stays borrowed until the next bind. */
   bind(column: ResultColumn, rowCount: number): void {
     assert(column.validity === null || column.validity.length * 8 >= rowCount, `validity covers ${rowCount} rows`);
     this.validity = column.validity;
@@ -33,11 +35,12 @@ export abstract class Cells {
     return validity !== null && ((validity[row >> 3]! >> (row & 7)) & 1) === 0;
   }
 
-  /** Writes the value of `row`, which is not null. */
+  /** Writes the value of `row`, which must not be null. */
   abstract write(row: number): void;
   protected abstract load(column: ResultColumn, rowCount: number): void;
 }
 
+/** A column of NULLs. */
 export class NullCells extends Cells {
   protected load(_column: ResultColumn, rowCount: number): void {
     this.validity = new Uint8Array((rowCount + 7) >> 3);
@@ -47,6 +50,7 @@ export class NullCells extends Cells {
   }
 }
 
+/** Booleans. */
 export class BoolCells extends Cells {
   private values: Uint8Array = new Uint8Array(0);
   protected load(column: ResultColumn): void {
@@ -70,6 +74,7 @@ export class IntCells extends Cells {
   }
 }
 
+/** 64-bit integers. */
 export class Int64Cells extends Cells {
   private words: Int32Array = new Int32Array(0);
   constructor(
@@ -90,6 +95,7 @@ export class Int64Cells extends Cells {
   }
 }
 
+/** Floats of 64 bits. */
 export class DoubleCells extends Cells {
   private values: Float64Array = new Float64Array(0);
   private readonly text: DoubleText;
@@ -111,6 +117,7 @@ export class DoubleCells extends Cells {
   }
 }
 
+/** Floats of 32 bits. */
 export class SingleCells extends Cells {
   private values: Float32Array = new Float32Array(0);
   constructor(
@@ -129,7 +136,7 @@ export class SingleCells extends Cells {
   }
 }
 
-/** 128-bit integers, with `scale` decimals; `scale` null for a plain integer. */
+/** 128-bit integers with `scale` decimals; `scale` null for integers. */
 export class Int128Cells extends Cells {
   private view: DataView = new DataView(new ArrayBuffer(0));
   constructor(
@@ -148,7 +155,7 @@ export class Int128Cells extends Cells {
   }
 }
 
-/** Cells whose text is plain ASCII and a string in JSON. */
+/** Cells of plain ASCII text that are strings in JSON. */
 abstract class QuotedCells extends Cells {
   constructor(
     out: ByteWriter,
@@ -168,6 +175,7 @@ abstract class QuotedCells extends Cells {
   protected abstract writeText(row: number): void;
 }
 
+/** Timestamps, with the zone's offset if the type has one. */
 export class TimestampCells extends QuotedCells {
   private words: Int32Array = new Int32Array(0);
   private readonly text: TimestampText;
@@ -183,6 +191,7 @@ export class TimestampCells extends QuotedCells {
   }
 }
 
+/** Dates. */
 export class DateCells extends QuotedCells {
   private values: Int32Array = new Int32Array(0);
   protected load(column: ResultColumn): void {
@@ -193,7 +202,7 @@ export class DateCells extends QuotedCells {
   }
 }
 
-/** Counts of a unit of time. */
+/** Counts of a time unit. */
 abstract class UnitCells extends QuotedCells {
   protected values: BigInt64Array = new BigInt64Array(0);
   constructor(
@@ -208,12 +217,14 @@ abstract class UnitCells extends QuotedCells {
   }
 }
 
+/** Times of day. */
 export class TimeCells extends UnitCells {
   protected writeText(row: number): void {
     writeTimeOfDay(this.out, Number(this.values[row]!), this.unit);
   }
 }
 
+/** Intervals. */
 export class IntervalCells extends QuotedCells {
   private view: DataView = new DataView(new ArrayBuffer(0));
   protected load(column: ResultColumn, rowCount: number): void {
@@ -226,13 +237,14 @@ export class IntervalCells extends QuotedCells {
   }
 }
 
+/** Durations. */
 export class DurationCells extends UnitCells {
   protected writeText(row: number): void {
     this.out.ascii(durationText(this.values[row]!, this.unit));
   }
 }
 
-/** Lower-case hexadecimal digits. */
+/** Binary data as lower-case hexadecimal digits. */
 export class BinaryCells extends QuotedCells {
   private offsets: Int32Array = new Int32Array(0);
   private data: Uint8Array = new Uint8Array(0);
@@ -246,7 +258,7 @@ export class BinaryCells extends QuotedCells {
   }
 }
 
-/** The low and high 32-bit words of a column's 64-bit values, as i32: reading u32 would make doubles of them. */
+/** The low and high 32-bit words of 64-bit values as i32: reading u32 would create doubles. */
 function wordsOf(column: ResultColumn, rowCount: number): Int32Array {
   const { values } = column;
   assert(values instanceof BigInt64Array || values instanceof BigUint64Array, "a 64-bit column has 64-bit values");

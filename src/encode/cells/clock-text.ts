@@ -1,5 +1,5 @@
-// Timestamps, dates and times of day as text: ISO 8601 with `T`, a fraction of 0, 3, 6 or 9 digits, no zone suffix unless
-// the column has a zone. Years outside 0..9999 carry a sign, as in `+10000-01-01`. Exact for every i64 of every unit.
+// Formats timestamps, dates and times of day: ISO 8601 with `T`, a fraction of 0, 3, 6 or 9 digits, a zone suffix only if the column has a
+// zone. Years outside 0..9999 have a sign, as in `+10000-01-01`. Exact for every i64 of every unit.
 import type { TimeUnit } from "../../model/query/result-batch.ts";
 import type { ByteWriter } from "../byte-writer.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
@@ -10,7 +10,7 @@ const ZERO = 0x30;
 const COLON = 0x3a;
 const POINT = 0x2e;
 
-/** Units in a second, and the digits that one unit needs. */
+/** Units per second, and the digits of a unit's fraction. */
 const UNITS: Readonly<Record<TimeUnit, { perSecond: number; digits: number }>> = {
   s: { perSecond: 1, digits: 0 },
   ms: { perSecond: 1e3, digits: 3 },
@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<TimeUnit, { perSecond: number; digits: number }>> =
   ns: { perSecond: 1e9, digits: 9 },
 };
 
-/** Writes timestamps of one column. The date of the day before is kept: neighbours mostly share it. */
+/** Formats the timestamps of one column. Caches the last date, because consecutive values mostly share it. */
 export class TimestampText {
   private readonly perSecond: number;
   private readonly digits: number;
@@ -37,7 +37,7 @@ export class TimestampText {
     ({ perSecond: this.perSecond, digits: this.digits } = UNITS[unit]);
   }
 
-  /** The i64 since 1970 in the column's unit, from its words: `low` as u32, `high` as i32. */
+  /** The i64 since 1970 in the column's unit, given as words: `low` as u32, `high` as i32. */
   write(low: number, high: number): void {
     this.split(low, high);
     const offset = this.zone === null ? 0 : this.zone.offsetSeconds(this.day * DAY_SECONDS + this.secondOfDay);
@@ -55,7 +55,7 @@ export class TimestampText {
       this.splitFar((BigInt(high) << 32n) | BigInt(low));
       return;
     }
-    // The double quotient is off by at most one; the remainder is exact modulo 2^32, which tells which way.
+    // The floating-point quotient is off by at most one; the remainder, exact modulo 2^32, corrects it.
     let seconds = Math.floor((high * TWO_32 + low) / perSecond);
     let fraction = (low - Math.imul(seconds, perSecond)) | 0;
     if (fraction < 0) {
@@ -70,7 +70,7 @@ export class TimestampText {
     this.fraction = fraction;
   }
 
-  /** Seconds and milliseconds that a double cannot hold, 140,000 years away and more. */
+  /** For seconds and milliseconds beyond the exact range of doubles, 140,000 years away and more. */
   private splitFar(value: bigint): void {
     const units = BigInt(this.perSecond);
     const perDay = units * BigInt(DAY_SECONDS);
@@ -121,7 +121,7 @@ export function dateText(day: number): string {
   return `${sign}${digits}-${String(month).padStart(2, "0")}-${String(dayOfMonth).padStart(2, "0")}`;
 }
 
-/** `HH:MM:SS` and the fraction, into one reserved stretch: most of a JSON row's time went here when each part was a call. */
+/** `HH:MM:SS` and the fraction, in one reserved block: separate calls for each part took most of a JSON row's time. */
 function writeClock(out: ByteWriter, secondOfDay: number, fraction: number, digits: number): void {
   out.reserve(24);
   const { bytes } = out;
@@ -168,8 +168,8 @@ function writeOffset(out: ByteWriter, offsetSeconds: number): void {
   out.padded(minutes % 60, 2);
 }
 
-/** Months, days and microseconds as the vendor writes them: `14 mons 3 days 4 hours 5 mins 6.789000000 secs`. Parts that are zero are left
- *  out, each of the others has its own sign; nothing at all is `0 secs`. */
+/** Months, days and microseconds in the vendor's format: `14 mons 3 days 4 hours 5 mins 6.789000000 secs`. Zero parts are omitted, each
+ *  other part has its own sign; an empty interval is `0 secs`. */
 export function intervalText(months: number, days: number, microseconds: bigint): string {
   const size = microseconds < 0n ? -microseconds : microseconds;
   const sign = microseconds < 0n ? "-" : "";
@@ -185,7 +185,7 @@ const SECOND_US = 1_000_000n;
 const MINUTE_US = 60n * SECOND_US;
 const HOUR_US = 60n * MINUTE_US;
 
-/** A duration of the vendor's engine: seconds with as many digits as needed, `PT0.032689S`; nothing at all `P0D`. */
+/** A duration in the vendor's format: seconds with as many digits as needed, `PT0.032689S`; zero is `P0D`. */
 export function durationText(value: bigint, unit: TimeUnit): string {
   if (value === 0n) return "P0D";
   const { perSecond, digits } = UNITS[unit];

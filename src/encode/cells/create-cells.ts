@@ -1,4 +1,4 @@
-// The writer of cells for each result type.
+// Creates the cell formatters for result types.
 import { unreachable } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultField, ResultSchema, ResultType } from "../../model/query/result-batch.ts";
@@ -26,12 +26,12 @@ import { zoneOffsets } from "./zone-offsets.ts";
 
 export interface CellOptions {
   readonly style: CellStyle;
-  /** Leave null members of structs out. */
+  /** Omit null members of structs. */
   readonly omitNulls: boolean;
 }
 
-/** One `Cells` a column, all writing to `out`.
- *  @throws TsdbError bad_format for nested columns in CSV, and for an unknown time zone */
+/** One `Cells` object per column, all writing to `out`. @throws TsdbError bad_format for nested columns in CSV, and for an unknown time
+ *  zone */
 export function createCells(schema: ResultSchema, out: ByteWriter, options: CellOptions): Cells[] {
   return schema.fields.map((field) => {
     if (options.style === "csv" && isNested(field.type)) {

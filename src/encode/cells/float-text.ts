@@ -1,37 +1,37 @@
-// Floats as text: the shortest digits that read back to the same bits, laid out as the vendor's server does it.
+// Formats floats with the shortest digits that read back to the same bits, in the vendor's layout.
 //
 // Layout, with e = the exponent of the first digit: plain for -5 <= e < 16, always with a fraction (`1.0`, `0.00001`,
-// `1000000000000000.0`), else an exponent without plus or padding (`1e16`, `1.5e-7`). -0 is `-0.0`. JSON is plain for e < 10 only, and
+// `1000000000000000.0`), otherwise an exponent without plus or padding (`1e16`, `1.5e-7`). -0 is `-0.0`. JSON is plain for e < 10 only, and
 // a single digit has a fraction before the exponent, too (`1.0e10`, `5.0e-324`).
 import type { ByteWriter } from "../byte-writer.ts";
 
 const POWERS = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9] as const;
-/** Below this, two different decimals are two different doubles: 15 digits always survive the way to a double and back. */
+/** Below this, two different decimals are two different doubles: 15 digits always survive conversion to a double and back. */
 const UNIQUE_MAX = 1e15;
 const DECIMALS_MAX = 9;
-/** Plain digits from here on. */
+/** Smallest value written without an exponent. */
 const PLAIN_MIN = 1e-5;
 
 export interface FloatLayout {
-  /** An exponent from here on. */
+  /** Values from here on are written with an exponent. */
   readonly plainEnd: number;
-  /** What a single digit has before its exponent. */
+  /** Inserted after a single digit before its exponent. */
   readonly digitEnd: "" | ".0";
 }
 export const PLAIN_LAYOUT: FloatLayout = { plainEnd: 1e16, digitEnd: "" };
 export const JSON_LAYOUT: FloatLayout = { plainEnd: 1e10, digitEnd: ".0" };
 const SINGLE_NORMAL_MIN = 2 ** -126;
-/** After so many values in a row that were not short decimals, only every RETRY_EVERYth value is tried. */
+/** After this many consecutive values that were not short decimals, only every RETRY_EVERYth value is tried. */
 const MISSES_MAX = 16;
 const RETRY_EVERY = 16;
 
-/** Writes the doubles of one column. Remembers how many decimals the column's values had: measured data mostly have few,
- *  and for them division by a power of ten replaces the search for the shortest digits. */
+/** Formats the doubles of one column. Remembers the number of decimals of the column's values: measured data mostly have few, and for
+ *  them division by a power of ten replaces the search for the shortest digits. */
 export class DoubleText {
   private decimals = 2;
   private misses = 0;
 
-  /** Below it a short decimal is written plain. */
+  /** Below it a short decimal is written without an exponent. */
   private readonly shortMax: number;
 
   constructor(
@@ -47,7 +47,7 @@ export class DoubleText {
     if (size < this.shortMax && (size >= PLAIN_MIN || size === 0) && (this.misses < MISSES_MAX || this.misses % RETRY_EVERY === 0)) {
       const scale = POWERS[this.decimals]!;
       const scaled = Math.round(size * scale);
-      // scaled / scale is rounded correctly, just as a reader rounds the decimal; equal means that it reads back as `size`.
+      // scaled / scale is correctly rounded, like a reader's conversion of the decimal; equality means that it reads back as `size`.
       if (scaled < UNIQUE_MAX && scaled / scale === size) {
         this.misses = 0;
         if (value < 0 || Object.is(value, -0)) this.out.byte(0x2d);
@@ -70,7 +70,7 @@ export class DoubleText {
   }
 }
 
-/** `scaled` / 10^decimals, trailing zeros dropped but for the first decimal. */
+/** `scaled` / 10^decimals, without trailing zeros except for the first decimal. */
 function writeScaled(out: ByteWriter, scaled: number, decimals: number): void {
   const scale = POWERS[decimals]!;
   const whole = Math.floor(scaled / scale);
@@ -87,10 +87,10 @@ function writeScaled(out: ByteWriter, scaled: number, decimals: number): void {
   out.padded(fraction, digits);
 }
 
-/** A finite double in the layout of this file. */
+/** Formats a finite double in this module's layout. */
 export function doubleText(value: number, layout = PLAIN_LAYOUT): string {
   const size = Math.abs(value);
-  // Here JavaScript's layout is the same but for the fraction of whole numbers.
+  // In this range JavaScript's layout differs only in the fraction of integers.
   if (size >= PLAIN_MIN && size < layout.plainEnd) return Number.isInteger(value) ? `${value}.0` : String(value);
   return laidOut(String(size), value < 0 || Object.is(value, -0), layout);
 }
@@ -98,18 +98,18 @@ export function doubleText(value: number, layout = PLAIN_LAYOUT): string {
 /** The shortest text that reads back to the same 32-bit float. `value` is such a float. */
 export function singleText(value: number, layout = PLAIN_LAYOUT): string {
   const size = Math.abs(value);
-  // 6 digits always survive a normal 32-bit float, so none of fewer is missed by starting there; 9 always suffice.
+  // 6 digits always survive conversion to a normal 32-bit float, so starting there misses no shorter text; 9 always suffice.
   let digits = size < SINGLE_NORMAL_MIN ? 1 : 6;
   while (digits < 9 && Math.fround(Number(size.toPrecision(digits))) !== size) digits++;
   return laidOut(String(Number(size.toPrecision(digits))), value < 0 || Object.is(value, -0), layout);
 }
 
-/** `NaN`, `inf`, `-inf`: the vendor's words where a format has room for them. */
+/** `NaN`, `inf`, `-inf`: the vendor's words, for formats that allow them. */
 export function nonFiniteText(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "inf" : "-inf";
 }
 
-/** Re-arranges JavaScript's text of a value >= 0: same digits, other thresholds for the exponent. */
+/** Rearranges JavaScript's text of a value >= 0: the same digits with other thresholds for the exponent. */
 function laidOut(text: string, negative: boolean, { plainEnd, digitEnd }: FloatLayout): string {
   const sign = negative ? "-" : "";
   const mark = text.indexOf("e");
@@ -129,7 +129,7 @@ function laidOut(text: string, negative: boolean, { plainEnd, digitEnd }: FloatL
   return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
 }
 
-/** A finite double without an exponent and without a fraction that is zero: `-0`, `100000`, `0.0000001`. */
+/** A finite double without exponent and without a zero fraction: `-0`, `100000`, `0.0000001`. */
 export function plainNumberText(value: number): string {
   const text = String(Math.abs(value));
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";

@@ -1,10 +1,11 @@
-// Cells of one column as text: lists, structs and maps, in JSON's spelling or in one for people (`[1, 2]`, `{a: 1}`).
+// Formats lists, structs and maps, as JSON or for people (`[1, 2]`, `{a: 1}`).
 import { assert } from "../../model/assert.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
 import { ByteWriter } from "../byte-writer.ts";
 import { type CellStyle, Cells } from "./cells.ts";
 import { writeText } from "./text-cells.ts";
 
+/** Lists. */
 export class ListCells extends Cells {
   private offsets: Int32Array = new Int32Array(0);
   private readonly comma: string;
@@ -37,7 +38,7 @@ export class ListCells extends Cells {
   }
 }
 
-/** `omitNulls`: leave a null member out, as the rows of format=json do; else write it. */
+/** Structs. `omitNulls`: omit null members, as rows of format=json do. */
 export class StructCells extends Cells {
   private readonly labels: Uint8Array[];
   private readonly comma: string;
@@ -76,11 +77,11 @@ export class StructCells extends Cells {
   }
 }
 
-/** A map is an object in JSON, so its keys become text whatever their type. Entries with a null value stay. */
+/** A map is an object in JSON, so its keys become text whatever their type. Entries with a null value are kept. */
 export class MapCells extends Cells {
   private offsets: Int32Array = new Int32Array(0);
   private readonly json: boolean;
-  /** `keys` writes to `keyOut` in the plain style. */
+  /** @param keys writes to `keyOut` in the plain style */
   constructor(
     out: ByteWriter,
     style: CellStyle,

@@ -1,4 +1,4 @@
-// Cells of one column as text: strings, and strings by code. Strings stay UTF-8 bytes from the batch to the answer.
+// Formats strings, and strings by code. They stay UTF-8 bytes from the batch to the answer.
 import { assert } from "../../model/assert.ts";
 import type { ResultColumn } from "../../model/query/result-batch.ts";
 import { ByteWriter } from "../byte-writer.ts";
@@ -9,6 +9,7 @@ const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
+/** A string column as bytes. */
 export abstract class Utf8Column extends Cells {
   protected offsets: Int32Array = new Int32Array(0);
   protected data: Uint8Array = new Uint8Array(0);
@@ -19,6 +20,7 @@ export abstract class Utf8Column extends Cells {
   }
 }
 
+/** Strings. */
 export class Utf8Cells extends Utf8Column {
   constructor(
     out: ByteWriter,
@@ -31,16 +33,16 @@ export class Utf8Cells extends Utf8Column {
   }
 }
 
-/** Strings by code. A code's text is made ready when it first occurs, and kept while the dictionary stays. */
+/** Strings by code. A code's text is formatted at its first occurrence and cached while the dictionary is unchanged. */
 export class DictionaryCells extends Cells {
   private codes: Uint32Array = new Uint32Array(0);
   private dictionary: readonly string[] = [];
   private readonly ready = new ByteWriter();
-  /** By code: where its text ends in `ready`, 0 while unused; and how long it is. */
+  /** By code: end of its text in `ready`, 0 while unused; and its length. */
   private ends: Uint32Array = new Uint32Array(0);
   private lengths: Uint32Array = new Uint32Array(0);
 
-  /** `prepareText` writes a text as it stands in a cell. */
+  /** @param prepareText formats a text as a cell */
   constructor(
     out: ByteWriter,
     private readonly prepareText: (out: ByteWriter, text: string) => void,
@@ -56,7 +58,7 @@ export class DictionaryCells extends Cells {
     this.ends = new Uint32Array(column.dictionary.length);
     this.lengths = new Uint32Array(column.dictionary.length);
     this.ready.truncate(0);
-    this.ready.byte(0); // no text ends at 0
+    this.ready.byte(0); // so that no text ends at 0
   }
 
   write(row: number): void {
@@ -76,7 +78,7 @@ export class DictionaryCells extends Cells {
   }
 }
 
-/** A string in the given style. */
+/** Writes a string in the given style. */
 export function writeText(out: ByteWriter, style: CellStyle, text: string): void {
   const bytes = new TextEncoder().encode(text);
   writeUtf8(out, style, bytes, 0, bytes.length);

@@ -1,9 +1,9 @@
-// 64- and 128-bit integers and decimals as text, exact. Read as 32-bit words: a BigInt per value costs more than the rest
-// of a cell together, so BigInt is left to the values that need it.
+// Formats 64- and 128-bit integers and decimals exactly. Reads 32-bit words: a BigInt per value costs more than the rest of a cell, so
+// BigInt is used only where needed.
 import type { ByteWriter } from "../byte-writer.ts";
 
 const TWO_32 = 4294967296;
-/** High words within this give |value| < 2^53. */
+/** High words below this mean |value| < 2^53. */
 const HIGH_SAFE = 1 << 21;
 
 /** An i64 from its words. */
@@ -25,7 +25,7 @@ export function readInt128(view: DataView, byteOffset: number, signed: boolean):
   return (high << 64n) | low;
 }
 
-/** An unscaled integer with `scale` decimals: always that many, as `1.50`. */
+/** An unscaled integer with `scale` decimals, always all of them: `1.50`. */
 export function decimalText(unscaled: bigint, scale: number): string {
   if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString();
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, "0");

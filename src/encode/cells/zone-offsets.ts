@@ -1,9 +1,9 @@
-// The distance of a time zone's clock from UTC at an instant, for timestamps that carry a zone.
+// UTC offsets of a time zone, for timestamps with a zone.
 import { TsdbError } from "../../model/errors.ts";
 import { SECOND_NS } from "../../model/time/time-units.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 
-/** Timestamps of coarser units reach beyond i64 nanoseconds; there the outermost offset holds. */
+/** Timestamps of coarser units exceed i64 nanoseconds; beyond the range the outermost offset applies. */
 const SECONDS_MAX = 9_223_372_036;
 
 export interface ZoneOffsets {
@@ -11,17 +11,17 @@ export interface ZoneOffsets {
   offsetSeconds(epochSeconds: number): number;
 }
 
-/** `zone`: `UTC`, an offset such as `+02:00`, or an IANA name. @throws TsdbError bad_format for an unknown one */
+/** @param zone `UTC`, an offset such as `+02:00`, or an IANA name @throws TsdbError bad_format for an unknown one */
 export function zoneOffsets(zone: string): ZoneOffsets {
   const found = TimeZone.of(zone);
   if (found === null) throw new TsdbError("bad_format", `unknown time zone '${zone}'`, { zone });
   return new SpanOffsets(found);
 }
 
-/** Keeps the span of the last timestamp: neighbours mostly share it. */
+/** Caches the span of the last timestamp: consecutive values mostly share it. */
 class SpanOffsets implements ZoneOffsets {
   private from = 0;
-  /** Not past it; empty at first. */
+  /** Exclusive; initially empty. */
   private end = 0;
   private offset = 0;
 
@@ -39,7 +39,7 @@ class SpanOffsets implements ZoneOffsets {
     const next = spans[index + 1];
     this.from = index === 0 ? Number.NEGATIVE_INFINITY : Number(spans[index]!.fromNs / SECOND_NS);
     this.end = next === undefined ? Number.POSITIVE_INFINITY : Number(next.fromNs / SECOND_NS);
-    // local mean times have seconds, which an RFC 3339 offset has no room for
+    // local mean times have seconds, which RFC 3339 offsets cannot represent
     this.offset = Math.trunc(Number(spans[index]!.offsetNs / SECOND_NS) / 60) * 60;
   }
 }

@@ -1,8 +1,8 @@
-// Joins small Parquet files of one schema into one file as they come: parquet-wasm writes whole files only, and an answer
-// has to leave in pieces. Row groups keep their bytes; the footers are merged and their file offsets moved.
-// Source: apache/parquet-format, parquet.thrift.
+// Joins small Parquet files with one schema into one file incrementally: parquet-wasm writes whole files only, but an answer must be
+// streamed. Row groups keep their bytes; the footers are merged and their file offsets adjusted. Source: apache/parquet-format,
+// parquet.thrift.
 //
-// | "PAR1" | pages of row group 0 | pages of row group 1 | ... | footer (FileMetaData) | footer length u32 | "PAR1" |
+//   | "PAR1" | pages of row group 0 | pages of row group 1 | ... | footer (FileMetaData) | footer length u32 | "PAR1" |
 import { assert } from "../../model/assert.ts";
 import { readThrift, type ThriftField, type ThriftList, type ThriftStruct, ThriftType, type ThriftValue, writeThrift } from "./thrift.ts";
 
@@ -18,7 +18,7 @@ const GROUP_OFFSET = 5;
 const GROUP_ORDINAL = 7;
 const CHUNK_OFFSET = 2;
 const CHUNK_META = 3;
-/** Offset and column index: they lie between the row groups and the footer, and are left out. */
+/** Offset and column index: they are between the row groups and the footer, and omitted. */
 const CHUNK_INDEX_FIELDS = [4, 5, 6, 7];
 const META_TOTAL_COMPRESSED = 7;
 const META_DATA_PAGE = 9;
@@ -27,13 +27,14 @@ const META_DICTIONARY_PAGE = 11;
 const META_BLOOM_FIELDS = [14, 15];
 const ORDINAL_MAX = 32_767;
 
+/** The output file of one answer. */
 export class ParquetJoiner {
   private footer: ThriftStruct | null = null;
   private readonly groups: ThriftStruct[] = [];
   private rowCount = 0n;
   private written = 0;
 
-  /** Takes a whole file (borrowed) and returns the bytes that go out for it now. */
+  /** Adds a whole file (borrowed) and returns the output bytes that are final. */
   add(file: Uint8Array): Uint8Array {
     const footer = readFooter(file);
     const groups = listAt(footer, FILE_GROUPS).items as ThriftStruct[];
@@ -47,7 +48,7 @@ export class ParquetJoiner {
     return file.slice(start, pagesEnd);
   }
 
-  /** The end of the file. At least one file has been added. */
+  /** The end of the output. At least one file must have been added. */
   finish(): Uint8Array {
     assert(this.footer !== null, "a Parquet file has a schema");
     this.footer.set(FILE_ROWS, { type: ThriftType.i64, value: this.rowCount });
@@ -70,7 +71,7 @@ function readFooter(file: Uint8Array): ThriftStruct {
   return readThrift(file.slice(start, start + length));
 }
 
-/** `group` with every file offset moved by `shift` and its place in the file set. */
+/** `group` with every file offset moved by `shift` and its ordinal set. */
 function moved(group: ThriftStruct, shift: bigint, index: number): ThriftStruct {
   const chunks = chunksOf(group).map((chunk) => {
     const meta = new Map(structAt(chunk, CHUNK_META));
@@ -78,7 +79,7 @@ function moved(group: ThriftStruct, shift: bigint, index: number): ThriftStruct 
     for (const id of META_BLOOM_FIELDS) meta.delete(id);
     const next = new Map(chunk).set(CHUNK_META, { type: ThriftType.struct, value: meta });
     for (const id of CHUNK_INDEX_FIELDS) next.delete(id);
-    // Zero where the writer uses the field as unused, as the format has it now.
+    // Zero where the writer leaves the field unused, as the current format specifies.
     if (integerAt(next, CHUNK_OFFSET) !== 0n) shiftAt(next, CHUNK_OFFSET, shift);
     return next;
   });

@@ -1,5 +1,5 @@
-// Answers as a Parquet file, a row group at a time: batches gather as an Arrow stream until a group is full, parquet-wasm
-// makes a small file of it, and the pages of that leave at once.
+// Encodes answers as a Parquet file, one row group at a time: batches are collected as an Arrow stream until a group is full, parquet-wasm
+// converts it to a small file, and its pages are returned immediately.
 import { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
@@ -8,7 +8,7 @@ import { ArrowEncoder } from "../arrow/arrow-encoder.ts";
 import { ParquetJoiner } from "./joiner.ts";
 import { loadParquetLibrary } from "./library.ts";
 
-/** A row group ends at either. It is compressed in one call, which nothing interrupts: 2 MiB take some 50 ms, 32 MiB took 700. */
+/** A row group ends at either limit. It is compressed in one uninterruptible call: 2 MiB take about 50 ms, 32 MiB took 700. */
 const GROUP_ROWS = 122_880;
 const GROUP_BYTES = 2 << 20;
 
@@ -17,6 +17,7 @@ export interface GroupLimits {
   readonly bytes: number;
 }
 
+/** The Parquet encoder of one answer. */
 export class ParquetEncoder implements AnswerEncoder {
   readonly contentType = "application/vnd.apache.parquet";
   private readonly joiner = new ParquetJoiner();
@@ -72,18 +73,18 @@ export class ParquetEncoder implements AnswerEncoder {
     this.bytes += bytes.length;
   }
 
-  /** Rows kept so far -> the pages of one row group. */
+  /** Encodes the collected rows as the pages of one row group. */
   private flush(): Uint8Array {
     this.keep(this.arrow.end());
     const stream = joined(this.parts);
     this.parts = [];
     this.bytes = 0;
     this.groups++;
-    // Both calls consume what they get, so nothing of it stays in the library's memory.
+    // Both calls consume their arguments, so nothing stays in the library's memory.
     const properties = new WriterPropertiesBuilder()
       .setCompression(Compression.ZSTD)
       .setCreatedBy("tsdb")
-      // One file, one group, whatever the batches: the limits above are the size.
+      // One file, one group, whatever the batches: the limits above determine its size.
       .setMaxRowGroupSize(Math.max(1, this.rows))
       .build();
     this.rows = 0;

@@ -1,10 +1,9 @@
-// Thrift's compact protocol, as far as a Parquet footer needs it: structs as field number -> value, read whole and written
-// back. Fields that we do not know pass through unchanged.
-// Source: apache/thrift, doc/specs/thrift-compact-protocol.md.
+// Thrift's compact protocol, as far as Parquet footers need it: reads structs as field number -> value, and writes them back. Unknown
+// fields are passed through. Source: apache/thrift, doc/specs/thrift-compact-protocol.md.
 import { assert } from "../../model/assert.ts";
 import { ByteWriter } from "../byte-writer.ts";
 
-/** Wire types; 1 and 2 are a boolean field with its value inside. */
+/** Wire types; 1 and 2 are a boolean field including its value. */
 export const ThriftType = {
   true: 1,
   false: 2,
@@ -24,7 +23,7 @@ export interface ThriftList {
   readonly itemType: number;
   readonly items: ThriftValue[];
 }
-/** By field number. Integers of every width are bigint; a double is its 8 bytes. */
+/** By field number. Integers of every width are bigint; a double is kept as its 8 bytes. */
 export type ThriftStruct = Map<number, ThriftField>;
 export type ThriftValue = bigint | boolean | Uint8Array | ThriftList | ThriftStruct;
 export interface ThriftField {
@@ -37,7 +36,7 @@ export function readThrift(bytes: Uint8Array): ThriftStruct {
   return new Reader(bytes).struct();
 }
 
-/** The bytes of one struct, fields in ascending number. */
+/** The bytes of one struct, fields in ascending order. */
 export function writeThrift(struct: ThriftStruct): Uint8Array {
   const out = new ByteWriter();
   writeStruct(out, struct);

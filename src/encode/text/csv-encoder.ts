@@ -1,4 +1,4 @@
-// Answers as CSV: a header line and rows, `\n` after each; quotes only where they are needed, NULL is empty.
+// Encodes answers as CSV: a header line and rows, each ended by `\n`; quotes only where needed, NULL is empty.
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
 import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
 import type { AnswerEncoder } from "../answer-encoder.ts";
@@ -13,7 +13,7 @@ const utf8 = (text: string): Uint8Array => encoder.encode(text);
 const COMMA = 0x2c;
 const LINE_FEED = 0x0a;
 
-/** An answer without rows is an empty body, without the header, whatever batches it came in. */
+/** An answer without rows is an empty body without the header, whatever its batches. */
 export class CsvEncoder implements AnswerEncoder {
   readonly contentType = "text/csv";
   private readonly out = new ByteWriter();
@@ -32,7 +32,7 @@ export class CsvEncoder implements AnswerEncoder {
     if (this.text === null) this.made = this.makeCells();
   }
 
-  /** For rows that the kernel does not write. */
+  /** For rows that the kernel cannot format. */
   private makeCells(): readonly Cells[] {
     return createCells(this.schema, this.out, { style: "csv", omitNulls: false });
   }
@@ -79,7 +79,7 @@ export class CsvEncoder implements AnswerEncoder {
     this.endLine(start);
   }
 
-  /** A line with nothing on it would be no record to a reader: one empty cell is written as quotes. */
+  /** An empty line would not count as a record: a single empty cell is written as quotes. */
   private endLine(start: number): void {
     if (this.out.length === start) this.out.ascii('""');
     this.out.byte(LINE_FEED);

@@ -1,5 +1,5 @@
-// Answers as rows in JSON: the array of objects (`json`), an object a line (`jsonl`), and the arrays under one series of
-// the default answer (`seed`).
+// Encodes rows as JSON: an array of objects (`json`), an object per line (`jsonl`), and arrays within one series, the default format
+// (`seed`).
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
 import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
@@ -18,7 +18,7 @@ const CLOSE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
-/** Rows as objects without their null members: `[{…},{…}]`, or with `lines` an object a line and nothing around. */
+/** Rows as objects without null members: `[{…},{…}]`, or with `lines` one object per line. */
 export class JsonEncoder implements AnswerEncoder {
   readonly contentType: string;
   private readonly out = new ByteWriter();
@@ -47,7 +47,7 @@ export class JsonEncoder implements AnswerEncoder {
     if (this.text === null) this.made = this.makeCells();
   }
 
-  /** For rows that the kernel does not write. */
+  /** For rows that the kernel cannot format. */
   private makeCells(): readonly Cells[] {
     return createCells(this.schema, this.out, { style: "json", omitNulls: true });
   }
@@ -118,7 +118,7 @@ export class SeriesEncoder implements AnswerEncoder {
     if (this.text === null) this.made = this.makeCells();
   }
 
-  /** For rows that the kernel does not write. */
+  /** For rows that the kernel cannot format. */
   private makeCells(): readonly Cells[] {
     return createCells(this.schema, this.out, { style: "json", omitNulls: false });
   }

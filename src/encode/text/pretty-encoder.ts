@@ -1,5 +1,5 @@
-// Answers as an ASCII table for people, drawn as the vendor's server draws it: left-aligned, one blank beside the text,
-// cells with several lines spread over several, no newline after the last border.
+// Encodes answers as an ASCII table for people, like the vendor's server: left-aligned, one space around the text, multi-line cells over
+// several lines, no newline after the last border.
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
 import type { AnswerEncoder } from "../answer-encoder.ts";
 import { ByteWriter } from "../byte-writer.ts";
@@ -7,12 +7,13 @@ import type { Cells } from "../cells/cells.ts";
 import { createCells } from "../cells/create-cells.ts";
 import { bindAll } from "./json-encoder.ts";
 
-/** Text held back to learn the widths of columns: every answer that a person reads. Beyond it the table goes on with the
- *  widths so far, and a longer cell moves its line's borders. */
+/** Text buffered to determine column widths: covers every answer that a person reads. Beyond it the widths are fixed, and a longer cell
+ *  displaces its line's borders. */
 const HELD_CHARS_MAX = 4 << 20;
 
 type Row = readonly string[];
 
+/** The table of one answer. */
 export class PrettyEncoder implements AnswerEncoder {
   readonly contentType = "text/plain; charset=utf-8";
   private readonly cell = new ByteWriter();
@@ -59,7 +60,7 @@ export class PrettyEncoder implements AnswerEncoder {
     return new TextEncoder().encode(`${this.release()}${this.border()}`);
   }
 
-  /** Head and rows held so far; from then on rows are drawn as they come. */
+  /** Returns the head and the buffered rows; later rows are formatted immediately. */
   private release(): string {
     if (this.held === null) return "";
     const rows = this.held.map((row) => this.drawRow(row));

@@ -1,4 +1,4 @@
-// Cells of the v1 API's answers, for columns that the kernel does not write.
+// Cell formats of the v1 API, for columns that the kernel cannot format.
 import { assert } from "../../model/assert.ts";
 import type { ResultColumn, ResultField, ResultType } from "../../model/query/result-batch.ts";
 import { unsupportedValue, type V1Values } from "../../model/query/row-text.ts";
@@ -16,7 +16,7 @@ export interface V1CellOptions extends V1Values {
   readonly isCsv: boolean;
 }
 
-/** One `Cells` a column, all writing to `out`. @throws TsdbError bad_format */
+/** One `Cells` object per column, all writing to `out`. @throws TsdbError bad_format */
 export function createV1Cells(fields: readonly ResultField[], out: ByteWriter, options: V1CellOptions): Cells[] {
   return fields.map((field) => v1CellsOf(field.type, out, options) ?? otherCells(field, out, options));
 }
@@ -63,7 +63,7 @@ class FloatCells extends Cells {
   }
 }
 
-/** A float that is no NaN. @throws TsdbError bad_format for an infinite one in JSON */
+/** Formats a float other than NaN. @throws TsdbError bad_format for an infinite one in JSON */
 function v1FloatText(value: number, isCsv: boolean): string {
   if (!Number.isFinite(value)) {
     const word = value > 0 ? "+Inf" : "-Inf";
@@ -71,7 +71,7 @@ function v1FloatText(value: number, isCsv: boolean): string {
     return word;
   }
   if (isCsv) return plainNumberText(value);
-  // the layout of Go's encoding/json is JavaScript's but for the zero below zero
+  // the layout of Go's encoding/json equals JavaScript's except for negative zero
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
@@ -96,7 +96,7 @@ class EpochCells extends InstantCells {
 
 const DAY_SECONDS = 86_400;
 
-/** RFC 3339 without zeros at the end of the fraction, by the clock of a zone; null: UTC. */
+/** RFC 3339 without trailing zeros in the fraction, in the local time of a zone; null: UTC. */
 class TimeCells extends InstantCells {
   constructor(
     out: ByteWriter,
@@ -132,7 +132,7 @@ function pair(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-// a mark at the start is a character like any other
+// a byte order mark at the start is an ordinary character
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 class TextCells extends Utf8Column {

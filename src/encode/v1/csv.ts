@@ -1,5 +1,5 @@
-// The v1 API's CSV: for each statement with rows a line of column names and the rows, each behind the name and the tags of its series; an
-// empty line between statements, and before a series of other columns.
+// The v1 API's CSV: per statement with rows a header line and the rows, each prefixed by name and tags of its series; an empty line between
+// statements, and before a series with other columns.
 import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer } from "../../model/query/v1-answer.ts";
@@ -8,9 +8,10 @@ import type { V1PieceEncoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { v1CsvText } from "./text.ts";
 
-/** What is gathered before it leaves. */
+/** Bytes collected before they are returned. */
 const PART_BYTES = 64 << 10;
 
+/** The CSV encoder of one statement. */
 export class V1CsvEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.csv;
   private readonly out = new ByteWriter();
@@ -47,7 +48,7 @@ export class V1CsvEncoder implements V1PieceEncoder {
   }
 }
 
-/** A request that is refused as a whole. */
+/** The answer to a rejected request. */
 export function v1CsvRefusal(message: string): string {
   return `error\n${v1CsvText(message)}\n`;
 }
@@ -56,7 +57,7 @@ function sameNames({ fields }: SeriesHead, others: SeriesHead["fields"]): boolea
   return fields.length === others.length && fields.every(({ name }, i) => name === others[i]!.name);
 }
 
-/** As in a series key: `k=v,k2=v2`, without tags that are missing. */
+/** As in a series key: `k=v,k2=v2`, without missing tags. */
 function tagsText({ tags }: SeriesHead): string {
   const present = (tags ?? []).filter(([, value]) => value !== "");
   return present.map((pair) => pair.map((text) => text.replace(/[,= ]/g, "\\$&")).join("=")).join(",");

@@ -1,4 +1,4 @@
-// The door to the v1 API's forms of answers: what the worker writes of a statement's pieces, and what the main thread writes beside.
+// Entry point of the v1 formats: encoding of a statement's pieces in the worker, and of everything else on the main thread.
 import { TsdbError } from "../../model/errors.ts";
 import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
@@ -14,7 +14,7 @@ export { v1MsgpackStart } from "./msgpack.ts";
 const utf8 = new TextEncoder();
 const NOTHING = new Uint8Array(0);
 
-/** A fresh encoder for the answer of one statement. */
+/** Creates the encoder for the answer of one statement. */
 export function createV1Encoder(answer: V1Answer, kernel?: RowTextMaker, messages: readonly V1Message[] = []): PieceEncoder {
   const encoder = formEncoder(answer, kernel, messages);
   return answer.rowLimit === null ? encoder : new LimitedEncoder(encoder, answer.rowLimit);
@@ -31,28 +31,28 @@ function formEncoder(answer: V1Answer, kernel: RowTextMaker | undefined, message
   }
 }
 
-/** An answer of few pieces, whole. */
+/** A complete small answer. */
 export function v1Bytes(answer: V1Answer, pieces: readonly SeriesPiece[], messages: readonly V1Message[] = []): Uint8Array {
   const encoder = createV1Encoder(answer, undefined, messages);
   const parts = [...pieces.map((piece) => encoder.piece(piece)), encoder.end()];
   return Buffer.concat(parts.filter((part) => part !== null));
 }
 
-/** A statement that failed before its first byte. CSV does not tell. */
+/** The result of a statement that failed before its first byte. CSV does not report errors. */
 export function v1Failure(answer: V1Answer, message: string): Uint8Array {
   if (answer.form === "csv") return NOTHING;
   return answer.form === "msgpack" ? v1MsgpackFailure(answer, message) : utf8.encode(v1JsonFailure(answer, message));
 }
 
-/** What closes the answer of a statement that broke after its first bytes.
- *  @throws TsdbError when the form cannot be closed: the connection has to break */
+/** Ends the answer of a statement that failed after its first bytes. @throws TsdbError if the format cannot be ended: the connection
+ *  must be closed */
 export function v1Broken(answer: V1Answer, message: string): Uint8Array {
   if (answer.form === "json") return utf8.encode(brokenV1Json(answer, message));
   if (answer.form === "msgpack" && answer.chunkRows !== null) return v1MsgpackFailure(answer, message);
   throw new TsdbError("bad_format", message);
 }
 
-/** A request that is refused as a whole; `message` null: that has no statements. */
+/** The answer to a rejected request; `message` null: a request without statements. */
 export function v1Refusal({ form, isPretty }: V1Shape, message: string | null): Uint8Array {
   if (form === "csv") return message === null ? NOTHING : utf8.encode(v1CsvRefusal(message));
   return form === "msgpack" ? v1MsgpackRefusal(message) : utf8.encode(v1JsonRefusal(isPretty, message));

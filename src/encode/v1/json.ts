@@ -1,8 +1,8 @@
 // The v1 API's JSON: results of statements, series of a result, rows of a series; one document for all statements, or with `chunkRows` a
-// document for each stretch of rows. Members come in the order in which 1.x writes them.
+// document per group of rows. Members are in the order of version 1.x.
 //
-// Whatever has left the encoder is either nothing or ends within the rows of a series, so that its holder can close the document when
-// no more comes: `brokenV1Json`.
+// The bytes returned so far are either empty or end within the rows of a series, so that the caller can end the document if no more follow:
+// `brokenV1Json`.
 
 import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
@@ -12,17 +12,18 @@ import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { V1Layout, v1JsonText } from "./text.ts";
 
-/** What is gathered before it leaves. */
+/** Bytes collected before they are returned. */
 const PART_BYTES = 64 << 10;
 const COMMA = ",";
 
+/** The JSON encoder of one statement. */
 export class V1JsonEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.json;
   private readonly out = new ByteWriter();
   private readonly layout: V1Layout;
   private readonly rows: V1Rows;
   private head: SeriesHead | null = null;
-  /** Of the open document. */
+  /** Rows in the current document. */
   private rowsInDocument = 0;
   private rowsInSeries = 0;
 
@@ -65,7 +66,7 @@ export class V1JsonEncoder implements V1PieceEncoder {
     const { out, layout } = this;
     if (this.rowsInSeries === 0) {
       out.ascii(`${COMMA}${layout.member(5, "values")}[`);
-      // the first row is written with a comma in front, which is taken back
+      // the comma before the first row is removed
       const at = out.length;
       this.rows.write(batch, from, to);
       out.bytes.copyWithin(at, at + 1, out.length);
@@ -125,20 +126,20 @@ export class V1JsonEncoder implements V1PieceEncoder {
   }
 }
 
-/** A result of an error alone, behind the results of earlier statements. */
+/** A result that consists of an error, after the results of earlier statements. */
 export function v1JsonFailure(answer: V1Answer, message: string): string {
   const layout = new V1Layout(answer.isPretty);
   return `${startOf(answer, layout)}${errorMember(layout, message)}${endOf(answer, layout)}`;
 }
 
-/** What closes the answer of a statement that breaks after its first bytes. */
+/** Ends the answer of a statement that failed after its first bytes. */
 export function brokenV1Json(answer: V1Answer, message: string): string {
   const layout = new V1Layout(answer.isPretty);
   const closed = `${layout.line(5)}]${layout.line(4)}}${layout.line(3)}]`;
   return `${closed}${errorMember(layout, message)}${endOf(answer, layout)}`;
 }
 
-/** The answer to a request that is refused as a whole; `message` null: that has no statements. */
+/** The answer to a rejected request; `message` null: a request without statements. */
 export function v1JsonRefusal(isPretty: boolean, message: string | null): string {
   const layout = new V1Layout(isPretty);
   return message === null ? "{}\n" : `{${layout.member(1, "error")}${v1JsonText(message)}${layout.line(0)}}\n`;

@@ -1,4 +1,4 @@
-// MessagePack in the sizes that v1 servers choose: the smallest, of whole numbers the smallest signed one.
+// Writes MessagePack with the same widths as v1 servers: the smallest possible, for integers the smallest signed one.
 // https://github.com/msgpack/msgpack/blob/master/spec.md
 import { SECOND_NS } from "../../model/time/time-units.ts";
 import { ByteWriter } from "../byte-writer.ts";
@@ -10,14 +10,15 @@ const FLOAT_64 = 0xcb;
 const STRING_8 = 0xd9;
 const ARRAY_16 = 0xdc;
 const MAP_16 = 0xde;
-/** Type of the vendor's extension for times: seconds i64 and nanoseconds u32 since 1970, big endian. */
+/** The vendor's extension type for times: seconds i64 and nanoseconds u32 since 1970, big-endian. */
 const TIME_TYPE = 5;
 const TIME_BYTES = 12;
 
 const utf8 = new TextEncoder();
 
+/** A byte buffer for MessagePack values. */
 export class MsgpackWriter extends ByteWriter {
-  /** Of `bytes`. */
+  /** A view of `bytes`. */
   private view = new DataView(this.bytes.buffer);
 
   nil(): void {
@@ -77,12 +78,12 @@ export class MsgpackWriter extends ByteWriter {
     this.copy(source, start, end);
   }
 
-  /** So many values follow. */
+  /** The header of an array. */
   array(count: number): void {
     this.counted(0x90, ARRAY_16, count);
   }
 
-  /** So many pairs of values follow. */
+  /** The header of a map, with its number of pairs. */
   map(count: number): void {
     this.counted(0x80, MAP_16, count);
   }
@@ -103,7 +104,7 @@ export class MsgpackWriter extends ByteWriter {
     else view.setBigUint64(at + 1, value);
   }
 
-  /** Appends so many bytes, to be written through `view` from the returned place on. */
+  /** Appends `count` bytes and returns their offset, to be written through `view`. */
   private room(count: number): number {
     this.reserve(count);
     if (this.view.buffer !== this.bytes.buffer) this.view = new DataView(this.bytes.buffer);

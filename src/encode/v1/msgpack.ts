@@ -1,5 +1,5 @@
-// The v1 API's answers as MessagePack. Lists begin with their length, so that a document leaves as a whole: without chunks all rows of a
-// statement are gathered, up to a limit.
+// The v1 API's answers as MessagePack. Lists start with their length, so a document is returned as a whole: without chunks all rows of a
+// statement are collected, up to a limit.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
@@ -10,10 +10,11 @@ import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
 
 const DOCUMENT_BYTES_MAX = 256 << 20;
 
+/** The MessagePack encoder of one statement. */
 export class V1MsgpackEncoder implements V1PieceEncoder {
   readonly contentType = V1_CONTENT_TYPES.msgpack;
   private readonly out = new MsgpackWriter();
-  /** Whole series of the document, and rows of the one that is open. */
+  /** Completed series of the document, and rows of the current one. */
   private readonly series = new MsgpackWriter();
   private readonly rows = new MsgpackWriter();
   private seriesCount = 0;
@@ -101,7 +102,7 @@ export class V1MsgpackEncoder implements V1PieceEncoder {
   }
 }
 
-/** A result of an error alone. */
+/** A result that consists of an error. */
 export function v1MsgpackFailure(answer: V1Answer, message: string): Uint8Array {
   const out = new MsgpackWriter();
   begin(out, answer);
@@ -111,14 +112,14 @@ export function v1MsgpackFailure(answer: V1Answer, message: string): Uint8Array 
   return out.take();
 }
 
-/** What stands before so many results, none of which is first. */
+/** The bytes before `resultCount` results. */
 export function v1MsgpackStart(resultCount: number): Uint8Array {
   const out = new MsgpackWriter();
   writeStart(out, resultCount);
   return out.take();
 }
 
-/** A request that is refused as a whole; `message` null: that has no statements. */
+/** The answer to a rejected request; `message` null: a request without statements. */
 export function v1MsgpackRefusal(message: string | null): Uint8Array {
   const out = new MsgpackWriter();
   out.map(1);
@@ -132,7 +133,7 @@ export function v1MsgpackRefusal(message: string | null): Uint8Array {
   return out.take();
 }
 
-/** What stands before a result. */
+/** The bytes before a result. */
 function begin(out: MsgpackWriter, { chunkRows, isFirst, statementCount }: V1Answer): void {
   if (chunkRows === null && !isFirst) return;
   writeStart(out, chunkRows === null ? statementCount : 1);

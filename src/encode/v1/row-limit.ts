@@ -1,33 +1,34 @@
-// Rows of a v1 answer up to a limit, as 1.x's max-row-limit cuts them: rows beyond it are left out, and what is cut says so. 1.x sends its
-// answers in parts, and a result is called partial when the limit falls into a later part than the first and further ones would follow.
+// Applies the row limit to a v1 answer like max-row-limit of version 1.x: further rows are omitted, and the answer is marked. Version 1.x
+// sends answers in parts, and marks a result as partial if the limit is reached in a part after the first and further parts would follow.
 import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1RowLimit } from "../../model/query/v1-answer.ts";
 import type { PieceEncoder } from "../piece-encoder.ts";
 
-/** How the answer to a request ends at its limit. */
+/** How an answer ends at its row limit. */
 export interface V1Cut {
-  /** The last series has more rows than are shown. */
+  /** The last series has more rows than shown. */
   readonly series: boolean;
   /** The result has more parts. */
   readonly result: boolean;
 }
 
-/** Can be told that nothing follows, of the answer nor of the request. */
+/** An encoder that can be told that neither the answer nor the request continues. */
 export interface V1PieceEncoder extends PieceEncoder {
   end(cut?: V1Cut): Uint8Array | null;
 }
 
-/** Rows of a part at most; a series begins one of its own. */
+/** Maximum rows per part; each series starts a new part. */
 const PART_ROWS = 10_000;
 
+/** Wraps an encoder with a row limit. */
 export class LimitedEncoder implements PieceEncoder {
   readonly contentType: string;
   private rowsLeft: number;
   private head: SeriesHead | null = null;
   private seriesCount = 0;
-  /** Of the series that is open, with those beyond the limit. */
+  /** Rows of the current series, including those beyond the limit. */
   private rowsOfSeries = 0;
-  /** Of it when the limit was reached; null: it was not. */
+  /** Rows of the current series when the limit was reached; null if it was not. */
   private rowsAtLimit: number | null = null;
   private hasOtherSeries = false;
 
@@ -72,12 +73,12 @@ export class LimitedEncoder implements PieceEncoder {
     return this.rowsOfSeries > this.rowsAtLimit!;
   }
 
-  /** What is not told in parts is all one. */
+  /** Formats without parts count as a single one. */
   private get isFirstPart(): boolean {
     return !this.limit.isInParts || (this.seriesCount === 1 && this.rowsAtLimit! <= PART_ROWS);
   }
 
-  /** Behind the one that the limit falls into. */
+  /** True if parts follow the one in which the limit was reached. */
   private get hasOtherParts(): boolean {
     return this.hasOtherSeries || this.rowsOfSeries > Math.ceil(this.rowsAtLimit! / PART_ROWS) * PART_ROWS;
   }

@@ -1,5 +1,5 @@
-// Rows of the v1 API's JSON and CSV: by the kernel where it knows the types of all columns, else cell by cell. Series of one answer mostly
-// have the same columns, so what writes them is kept from one to the next.
+// Formats rows for the v1 API's JSON and CSV: in the kernel if it supports all column types, otherwise cell by cell. Series of one answer
+// mostly have the same columns, so their formatters are cached.
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts";
 import type { RowLayout, RowText, RowTextMaker } from "../../model/query/row-text.ts";
@@ -8,7 +8,7 @@ import type { ByteWriter } from "../byte-writer.ts";
 import type { Cells } from "../cells/cells.ts";
 import { createV1Cells } from "./cells.ts";
 
-/** Fewer rows are sooner written here than copied into the kernel. */
+/** For fewer rows, formatting here is faster than copying them into the kernel. */
 const KERNEL_ROWS_MIN = 8;
 
 export interface V1RowTexts {
@@ -16,7 +16,7 @@ export interface V1RowTexts {
   readonly epochNs: number | null;
   readonly rowStart: string;
   readonly rowEnd: string;
-  /** Between cells. */
+  /** Written between cells. */
   readonly separator: string;
 }
 
@@ -27,6 +27,7 @@ interface RowWriter {
 
 const utf8 = new TextEncoder();
 
+/** The row formatter of one answer. */
 export class V1Rows {
   private fields: readonly ResultField[] = [];
   private writer: RowWriter | undefined;
@@ -44,7 +45,7 @@ export class V1Rows {
     this.rowStart = texts.rowStart;
   }
 
-  /** Rows that follow have these columns, and begin with `rowStart`. */
+  /** Sets the columns of the following rows, and the text before each row. */
   begin(fields: readonly ResultField[], rowStart = this.texts.rowStart): void {
     if (fields === this.fields && rowStart === this.rowStart && this.writer !== undefined) return;
     this.fields = fields;
@@ -52,13 +53,13 @@ export class V1Rows {
     const types = JSON.stringify([rowStart, fields.map(({ type }) => type)]);
     this.writer = this.writers.get(types);
     if (this.writer !== undefined) return;
-    // a statement over thousands of measurements need not remember all of their columns
+    // limits the cache for a statement over thousands of measurements
     if (this.writers.size >= 64) this.writers.clear();
     this.writer = { text: this.kernel?.make(withoutCodes(fields), this.layout(fields)) ?? null, cells: undefined };
     this.writers.set(types, this.writer);
   }
 
-  /** Appends the rows from `from` to before `to`. @throws TsdbError bad_format */
+  /** Appends rows `from` .. `to` - 1. @throws TsdbError bad_format */
   write(batch: ResultBatch, from: number, to: number): void {
     const { writer } = this;
     assert(writer !== undefined, "the columns are known before the rows");
