@@ -3,6 +3,7 @@
 // text, for dictionaries it leaves to others), and the same rows by string concatenation.
 //   bun bench/encode.ts [rows]
 import { createEncoder } from "../src/encode/encode.ts";
+import { wholeTable } from "../src/encode/encoder.ts";
 import { Kernel } from "../src/kernel/memory/kernel.ts";
 import { KernelRowText } from "../src/kernel/text/row-text.ts";
 import { assert } from "../src/model/assert.ts";
@@ -65,11 +66,11 @@ function withText({ rowCount, columns }: ResultBatch): ResultBatch {
 async function encode(format: QueryFormat, batch: ResultBatch, batchCount: number, kernel?: KernelRowText): Promise<Result> {
   const isText = batch.columns[1]!.data !== undefined;
   const fields = SCHEMA.fields.map((field) => (isText && field.name === "host" ? { ...field, type: { kind: "utf8" as const } } : field));
-  const encoder = await createEncoder(format, { ...SCHEMA, fields }, kernel);
+  const encoder = await createEncoder(format, kernel);
   let bytes = 0;
   const start = performance.now();
-  bytes += encoder.begin()?.length ?? 0;
-  for (let index = 0; index < batchCount; index++) bytes += encoder.batch(batch)?.length ?? 0;
+  bytes += encoder.begin({ ...SCHEMA, fields })?.length ?? 0;
+  for (let index = 0; index < batchCount; index++) bytes += encoder.rows(batch)?.length ?? 0;
   bytes += encoder.end()?.length ?? 0;
   return { seconds: (performance.now() - start) / 1000, bytes };
 }
@@ -112,9 +113,8 @@ async function bestOf(round: () => Promise<Result>): Promise<Result> {
 }
 
 async function check(batch: ResultBatch): Promise<void> {
-  const encoder = await createEncoder("json", SCHEMA);
-  const parts = [encoder.begin(), encoder.batch(batch), encoder.end()].filter((part) => part !== null);
-  const rows = JSON.parse(new TextDecoder().decode(Buffer.concat(parts))) as { usage: number }[];
+  const encoder = await createEncoder("json");
+  const rows = JSON.parse(new TextDecoder().decode(wholeTable(encoder, SCHEMA, [batch]))) as { usage: number }[];
   assert(
     rows.every(({ usage }, row) => Object.is(usage, (batch.columns[2]!.values as Float64Array)[row])),
     "every float reads back",

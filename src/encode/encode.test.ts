@@ -27,12 +27,12 @@ type Rows = readonly (readonly Plain[])[];
 
 /** The whole answer as text, from `batches`; every call's bytes must be the caller's own. */
 async function answer(format: QueryFormat, fields: readonly ResultField[], batches: readonly Rows[], tableName = "cpu"): Promise<string> {
-  const encoder = await createEncoder(format, schemaOf(tableName, fields));
+  const encoder = await createEncoder(format);
   const dictionaries = new Dictionaries();
-  const parts = [encoder.begin()];
+  const parts = [encoder.begin(schemaOf(tableName, fields))];
   for (const rows of batches) {
     const before = parts.map((part) => part?.slice() ?? null);
-    parts.push(encoder.batch(batchOf(fields, rows, dictionaries)));
+    parts.push(encoder.rows(batchOf(fields, rows, dictionaries)));
     expect(parts.slice(0, -1)).toEqual(before);
   }
   parts.push(encoder.end());
@@ -202,10 +202,11 @@ describe("csv", () => {
     expect(await answer("csv", [TEXT, HOST], [[["", null]]])).toBe("text,host\n,\n");
   });
 
-  test("nested columns are refused before the first byte", () => {
+  test("nested columns are refused before the first byte", async () => {
     const nested = schemaOf("t", [{ name: "tags", type: LIST }]);
-    expect(() => createEncoder("csv", nested)).toThrow(TsdbError);
-    expect(() => createEncoder("csv", nested)).toThrow("csv cannot hold column 'tags' of type list");
+    const begin = async () => (await createEncoder("csv")).begin(nested);
+    await expect(begin()).rejects.toThrow(TsdbError);
+    await expect(begin()).rejects.toThrow("csv cannot hold column 'tags' of type list");
   });
 });
 
@@ -231,11 +232,11 @@ describe("pretty", () => {
   });
 
   test("past the held text, widths stay as they are", () => {
-    const encoder = new PrettyEncoder(schemaOf("t", [TEXT]), 4);
+    const encoder = new PrettyEncoder(4);
     const parts = [
-      encoder.begin(),
-      encoder.batch(batchOf([TEXT], [["abc"], ["abcdef"]])),
-      encoder.batch(batchOf([TEXT], [["abcdefgh"], ["z"]])),
+      encoder.begin(schemaOf("t", [TEXT])),
+      encoder.rows(batchOf([TEXT], [["abc"], ["abcdef"]])),
+      encoder.rows(batchOf([TEXT], [["abcdefgh"], ["z"]])),
       encoder.end(),
     ];
     expect(new TextDecoder().decode(Buffer.concat(parts.filter((part) => part !== null)))).toBe(
@@ -264,6 +265,6 @@ test("each format has its content type", async () => {
     parquet: "application/vnd.apache.parquet",
   };
   for (const [format, type] of Object.entries(types)) {
-    expect((await createEncoder(format as QueryFormat, schemaOf("t", [N]))).contentType).toBe(type);
+    expect((await createEncoder(format as QueryFormat)).contentType).toBe(type);
   }
 });

@@ -1,36 +1,32 @@
-// Entry point: creates the encoder for an answer's format and columns.
+// Entry point: creates the encoder for an answer's format.
 import { unreachable } from "../model/assert.ts";
 import type { QueryFormat } from "../model/query/query.ts";
-import type { ResultSchema } from "../model/query/result-batch.ts";
 import type { RowTextMaker } from "../model/query/row-text.ts";
-import type { AnswerEncoder } from "./answer-encoder.ts";
-import { CsvEncoder } from "./text/csv-encoder.ts";
-import { JsonEncoder, SeriesEncoder } from "./text/json-encoder.ts";
+import type { Encoder } from "./encoder.ts";
 import { PrettyEncoder } from "./text/pretty-encoder.ts";
-
-export type { AnswerEncoder } from "./answer-encoder.ts";
+import { CSV, JSON_LINES, JSON_ROWS, SERIES } from "./text/table-forms.ts";
+import { TableTextEncoder } from "./text/table-text.ts";
 
 /** Creates the encoder of one answer; with `kernel`, it formats rows of JSON and CSV where possible. Arrow and Parquet load their
- *  libraries on first use, because importing them takes longer than the rest of a server start. @throws TsdbError bad_format if the
- *  format cannot represent a column's type */
-export function createEncoder(format: QueryFormat, schema: ResultSchema, kernel?: RowTextMaker): AnswerEncoder | Promise<AnswerEncoder> {
+ *  libraries on first use, because importing them takes longer than the rest of a server start. */
+export function createEncoder(format: QueryFormat, kernel?: RowTextMaker): Encoder | Promise<Encoder> {
   switch (format) {
     case "seed":
-      return new SeriesEncoder(schema, kernel);
+      return new TableTextEncoder(SERIES, kernel);
     case "json":
-      return new JsonEncoder(schema, false, kernel);
+      return new TableTextEncoder(JSON_ROWS, kernel);
     case "jsonl":
-      return new JsonEncoder(schema, true, kernel);
+      return new TableTextEncoder(JSON_LINES, kernel);
     case "csv":
-      return new CsvEncoder(schema, kernel);
+      return new TableTextEncoder(CSV, kernel);
     case "pretty":
-      return new PrettyEncoder(schema);
+      return new PrettyEncoder();
     case "arrow":
-      return import("./arrow/arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder(schema));
+      return import("./arrow/arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder());
     case "flight":
-      return import("./arrow/arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder(schema, "flight"));
+      return import("./arrow/arrow-encoder.ts").then(({ ArrowEncoder }) => new ArrowEncoder("flight"));
     case "parquet":
-      return import("./parquet/parquet-encoder.ts").then(({ ParquetEncoder }) => ParquetEncoder.create(schema));
+      return import("./parquet/parquet-encoder.ts").then(({ ParquetEncoder }) => ParquetEncoder.create());
     default:
       return unreachable(format);
   }

@@ -1,10 +1,10 @@
 // Encodes series as line protocol, for SELECT … INTO: grouping tags become tags, all other columns fields; a row without fields is omitted.
 import { assert } from "../model/assert.ts";
-import type { ResultColumn, ResultField } from "../model/query/result-batch.ts";
-import type { SeriesHead, SeriesPiece } from "../model/query/series-piece.ts";
+import type { ResultBatch, ResultColumn, ResultField } from "../model/query/result-batch.ts";
+import type { SeriesHead } from "../model/query/series-piece.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../model/rows/column.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import type { PieceEncoder } from "./piece-encoder.ts";
+import type { Encoder } from "./encoder.ts";
 
 /** Bytes collected before they are returned. */
 const PART_BYTES = 64 << 10;
@@ -17,10 +17,10 @@ const LINE_FEED = 0x0a;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Each part consists of whole lines. Values that line protocol cannot represent are omitted, like NULLs: NaN and infinite floats. */
-export class LineEncoder implements PieceEncoder {
+export class LineEncoder implements Encoder<SeriesHead> {
   readonly contentType = "text/plain; charset=utf-8";
   private readonly out = new ByteWriter();
-  private head: SeriesHead | null = null;
+  private fields: readonly ResultField[] = [];
   private seriesKey = "";
   private labels: readonly string[] = [];
   /** Columns written as tags, in addition to those of the series. */
@@ -30,20 +30,10 @@ export class LineEncoder implements PieceEncoder {
   /** @param measurement that of all lines; null: each series' own */
   constructor(private readonly measurement: string | null) {}
 
-  piece({ head, batch }: SeriesPiece): Uint8Array | null {
-    if (head !== this.head) this.begin(head);
-    for (let row = 0; row < batch.rowCount; row++) this.writeLine(head.fields, batch.columns, row);
-    return this.out.length >= PART_BYTES ? this.out.take() : null;
-  }
-
-  end(): Uint8Array | null {
-    return this.out.takeIfAny();
-  }
-
-  private begin(head: SeriesHead): void {
+  begin(head: SeriesHead): null {
     const [time] = head.fields;
     assert(time?.type.kind === "timestamp" && time.type.unit === "ns", "rows that are written have a time");
-    this.head = head;
+    this.fields = head.fields;
     const tags = (head.tags ?? []).filter(([, value]) => value !== "");
     const name = (this.measurement ?? head.name).replace(/[, ]/g, "\\$&");
     this.seriesKey = [name, ...tags.map((pair) => pair.map(escapeKey).join("="))].join(",");
@@ -53,6 +43,16 @@ export class LineEncoder implements PieceEncoder {
     const written = new Set([...grouped, ...this.tagColumns.map((i) => head.fields[i]!.name)]);
     this.isLeftOut = head.fields.map((field) => field.isTargetTag === true || (field.columnKind === TAG && written.has(field.name)));
     this.labels = head.fields.map((field) => `${escapeKey(field.name)}=`);
+    return null;
+  }
+
+  rows(batch: ResultBatch): Uint8Array | null {
+    for (let row = 0; row < batch.rowCount; row++) this.writeLine(this.fields, batch.columns, row);
+    return this.out.length >= PART_BYTES ? this.out.take() : null;
+  }
+
+  end(): Uint8Array | null {
+    return this.out.takeIfAny();
   }
 
   private writeLine(fields: readonly ResultField[], columns: readonly ResultColumn[], row: number): void {

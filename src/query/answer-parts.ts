@@ -1,6 +1,6 @@
 // Produces the bytes of an answer, batch by batch, as the engine computes them.
-import type { AnswerEncoder } from "../encode/answer-encoder.ts";
 import { shownRows } from "../encode/arrow/shown-rows.ts";
+import type { Encoder } from "../encode/encoder.ts";
 import type { QueryFormat } from "../model/query/query.ts";
 import type { ResultBatch, ResultSchema } from "../model/query/result-batch.ts";
 import type { Turns } from "../model/turns.ts";
@@ -9,6 +9,12 @@ import type { StatementClock } from "./statement-clock.ts";
 
 /** Values formatted without a pause in a text table: each takes several microseconds. */
 const DRAWN_CELLS = 2 * 1024;
+
+/** An encoder after `begin`, and the bytes that this returned. */
+export interface BegunEncoder {
+  readonly encoder: Encoder;
+  readonly head: Uint8Array | null;
+}
 
 export interface AnswerRun {
   readonly format: QueryFormat;
@@ -25,21 +31,21 @@ export class AnswerParts implements AsyncIterable<Uint8Array> {
 
   constructor(
     private readonly answer: SqlAnswer,
-    private readonly encoder: AnswerEncoder,
+    private readonly begun: BegunEncoder,
     private readonly run: AnswerRun,
   ) {}
 
   /** May be iterated once. The clock is paused at the start. @throws TsdbError */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    const { answer, encoder } = this;
+    const { answer } = this;
+    const { encoder, head } = this.begun;
     const { format, turns, clock } = this.run;
-    const head = encoder.begin();
     if (head !== null) yield head;
     clock.resume();
     for await (const batch of answer.batches) {
       this.rowCount += batch.rowCount;
       for (const part of partsOf(batch, answer.schema, format)) {
-        const bytes = encoder.batch(part);
+        const bytes = encoder.rows(part);
         clock.pause();
         if (bytes !== null) yield bytes;
         clock.resume();

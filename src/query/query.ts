@@ -20,7 +20,7 @@ import { TableScan } from "../scan/table-scan.ts";
 import type { SqlAnswer, SqlEngine, SqlInput, SqlPlan } from "../sql/execute/engine.ts";
 import { cacheKey, unknownCache } from "../sql/tables/cache-tables.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
-import { describePieces, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
+import { describePieces, emptyTables, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
 import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
 import { AnswerParts, type AnswerRun } from "./answer-parts.ts";
 import { StatementClock, type StatementTimes } from "./statement-clock.ts";
@@ -123,9 +123,11 @@ export class QueryRunner {
 
   private async answer(result: SqlAnswer, tables: StatementTables, run: AnswerRun): Promise<StatementAnswer> {
     try {
-      const encoder = await createEncoder(run.format, result.schema, this.rowText);
+      const encoder = await createEncoder(run.format, this.rowText);
+      // what the format cannot hold is refused before the first byte
+      const head = encoder.begin(result.schema);
       run.clock.pause();
-      const parts = new AnswerParts(result, encoder, run);
+      const parts = new AnswerParts(result, { encoder, head }, run);
       return {
         contentType: encoder.contentType,
         parts,
@@ -196,12 +198,15 @@ export class QueryRunner {
       }
     };
     const countedAnswer = { ...answer, pieces: counted() };
-    const { contentType, parts } = request.describe
+    const encoded = await (request.describe
       ? describePieces(countedAnswer)
-      : encodePieces(countedAnswer, options, request.format, this.rowText);
+      : encodePieces(countedAnswer, options, request.format, this.rowText)
+    ).catch(async (error) => {
+      await answer.close();
+      throw error;
+    });
     return {
-      contentType,
-      parts,
+      ...encoded,
       rowCount: () => rowCount,
       records: () => scans.flatMap((scan) => scan.records()),
       times: () => ({ planMs, computeMs: performance.now() - startMs - planMs }),
@@ -215,12 +220,8 @@ export class QueryRunner {
     const { schema, parameters } = await this.engine.describe(plan, input);
     const planMs = performance.now() - startMs;
     const asWritten = parameters.map(({ name, type, ...field }) => ({ ...field, name: `$${name}`, type: bindable(type) }));
-    const encoders = [await createEncoder("flight", schema), await createEncoder("flight", { fields: asWritten, tableName: "" })];
-    const parts = async function* (): AsyncGenerator<Uint8Array> {
-      for (const encoder of encoders) for (const bytes of [encoder.begin(), encoder.end()]) if (bytes !== null) yield bytes;
-    };
-    const { contentType } = encoders[0]!;
-    return { contentType, parts: parts(), rowCount: () => 0, records: () => [], times: () => ({ planMs, computeMs: 0 }) };
+    const answer = await emptyTables([schema, { fields: asWritten, tableName: "" }]);
+    return { ...answer, rowCount: () => 0, records: () => [], times: () => ({ planMs, computeMs: 0 }) };
   }
 }
 

@@ -40,9 +40,9 @@ function columnsOf(rows: readonly Row[], dictionary: readonly string[]): ResultC
 
 /** The stream of batches, each with a dictionary of its own. */
 async function streamOf(batches: readonly { rows: readonly Row[]; dictionary: readonly string[] }[]): Promise<Buffer> {
-  const encoder = await createEncoder("flight", schemaOf("t", FIELDS));
-  const parts = [encoder.begin()];
-  for (const { rows, dictionary } of batches) parts.push(encoder.batch({ rowCount: rows.length, columns: columnsOf(rows, dictionary) }));
+  const encoder = await createEncoder("flight");
+  const parts = [encoder.begin(schemaOf("t", FIELDS))];
+  for (const { rows, dictionary } of batches) parts.push(encoder.rows({ rowCount: rows.length, columns: columnsOf(rows, dictionary) }));
   parts.push(encoder.end());
   return Buffer.concat(parts.filter((part) => part !== null));
 }

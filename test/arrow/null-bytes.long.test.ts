@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
+import { wholeTable } from "../../src/encode/encoder.ts";
 import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
 import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
@@ -55,15 +56,14 @@ const SHAPES: [rows: number, nullShare: number][] = [
 function encodeDirty(encoder: ArrowEncoder | ParquetEncoder, rows: readonly Plain[][]): Buffer {
   const dictionaries = new Dictionaries();
   const halves = [rows.slice(0, rows.length >> 1), rows.slice(rows.length >> 1)];
-  const parts = [encoder.begin()];
-  for (const half of halves) parts.push(encoder.batch(dirtyBatch(batchOf(FIELDS, half, dictionaries), FIELDS)));
+  const parts = [encoder.begin(schemaOf("t", FIELDS))];
+  for (const half of halves) parts.push(encoder.rows(dirtyBatch(batchOf(FIELDS, half, dictionaries), FIELDS)));
   parts.push(encoder.end());
   return Buffer.concat(parts.filter((part) => part !== null));
 }
 
 function encodeClean(rows: readonly Plain[][]): Buffer {
-  const encoder = new ArrowEncoder(schemaOf("t", FIELDS));
-  return Buffer.concat([encoder.begin(), encoder.batch(batchOf(FIELDS, rows)) ?? new Uint8Array(0), encoder.end()]);
+  return Buffer.from(wholeTable(new ArrowEncoder(), schemaOf("t", FIELDS), [batchOf(FIELDS, rows)]));
 }
 
 const plainRows = (stream: Uint8Array) => {
@@ -74,7 +74,7 @@ const plainRows = (stream: Uint8Array) => {
 describe(`what no row shows does not leave (seed ${SEED})`, () => {
   test.each(SHAPES)("Arrow: %d rows, %d of 10 NULL", (count, share) => {
     const rows = rowsOf(count, share);
-    const stream = encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS)), rows);
+    const stream = encodeDirty(new ArrowEncoder(), rows);
     const { rows: seen, nullSlots } = checkIpcStream(stream);
     expect(seen).toBe(count);
     if (count > 8) expect(nullSlots).toBeGreaterThan(count);
@@ -84,15 +84,15 @@ describe(`what no row shows does not leave (seed ${SEED})`, () => {
 
   test.each([200, 4000])("Arrow, cut into messages of at most %d bytes", (bytes) => {
     const rows = rowsOf(200, 4);
-    const stream = encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS), "ipc", bytes), rows);
+    const stream = encodeDirty(new ArrowEncoder("ipc", bytes), rows);
     expect(checkIpcStream(stream).batches).toBeGreaterThan(2);
     expect(plainRows(stream)).toEqual(plainRows(encodeClean(rows)));
   });
 
   test("what Parquet is made of, and that it has neither the pattern's texts nor its numbers", async () => {
     const rows = rowsOf(200, 5);
-    expect(checkIpcStream(encodeDirty(new ArrowEncoder(schemaOf("t", FIELDS), "parquet"), rows)).rows).toBe(200);
-    const file = encodeDirty(await ParquetEncoder.create(schemaOf("t", FIELDS)), rows);
+    expect(checkIpcStream(encodeDirty(new ArrowEncoder("parquet"), rows)).rows).toBe(200);
+    const file = encodeDirty(await ParquetEncoder.create(), rows);
     const stream = readParquet(file).intoIPCStream();
     expect(Buffer.from(stream).includes(Buffer.alloc(8, DIRT))).toBe(false);
     expect(Buffer.from(stream).includes("nobody's")).toBe(false);

@@ -7,14 +7,14 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import { splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
-import type { AnswerEncoder } from "../../src/encode/answer-encoder.ts";
 import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
 import { intervalText } from "../../src/encode/cells/clock-text.ts";
 import { decimalText } from "../../src/encode/cells/wide-text.ts";
 import { createEncoder } from "../../src/encode/encode.ts";
+import { type Encoder, wholeTable } from "../../src/encode/encoder.ts";
 import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
 import type { QueryFormat } from "../../src/model/query/query.ts";
-import type { ResultField } from "../../src/model/query/result-batch.ts";
+import type { ResultField, ResultSchema } from "../../src/model/query/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
 import { prng } from "../support/prng.ts";
@@ -28,10 +28,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Rows = readonly (readonly Plain[])[];
 
-function encodeAll(encoder: AnswerEncoder, fields: readonly ResultField[], batches: readonly Rows[]): Buffer {
+function encodeAll(encoder: Encoder, { fields, ...schema }: ResultSchema, batches: readonly Rows[]): Uint8Array<ArrayBuffer> {
   const dictionaries = new Dictionaries();
-  const parts = [encoder.begin(), ...batches.map((rows) => encoder.batch(batchOf(fields, rows, dictionaries))), encoder.end()];
-  return Buffer.concat(parts.filter((part) => part !== null));
+  return wholeTable(
+    encoder,
+    { fields, ...schema },
+    batches.map((rows) => batchOf(fields, rows, dictionaries)),
+  );
 }
 
 /** Some batches of differing size, the first and an inner one empty. */
@@ -71,18 +74,18 @@ const rows = batches.flat();
 
 describe(`every kind, seed ${SEED}`, () => {
   test("arrow stream, by apache-arrow", async () => {
-    expectRows(tableFromIPC(encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches)), rows, inArrow);
+    expectRows(tableFromIPC(encodeAll(await createEncoder("arrow"), SCHEMA, batches)), rows, inArrow);
   });
 
   test("arrow stream of batches cut small, by apache-arrow", () => {
-    const table = tableFromIPC(encodeAll(new ArrowEncoder(SCHEMA, "ipc", 1000), EVERY_KIND, batches));
+    const table = tableFromIPC(encodeAll(new ArrowEncoder("ipc", 1000), SCHEMA, batches));
     expectRows(table, rows, inArrow);
     // 1, 100, 7 and 64 rows, eight at a time
     expect(table.batches.map(({ numRows }) => numRows)).toEqual([1, ...Array(12).fill(8), 4, 7, ...Array(8).fill(8)]);
   });
 
   test("arrow stream of batches cut by size, by apache-arrow", () => {
-    const all = encodeAll(new ArrowEncoder(SCHEMA, "ipc", 20_000), EVERY_KIND, batches);
+    const all = encodeAll(new ArrowEncoder("ipc", 20_000), SCHEMA, batches);
     const table = tableFromIPC(all);
     expectRows(table, rows, inArrow);
     expect(table.batches.length).toBeGreaterThan(4);
@@ -90,23 +93,23 @@ describe(`every kind, seed ${SEED}`, () => {
   });
 
   test("parquet in one row group, by parquet-wasm", async () => {
-    expectRows(openParquet(encodeAll(await createEncoder("parquet", SCHEMA), EVERY_KIND, batches)), rows, inParquet);
+    expectRows(openParquet(encodeAll(await createEncoder("parquet"), SCHEMA, batches)), rows, inParquet);
   });
 
   test("parquet in many row groups, by parquet-wasm", async () => {
-    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
-    expectRows(openParquet(encodeAll(encoder, EVERY_KIND, batches)), rows, inParquet);
+    const encoder = await ParquetEncoder.create({ rows: 50, bytes: 1 << 20 });
+    expectRows(openParquet(encodeAll(encoder, SCHEMA, batches)), rows, inParquet);
   });
 
   test("parquet in row groups by bytes, by parquet-wasm", async () => {
-    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 1 << 20, bytes: 1 });
-    expectRows(openParquet(encodeAll(encoder, EVERY_KIND, batches)), rows, inParquet);
+    const encoder = await ParquetEncoder.create({ rows: 1 << 20, bytes: 1 });
+    expectRows(openParquet(encodeAll(encoder, SCHEMA, batches)), rows, inParquet);
   });
 
   test("parquet, by DuckDB", async () => {
-    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
+    const encoder = await ParquetEncoder.create({ rows: 50, bytes: 1 << 20 });
     const path = join(folder, "every.parquet");
-    await Bun.write(path, encodeAll(encoder, EVERY_KIND, batches));
+    await Bun.write(path, encodeAll(encoder, SCHEMA, batches));
     const connection = await (await DuckDBInstance.create()).connect();
     const columns = "i64, u64, huge, f64, decimal, text, tag, epoch_ns(time), epoch_us(time_us), date - date '1970-01-01', list, interval";
     const reader = await connection.runAndReadAll(`select ${columns} from read_parquet('${path}')`);
@@ -140,7 +143,7 @@ function duckValue(value: unknown, column: number): unknown {
 
 describe("without rows", () => {
   test("arrow", async () => {
-    const table = tableFromIPC(encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, []));
+    const table = tableFromIPC(encodeAll(await createEncoder("arrow"), SCHEMA, []));
     expect([table.numRows, table.schema.fields.map(({ name }) => name)]).toEqual([0, EVERY_KIND.map(({ name }) => name)]);
   });
 
@@ -148,7 +151,7 @@ describe("without rows", () => {
     ["no batch", []],
     ["an empty batch", [[]]],
   ] as [string, Rows[]][])("parquet from %s", async (_name, empty) => {
-    const table = openParquet(encodeAll(await createEncoder("parquet", SCHEMA), EVERY_KIND, empty));
+    const table = openParquet(encodeAll(await createEncoder("parquet"), SCHEMA, empty));
     expect([table.numRows, table.schema.fields.map(({ name }) => name)]).toEqual([0, EVERY_KIND.map(({ name }) => name)]);
   });
 });
@@ -159,7 +162,7 @@ test("the vendor's column kind is in the field's metadata, in both formats", asy
     ["arrow", tableFromIPC],
     ["parquet", openParquet],
   ] as const) {
-    const table = open(encodeAll(await createEncoder(format, schemaOf("t", fields)), fields, [[["a"]]]));
+    const table = open(encodeAll(await createEncoder(format), schemaOf("t", fields), [[["a"]]]));
     expect(table.schema.fields[0]!.metadata.get("iox::column::type")).toBe("iox::column_type::tag");
     expect(String(table.schema.fields[0]!.type)).toBe("Dictionary<Int32, Utf8>");
   }
@@ -171,11 +174,11 @@ describe("dictionaries", () => {
 
   /** The strings of each dictionary in the stream, and the column read back. */
   async function throughArrow(sources: readonly { dictionary: readonly string[]; codes: readonly number[] }[]) {
-    const encoder = await createEncoder("arrow", schemaOf("t", fields));
-    const parts = [encoder.begin()];
+    const encoder = await createEncoder("arrow");
+    const parts = [encoder.begin(schemaOf("t", fields))];
     for (const { dictionary, codes } of sources) {
       const column = { validity: null, values: Uint32Array.from(codes), dictionary };
-      parts.push(encoder.batch({ rowCount: codes.length, columns: [column] }));
+      parts.push(encoder.rows({ rowCount: codes.length, columns: [column] }));
     }
     parts.push(encoder.end());
     const table = tableFromIPC(Buffer.concat(parts.filter((part) => part !== null)));
@@ -221,7 +224,7 @@ describe("dictionaries", () => {
   });
 
   test("a column of nulls alone", async () => {
-    const bytes = encodeAll(await createEncoder("arrow", schemaOf("t", fields)), fields, [[one(null)], [one("a"), one(null)], [one(null)]]);
+    const bytes = encodeAll(await createEncoder("arrow"), schemaOf("t", fields), [[one(null)], [one("a"), one(null)], [one(null)]]);
     expect(readColumn(tableFromIPC(bytes), 0)).toEqual([null, "a", null, null]);
   });
 });
@@ -234,7 +237,7 @@ describe("tags that come as text", () => {
 
   async function throughArrow(batches: readonly (readonly (string | null)[])[]) {
     const rows = batches.map((batch) => batch.map((text) => [text]));
-    const table = tableFromIPC(encodeAll(await createEncoder("arrow", schemaOf("t", fields)), fields, rows));
+    const table = tableFromIPC(encodeAll(await createEncoder("arrow"), schemaOf("t", fields), rows));
     expect(String(table.schema.fields[0]!.type)).toBe("Dictionary<Int32, Utf8>");
     expect(table.schema.fields[0]!.metadata.get("iox::column::type")).toBe("iox::column_type::tag");
     return { sizes: table.batches.map((batch) => batch.data.children[0]!.dictionary!.length), column: readColumn(table, 0) };
@@ -269,7 +272,7 @@ describe("tags that come as text", () => {
   test("in Parquet they are a dictionary too, and other text is not", async () => {
     const both = [TAG, { name: "note", type: { kind: "utf8" }, columnKind: "iox::column_type::field::string" }] as const;
     const rows = [[["a", "x"]], [["b", null]]];
-    const table = openParquet(encodeAll(await createEncoder("parquet", schemaOf("t", both)), both, rows));
+    const table = openParquet(encodeAll(await createEncoder("parquet"), schemaOf("t", both), rows));
     expect(table.schema.fields.map(({ type }) => String(type))).toEqual(["Dictionary<Int32, Utf8>", "Utf8"]);
     expect([readColumn(table, 0), readColumn(table, 1)]).toEqual([
       ["a", "b"],
@@ -292,23 +295,24 @@ const REFUSED: [name: string, field: ResultField, value: Plain, formats: readonl
 
 test.each(REFUSED)("%s is refused, and as NULL is not looked at", async (_name, field, value, formats, message) => {
   for (const format of formats) {
-    const encoder = await createEncoder(format, schemaOf("t", [field]));
-    encoder.begin();
-    encoder.batch(batchOf([field], [[null]]));
-    expect(() => encoder.batch(batchOf([field], [[value]]))).toThrow(message);
+    const encoder = await createEncoder(format);
+    encoder.begin(schemaOf("t", [field]));
+    encoder.rows(batchOf([field], [[null]]));
+    expect(() => encoder.rows(batchOf([field], [[value]]))).toThrow(message);
   }
 });
 
 test("parquet refuses what has no columns", async () => {
-  await expect(ParquetEncoder.create(schemaOf("t", []))).rejects.toThrow("parquet cannot hold an answer without columns");
+  const encoder = await ParquetEncoder.create();
+  expect(() => encoder.begin(schemaOf("t", []))).toThrow("parquet cannot hold an answer without columns");
 });
 
 test("each row group leaves when it is full", async () => {
-  const encoder = await ParquetEncoder.create(SCHEMA, { rows: 64, bytes: 1 << 20 });
+  const encoder = await ParquetEncoder.create({ rows: 64, bytes: 1 << 20 });
   const below = prng(SEED);
   const batch = batchOf(EVERY_KIND, everyKindRows(below, 64));
-  const parts: (Uint8Array | null)[] = [encoder.begin()];
-  for (let group = 0; group < 40; group++) parts.push(encoder.batch(batch));
+  const parts: (Uint8Array | null)[] = [encoder.begin(SCHEMA)];
+  for (let group = 0; group < 40; group++) parts.push(encoder.rows(batch));
   const pages = parts.slice(1);
   expect(pages.every((part) => part !== null && part.length < 64 * 1024)).toBe(true);
   parts.push(encoder.end());
@@ -348,9 +352,9 @@ if (python !== null) {
       return [name, rows.map((row) => (row[index] === null ? null : String(row[index])))];
     });
     await Bun.write(join(folder, "every.json"), JSON.stringify(Object.fromEntries(want)));
-    await Bun.write(join(folder, "every.arrow"), encodeAll(await createEncoder("arrow", SCHEMA), EVERY_KIND, batches));
-    const encoder = await ParquetEncoder.create(SCHEMA, { rows: 50, bytes: 1 << 20 });
-    await Bun.write(join(folder, "every-python.parquet"), encodeAll(encoder, EVERY_KIND, batches));
+    await Bun.write(join(folder, "every.arrow"), encodeAll(await createEncoder("arrow"), SCHEMA, batches));
+    const encoder = await ParquetEncoder.create({ rows: 50, bytes: 1 << 20 });
+    await Bun.write(join(folder, "every-python.parquet"), encodeAll(encoder, SCHEMA, batches));
     const run = Bun.spawnSync([python, "-c", PYTHON, folder]);
     expect(run.stderr.toString()).toBe("");
     expect(run.stdout.toString()).toBe(`${rows.length} ${names.length}\n`);

@@ -13,9 +13,9 @@ const { kernel } = own;
 async function answerOf(sql: string, isPlain: boolean) {
   const input = { tables: [homeTable(kernel)], params: {}, nowNs: SUITE_NOW_NS, isPlain };
   const answer = await own.engine.run(await own.engine.plan(sql), input);
-  const encoder = await createEncoder("arrow", answer.schema);
-  const pieces = [encoder.begin()!];
-  for await (const batch of answer.batches) pieces.push(encoder.batch(batch) ?? new Uint8Array(0));
+  const encoder = await createEncoder("arrow");
+  const pieces = [encoder.begin(answer.schema)!];
+  for await (const batch of answer.batches) pieces.push(encoder.rows(batch) ?? new Uint8Array(0));
   pieces.push(encoder.end()!);
   await answer.close();
   const { schema } = await own.engine.describe(await own.engine.plan(sql), input);

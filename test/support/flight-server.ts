@@ -5,6 +5,7 @@ import { FlightServer, type FlightServerOptions } from "../../src/api/flight/fli
 import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
 import type { QueryAnswer, QueryService } from "../../src/model/query/query.ts";
+import type { ResultSchema } from "../../src/model/query/result-batch.ts";
 
 export const NO_HTTP = { hostname: "127.0.0.1", port: 1 };
 
@@ -28,14 +29,15 @@ export const BATCH_BYTES = ROWS * 8;
 
 /** A stream of batches of 64 KiB, each made when it is asked for; `onBatch` may throw, which ends it with an error, or say false. */
 export function batches(onBatch: (made: number) => boolean | undefined, onCancel: () => void = () => {}): QueryAnswer {
-  const encoder = new ArrowEncoder({ fields: [{ name: "v", type: { kind: "float", bits: 64 } }], tableName: "t" });
+  const encoder = new ArrowEncoder();
+  const schema: ResultSchema = { fields: [{ name: "v", type: { kind: "float", bits: 64 } }], tableName: "t" };
   const values = new Float64Array(ROWS);
   let made = -1;
   const body = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        if (made++ < 0) return controller.enqueue(encoder.begin()!);
-        if (onBatch(made) !== false) return controller.enqueue(encoder.batch({ rowCount: ROWS, columns: [{ validity: null, values }] })!);
+        if (made++ < 0) return controller.enqueue(encoder.begin(schema));
+        if (onBatch(made) !== false) return controller.enqueue(encoder.rows({ rowCount: ROWS, columns: [{ validity: null, values }] })!);
         controller.enqueue(encoder.end()!);
         controller.close();
       },

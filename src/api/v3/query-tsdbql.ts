@@ -1,7 +1,6 @@
 // GET and POST /api/v3/query_tsdbql, and under the vendor's name: one InfluxQL statement in, its rows out as one table in the formats of
 // /api/v3/query_sql.
 import { t } from "elysia";
-import { createEncoder } from "../../encode/encode.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryFormat } from "../../model/query/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query/query-params.ts";
@@ -24,7 +23,7 @@ import { requireReady } from "../shared/write.ts";
 import { runStatement, type StatementContext } from "../tsdbql/run-statement.ts";
 import { paramsSource } from "../v1/query-form.ts";
 import { QueryHeaders, queryAnswers } from "./query-answers.ts";
-import { encodeList, nameList } from "./tsdbql-names.ts";
+import { encodeTable, nameList } from "./tsdbql-names.ts";
 
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
 const NS_PER_MS = 1_000_000n;
@@ -138,12 +137,14 @@ function namedDatabases(statement: Statement): (string | null)[] {
   return "sources" in statement && "database" in statement ? ofMeasurements(statement.database, statement.sources) : [];
 }
 
-async function encode(pieces: readonly SeriesPiece[], format: QueryFormat): Promise<QueryAnswer> {
+function encode(pieces: readonly SeriesPiece[], format: QueryFormat): Promise<QueryAnswer> {
   const rows = new PieceRows();
   const batches = [...pieces.map((piece) => rows.add(piece)), rows.flush()];
-  const encoder = await createEncoder(format, rows.schema);
-  const parts = [encoder.begin(), ...batches.map((batch) => (batch === null ? null : encoder.batch(batch))), encoder.end()];
-  return { contentType: encoder.contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
+  return encodeTable(
+    rows.schema,
+    batches.filter((batch) => batch !== null),
+    format,
+  );
 }
 
 async function answerOf(services: AppServices, { request, caller }: Call<"database">, query: TsdbqlQuery): Promise<QueryAnswer> {
@@ -153,7 +154,7 @@ async function answerOf(services: AppServices, { request, caller }: Call<"databa
   const nowNs = BigInt(Date.now()) * NS_PER_MS;
   const context: StatementContext = { caller, policies: null, database, retentionPolicy: null, params, nowNs, signal: request.signal };
   const list = nameList(services, context, placed.statement);
-  if (list !== null) return encodeList(list, format);
+  if (list !== null) return encodeTable(list.schema, [list.batch], format);
   const result = await runStatement(services, context, placed, { format, answer: null });
   return "body" in result ? result : encode(result.pieces, format);
 }

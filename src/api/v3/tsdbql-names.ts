@@ -1,5 +1,6 @@
 // SHOW DATABASES and SHOW RETENTION POLICIES in the columns of the v3 API, over HTTP and Arrow Flight.
 import { createEncoder } from "../../encode/encode.ts";
+import { wholeTable } from "../../encode/encoder.ts";
 import { listOf, shownRetention } from "../../ingest/definitions/tsdbql-lists.ts";
 import type { QueryAnswer, QueryFormat, QueryRequest } from "../../model/query/query.ts";
 import type { ResultBatch, ResultSchema, ResultType } from "../../model/query/result-batch.ts";
@@ -28,26 +29,19 @@ export async function nameListAnswer(services: DatabaseNames, caller: Asker["cal
   const [placed] = parseQuery(statement, tsdbql.params === null ? NO_PARAMS : parseParams(tsdbql.params));
   const list = placed === undefined ? null : nameList(services, { caller, database }, placed.statement);
   if (list === null) return null;
-  if (!describe) return encodeList(list, format);
+  if (!describe) return encodeTable(list.schema, [list.batch], format);
   // the schema of the columns, followed by that of unbound parameters, of which there are none
-  const [columns, parameters] = [await encodeSchema(list.schema, format), await encodeSchema({ fields: [], tableName: "" }, format)];
+  const columns = await encodeTable(list.schema, [], format);
+  const parameters = await encodeTable({ fields: [], tableName: "" }, [], format);
   return { ...columns, body: Buffer.concat([columns.body, parameters.body]) };
-}
-
-export async function encodeList({ schema, batch }: NameList, format: QueryFormat): Promise<WholeAnswer> {
-  const encoder = await createEncoder(format, schema);
-  return wholeAnswer(encoder.contentType, [encoder.begin(), encoder.batch(batch), encoder.end()]);
-}
-
-async function encodeSchema(schema: ResultSchema, format: QueryFormat): Promise<WholeAnswer> {
-  const encoder = await createEncoder(format, schema);
-  return wholeAnswer(encoder.contentType, [encoder.begin(), encoder.end()]);
 }
 
 type WholeAnswer = QueryAnswer & { readonly body: Uint8Array };
 
-function wholeAnswer(contentType: string, parts: readonly (Uint8Array | null)[]): WholeAnswer {
-  return { contentType, body: Buffer.concat(parts.filter((part) => part !== null)) };
+/** An answer of few rows, whole. */
+export async function encodeTable(schema: ResultSchema, batches: readonly ResultBatch[], format: QueryFormat): Promise<WholeAnswer> {
+  const encoder = await createEncoder(format);
+  return { contentType: encoder.contentType, body: wholeTable(encoder, schema, batches) };
 }
 
 /** Returns null for another statement. @throws TsdbError forbidden */

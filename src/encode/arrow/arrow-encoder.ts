@@ -3,8 +3,8 @@
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
 import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
-import type { AnswerEncoder } from "../answer-encoder.ts";
 import { ByteWriter } from "../byte-writer.ts";
+import type { Encoder } from "../encoder.ts";
 import { CodeStrings, withoutCodes } from "./code-strings.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./columns.ts";
 import { shownRows } from "./shown-rows.ts";
@@ -12,68 +12,68 @@ import { shownRows } from "./shown-rows.ts";
 /** Larger batches are split: gRPC clients reject messages above 4 MiB by default. */
 const BATCH_BYTES_MAX = 2 << 20;
 
-/** The Arrow encoder of one answer. */
-export class ArrowEncoder implements AnswerEncoder {
-  readonly contentType = "application/vnd.apache.arrow.stream";
-  private readonly columns: readonly ArrowColumn[];
-  private readonly fields: readonly ResultField[];
-  private readonly schema: Schema;
+/** The columns of a stream. */
+interface ArrowTable {
+  readonly fields: readonly ResultField[];
+  readonly columns: readonly ArrowColumn[];
   /** The same columns with unique names: the library identifies columns by name. Batches contain no names. */
-  private readonly unnamed: Schema;
-  private readonly out = new ByteWriter();
-  private readonly writer: StreamBytes;
+  readonly unnamed: Schema;
   /** Null: codes are encoded as dictionaries. */
-  private readonly strings: CodeStrings | null;
+  readonly strings: CodeStrings | null;
+}
+
+/** The Arrow encoder of one answer. */
+export class ArrowEncoder implements Encoder {
+  readonly contentType = "application/vnd.apache.arrow.stream";
+  private readonly out = new ByteWriter();
+  private readonly writer = new StreamBytes(this.out);
+  private table: ArrowTable = { fields: [], columns: [], unnamed: new Schema([]), strings: null };
 
   /** @param target the reader: HTTP or Flight clients, or the Parquet writer */
   constructor(
-    schema: ResultSchema,
-    target: ArrowTarget = "ipc",
+    private readonly target: ArrowTarget = "ipc",
     private readonly batchBytesMax = target === "parquet" ? Number.POSITIVE_INFINITY : BATCH_BYTES_MAX,
-  ) {
-    this.strings = target === "flight" ? new CodeStrings(schema.fields) : null;
-    this.fields = target === "flight" ? withoutCodes(schema.fields) : schema.fields;
-    this.columns = this.fields.map((field) => arrowColumn(field, target));
-    this.schema = new Schema(
-      this.columns.map(({ field }) => field),
-      schema.metadata === undefined ? null : new Map(schema.metadata),
-    );
-    this.unnamed = new Schema(this.columns.map(({ field }, index) => field.clone({ name: String(index) })));
-    this.writer = new StreamBytes(this.out);
-  }
+  ) {}
 
-  begin(): Uint8Array {
-    this.writer.reset(undefined, this.schema);
+  begin({ fields: all, metadata }: ResultSchema): Uint8Array {
+    const { target } = this;
+    const fields = target === "flight" ? withoutCodes(all) : all;
+    const columns = fields.map((field) => arrowColumn(field, target));
+    const unnamed = new Schema(columns.map(({ field }, index) => field.clone({ name: String(index) })));
+    this.table = { fields, columns, unnamed, strings: target === "flight" ? new CodeStrings(all) : null };
+    const named = columns.map(({ field }) => field);
+    this.writer.reset(undefined, new Schema(named, metadata === undefined ? null : new Map(metadata)));
     return this.out.take();
   }
 
-  batch(batch: ResultBatch): Uint8Array | null {
-    const { rowCount } = batch;
-    assert(batch.columns.length === this.columns.length, `${batch.columns.length} columns, ${this.columns.length} in the schema`);
-    if (rowCount === 0) return null;
-    if (this.strings === null) this.write(batch);
-    else for (const part of this.strings.parts(batch, this.batchBytesMax)) this.write(part);
+  rows(batch: ResultBatch): Uint8Array | null {
+    const { columns, strings } = this.table;
+    assert(batch.columns.length === columns.length, `${batch.columns.length} columns, ${columns.length} in the schema`);
+    if (batch.rowCount === 0) return null;
+    if (strings === null) this.write(batch);
+    else for (const part of strings.parts(batch, this.batchBytesMax)) this.write(part);
     return this.out.take();
   }
 
   private write(batch: ResultBatch): void {
     const { rowCount } = batch;
-    const whole = this.recordBatch(shownRows(batch, this.fields));
+    const { fields } = this.table;
+    const whole = this.recordBatch(shownRows(batch, fields));
     const { byteLength } = whole.data;
     // In multiples of eight rows, so that no bitmap must be shifted; eight rows may still be too large.
     const rows = Math.max(8, Math.floor((rowCount * this.batchBytesMax) / byteLength / 8) * 8);
     if (byteLength <= this.batchBytesMax || rows >= rowCount) this.writer.writeBatch(whole);
     else {
       for (let from = 0; from < rowCount; from += rows) {
-        const part = shownRows(batch, this.fields, { from, count: Math.min(rows, rowCount - from) });
+        const part = shownRows(batch, fields, { from, count: Math.min(rows, rowCount - from) });
         this.writer.writeBatch(this.recordBatch(part));
       }
     }
   }
 
   private recordBatch({ rowCount, columns }: ResultBatch): RecordBatch {
-    const { unnamed } = this;
-    const children = this.columns.map((column, index) => column.data(columns[index]!, rowCount));
+    const { unnamed, columns: targets } = this.table;
+    const children = targets.map((column, index) => column.data(columns[index]!, rowCount));
     return new RecordBatch(unnamed, makeData({ type: new Struct(unnamed.fields), length: rowCount, nullCount: 0, children }));
   }
 

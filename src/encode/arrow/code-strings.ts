@@ -26,12 +26,17 @@ export class CodeStrings {
   /** @param fields those of all batches; needed for `parts` only */
   constructor(private readonly fields: readonly ResultField[] = []) {}
 
-  /** `batch` with the strings of rows `from` .. `to` - 1 expanded; the other rows are undefined. */
-  expand(batch: ResultBatch, from: number, to: number): ResultBatch {
+  /** `batch` with the strings of rows `from` .. `to` - 1 expanded; the other rows are undefined. Returns null if the strings of a column
+   *  exceed `bytesMax`. */
+  expand(batch: ResultBatch, from: number, to: number, bytesMax = Number.POSITIVE_INFINITY): ResultBatch | null {
     if (!hasCodes(batch)) return batch;
-    const columns = batch.columns.map((column, i) =>
-      column.dictionary === undefined ? column : this.column(column, i, { rowCount: batch.rowCount, from, to }),
-    );
+    const columns: ResultColumn[] = [];
+    for (const [i, column] of batch.columns.entries()) {
+      const rows = { rowCount: batch.rowCount, from, to };
+      const expanded = column.dictionary === undefined ? column : this.column(column, i, rows, bytesMax);
+      if (expanded === null) return null;
+      columns.push(expanded);
+    }
     return { rowCount: batch.rowCount, columns };
   }
 
@@ -46,7 +51,7 @@ export class CodeStrings {
     for (let from = 0; from < rowCount; ) {
       const to = this.endOfPart(batch, from, bytesMax);
       const count = to - from;
-      yield this.expand(count === rowCount ? batch : shownRows(batch, this.fields, { from, count }), 0, count);
+      yield this.expand(count === rowCount ? batch : shownRows(batch, this.fields, { from, count }), 0, count)!;
       from = to;
     }
   }
@@ -73,13 +78,14 @@ export class CodeStrings {
     return texts;
   }
 
-  private column(column: ResultColumn, index: number, { rowCount, from, to }: Rows): ResultColumn {
+  private column(column: ResultColumn, index: number, { rowCount, from, to }: Rows, bytesMax: number): ResultColumn | null {
     const { validity, values, dictionary } = column;
     const texts = this.textsOf(column, index);
     const offsets = new Int32Array(rowCount + 1);
     let bytes = 0;
     for (let row = from; row < to; row++) {
       if (!isNull(column, row)) bytes += textOf(texts, dictionary!, values[row] as number).length;
+      if (bytes > bytesMax) return null;
       offsets[row + 1] = bytes;
     }
     offsets.fill(bytes, to + 1);

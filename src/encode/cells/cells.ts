@@ -1,7 +1,7 @@
 // Formats the cells of one column as text: numbers, booleans, times. A `Cells` object is bound to a batch's column and then formats row by
 // row.
 import { assert } from "../../model/assert.ts";
-import type { ResultColumn, TimeUnit } from "../../model/query/result-batch.ts";
+import type { ResultBatch, ResultColumn, TimeUnit } from "../../model/query/result-batch.ts";
 import type { ByteWriter } from "../byte-writer.ts";
 import { dateText, durationText, intervalText, TimestampText, writeTimeOfDay } from "./clock-text.ts";
 import { DoubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, PLAIN_LAYOUT, singleText } from "./float-text.ts";
@@ -38,6 +38,12 @@ export abstract class Cells {
   /** Writes the value of `row`, which must not be null. */
   abstract write(row: number): void;
   protected abstract load(column: ResultColumn, rowCount: number): void;
+}
+
+/** Binds each column of `batch` to its cells. */
+export function bindAll(cells: readonly Cells[], { columns, rowCount }: ResultBatch): void {
+  assert(columns.length === cells.length, `${columns.length} columns, ${cells.length} in the head`);
+  for (let index = 0; index < cells.length; index++) cells[index]!.bind(columns[index]!, rowCount);
 }
 
 /** A column of NULLs. */

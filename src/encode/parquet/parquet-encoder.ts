@@ -3,8 +3,8 @@
 import { Compression, Table, type WriterProperties, WriterPropertiesBuilder, writeParquet } from "parquet-wasm/esm";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
-import type { AnswerEncoder } from "../answer-encoder.ts";
 import { ArrowEncoder } from "../arrow/arrow-encoder.ts";
+import { type Encoder, joinParts } from "../encoder.ts";
 import { ParquetJoiner } from "./joiner.ts";
 import { loadParquetLibrary } from "./library.ts";
 
@@ -18,23 +18,24 @@ export interface GroupLimits {
 }
 
 /** The Parquet encoder of one answer. */
-export class ParquetEncoder implements AnswerEncoder {
+export class ParquetEncoder implements Encoder {
   readonly contentType = "application/vnd.apache.parquet";
   private readonly joiner = new ParquetJoiner();
-  private arrow: ArrowEncoder;
+  private arrow = new ArrowEncoder("parquet");
+  private schema: ResultSchema = { fields: [], tableName: "" };
   private parts: Uint8Array[] = [];
   private bytes = 0;
-  private rows = 0;
-  private groups = 0;
+  private rowCount = 0;
+  private groupCount = 0;
 
-  private constructor(
-    private readonly schema: ResultSchema,
-    private readonly limits: GroupLimits,
-  ) {
-    this.arrow = new ArrowEncoder(schema, "parquet");
+  private constructor(private readonly limits: GroupLimits) {}
+
+  static async create(limits: GroupLimits = { rows: GROUP_ROWS, bytes: GROUP_BYTES }): Promise<ParquetEncoder> {
+    await loadParquetLibrary();
+    return new ParquetEncoder(limits);
   }
 
-  static async create(schema: ResultSchema, limits: GroupLimits = { rows: GROUP_ROWS, bytes: GROUP_BYTES }): Promise<ParquetEncoder> {
+  begin(schema: ResultSchema): null {
     const empty = schema.fields.find(({ type }) => type.kind === "struct" && type.children.length === 0);
     if (schema.fields.length === 0 || empty !== undefined) {
       throw new TsdbError(
@@ -42,29 +43,25 @@ export class ParquetEncoder implements AnswerEncoder {
         `parquet cannot hold ${empty === undefined ? "an answer" : `struct '${empty.name}'`} without columns`,
       );
     }
-    await loadParquetLibrary();
-    return new ParquetEncoder(schema, limits);
-  }
-
-  begin(): null {
-    this.keep(this.arrow.begin());
+    this.schema = schema;
+    this.keep(this.arrow.begin(schema));
     return null;
   }
 
-  batch(batch: ResultBatch): Uint8Array | null {
-    this.keep(this.arrow.batch(batch));
-    this.rows += batch.rowCount;
-    if (this.rows < this.limits.rows && this.bytes < this.limits.bytes) return null;
+  rows(batch: ResultBatch): Uint8Array | null {
+    this.keep(this.arrow.rows(batch));
+    this.rowCount += batch.rowCount;
+    if (this.rowCount < this.limits.rows && this.bytes < this.limits.bytes) return null;
     const pages = this.flush();
-    this.arrow = new ArrowEncoder(this.schema, "parquet");
-    this.keep(this.arrow.begin());
+    this.arrow = new ArrowEncoder("parquet");
+    this.keep(this.arrow.begin(this.schema));
     return pages;
   }
 
   end(): Uint8Array {
     // An answer without rows still needs the file's head and schema.
-    const pages = this.rows > 0 || this.groups === 0 ? this.flush() : new Uint8Array(0);
-    return joined([pages, this.joiner.finish()]);
+    const pages = this.rowCount > 0 || this.groupCount === 0 ? this.flush() : new Uint8Array(0);
+    return joinParts([pages, this.joiner.finish()]);
   }
 
   private keep(bytes: Uint8Array | null): void {
@@ -76,18 +73,18 @@ export class ParquetEncoder implements AnswerEncoder {
   /** Encodes the collected rows as the pages of one row group. */
   private flush(): Uint8Array {
     this.keep(this.arrow.end());
-    const stream = joined(this.parts);
+    const stream = joinParts(this.parts);
     this.parts = [];
     this.bytes = 0;
-    this.groups++;
+    this.groupCount++;
     // Both calls consume their arguments, so nothing stays in the library's memory.
     const properties = new WriterPropertiesBuilder()
       .setCompression(Compression.ZSTD)
       .setCreatedBy("tsdb")
       // One file, one group, whatever the batches: the limits above determine its size.
-      .setMaxRowGroupSize(Math.max(1, this.rows))
+      .setMaxRowGroupSize(Math.max(1, this.rowCount))
       .build();
-    this.rows = 0;
+    this.rowCount = 0;
     return this.joiner.add(writeFile(stream, properties));
   }
 }
@@ -98,14 +95,4 @@ function writeFile(stream: Uint8Array, properties: WriterProperties): Uint8Array
   } catch (cause) {
     throw new TsdbError("bad_format", `parquet cannot hold this answer: ${near(String(cause), 200)}`, {}, { cause });
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

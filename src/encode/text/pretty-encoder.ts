@@ -1,11 +1,10 @@
 // Encodes answers as an ASCII table for people, like the vendor's server: left-aligned, one space around the text, multi-line cells over
 // several lines, no newline after the last border.
 import type { ResultBatch, ResultSchema } from "../../model/query/result-batch.ts";
-import type { AnswerEncoder } from "../answer-encoder.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import type { Cells } from "../cells/cells.ts";
+import { bindAll, type Cells } from "../cells/cells.ts";
 import { createCells } from "../cells/create-cells.ts";
-import { bindAll } from "./json-encoder.ts";
+import type { Encoder } from "../encoder.ts";
 
 /** Text buffered to determine column widths: covers every answer that a person reads. Beyond it the widths are fixed, and a longer cell
  *  displaces its line's borders. */
@@ -14,30 +13,26 @@ const HELD_CHARS_MAX = 4 << 20;
 type Row = readonly string[];
 
 /** The table of one answer. */
-export class PrettyEncoder implements AnswerEncoder {
+export class PrettyEncoder implements Encoder {
   readonly contentType = "text/plain; charset=utf-8";
   private readonly cell = new ByteWriter();
-  private readonly cells: readonly Cells[];
-  private readonly header: Row;
-  private readonly widths: number[];
+  private cells: readonly Cells[] = [];
+  private header: Row = [];
+  private widths: number[] = [];
   private readonly decoder = new TextDecoder();
   private held: Row[] | null = [];
   private heldChars = 0;
 
-  constructor(
-    schema: ResultSchema,
-    private readonly heldCharsMax = HELD_CHARS_MAX,
-  ) {
+  constructor(private readonly heldCharsMax = HELD_CHARS_MAX) {}
+
+  begin(schema: ResultSchema): null {
     this.cells = createCells(schema, this.cell, { style: "plain", omitNulls: false });
     this.header = schema.fields.map(({ name }) => name);
     this.widths = this.header.map(widthOf);
-  }
-
-  begin(): null {
     return null;
   }
 
-  batch(batch: ResultBatch): Uint8Array | null {
+  rows(batch: ResultBatch): Uint8Array | null {
     bindAll(this.cells, batch);
     const lines: string[] = [];
     for (let row = 0; row < batch.rowCount; row++) {

@@ -1,10 +1,11 @@
 // The v1 API's CSV: per statement with rows a header line and the rows, each prefixed by name and tags of its series; an empty line between
 // statements, and before a series with other columns.
+import type { ResultBatch } from "../../model/query/result-batch.ts";
 import type { RowTextMaker } from "../../model/query/row-text.ts";
-import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import type { SeriesHead } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer } from "../../model/query/v1-answer.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import type { V1PieceEncoder } from "./row-limit.ts";
+import type { V1Encoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { v1CsvText } from "./text.ts";
 
@@ -12,10 +13,10 @@ import { v1CsvText } from "./text.ts";
 const PART_BYTES = 64 << 10;
 
 /** The CSV encoder of one statement. */
-export class V1CsvEncoder implements V1PieceEncoder {
+export class V1CsvEncoder implements V1Encoder {
   readonly contentType = V1_CONTENT_TYPES.csv;
   private readonly out = new ByteWriter();
-  private readonly rows: V1Rows;
+  private readonly text: V1Rows;
   private head: SeriesHead | null = null;
 
   constructor(
@@ -23,16 +24,18 @@ export class V1CsvEncoder implements V1PieceEncoder {
     kernel?: RowTextMaker,
   ) {
     const texts = { rowStart: "", rowEnd: "\n", separator: "," };
-    this.rows = new V1Rows(this.out, { isCsv: true, epochNs: answer.epochNs, ...texts }, kernel);
+    this.text = new V1Rows(this.out, { isCsv: true, epochNs: answer.epochNs, ...texts }, kernel);
   }
 
-  piece({ head, batch }: SeriesPiece): Uint8Array | null {
-    if (head !== this.head) {
-      this.writeHeader(head);
-      this.head = head;
-      this.rows.begin(head.fields, `${v1CsvText(head.name)},${v1CsvText(tagsText(head))},`);
-    }
-    this.rows.write(batch, 0, batch.rowCount);
+  begin(head: SeriesHead): null {
+    this.writeHeader(head);
+    this.head = head;
+    this.text.begin(head.fields, `${v1CsvText(head.name)},${v1CsvText(tagsText(head))},`);
+    return null;
+  }
+
+  rows(batch: ResultBatch): Uint8Array | null {
+    this.text.write(batch, 0, batch.rowCount);
     return this.out.length >= PART_BYTES ? this.out.take() : null;
   }
 

@@ -23,6 +23,7 @@ import { KernelRowText } from "../../kernel/text/row-text.ts";
 import type { ResultType } from "../../model/query/result-batch.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1Answer } from "../../model/query/v1-answer.ts";
+import { pieceBytes } from "../encoder.ts";
 import { createV1Encoder, v1Broken, v1Bytes, v1Failure, v1Refusal } from "./encode.ts";
 
 let kernel: KernelRowText;
@@ -34,7 +35,7 @@ beforeAll(() => {
 function both(answer: V1Answer, pieces: readonly SeriesPiece[]): string {
   const written = [undefined, kernel].map((maker) => {
     const encoder = createV1Encoder(answer, maker);
-    const parts = [...pieces.map((each) => encoder.piece(each)), encoder.end()];
+    const parts = [...pieces.map(pieceBytes(encoder)), encoder.end()];
     return Buffer.concat(parts.filter((part) => part !== null)).toString("latin1");
   });
   expect(written[1]).toBe(written[0]!);
@@ -142,7 +143,7 @@ describe("values", () => {
           ),
         ];
         for (const maker of [undefined, kernel]) {
-          expect(() => createV1Encoder(ONLY, maker).piece(pieces[0]!)).toThrow(`json: unsupported value: ${word}`);
+          expect(() => pieceBytes(createV1Encoder(ONLY, maker))(pieces[0]!)).toThrow(`json: unsupported value: ${word}`);
         }
         expect(both({ ...ONLY, form: "csv" }, pieces)).toEndWith(`m,,${word}\n`);
       }
@@ -324,11 +325,11 @@ describe("JSON", () => {
     const pieces = Array.from({ length: 9 }, (_, i) => series("m", [["host", String(i)]], V, many.slice(i * 1000, i * 1000 + 1000)));
     for (const chunkRows of [null, 700]) {
       const answer = { ...ONLY, isPretty, chunkRows };
-      const encoder = createV1Encoder(answer, kernel);
+      const encode = pieceBytes(createV1Encoder(answer, kernel));
       let sent = "";
       let breaks = 0;
       for (const each of pieces) {
-        const bytes = encoder.piece(each);
+        const bytes = encode(each);
         if (bytes === null) continue;
         sent += Buffer.from(bytes).toString();
         const documents = (sent + Buffer.from(v1Broken(answer, "out of <luck>")).toString()).split(isPretty ? /(?<=^}\n)/m : /(?<=\n)/);

@@ -1,13 +1,13 @@
 // Entry point of the v1 formats: encoding of a statement's pieces in the worker, and of everything else on the main thread.
 import { TsdbError } from "../../model/errors.ts";
 import type { RowTextMaker } from "../../model/query/row-text.ts";
-import type { SeriesPiece } from "../../model/query/series-piece.ts";
+import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1Answer, V1Message, V1Shape } from "../../model/query/v1-answer.ts";
-import type { PieceEncoder } from "../piece-encoder.ts";
+import { type Encoder, joinParts, pieceBytes } from "../encoder.ts";
 import { V1CsvEncoder, v1CsvRefusal } from "./csv.ts";
 import { brokenV1Json, V1JsonEncoder, v1JsonFailure, v1JsonRefusal } from "./json.ts";
 import { V1MsgpackEncoder, v1MsgpackFailure, v1MsgpackRefusal } from "./msgpack.ts";
-import { LimitedEncoder, type V1PieceEncoder } from "./row-limit.ts";
+import { LimitedEncoder, type V1Encoder } from "./row-limit.ts";
 
 export { v1MsgpackStart } from "./msgpack.ts";
 
@@ -15,12 +15,12 @@ const utf8 = new TextEncoder();
 const NOTHING = new Uint8Array(0);
 
 /** Creates the encoder for the answer of one statement. */
-export function createV1Encoder(answer: V1Answer, kernel?: RowTextMaker, messages: readonly V1Message[] = []): PieceEncoder {
+export function createV1Encoder(answer: V1Answer, kernel?: RowTextMaker, messages: readonly V1Message[] = []): Encoder<SeriesHead> {
   const encoder = formEncoder(answer, kernel, messages);
   return answer.rowLimit === null ? encoder : new LimitedEncoder(encoder, answer.rowLimit);
 }
 
-function formEncoder(answer: V1Answer, kernel: RowTextMaker | undefined, messages: readonly V1Message[]): V1PieceEncoder {
+function formEncoder(answer: V1Answer, kernel: RowTextMaker | undefined, messages: readonly V1Message[]): V1Encoder {
   switch (answer.form) {
     case "json":
       return new V1JsonEncoder(answer, kernel, messages);
@@ -34,8 +34,7 @@ function formEncoder(answer: V1Answer, kernel: RowTextMaker | undefined, message
 /** A complete small answer. */
 export function v1Bytes(answer: V1Answer, pieces: readonly SeriesPiece[], messages: readonly V1Message[] = []): Uint8Array {
   const encoder = createV1Encoder(answer, undefined, messages);
-  const parts = [...pieces.map((piece) => encoder.piece(piece)), encoder.end()];
-  return Buffer.concat(parts.filter((part) => part !== null));
+  return joinParts([...pieces.map(pieceBytes(encoder)), encoder.end()]);
 }
 
 /** The result of a statement that failed before its first byte. CSV does not report errors. */

@@ -4,11 +4,13 @@
 // The bytes returned so far are either empty or end within the rows of a series, so that the caller can end the document if no more follow:
 // `brokenV1Json`.
 
+import { assert } from "../../model/assert.ts";
+import type { ResultBatch } from "../../model/query/result-batch.ts";
 import type { RowTextMaker } from "../../model/query/row-text.ts";
-import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import type { SeriesHead } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
 import { ByteWriter } from "../byte-writer.ts";
-import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
+import type { V1Cut, V1Encoder } from "./row-limit.ts";
 import { V1Rows } from "./rows.ts";
 import { V1Layout, v1JsonText } from "./text.ts";
 
@@ -17,11 +19,11 @@ const PART_BYTES = 64 << 10;
 const COMMA = ",";
 
 /** The JSON encoder of one statement. */
-export class V1JsonEncoder implements V1PieceEncoder {
+export class V1JsonEncoder implements V1Encoder {
   readonly contentType = V1_CONTENT_TYPES.json;
   private readonly out = new ByteWriter();
   private readonly layout: V1Layout;
-  private readonly rows: V1Rows;
+  private readonly text: V1Rows;
   private head: SeriesHead | null = null;
   /** Rows in the current document. */
   private rowsInDocument = 0;
@@ -39,14 +41,18 @@ export class V1JsonEncoder implements V1PieceEncoder {
       rowEnd: `${layout.line(6)}]`,
       separator: `${COMMA}${layout.line(7)}`,
     };
-    this.rows = new V1Rows(this.out, { isCsv: false, epochNs: answer.epochNs, ...texts }, kernel);
+    this.text = new V1Rows(this.out, { isCsv: false, epochNs: answer.epochNs, ...texts }, kernel);
   }
 
-  piece({ head, batch }: SeriesPiece): Uint8Array | null {
-    if (head !== this.head) this.nextSeries(head);
+  begin(head: SeriesHead): null {
+    this.nextSeries(head);
+    return null;
+  }
+
+  rows(batch: ResultBatch): Uint8Array | null {
     const { chunkRows } = this.answer;
     for (let row = 0; row < batch.rowCount; ) {
-      if (chunkRows !== null && this.rowsInDocument === chunkRows) this.nextDocument(head);
+      if (chunkRows !== null && this.rowsInDocument === chunkRows) this.nextDocument();
       const room = chunkRows === null ? batch.rowCount : chunkRows - this.rowsInDocument;
       const end = Math.min(batch.rowCount, row + room);
       this.writeRows(batch, row, end);
@@ -62,16 +68,11 @@ export class V1JsonEncoder implements V1PieceEncoder {
     return this.out.take();
   }
 
-  private writeRows(batch: SeriesPiece["batch"], from: number, to: number): void {
+  private writeRows(batch: ResultBatch, from: number, to: number): void {
     const { out, layout } = this;
-    if (this.rowsInSeries === 0) {
-      out.ascii(`${COMMA}${layout.member(5, "values")}[`);
-      // the comma before the first row is removed
-      const at = out.length;
-      this.rows.write(batch, from, to);
-      out.bytes.copyWithin(at, at + 1, out.length);
-      out.truncate(out.length - 1);
-    } else this.rows.write(batch, from, to);
+    const isFirst = this.rowsInSeries === 0;
+    if (isFirst) out.ascii(`${COMMA}${layout.member(5, "values")}[`);
+    this.text.write(batch, from, to, isFirst ? COMMA.length : 0);
     this.rowsInSeries += to - from;
     this.rowsInDocument += to - from;
   }
@@ -85,7 +86,9 @@ export class V1JsonEncoder implements V1PieceEncoder {
     this.openSeries(head);
   }
 
-  private nextDocument(head: SeriesHead): void {
+  private nextDocument(): void {
+    const { head } = this;
+    assert(head !== null, "rows belong to a series");
     this.closeSeries(true);
     this.closeResult(true);
     this.openList();
@@ -107,7 +110,7 @@ export class V1JsonEncoder implements V1PieceEncoder {
     this.head = head;
     this.rowsInSeries = 0;
     this.out.utf8(headOf(head, this.layout));
-    this.rows.begin(head.fields);
+    this.text.begin(head.fields);
   }
 
   private closeSeries(isPartial: boolean): void {

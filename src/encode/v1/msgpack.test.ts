@@ -4,13 +4,14 @@ import type { Plain } from "../../../test/support/result-batch.ts";
 import { BOOLEAN, FLOAT, INTEGER, ONLY, S, series, TEXT, TIME, V } from "../../../test/support/v1-pieces.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1Answer } from "../../model/query/v1-answer.ts";
+import { pieceBytes } from "../encoder.ts";
 import { createV1Encoder, v1Bytes, v1Failure, v1Refusal } from "./encode.ts";
 
 describe("MessagePack", () => {
   const MSGPACK: V1Answer = { ...ONLY, form: "msgpack" };
   const hex = (answer: V1Answer, pieces: readonly SeriesPiece[]) => {
     const encoder = createV1Encoder(answer);
-    const parts = [...pieces.map((each) => encoder.piece(each)), encoder.end()];
+    const parts = [...pieces.map(pieceBytes(encoder)), encoder.end()];
     return Buffer.concat(parts.filter((part) => part !== null)).toString("hex");
   };
   const BY = [series("g", [["host", "a"]], V, [[1n, 1]]), series("g", [["host", "b"]], V, [[2n, 2]])];

@@ -2,21 +2,21 @@
 // statement are collected, up to a limit.
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
-import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
-import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import type { ResultBatch, ResultColumn, ResultField } from "../../model/query/result-batch.ts";
+import type { SeriesHead } from "../../model/query/series-piece.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message } from "../../model/query/v1-answer.ts";
 import { MsgpackWriter } from "./msgpack-writer.ts";
-import type { V1Cut, V1PieceEncoder } from "./row-limit.ts";
+import type { V1Cut, V1Encoder } from "./row-limit.ts";
 
 const DOCUMENT_BYTES_MAX = 256 << 20;
 
 /** The MessagePack encoder of one statement. */
-export class V1MsgpackEncoder implements V1PieceEncoder {
+export class V1MsgpackEncoder implements V1Encoder {
   readonly contentType = V1_CONTENT_TYPES.msgpack;
   private readonly out = new MsgpackWriter();
   /** Completed series of the document, and rows of the current one. */
   private readonly series = new MsgpackWriter();
-  private readonly rows = new MsgpackWriter();
+  private readonly values = new MsgpackWriter();
   private seriesCount = 0;
   private rowCount = 0;
   private head: SeriesHead | null = null;
@@ -26,13 +26,17 @@ export class V1MsgpackEncoder implements V1PieceEncoder {
     private readonly messages: readonly V1Message[] = [],
   ) {}
 
-  piece({ head, batch }: SeriesPiece): Uint8Array | null {
+  begin(head: SeriesHead): null {
+    if (this.head !== null) this.closeSeries(false);
+    if (this.head !== null && this.answer.chunkRows !== null) this.closeDocument(true);
+    this.head = head;
+    return null;
+  }
+
+  rows(batch: ResultBatch): Uint8Array | null {
+    const { head } = this;
     const { chunkRows } = this.answer;
-    if (head !== this.head) {
-      if (this.head !== null) this.closeSeries(false);
-      if (this.head !== null && chunkRows !== null) this.closeDocument(true);
-      this.head = head;
-    }
+    assert(head !== null, "rows belong to a series");
     for (let row = 0; row < batch.rowCount; row++) {
       if (this.rowCount === chunkRows) {
         this.closeSeries(true);
@@ -41,7 +45,7 @@ export class V1MsgpackEncoder implements V1PieceEncoder {
       this.writeRow(head.fields, batch.columns, row);
       this.rowCount++;
     }
-    if (this.series.length + this.rows.length > DOCUMENT_BYTES_MAX) {
+    if (this.series.length + this.values.length > DOCUMENT_BYTES_MAX) {
       throw new TsdbError("query_limit", "an answer in MessagePack of more than 256 MiB; ask for it with chunked=true, or as JSON");
     }
     return this.out.takeIfAny();
@@ -54,12 +58,12 @@ export class V1MsgpackEncoder implements V1PieceEncoder {
   }
 
   private writeRow(fields: readonly ResultField[], columns: readonly ResultColumn[], row: number): void {
-    this.rows.array(fields.length);
-    for (let i = 0; i < fields.length; i++) writeCell(this.rows, fields[i]!, columns[i]!, row, this.answer.epochNs);
+    this.values.array(fields.length);
+    for (let i = 0; i < fields.length; i++) writeCell(this.values, fields[i]!, columns[i]!, row, this.answer.epochNs);
   }
 
   private closeSeries(isPartial: boolean): void {
-    const { series, rows } = this;
+    const { series, values } = this;
     const { name, tags, fields } = this.head!;
     const hasTags = tags !== null && tags.length > 0;
     series.map(Number(name !== "") + Number(hasTags) + 1 + Number(this.rowCount > 0) + Number(isPartial));
@@ -78,10 +82,10 @@ export class V1MsgpackEncoder implements V1PieceEncoder {
     if (this.rowCount > 0) {
       series.text("values");
       series.array(this.rowCount);
-      series.copy(rows.bytes, 0, rows.length);
+      series.copy(values.bytes, 0, values.length);
     }
     if (isPartial) writePartial(series);
-    rows.truncate(0);
+    values.truncate(0);
     this.rowCount = 0;
     this.seriesCount++;
   }

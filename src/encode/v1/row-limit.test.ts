@@ -5,6 +5,7 @@ import { prng } from "../../../test/support/prng.ts";
 import { INTEGER, ONLY, series } from "../../../test/support/v1-pieces.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1RowLimit } from "../../model/query/v1-answer.ts";
+import { pieceBytes } from "../encoder.ts";
 import { createV1Encoder } from "./encode.ts";
 
 interface Shown {
@@ -23,11 +24,12 @@ function piecesOf(sizes: readonly (readonly number[])[]): SeriesPiece[] {
 /** Not the last result of its request; a document all the same where the limit is reached. */
 function shown(pieces: readonly SeriesPiece[], rowLimit: V1RowLimit, stopsWhenDone: boolean): Shown {
   const encoder = createV1Encoder({ ...ONLY, rowLimit, isLast: false, statementCount: 2 });
+  const encode = pieceBytes(encoder);
   const parts: (Uint8Array | null)[] = [];
   let left = 0;
   for (const piece of pieces) {
     if (stopsWhenDone && encoder.isDone) break;
-    parts.push(encoder.piece(piece));
+    parts.push(encode(piece));
     left += piece.batch.rowCount;
   }
   parts.push(encoder.end());

@@ -1,8 +1,9 @@
 // Applies the row limit to a v1 answer like max-row-limit of version 1.x: further rows are omitted, and the answer is marked. Version 1.x
 // sends answers in parts, and marks a result as partial if the limit is reached in a part after the first and further parts would follow.
-import type { SeriesHead, SeriesPiece } from "../../model/query/series-piece.ts";
+import type { ResultBatch } from "../../model/query/result-batch.ts";
+import type { SeriesHead } from "../../model/query/series-piece.ts";
 import type { V1RowLimit } from "../../model/query/v1-answer.ts";
-import type { PieceEncoder } from "../piece-encoder.ts";
+import type { Encoder } from "../encoder.ts";
 
 /** How an answer ends at its row limit. */
 export interface V1Cut {
@@ -13,7 +14,7 @@ export interface V1Cut {
 }
 
 /** An encoder that can be told that neither the answer nor the request continues. */
-export interface V1PieceEncoder extends PieceEncoder {
+export interface V1Encoder extends Encoder<SeriesHead> {
   end(cut?: V1Cut): Uint8Array | null;
 }
 
@@ -21,10 +22,9 @@ export interface V1PieceEncoder extends PieceEncoder {
 const PART_ROWS = 10_000;
 
 /** Wraps an encoder with a row limit. */
-export class LimitedEncoder implements PieceEncoder {
+export class LimitedEncoder implements Encoder<SeriesHead> {
   readonly contentType: string;
   private rowsLeft: number;
-  private head: SeriesHead | null = null;
   private seriesCount = 0;
   /** Rows of the current series, including those beyond the limit. */
   private rowsOfSeries = 0;
@@ -33,30 +33,32 @@ export class LimitedEncoder implements PieceEncoder {
   private hasOtherSeries = false;
 
   constructor(
-    private readonly encoder: V1PieceEncoder,
+    private readonly encoder: V1Encoder,
     private readonly limit: V1RowLimit,
   ) {
     this.contentType = encoder.contentType;
     this.rowsLeft = limit.rows;
   }
 
-  piece(piece: SeriesPiece): Uint8Array | null {
-    const { head, batch } = piece;
-    if (head !== this.head) {
-      if (this.rowsAtLimit !== null) {
-        this.hasOtherSeries = true;
-        return null;
-      }
-      this.head = head;
-      this.seriesCount++;
-      this.rowsOfSeries = 0;
+  begin(head: SeriesHead): Uint8Array | null {
+    if (this.rowsAtLimit !== null) {
+      this.hasOtherSeries = true;
+      return null;
     }
+    this.seriesCount++;
+    this.rowsOfSeries = 0;
+    return this.encoder.begin(head);
+  }
+
+  rows(batch: ResultBatch): Uint8Array | null {
+    // rows of a series after the limit
+    if (this.hasOtherSeries) return null;
     const rows = Math.min(batch.rowCount, this.rowsLeft);
     this.rowsLeft -= rows;
     if (this.rowsLeft === 0) this.rowsAtLimit ??= this.rowsOfSeries + rows;
     this.rowsOfSeries += batch.rowCount;
-    if (rows === batch.rowCount) return this.encoder.piece(piece);
-    return rows === 0 ? null : this.encoder.piece({ head, batch: { ...batch, rowCount: rows } });
+    if (rows === batch.rowCount) return this.encoder.rows(batch);
+    return rows === 0 ? null : this.encoder.rows({ ...batch, rowCount: rows });
   }
 
   get isDone(): boolean {

@@ -5,6 +5,7 @@ import { prng } from "../../../test/support/prng.ts";
 import { batchOf, type Plain, schemaOf } from "../../../test/support/result-batch.ts";
 import { doubleText, JSON_LAYOUT } from "../../encode/cells/float-text.ts";
 import { createEncoder } from "../../encode/encode.ts";
+import { wholeTable } from "../../encode/encoder.ts";
 import type { QueryFormat } from "../../model/query/query.ts";
 import type { ResultField, ResultType } from "../../model/query/result-batch.ts";
 import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
@@ -39,9 +40,9 @@ class Counting implements RowTextMaker {
 }
 
 async function encoded(format: QueryFormat, fields: ResultField[], batches: Plain[][][], kernel?: RowTextMaker): Promise<string> {
-  const encoder = await createEncoder(format, schemaOf("table", fields), kernel);
-  const parts = [encoder.begin(), ...batches.map((rows) => encoder.batch(batchOf(fields, rows))), encoder.end()];
-  return Buffer.concat(parts.filter((part) => part !== null)).toString("latin1");
+  const encoder = await createEncoder(format, kernel);
+  const all = batches.map((rows) => batchOf(fields, rows));
+  return Buffer.from(wholeTable(encoder, schemaOf("table", fields), all)).toString("latin1");
 }
 
 async function expectSame(fields: ResultField[], batches: Plain[][][]): Promise<void> {
@@ -81,6 +82,7 @@ const KINDS: [type: ResultType, make: (below: (n: number) => number) => Plain][]
   [{ kind: "timestamp", unit: "s", zone: null }, (below) => BigInt.asIntN(64, bits64(below)) >> BigInt(below(64))],
   [{ kind: "timestamp", unit: "ns", zone: null }, (below) => 1_700_000_000_000_000_000n + BigInt(below(1000)) * 10n ** BigInt(below(12))],
   [{ kind: "utf8" }, (below) => TEXTS[below(TEXTS.length)]!.repeat(below(4))],
+  [{ kind: "dictionary" }, (below) => TEXTS[below(TEXTS.length)]!.repeat(below(3))],
 ];
 
 describe("random rows", () => {
@@ -159,6 +161,20 @@ test("rows longer than the room for them, beside short ones", async () => {
   await expectSame(fields, [[["a"], [long], ["b"], [null], [long]], [["c"]], [[""]]]);
 });
 
+test("codes of long strings are written cell by cell, and give the same bytes", async () => {
+  const fields: ResultField[] = [{ name: "tag", type: { kind: "dictionary" } }];
+  const rows = (count: number) => Array.from({ length: count }, (_, row) => [`${row % 2}`.repeat(60_000)]);
+  for (const [count, written] of [
+    [60, 1],
+    [80, 0],
+  ] as const) {
+    const counting = new Counting();
+    const text = await encoded("csv", fields, [rows(count)], counting);
+    expect(counting.written).toBe(written);
+    expect(text).toBe(`tag\n${rows(count).join("\n")}\n`);
+  }
+});
+
 describe("columns in the kernel's memory", () => {
   test("rows of a table with every type, seed 5", async () => {
     const kernel = Kernel.create();
@@ -189,8 +205,9 @@ describe("columns in the kernel's memory", () => {
         columns: chunk.columns.map((column, i) => new ChunkColumn(kernel, table.columns[i]!.type, column, rowCount)),
       };
       for (const format of FORMATS) {
-        const encode = async (kernelText?: RowTextMaker) => (await createEncoder(format, schemaOf("t", fields), kernelText)).batch(batch);
-        expect(Buffer.from((await encode(own))!).equals((await encode())!)).toBe(true);
+        const encode = async (kernelText?: RowTextMaker) =>
+          wholeTable(await createEncoder(format, kernelText), schemaOf("t", fields), [batch]);
+        expect(Buffer.from(await encode(own)).equals(await encode())).toBe(true);
       }
     }
     expect(chunks).toBe(2);
@@ -202,8 +219,8 @@ describe("columns in the kernel's memory", () => {
     const fields: ResultField[] = [{ name: "s", type: { kind: "utf8" } }];
     const encode = async (format: QueryFormat, view: number, kernelText?: RowTextMaker) => {
       const columns = [new ChunkColumn(kernel, ColumnType.string, { dataPtr: view, validityPtr: 0 }, 1)];
-      const bytes = (await createEncoder(format, schemaOf("t", fields), kernelText)).batch({ rowCount: 1, columns });
-      return Buffer.from(bytes!).toString("latin1");
+      const bytes = wholeTable(await createEncoder(format, kernelText), schemaOf("t", fields), [{ rowCount: 1, columns }]);
+      return Buffer.from(bytes).toString("latin1");
     };
     // its own memory is taken before the rest is
     await encode("csv", kernel.heap.allocZeroed(16), own);

@@ -21,7 +21,8 @@ test("rows beyond the limit of an answer are not made", async () => {
   const answer = { v1: { ...ONLY, rowLimit: { rows: 8, isInParts: true } } };
   const options = { retentionPolicy: null, nowNs: 0n, params: null, answer };
   const parts: Uint8Array[] = [];
-  for await (const bytes of encodePieces({ pieces: endless() }, options, "json", { make: () => null }).parts) parts.push(bytes);
+  const encoded = await encodePieces({ pieces: endless() }, options, "json", { make: () => null });
+  for await (const bytes of encoded.parts) parts.push(bytes);
   const { results } = JSON.parse(Buffer.concat(parts).toString());
   expect(results).toEqual([{ statement_id: 0, series: [{ name: "m", columns: ["v"], values: Array(8).fill([0]), partial: true }] }]);
   // the third says that there are more

@@ -2,22 +2,21 @@
 import { expect, test } from "bun:test";
 import { RecordBatchReader, Table, tableToIPC, vectorFromArray } from "apache-arrow";
 import { ArrowEncoder } from "../../../encode/arrow/arrow-encoder.ts";
+import type { ResultField } from "../../../model/query/result-batch.ts";
 import { encapsulated, type IpcMessage, IpcSplitter, splitWhole } from "./ipc-messages.ts";
 
 /** Schema, dictionary, batch; a new dictionary, batch; end. */
 function stream(): Uint8Array {
-  const encoder = new ArrowEncoder({
-    fields: [
-      { name: "host", type: { kind: "dictionary" } },
-      { name: "v", type: { kind: "float", bits: 64 } },
-    ],
-    tableName: "t",
-  });
+  const encoder = new ArrowEncoder();
+  const fields: ResultField[] = [
+    { name: "host", type: { kind: "dictionary" } },
+    { name: "v", type: { kind: "float", bits: 64 } },
+  ];
   const batch = (codes: number[], dictionary: string[]) => {
     const host = { validity: null, values: Uint32Array.from(codes), dictionary };
-    return encoder.batch({ rowCount: codes.length, columns: [host, { validity: null, values: Float64Array.from(codes) }] });
+    return encoder.rows({ rowCount: codes.length, columns: [host, { validity: null, values: Float64Array.from(codes) }] });
   };
-  return Buffer.concat([encoder.begin()!, batch([0, 1, 0], ["a", "b"])!, batch([0, 0], ["c"])!, encoder.end()!]);
+  return Buffer.concat([encoder.begin({ fields, tableName: "t" }), batch([0, 1, 0], ["a", "b"])!, batch([0, 0], ["c"])!, encoder.end()]);
 }
 
 const rowsOf = (bytes: Uint8Array) =>
