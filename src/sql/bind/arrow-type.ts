@@ -1,4 +1,4 @@
-// Names of types as the vendor's engine prints and reads them (`Timestamp(ns)`, `List(Int64)`), and DuckDB's for the same.
+// Type names as the vendor's engine prints and parses them (`Timestamp(ns)`, `List(Int64)`), and the corresponding DuckDB types.
 import { near, TsdbError } from "../../model/errors.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { SqlType } from "../parse/sql-value.ts";
@@ -11,7 +11,7 @@ const NAMES: Readonly<Record<string, string>> = {
   SMALLINT: "Int16",
   INTEGER: "Int32",
   BIGINT: "Int64",
-  // there is no 128-bit integer: results are cut to 64 bits
+  // there is no 128-bit integer: results are narrowed to 64 bits
   HUGEINT: "Int64",
   UTINYINT: "UInt8",
   USMALLINT: "UInt16",
@@ -34,7 +34,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "TIMESTAMP WITH TIME ZONE": 'Timestamp(µs, "UTC")',
 };
 
-/** The vendor's name of a type that DuckDB's typeof() gives, such as `STRUCT(a BIGINT, "b c" VARCHAR[])`. `decode`: for members' names. */
+/** The vendor's name of a type returned by DuckDB's typeof(), such as `STRUCT(a BIGINT, "b c" VARCHAR[])`. `decode` is applied to member
+ *  names. */
 export function arrowTypeName(duckType: string, decode: (name: string) => string = (name) => name): string {
   const text = duckType.trim();
   const simple = NAMES[text];
@@ -54,13 +55,14 @@ export function arrowTypeName(duckType: string, decode: (name: string) => string
   return `Map("entries": non-null Struct("key": non-null ${key}, "value": ${value}), unsorted)`;
 }
 
-/** `name TYPE`, `"quoted name" TYPE`, or, of a row, `TYPE`. */
+/** `name TYPE`, `"quoted name" TYPE`, or, for a row, `TYPE`. */
 function memberName(part: string, index: number, decode: (name: string) => string): string {
   const [, quoted, plain, type] = /^\s*(?:"((?:[^"]|"")*)"|([^\s"(]+))\s+([\s\S]*)$/.exec(part) ?? [];
   if (type === undefined) return `"c${index}": ${arrowTypeName(part, decode)}`;
   return `"${decode(quoted?.replaceAll('""', '"') ?? plain!)}": ${arrowTypeName(type, decode)}`;
 }
 
+/** Member names of a struct type as DuckDB prints it. */
 export function memberNames(struct: string): string[] {
   const inner = /^Struct\(([\s\S]*)\)$/.exec(struct)?.[1];
   return inner === undefined ? [] : splitOutside(inner, ",").map((part) => /^\s*"((?:[^"]|"")*)"/.exec(part)?.[1] ?? "");
@@ -72,7 +74,7 @@ export function memberTypes(struct: string): string[] {
   return inner === undefined ? [] : splitOutside(inner, ",").map((part) => part.replace(/^\s*"(?:[^"]|"")*":\s*/, ""));
 }
 
-/** The parts of a text between `separator`s that stand outside of quotes and parentheses. */
+/** Splits a text at `separator`s outside of quotes and parentheses. */
 function splitOutside(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;
@@ -121,7 +123,7 @@ export interface ArrowType {
   readonly type: SqlType;
   /** As printed. */
   readonly name: string;
-  /** Of a timestamp or duration: nanoseconds of its unit. */
+  /** For timestamps and durations: nanoseconds per unit. */
   readonly unitNs?: bigint;
   readonly zone?: string;
 }
@@ -140,7 +142,7 @@ const UNITS: ReadonlyMap<string, readonly [name: string, ns: bigint]> = new Map(
   }),
 );
 
-/** The type that `arrow_cast` names; null for an unknown one. @throws TsdbError bad_query for an unknown zone */
+/** The type named in `arrow_cast`; null if unknown. @throws TsdbError bad_query for an unknown zone */
 export function parseArrowType(text: string): ArrowType | null {
   const trimmed = text.trim();
   // milliseconds since 1970
@@ -211,7 +213,7 @@ function decimal(name: string, args: readonly string[]): ArrowType | null {
   return { type: { id: "DECIMAL", type_info }, name: `${name}(${width}, ${scale})` };
 }
 
-/** Dictionaries are a way to write values down, no type of values. */
+/** A dictionary is an encoding, not a type of its own. */
 function dictionary(args: readonly string[]): ArrowType | null {
   const [key, value] = args.map(parseArrowType);
   if (args.length !== 2 || key === null || key === undefined || value === null || value === undefined) return null;

@@ -1,30 +1,31 @@
-// Names that WITH makes visible. A view sees the entries before it and those of the queries around it; to go on by one entry copies none.
+// Names defined by WITH. A view contains the entries before it and those of outer queries; extending it by an entry copies nothing.
 
 interface Entry<T> {
   readonly place: number;
   readonly value: T;
 }
 
-/** The entries of one WITH, in their order. */
+/** The entries of one WITH, in order. */
 interface Layer<T> {
   readonly byName: Map<string, Entry<T>[]>;
   count: number;
 }
 
+/** An immutable view of the visible entries. */
 export class CteScope<T> {
   private constructor(
     private readonly layer: Layer<T>,
-    /** Of the layer's entries, how many are seen. */
+    /** Number of the layer's entries that are visible. */
     private readonly seen: number,
     private readonly outer: CteScope<T> | null,
   ) {}
 
-  /** A layer without entries yet, inside of `outer`. */
+  /** An empty layer inside of `outer`. */
   static inside<T>(outer: CteScope<T> | null): CteScope<T> {
     return new CteScope<T>({ byName: new Map(), count: 0 }, 0, outer);
   }
 
-  /** The view that sees one entry more; of several of one name the last. The layer's last view alone goes on. */
+  /** The view extended by one entry; a later entry hides an earlier one of the same name. Only the layer's last view can be extended. */
   with(name: string, value: T): CteScope<T> {
     const { layer } = this;
     if (layer.count !== this.seen) throw new Error("BUG: an entry is put between others");

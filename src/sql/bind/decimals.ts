@@ -1,5 +1,5 @@
-// Decimals as the dialect computes with them: which ones come out of operators, and of values that are brought to one type. 64-bit integers
-// without a sign and with one have only decimals in common.
+// Decimal types in the dialect: result types of operators, and common types of values. 64-bit signed and unsigned integers have only
+// decimals as a common type.
 import { ColumnType } from "../../model/rows/column.ts";
 import type { Kind, Typed, TypeNote } from "./kind.ts";
 
@@ -9,39 +9,43 @@ export interface DecimalType {
 }
 
 const WIDTH_MAX = 38;
-/** Four more digits than the dividend has. */
+/** Additional digits of a quotient's scale. */
 const QUOTIENT_DIGITS = 4;
-/** What numbers are as decimals. */
+/** The decimal type of integers. */
 const INTEGER: DecimalType = { width: 20, scale: 0 };
-/** What 64-bit integers without a sign and with one have in common. */
+/** The common type of signed and unsigned 64-bit integers. */
 export const MIXED_SIGNS = INTEGER;
 const FLOAT: DecimalType = { width: 30, scale: 15 };
 const NARROW_INTEGERS: Readonly<Record<string, number>> = { TINYINT: 3, SMALLINT: 5, INTEGER: 10 };
 
-/** A value, or a column of a query, which has no node. */
+/** A value, or a query's column, which has no node. */
 export type Noted = Pick<Typed, "kind" | "arrow" | "source"> & { readonly node?: Typed["node"] };
 
+/** The vendor's name of a decimal type. */
 export const decimalName = ({ width, scale }: DecimalType): string => `Decimal128(${width}, ${scale})`;
 
+/** The note of a value of a decimal type. */
 export function decimalNote(type: DecimalType): TypeNote & { readonly kind: Kind } {
   return { kind: "float", arrow: decimalName(type) };
 }
 
-/** The type of a value that is a decimal. */
+/** The decimal type of a value; null if it is not a decimal. */
 export function decimalOf({ arrow = "" }: TypeNote): DecimalType | null {
   const [, width, scale] = /^Decimal128\((\d+), (\d+)\)$/.exec(arrow) ?? [];
   return width === undefined ? null : { width: Number(width), scale: Number(scale) };
 }
 
+/** True for an unsigned integer. */
 export function isUnsigned({ source, arrow }: Noted): boolean {
   return arrow?.startsWith("UInt") === true || source?.scan.defs[source.index]?.type === ColumnType.unsigned;
 }
 
+/** True for an unsigned 64-bit integer. */
 export function isUnsigned64({ source, arrow }: Noted): boolean {
   return arrow === "UInt64" || (arrow === undefined && source?.scan.defs[source.index]?.type === ColumnType.unsigned);
 }
 
-/** Known to have a sign. */
+/** True if it is known to be signed. */
 function isSigned(value: Noted): boolean {
   if (value.kind !== "integer" || isUnsigned(value)) return false;
   const { node, source, arrow } = value;
@@ -49,19 +53,19 @@ function isSigned(value: Noted): boolean {
   return node.class === "CONSTANT" || (node.class === "CAST" && !node.cast_type.id.startsWith("U"));
 }
 
-/** Of two 64-bit integers one has a sign. */
+/** True for an unsigned and a signed 64-bit integer. */
 export function haveMixedSigns(left: Noted, right: Noted): boolean {
   return (isUnsigned64(left) && isSigned(right)) || (isSigned(left) && isUnsigned64(right));
 }
 
-/** What a decimal or an integer is as a decimal. */
+/** The decimal type of a decimal or an integer. */
 export function asDecimal(value: Noted): DecimalType | null {
   if (value.kind !== "integer") return decimalOf(value);
   const width = value.node?.class === "CAST" ? NARROW_INTEGERS[value.node.cast_type.id] : undefined;
   return width === undefined ? INTEGER : { width, scale: 0 };
 }
 
-/** The decimal of several values of which one is chosen, each brought to one type with those before it; null: they are no decimals. */
+/** The common decimal type of alternative values, combined from left to right; null if they are not decimals. */
 export function commonDecimal(values: readonly Noted[]): DecimalType | null {
   let common: DecimalType | null = null;
   let before: Noted | null = null;
@@ -74,7 +78,7 @@ export function commonDecimal(values: readonly Noted[]): DecimalType | null {
     else if (before === null) common = own;
     else if (own !== null) common = wider(before.kind === "integer" ? asDecimal(before)! : FLOAT, own);
     else if (haveMixedSigns(before, value)) common = MIXED_SIGNS;
-    // beside a float an integer is one
+    // next to a float, an integer becomes a float
     if (before?.kind !== "float") before = value;
   }
   return common;
@@ -85,7 +89,7 @@ function wider(a: DecimalType, b: DecimalType): DecimalType {
   return limited(Math.max(a.width - a.scale, b.width - b.scale) + scale, scale);
 }
 
-/** What an operator makes of decimals. */
+/** The result type of an operator on decimals. */
 export function resultOf(sign: string, a: DecimalType, b: DecimalType): DecimalType {
   const [wholeA, wholeB] = [a.width - a.scale, b.width - b.scale];
   const scale = Math.max(a.scale, b.scale);

@@ -1,4 +1,4 @@
-// What ORDER BY may name beside DISTINCT: rows that are one in the answer have no other values to be sorted by.
+// Checks ORDER BY with DISTINCT: rows merged into one have no unique other values to sort by.
 import { TsdbError } from "../../model/errors.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Expression, SelectNode } from "../parse/tree.ts";
@@ -35,7 +35,7 @@ function isShown(expression: Expression, items: readonly Expression[]): boolean 
   });
 }
 
-/** An alias or a place stands for its item; columns without what is before their name. */
+/** The text of an expression: aliases and positions replaced by their item, columns without qualifiers. */
 function textOf(expression: Expression, { select_list: items }: SelectNode): string {
   if (expression.class === "CONSTANT") {
     const item = items[Number(expression.value.value) - 1];
@@ -48,7 +48,7 @@ function textOf(expression: Expression, { select_list: items }: SelectNode): str
 
 function plainText(expression: Expression): string {
   if (expression.class === "COLUMN_REF") return expression.column_names.at(-1)!;
-  // literals may be others in the next statement of this shape
+  // literals may differ in the next statement of the same shape
   return JSON.stringify({ ...expression, alias: "" }, (key, value) => {
     if (key === "query_location") return undefined;
     return value?.class === "CONSTANT" ? "constant" : value?.class === "COLUMN_REF" ? value.column_names.at(-1) : value;

@@ -1,6 +1,6 @@
-// The functions a statement may call, by DuckDB's names. An allow-list: what DuckDB adds later, and what reads files, settings or its own
-// catalog, is refused until somebody looks at it; so is what the dialect has not and could run for ever or make too much (printf, reduce,
-// measures of likeness). rewrite/ adds the dialect's own names.
+// The functions that a statement may call, by DuckDB's names. An allow-list: functions that DuckDB adds later, and those that read files,
+// settings or its own catalog, are rejected until reviewed; so are functions outside the dialect that may run forever or produce too much
+// (printf, reduce, similarity measures). rewrite/ adds the dialect's own names.
 import { DOCUMENTED_FUNCTIONS } from "./dialect.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -80,18 +80,19 @@ export const DUCKDB_FUNCTIONS: ReadonlySet<string> = new Set([
   ...WINDOWS,
 ]);
 
-/** What may stand in FROM. */
+/** Functions allowed in FROM. */
 export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set(["generate_series", "range", "unnest"]);
 
 const AGGREGATE_SET = new Set(AGGREGATES);
 const KNOWN_AGGREGATES: ReadonlySet<string> = new Set([...AGGREGATES, ...DOCUMENTED_FUNCTIONS.aggregate]);
 const KNOWN_WINDOWS: ReadonlySet<string> = new Set([...WINDOWS, ...DOCUMENTED_FUNCTIONS.window]);
 
-/** As information_schema tells it. */
+/** The function's type in information_schema. */
 export function functionType(name: string): "AGGREGATE" | "WINDOW" | "SCALAR" {
   return KNOWN_AGGREGATES.has(name) ? "AGGREGATE" : KNOWN_WINDOWS.has(name) ? "WINDOW" : "SCALAR";
 }
 
+/** True for an aggregate function. */
 export function isAggregate(name: string): boolean {
   return AGGREGATE_SET.has(name);
 }

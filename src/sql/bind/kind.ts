@@ -1,4 +1,4 @@
-// What the rewriter knows about a value before DuckDB does: enough to choose between the meanings of an operator.
+// What the rewriter knows about a value before DuckDB does: enough to select the meaning of an operator.
 import type { AggregateRequest } from "../../model/query/aggregate.ts";
 import type { TimeUnit } from "../../model/query/result-batch.ts";
 import type { FieldPredicate, TimeRange } from "../../model/query/scan.ts";
@@ -7,8 +7,8 @@ import type { Interval } from "../parse/interval.ts";
 import type { SqlType } from "../parse/sql-value.ts";
 import type { Expression } from "../parse/tree.ts";
 
-/** "time" is nanoseconds as TIMESTAMP_NS, "coarse" a timestamp of another unit; "duration" is nanoseconds as BIGINT, what one time minus
- *  another gives. */
+/** "time": nanoseconds as TIMESTAMP_NS; "coarse": a timestamp of another unit; "duration": nanoseconds as BIGINT, the difference of two
+ *  times. */
 export type Kind =
   | "time"
   | "coarse"
@@ -26,6 +26,7 @@ export type Kind =
   | "other"
   | "unknown";
 
+/** The kind of a table's column. */
 export function kindOfColumn(type: ColumnType): Kind {
   switch (type) {
     case ColumnType.time:
@@ -43,6 +44,7 @@ export function kindOfColumn(type: ColumnType): Kind {
   }
 }
 
+/** The kind of a DuckDB type. */
 export function kindOfType(type: SqlType): Kind {
   switch (type.id) {
     case "TIMESTAMP":
@@ -88,11 +90,11 @@ export function kindOfType(type: SqlType): Kind {
   }
 }
 
-/** What a timestamp's type says beside that it is one. */
+/** Properties of a timestamp type. */
 export interface Clock {
-  /** Of a "time": the zone that its type carries, by name. Its value is UTC all the same. */
+  /** For "time": the zone of its type, by name. The value is UTC nevertheless. */
   readonly zone?: string;
-  /** Of a "coarse" one. */
+  /** For "coarse". */
   readonly unit?: Exclude<TimeUnit, "ns">;
 }
 
@@ -102,27 +104,27 @@ export function clockOf(values: readonly (Clock & { readonly kind: Kind })[]): C
   return { ...(first?.zone === undefined ? {} : { zone: first.zone }), ...(first?.unit === undefined ? {} : { unit: first.unit }) };
 }
 
-/** `value`, which is one of `values` or made of them; as a timestamp it has their clock. */
+/** `value`, which is or was derived from one of `values`; a timestamp gets their clock. */
 export function withClock(value: Typed, values: readonly (Clock & { readonly kind: Kind })[]): Typed {
   return value.kind === "time" || value.kind === "coarse" ? { ...value, ...clockOf(values) } : value;
 }
 
-/** A column of a scanned table, as an expression names it. */
+/** A column of a scanned table used in an expression. */
 export interface ColumnSource {
   readonly scan: ScanUse;
   /** Index in `scan.defs`. */
   readonly index: number;
 }
 
-/** What a WHERE clause says about one column: true for every row that passes. */
+/** A condition on one column, implied by a WHERE clause for every row that passes. */
 export type Hint =
   | { readonly kind: "time"; readonly scan: ScanUse; readonly range: TimeRange }
   | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] }
   | { readonly kind: "field"; readonly scan: ScanUse; readonly predicate: FieldPredicate }
-  /** Only newest rows of their series pass. */
+  /** Only the newest rows of their series pass. */
   | { readonly kind: "newest"; readonly scan: ScanUse };
 
-/** Columns as DuckDB sees them: their names are encoded (parse/names.ts). */
+/** Columns in DuckDB's form, with encoded names (parse/names.ts). */
 export type EncodedColumns = readonly { readonly name: string; readonly type: ColumnType }[];
 
 /** One reference to a table in the statement. Hints narrow what it reads. */
@@ -131,49 +133,50 @@ export interface ScanUse {
   /** By name, not encoded. */
   readonly defs: readonly ColumnDef[];
   readonly columns: EncodedColumns;
-  /** No row of the table has another time. Absent: unknown. */
+  /** Contains the times of all rows. Absent: unknown. */
   readonly times?: TimeRange;
-  /** What narrows it need not be looked at again. */
+  /** True if the scan applies its conditions exactly, so that they need no second evaluation. */
   readonly selectsExactly: boolean;
-  /** Nothing shows of other rows than the newest of each series, if that has values in the columns of `present`. */
+  /** True if the answer depends only on the newest row of each series, provided that these have values in the columns of `present`. */
   newestOnly: boolean;
   present: readonly ColumnDef[];
-  /** What to give up when it has not: null: only `newestOnly`; else the place of a choice (TableCatalog.choose). */
+  /** What to abandon if they have not: null: only `newestOnly`; otherwise the number of a choice (TableCatalog.choose). */
   stake: number | null;
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
   fields: FieldPredicate[];
 }
 
-/** Groups of a table's rows, made by the storage. */
+/** Groups of a table's rows, computed by the scan. */
 export interface GroupSource {
   readonly request: AggregateRequest;
-  /** Of the groups' columns, encoded, in the order of `aggregateColumns`. */
+  /** Encoded names of the groups' columns, in the order of `aggregateColumns`. */
   readonly columnNames: readonly string[];
-  /** Times of rows that the request leaves out although they pass, because their bins have no start: none may be there. */
+  /** Times of matching rows that the request omits because their bins have no start: there must be none. */
   readonly unbinned: TimeRange;
 }
 
-/** The start of the bin that a table's time column lies in. */
+/** The start of the bin that contains a table's time column. */
 export interface TimeBin {
   readonly scan: ScanUse;
   readonly widthNs: bigint;
   readonly originNs: bigint;
-  /** Below it a bin's start is NULL, because it would lie before the first time there is. */
+  /** Below this, a bin's start is NULL, because it would be before the least i64. */
   readonly firstNs: bigint;
 }
 
-/** What is known of a value's type beside its kind. */
+/** Type information of a value in addition to its kind. */
 export interface TypeNote extends Clock {
-  /** The vendor's name of the type, where DuckDB's type does not say it: a 64-bit integer that is an Int32 there. */
+  /** The vendor's type name, where DuckDB's type differs: a 64-bit integer that is an Int32 there. */
   readonly arrow?: string;
-  /** How many lists lie in each other; of a list whose depth is not known, absent. */
+  /** Nesting depth of lists; absent if unknown. */
   readonly depth?: number;
-  /** The type of the column whose mark (`iox::column::type`) an answer puts on the value; null: none, though it is a plain column. Absent:
+  /** The column type whose mark (`iox::column::type`) an answer puts on the value; null: none, although it is a plain column. Absent:
    *  that of `source`. */
   readonly mark?: ColumnType | null;
 }
 
+/** Copies the type information of a value. */
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
   const { arrow, depth, mark } = value;
   return {
@@ -188,27 +191,27 @@ export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
 export interface Typed extends TypeNote {
   node: Expression;
   kind: Kind;
-  /** A plain column of a table. */
+  /** Set for a plain column of a table. */
   source?: ColumnSource;
-  /** Of such a column: see OutputColumn. */
+  /** For such a column: see OutputColumn. */
   isOptional?: boolean;
-  /** Of a map that is made of two lists: what is known of them. */
+  /** For a map created from two lists: their type information. */
   entries?: readonly TypeNote[];
-  /** Constants. A time may lie outside of i64: then it has no value, but there is an order of it. */
+  /** For constants. A time outside of i64 has no value, but can be compared. */
   timeNs?: bigint;
   text?: string;
   number?: number | bigint;
   boolean?: boolean;
   interval?: Interval;
   bin?: TimeBin;
-  /** Of a time less an open parameter, which is taken for an interval: what it is if that is a time. */
+  /** For a time minus an open parameter, assumed to be an interval: the result if the parameter is a time. */
   difference?: Typed;
-  /** The times that it may have, where it is no column of a scan; worked out when somebody asks. */
+  /** The possible times, if it is not a column of a scan; computed on demand. */
   times?: () => TimeRange;
-  /** A number of rows that is 1 only in newest rows of their series (rewrite/newest.ts). */
+  /** A row number that is 1 only in newest rows of their series (rewrite/newest.ts). */
   numbers?: ScanUse;
-  /** Conditions: what holds when this one is true. */
+  /** For conditions: what is implied if it is true. */
   hints?: readonly Hint[];
-  /** Conditions: true exactly where all hints hold. */
+  /** For conditions: true if the hints are equivalent to it. */
   isExact?: boolean;
 }

@@ -1,5 +1,5 @@
-// Which names an expression may use, and what kind of value each stands for. Where a relation's columns are unknown (COLUMNS(…), table
-// functions) the answer is "unknown", and the rewriter leaves the decision to DuckDB.
+// Name resolution: the names visible to an expression, and the kind of value each denotes. If a relation's columns are unknown (COLUMNS(…),
+// table functions), the kind is "unknown", and DuckDB decides.
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { CteScope } from "./cte-scope.ts";
 import type { ColumnSource, Kind, ScanUse, TypeNote } from "./kind.ts";
@@ -9,41 +9,40 @@ export interface OutputColumn extends TypeNote {
   readonly name: string;
   readonly kind: Kind;
   readonly source?: ColumnSource;
-  /** NULL may be in the place of its value: it comes from a side of a join that some rows have no match in, or is left out of a group. */
+  /** True if it may be NULL although its source is not: it comes from the optional side of an outer join, or from grouping sets. */
   readonly isOptional?: boolean;
   readonly numbers?: ScanUse;
   readonly times?: () => TimeRange;
-  /** An expression that is never NULL, though it is no column of a table: literals, counts. */
+  /** True for an expression that is never NULL, such as literals and counts. */
   readonly isPresent?: boolean;
-  /** An integer that the statement did not make narrow itself: 64 bits wide in the dialect, whatever DuckDB's literals are. */
+  /** True for an integer that the statement did not narrow: it is 64 bits wide in the dialect, whatever DuckDB's literal types. */
   readonly isWide?: boolean;
 }
 
-/** Something in FROM. `columns` null: unknown. */
+/** An item of FROM. `columns` null: unknown. */
 export interface Relation {
   readonly alias: string;
   readonly columns: readonly OutputColumn[] | null;
-  /** A join shows some of its columns once with another relation's: USING, NATURAL. */
+  /** True for a join that merges some of its columns with those of another relation: USING, NATURAL. */
   readonly sharesColumns?: boolean;
 }
 
-/** What a query gives as a table. `columns` null: unknown. */
+/** The result of a query as a table. `columns` null: unknown. */
 export interface Derived {
   readonly columns: readonly OutputColumn[] | null;
-  /** Scans inside whose rows a condition on those columns may choose. */
+  /** Scans inside whose rows may be filtered by a condition on these columns. */
   readonly narrowable: Narrowable;
 }
 
-/** Scans that a condition on their own columns may narrow. "unless null": the rows went through an outer join that may put NULLs in their
- *  place, so a condition that NULL satisfies says nothing about them. "to newest": its rows are numbered, and all that may be said is that
- *  only those with number 1 are wanted. */
+/** Scans that a condition on their own columns may narrow. "unless null": after an outer join that may replace the rows by NULLs, so a
+ *  condition that NULL satisfies implies nothing. "to newest": the rows are numbered, and only restricting them to number 1 is possible. */
 export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to newest">;
 
-/** What the WITH entries give. */
+/** The results of WITH entries. */
 export type CteMap = CteScope<Derived>;
 
 export interface Resolved extends TypeNote {
-  /** The names without a schema in front. */
+  /** The names without a schema prefix. */
   readonly names: string[];
   readonly kind: Kind;
   readonly source?: ColumnSource;
@@ -53,15 +52,16 @@ export interface Resolved extends TypeNote {
   readonly found: boolean;
 }
 
-/** The times of a scan's rows: those that its table has, and those that conditions left. */
+/** The times of a scan's rows: those of its table, restricted by conditions. */
 export function timesOfScan({ range, times = range }: ScanUse): TimeRange {
   return { minNs: times.minNs > range.minNs ? times.minNs : range.minNs, maxNs: times.maxNs < range.maxNs ? times.maxNs : range.maxNs };
 }
 
+/** The names visible in one query. */
 export class Scope {
-  /** Aliases of the select list met so far. */
+  /** Aliases of the select list seen so far. */
   readonly aliases = new Map<string, TypeNote & { readonly kind: Kind }>();
-  /** The times of a scan's rows that expressions of this query see, as far as it is known. */
+  /** The times of a scan's rows visible to expressions of this query, as far as known. */
   timeRange: (scan: ScanUse) => TimeRange = timesOfScan;
 
   constructor(
@@ -79,7 +79,7 @@ export class Scope {
     return { names, kind: "unknown", found: false };
   }
 
-  /** `iox.cpu.usage` and `public.iox.cpu.usage` are `cpu.usage` where cpu is in scope: functions in FROM have no schema. */
+  /** Functions in FROM have no schema: `iox.cpu.usage` and `public.iox.cpu.usage` become `cpu.usage` if cpu is in scope. */
   private withoutSchema(names: readonly string[]): string[] {
     const prefix = names[0] === "public" && names[1] === "iox" ? 2 : names[0] === "iox" ? 1 : 0;
     const table = names[prefix];
@@ -90,7 +90,7 @@ export class Scope {
     return [...names];
   }
 
-  /** The relation of FROM whose column a bare name is, if that can be named with it. */
+  /** The relation whose column a bare name denotes, if it can be used as a qualifier. */
   relationOf(name: string): Relation | null {
     const relation = this.relations.find((each) => columnOf(each, name) !== undefined);
     return relation === undefined || relation.alias === "" || relation.sharesColumns === true ? null : relation;
@@ -112,7 +112,7 @@ export class Scope {
     }
     const alias = this.aliases.get(first!);
     if (alias !== undefined) return names.length === 1 ? { names, ...alias, found: true } : { names, kind: "unknown", found: true };
-    // an unknown relation may hold it: do not look further out
+    // an unknown relation may contain it: do not search outer queries
     if (this.relations.some(({ columns }) => columns === null)) return { names, kind: "unknown", found: true };
     return null;
   }
@@ -136,7 +136,7 @@ function columnOf({ columns }: Relation, name: string): OutputColumn | undefined
   return index.get(name);
 }
 
-/** Columns under the names of an alias list; the first ones only, when it is shorter. */
+/** Columns renamed by an alias list; if it is shorter, only the first ones. */
 export function renameColumns(columns: readonly OutputColumn[] | null, names: readonly string[]): readonly OutputColumn[] | null {
   if (columns === null || names.length === 0) return columns;
   return columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i] }));

@@ -1,5 +1,5 @@
-// What the dialect calls a value's type where DuckDB's type does not say it (Typed.arrow): tags and what is chosen of them are
-// dictionaries, NULL alone has a type of its own. Lists and structs of such values carry the note of what they hold.
+// The dialect's type of a value where DuckDB's type differs (Typed.arrow): tags and values chosen among tags are dictionaries, NULL alone
+// has a type of its own. Lists and structs of such values carry the notes of their contents.
 
 import type { ResultField } from "../../model/query/result-batch.ts";
 import { ColumnType } from "../../model/rows/column.ts";
@@ -11,36 +11,37 @@ export const NULL_TYPE = "Null";
 
 type Noted = Pick<Typed, "arrow" | "source"> & { readonly kind: Kind };
 
-/** A column of a table is a tag, or the value is one of tags. */
+/** True for a tag column, or a value chosen among tags. */
 export function isDictionary({ arrow, source }: Pick<Typed, "arrow" | "source">): boolean {
   return arrow === DICTIONARY || source?.scan.defs[source.index]?.type === ColumnType.tag;
 }
 
+/** True for the constant NULL. */
 export function isNullConstant({ node }: Pick<Typed, "node">): boolean {
   return node.class === "CONSTANT" && node.value.is_null;
 }
 
-/** The type of the column whose mark an answer puts on the value; null: none. */
+/** The column type whose mark an answer puts on the value; null: none. */
 export function markOf({ mark, source }: Pick<Typed, "mark" | "source">): ColumnType | null {
   return mark !== undefined ? mark : (source?.scan.defs[source.index]?.type ?? null);
 }
 
-/** A value that is computed of another, with the mark of that one: casts, signs, lag and lead keep it. */
+/** A value computed from another one that keeps its mark: by casts, signs, lag and lead. */
 export function withMarkOf(computed: Typed, value: Typed | undefined): Typed {
   const mark = value === undefined ? null : markOf(value);
-  // a copy would look at the number of a constant
+  // a copy would read the constant's number
   return mark === null ? computed : { ...computed, mark };
 }
 
 const NARROW: Readonly<Record<string, string>> = { TINYINT: "Int8", SMALLINT: "Int16", INTEGER: "Int32", FLOAT: "Float32" };
 
-/** The type of a value that the statement made narrower than 64 bits; null: it is as wide as literals. */
+/** The type of a value that the statement narrowed below 64 bits; null otherwise. */
 export function narrowType({ node, arrow }: Typed): string | null {
   if (arrow !== undefined) return Object.values(NARROW).includes(arrow) ? arrow : null;
   return node.class === "CAST" ? (NARROW[node.cast_type.id] ?? null) : null;
 }
 
-/** The note of a value that is that one, or one of its kind. */
+/** The note of a value that is `value`, or of the same type. */
 export function sameType(value: Noted | undefined): TypeNote {
   if (value === undefined) return {};
   if (isDictionary(value)) return { arrow: DICTIONARY };
@@ -64,13 +65,13 @@ export function listType(items: readonly Typed[]): TypeNote {
   return arrow !== undefined && isNested(arrow) ? { arrow: `List(${arrow})` } : {};
 }
 
-/** The note of what lies in a list. */
+/** The note of a list's elements. */
 export function itemType({ arrow }: TypeNote): TypeNote {
   const item = /^List\((.*)\)$/s.exec(arrow ?? "")?.[1];
   return item === undefined ? {} : { arrow: item };
 }
 
-/** The note of a struct: of all its members, if one needs one. */
+/** The note of a struct: includes all members if any member needs one. */
 export function structType(members: readonly { readonly name: string; readonly value: Typed }[]): TypeNote {
   const notes = members.map(({ value }) => chosenType([value]).arrow);
   if (!notes.some((arrow) => arrow !== undefined && isNested(arrow))) return {};
@@ -97,12 +98,12 @@ function plainName(kind: Kind): string {
   return PLAIN_NAMES[kind] ?? "other";
 }
 
-/** Only these are noted within lists and structs: the others are DuckDB's own. */
+/** Only these are noted within lists and structs: all others equal DuckDB's types. */
 function isNested(arrow: string): boolean {
   return arrow === DICTIONARY || arrow === NULL_TYPE || /^(List|Struct)\(/.test(arrow);
 }
 
-/** A field of an answer as the note has it. */
+/** A result field with the type of its note. */
 export function notedField(field: ResultField, arrow: string): ResultField {
   const { type } = field;
   if (arrow === DICTIONARY) return type.kind === "utf8" ? { ...field, isDictionary: true } : field;

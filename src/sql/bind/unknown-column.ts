@@ -1,4 +1,4 @@
-// A column that there is not, in the vendor's words: the columns that there are follow, or the one that was most likely meant.
+// The error for an unknown column in the vendor's words: lists the existing columns, or the most similar one.
 
 import { editDistance } from "../../model/edit-distance.ts";
 
@@ -10,24 +10,24 @@ export interface NamedColumns {
 
 const BARE = /^Referenced column "([\s\S]+)" not found in FROM clause!/;
 const QUALIFIED = /^(?:Table|Values list) "([\s\S]+)" does not have a column named "([\s\S]+?)"/;
-/** A table's alias is taken for a value. */
+/** A table's alias is interpreted as a value. */
 const MEMBER = /^Cannot extract field '([\s\S]+)' from expression "([^"]+)" because it is not a struct/;
 const WITHOUT_TABLE = /^Referenced table "([\s\S]+)" not found!/;
 const CANDIDATES = /Candidate bindings: :?\s*([\s\S]+)$/;
-/** What needs no quotes in a statement. */
+/** Names that need no quotes. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
-/** As DataFusion: of the longer name so much is the same. */
+/** DataFusion's threshold for the similarity of names, relative to the longer one. */
 const SIMILARITY_MIN = 0.5;
 
-/** Of a statement's columns so many are looked at, so many listed, and names up to so long compared. */
+/** Limits for the columns examined, the columns listed, and the length of compared names. */
 const COLUMNS_MAX = 1000;
 const LISTED_MAX = 100;
 const COMPARED_CHARS_MAX = 64;
 /** `catalog.schema.table.column` */
 const NAME_PARTS_MAX = 4;
 
-/** Null: `message`, of DuckDB with its names decoded, is about something else. `tables`: all that the statement reads, if it exists.
- *  `written`: the name in the place of the message; none: it is not known. */
+/** Returns null if `message` (DuckDB's, with decoded names) has another cause. `tables`: all existing tables of the statement.
+ *  `written`: the name at the error's position; empty if unknown. */
 export function unknownColumn(message: string, tables: readonly NamedColumns[], written: readonly string[] = []): string | null {
   const qualified = QUALIFIED.exec(message);
   const member = MEMBER.exec(message);
@@ -38,7 +38,7 @@ export function unknownColumn(message: string, tables: readonly NamedColumns[], 
   return `Schema error: No field named ${shown}.${hint(found, tables, CANDIDATES.exec(message)?.[1])}`;
 }
 
-/** The table in front of a column; which column that was is not said. */
+/** An unknown qualifier; the message does not contain the column. */
 function unknownTable(message: string, tables: readonly NamedColumns[], written: readonly string[]): string | null {
   const table = WITHOUT_TABLE.exec(message)?.[1];
   if (table === undefined) return null;
@@ -52,7 +52,7 @@ function hint(name: string, tables: readonly NamedColumns[], candidates: string 
   const similar = flat.find((each) => isSimilar(each, name));
   if (similar !== undefined) return ` Did you mean '${similar}'?.`;
   if (tables.length > 0) return listed(tables);
-  // of a subquery: those that DuckDB finds similar
+  // for a subquery: DuckDB's candidates
   return candidates === undefined ? "" : ` Valid fields are ${candidates.trim()}.`;
 }
 

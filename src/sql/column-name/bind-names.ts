@@ -1,5 +1,5 @@
-// Puts the vendor's names in the place of the aliases that stand for them. A name shows each column with its table, so its binding needs
-// to know what every FROM gives; types play no part.
+// Replaces the aliases of unnamed items by the vendor's column names. A name shows each column with its table, so binding needs the columns
+// of every FROM item; types are irrelevant.
 
 import { STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import { CteScope } from "../bind/cte-scope.ts";
@@ -12,27 +12,27 @@ import type { NameNode } from "./node.ts";
 import { aliasNumber, type ItemNames } from "./select-items.ts";
 import { membersOf } from "./unnest-members.ts";
 
-/** Columns of a table as `*` shows them; null: there is no such table. */
+/** Columns of a table in the order of `*`; null: there is no such table. */
 export type ColumnsOf = (schema: string, table: string) => readonly string[] | null;
 
-/** A column as names show it. */
+/** A column as shown in names. */
 interface Field {
-  /** In front of it; null: it stands alone. */
+  /** Its qualifier; null: none. */
   readonly table: string | null;
   readonly name: string;
 }
 
-/** A table of a FROM. */
+/** An item of FROM. */
 interface Source {
-  /** By which columns may name it. */
+  /** Qualifier of its columns. */
   readonly alias: string;
-  /** Null: they are not known. */
+  /** Null: unknown. */
   readonly fields: readonly Field[] | null;
 }
 
 type Ctes = CteScope<readonly Field[] | null>;
 
-/** Characters of all names of a statement; those beyond it are short. */
+/** Total characters of all names of a statement; beyond it names are abbreviated. */
 const CHARS_MAX = STATEMENT_LIMITS.charsMax;
 const SHORT_CHARS = 200;
 
@@ -41,18 +41,18 @@ export function bindNames(query: QueryNode, names: ItemNames, columnsOf: Columns
   if (names.nodes.length > 0) new Binder(names, columnsOf).query(query, null, CteScope.inside<readonly Field[] | null>(null));
 }
 
-/** Columns by their names, looked up as they are asked for. */
+/** Resolves columns by name, on demand. */
 class FieldScope {
   private index: FieldIndex | null = null;
 
   constructor(
     private readonly sources: readonly Source[],
     private readonly outer: FieldScope | null,
-    /** Of the sources, how many are seen. */
+    /** Number of visible sources. */
     private readonly seen = sources.length,
   ) {}
 
-  /** A column reference as a name shows it; what stands behind the column are members of a structure. */
+  /** A column reference as shown in names; parts after the column are struct members. */
   textOf(names: readonly string[]): string {
     for (let scope: FieldScope | null = this; scope !== null; scope = scope.outer) {
       const found = scope.find(names);
@@ -65,7 +65,7 @@ class FieldScope {
     return names.join(".");
   }
 
-  /** The column that the first `count` names stand for; null: none of this query's. */
+  /** The column denoted by the first `count` names; null: not in this query. */
   find(names: readonly string[]): { readonly field: Field; readonly count: number } | null {
     this.index ??= new FieldIndex(this.sources.slice(0, this.seen));
     return this.index.find(names);
@@ -75,7 +75,7 @@ class FieldScope {
 class FieldIndex {
   private readonly fields = new Map<string, Field>();
   private readonly byTable = new Map<string, Map<string, Field>>();
-  /** The only source whose columns are not known. */
+  /** The only source with unknown columns. */
   private readonly open: string | null;
 
   constructor(sources: readonly Source[]) {
@@ -119,7 +119,7 @@ function lastOf(table: string | null): string {
 }
 
 class Binder {
-  /** Names that are known by now. */
+  /** Names determined so far. */
   private readonly texts: string[] = [];
   private charsLeft = CHARS_MAX;
 
@@ -128,7 +128,7 @@ class Binder {
     private readonly columnsOf: ColumnsOf,
   ) {}
 
-  /** Gives the columns of the answer; null: they are not known. */
+  /** Returns the columns of the result; null: unknown. */
   query(node: QueryNode, outer: FieldScope | null, outerCtes: Ctes): readonly Field[] | null {
     let ctes = outerCtes;
     if (node.cte_map.map.length > 0) {
@@ -180,7 +180,7 @@ class Binder {
     return outputs;
   }
 
-  /** What `unnest` of a structure stands for, named; null: the item is none. */
+  /** Expands and names `unnest` of a struct; null: the item is something else. */
   private members(item: Expression, scope: FieldScope): Expression[] | null {
     const number = aliasNumber(item.alias);
     const node = number === null ? null : this.names.nodes[number]!;
@@ -227,7 +227,7 @@ class Binder {
     return "text" in first ? first.text : (this.texts[first.name] ?? "");
   }
 
-  /** Puts the tables of a FROM behind `sources`. */
+  /** Appends the tables of a FROM to `sources`. */
   private from(ref: TableRef, sources: Source[], outer: FieldScope | null, ctes: Ctes): void {
     const alias = decodeNames(ref.alias);
     switch (ref.type) {
@@ -235,7 +235,7 @@ class Binder {
         sources.push(this.baseTable(ref, alias, ctes));
         return;
       case "SUBQUERY": {
-        // it may see the tables before it (LATERAL)
+        // may use preceding tables (LATERAL)
         const fields = this.query(ref.subquery.node, new FieldScope(sources, outer, sources.length), ctes);
         sources.push(sourceOf(alias, renamed(fields, ref.column_name_alias)));
         return;
@@ -279,14 +279,14 @@ class Binder {
     return { ...source, alias: alias !== "" ? alias : written.at(-1)! };
   }
 
-  /** Binds the queries in an expression. */
+  /** Processes the queries within an expression. */
   private subqueries(node: Expression, scope: FieldScope | null, ctes: Ctes): void {
     if (node.class === "SUBQUERY") this.query(node.subquery.node, scope, ctes);
     for (const child of childrenOf(node)) this.subqueries(child, scope, ctes);
   }
 }
 
-/** Under an alias all columns are that one's; without one they stay whose they were. */
+/** With an alias all columns get it as qualifier; otherwise they keep theirs. */
 function sourceOf(alias: string, fields: readonly Field[] | null): Source {
   return { alias, fields: alias === "" ? fields : (fields?.map(({ name }) => ({ table: alias, name })) ?? null) };
 }
@@ -309,7 +309,7 @@ function starFields(star: Star, sources: readonly Source[]): readonly Field[] | 
   return fields;
 }
 
-/** Of a SELECT, but for those of its FROM. */
+/** The expressions of a SELECT, without those of its FROM. */
 function expressionsOf(node: SelectNode): Expression[] {
   const { select_list, where_clause, group_expressions, having, qualify, modifiers } = node;
   const ordered = modifiers.flatMap((modifier): (Expression | null)[] => {

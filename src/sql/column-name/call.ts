@@ -1,4 +1,4 @@
-// Calls of functions: their own grammars (EXTRACT, TRIM, …), what may stand behind the arguments, and the queries in parentheses.
+// Parses calls: special grammars (EXTRACT, TRIM, …), clauses after the arguments, and queries in parentheses.
 import type { Token } from "../parse/tokens.ts";
 import { firstName } from "./function-name.ts";
 import { shownCall, structOf } from "./list-operator.ts";
@@ -8,12 +8,12 @@ import { type TokenReader, UNNAMED } from "./token-reader.ts";
 import { readType } from "./type-name.ts";
 import { readOrders, readOver } from "./window.ts";
 
-/** Whether a query in parentheses begins here, or `ahead` of here. */
+/** True if a query in parentheses starts here, or `ahead` tokens further. */
 export function startsQuery(reader: TokenReader, ahead = 0): boolean {
   return reader.isSymbol("(", ahead) && ["select", "with", "values", "table"].includes(reader.word(ahead + 1));
 }
 
-/** Goes past a query; gives where its SELECT begins. */
+/** Skips a query; returns the position of its SELECT. */
 export function readQuery(reader: TokenReader): InnerQuery {
   const close = reader.brackets.closing(reader.at);
   let at = reader.at + 1;
@@ -27,14 +27,14 @@ export function readQuery(reader: TokenReader): InnerQuery {
   return null;
 }
 
-/** At the parenthesis behind the name `token`. */
+/** Positioned at the parenthesis after the name `token`. */
 export function readCall(reader: TokenReader, token: Token): NameNode {
   reader.expectSymbol("(");
   const special = token.kind === "word" ? SPECIAL.get(token.text) : undefined;
   return special?.(reader) ?? readPlainCall(reader, token.text);
 }
 
-/** Grammars of their own, by names. Nothing is read twice: what is nested would take time with a power of its depth. */
+/** Special grammars by function name. Nothing is parsed twice: nested calls would take exponential time. */
 const SPECIAL: ReadonlyMap<string, (reader: TokenReader) => NameNode> = new Map([
   ["cast", (reader: TokenReader) => readCast(reader, false)],
   ["try_cast", (reader: TokenReader) => readCast(reader, true)],
@@ -76,7 +76,7 @@ function readExtract(reader: TokenReader): NameNode {
   return plainCall("date_part", [text(stringText(part.kind === "word" ? part.text.toUpperCase() : part.text)), value]);
 }
 
-/** `position('a' IN s)`; what stands before IN is an operand, not a test. Or an ordinary call. */
+/** `position('a' IN s)`: what precedes IN is an operand, not a test. Otherwise an ordinary call. */
 function readPosition(reader: TokenReader): NameNode {
   const needle = reader.expression(BEFORE_IN);
   if (reader.takeWord("in")) {
@@ -169,7 +169,7 @@ function readGroupOrders(reader: TokenReader): readonly NameOrder[] {
   return orders;
 }
 
-/** Without the parenthesis behind them. */
+/** After the opening parenthesis. */
 function readArguments(reader: TokenReader): NameNode[] {
   const args: NameNode[] = [];
   if (reader.isSymbol(")")) return args;

@@ -1,4 +1,4 @@
-// Expressions as the vendor's grammar reads them: what an operator takes decides what of it a name shows.
+// Parses expressions with the vendor's grammar: precedence determines what a name shows.
 import type { Token } from "../parse/tokens.ts";
 import { readCall, readQuery, startsQuery } from "./call.ts";
 import { listOperator, subscript } from "./list-operator.ts";
@@ -7,7 +7,7 @@ import { type NameNode, parts, plainCall, text } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 import { readType } from "./type-name.ts";
 
-/** How tightly operators bind, by the vendor's parser. */
+/** Binding powers of operators in the vendor's parser. */
 const BINDS = {
   or: 5,
   and: 10,
@@ -56,7 +56,7 @@ const WORDS: ReadonlyMap<string, BinaryOperator> = new Map([
   ...operatorsOf(BINDS.zone, { at: "" }),
 ]);
 
-/** Tests, casts and members of one operand; chains of operators may be of any length. */
+/** Maximum tests, casts and member accesses on one operand; operator chains may be of any length. */
 const WRAPS_MAX = 200;
 
 export function readExpression(reader: TokenReader, above = 0): NameNode {
@@ -154,7 +154,7 @@ function readIn(reader: TokenReader, value: NameNode, isNot: boolean): NameNode 
   return { kind: "in", value, isNot, items };
 }
 
-/** Expressions with commas between them, up to `close`, which is read too. */
+/** A comma-separated list up to and including `close`. */
 export function readList(reader: TokenReader, close: string): NameNode[] {
   const items: NameNode[] = [];
   if (reader.takeSymbol(close)) return items;
@@ -183,7 +183,7 @@ function readPrefix(reader: TokenReader): NameNode {
   }
 }
 
-/** `5.` is two tokens. */
+/** `5.` consists of two tokens. */
 function readNumber(reader: TokenReader, token: Token): NameNode {
   const isPoint = reader.token?.start === token.end && reader.takeSymbol(".");
   const written = isPoint ? `${token.text}.` : token.text;
@@ -210,7 +210,7 @@ function readSymbol(reader: TokenReader, symbol: string): NameNode {
   throw UNNAMED;
 }
 
-/** A minus before a number or an interval belongs to it. */
+/** A minus before a number or an interval is part of it. */
 function readMinus(reader: TokenReader): NameNode {
   const isDirect = reader.token?.kind === "number" || reader.word() === "interval";
   const value = readExpression(reader, BINDS.product);
@@ -248,14 +248,14 @@ const CONSTANTS: ReadonlyMap<string, NameNode> = new Map([
 ]);
 /** Functions without parentheses. */
 const BARE_CALLS: ReadonlySet<string> = new Set(["current_date", "current_time", "current_timestamp"]);
-/** Types that may stand before a text. */
+/** Types that may precede a string literal. */
 const TYPED: ReadonlySet<string> = new Set(["date", "time", "timestamp", "timestamptz"]);
-/** They begin what is no expression, or end one. */
+/** Keywords that cannot start an expression. */
 const RESERVED: ReadonlySet<string> = new Set(
   "as when then else end and or from where group having order select union in is by on".split(" "),
 );
 
-/** `SELECT group FROM t`: where an operand has to be and what follows is no part of a clause, it is a column. */
+/** `SELECT group FROM t`: a keyword is a column where an operand is required and no clause follows. */
 function mayBeName({ token }: TokenReader, word: string): boolean {
   if (["from", "select", "when", "then", "else", "end", "as"].includes(word)) return false;
   return token === undefined || token.kind === "symbol" || (token.kind === "word" && ["from", "as"].includes(token.text));
@@ -346,7 +346,7 @@ function readCase(reader: TokenReader): NameNode {
 const UNIT =
   /^(?:year|quarter|month|week|day|hour|minute|second|millisecond|microsecond|nanosecond|decade|century|millennium)s?$|^centuries$|^millennia$/;
 
-/** Behind the word INTERVAL: a text or a number, and a unit if there is one. */
+/** After INTERVAL: a text or a number, and an optional unit. */
 function readInterval(reader: TokenReader): NameNode {
   const value = reader.next();
   const amount = value.kind === "string" ? stringValue(value) : value.text;

@@ -1,4 +1,4 @@
-// Second names of the vendor's functions. A call by one is shown under it, with its arguments in the long form (node.ts) and nothing else.
+// Second names of the vendor's functions. A call by one is shown under this name, with its arguments in the long form (node.ts).
 
 const SECOND_NAMES: Readonly<Record<string, string>> = {
   avg: "mean",
@@ -64,12 +64,12 @@ const FIRST_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(SECOND_NAMES).flatMap(([first, others]) => others.split(" ").map((other) => [other, first] as const)),
 );
 
-/** The name that a function has; null where `name` is it. */
+/** The primary name of a function; null if `name` is it. */
 export function firstName(name: string): string | null {
   return FIRST_NAMES.get(name) ?? null;
 }
 
-/** Functions that give lists, for the operators that mean another thing on lists. */
+/** Functions that return lists, for operators with another meaning on lists. */
 const LIST_FUNCTIONS: ReadonlySet<string> = new Set(
   `make_array array_append array_concat array_distinct array_except array_intersect array_pop_back array_pop_front array_positions
    array_prepend array_remove array_remove_all array_remove_n array_repeat array_replace array_replace_all array_replace_n array_resize

@@ -1,10 +1,10 @@
-// Operators that are functions where a list, a map or a structure stands at their side.
+// Operators that become functions next to a list, a map or a struct.
 import { givesList } from "./function-name.ts";
 import { numberText, stringText, stringValue } from "./literal.ts";
 import { type NameCall, type NameNode, parts, plainCall } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 
-/** How many lists are in each other; 0: it is none, as far as its words say. */
+/** Nesting depth of a list; 0 if it is not one, as far as its text shows. */
 function listDepth(node: NameNode): number {
   if (node.kind === "cast") return node.type.split("List(").length - 1;
   if (node.kind !== "call" || !givesList(node.name)) return 0;
@@ -14,10 +14,10 @@ function listDepth(node: NameNode): number {
   return Math.max(1, list === undefined ? 0 : listDepth(list));
 }
 
-/** Items of a list are of one type: the first ones say which. */
+/** All elements have one type: the first ones determine it. */
 const LOOKED_AT = 4;
 
-/** Null: it is an operator as any other. */
+/** Returns null for an ordinary operator. */
 export function listOperator(sign: string, left: NameNode, right: NameNode): NameNode | null {
   if (sign !== "||" && sign !== "@>" && sign !== "<@") return null;
   const [a, b] = [listDepth(left), listDepth(right)];
@@ -29,7 +29,7 @@ export function listOperator(sign: string, left: NameNode, right: NameNode): Nam
   return plainCall("array_has_all", sign === "@>" ? [left, right] : [right, left]);
 }
 
-/** Behind `value[`. */
+/** After `value[`. */
 export function subscript(reader: TokenReader, value: NameNode): NameNode {
   const key = reader.token;
   if (key?.kind === "string" && reader.isSymbol("]", 1)) {
@@ -63,7 +63,7 @@ export function rawText(node: NameNode): string {
   return match[1]!;
 }
 
-/** Calls that are shown as what they do. */
+/** Calls that are shown as operators. */
 export function shownCall(call: NameCall): NameNode {
   const { name, args, written } = call;
   const [first, second] = args;
@@ -85,7 +85,7 @@ export function shownCall(call: NameCall): NameNode {
   return call;
 }
 
-/** `struct(1 AS a, 2)`: members without a name are called by their place. */
+/** `struct(1 AS a, 2)`: unnamed members are called by their position. */
 export function structOf(members: readonly { readonly name: string | null; readonly value: NameNode }[], written: string | null): NameNode {
   if (members.every(({ name }) => name === null))
     return plainCall(

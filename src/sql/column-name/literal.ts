@@ -1,4 +1,4 @@
-// Literals in names: the vendor's type with the value in parentheses, however the literal is written.
+// Literals in names: the vendor's type with the value in parentheses, whatever the literal's notation.
 import { negateInterval, parseInterval } from "../parse/interval.ts";
 import type { Token } from "../parse/tokens.ts";
 import { UNNAMED } from "./token-reader.ts";
@@ -21,7 +21,7 @@ export function numberText(written: string, isNegative: boolean): string {
   return `Float64(${floatText(Number(signed))})`;
 }
 
-/** The shortest digits that give the number, all of them: no exponent. */
+/** The shortest exact digits of a number, without an exponent. */
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
@@ -36,7 +36,7 @@ export function floatText(value: number): string {
 
 export const stringText = (value: string): string => `Utf8("${value}")`;
 
-/** What stands between the quotes of a string token. */
+/** The text between the quotes of a string token. */
 export function stringValue({ text }: Token): string {
   if (text.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'");
   if (text.startsWith("$")) {
@@ -65,7 +65,7 @@ export function binaryText(hex: string): string {
   return `Binary("${Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex").join(",")}")`;
 }
 
-/** Of what follows INTERVAL; as it is written if it is none. */
+/** The text after INTERVAL; unchanged if it is not an interval. */
 export function intervalText(written: string, isNegative: boolean): string {
   const interval = parseInterval(written);
   if (interval === null) return written;

@@ -1,20 +1,20 @@
-// The text of a name, of bounded length: the long form of a call by its second name has its arguments twice.
+// Prints a name with a maximum length: the long form of a call by its second name contains its arguments twice.
 import { intervalText, numberText } from "./literal.ts";
 import type { NameCall, NameNode, NameOrder, NameWindow } from "./node.ts";
 
 export interface NameContext {
-  /** A column as the name shows it: with its table in front. */
+  /** A column as shown in names: with its table. */
   column(names: readonly string[]): string;
-  /** The name of the first column of the query whose SELECT is at that place. */
+  /** The name of the first column of the query whose SELECT is at this position. */
   firstOf(query: number): string;
 }
 
-/** Window functions that are no aggregates. */
+/** Window functions other than aggregates. */
 const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(
   "row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value".split(" "),
 );
 
-/** How tightly operators bind where the long form decides about parentheses; all others 30. */
+/** Binding powers that determine parentheses in the long form; 30 for all others. */
 const BINDS: ReadonlyMap<string, number> = new Map(
   Object.entries({
     ...{ OR: 5, AND: 10, "=": 15, "!=": 15, "<=": 15, ">=": 15, "<": 20, ">": 20 },
@@ -23,7 +23,7 @@ const BINDS: ReadonlyMap<string, number> = new Map(
 );
 const bindsOf = (operator: string) => BINDS.get(operator) ?? 30;
 
-/** At most `charsMax` characters; a longer one ends with an ellipsis. */
+/** At most `charsMax` characters; longer names end with an ellipsis. */
 export function nameText(node: NameNode, context: NameContext, charsMax: number): string {
   const writer = new NameWriter(context, charsMax);
   writer.short(node);
@@ -110,7 +110,7 @@ class NameWriter {
     }
   }
 
-  /** A chain of operators nests to the left, as deep as it is long. */
+  /** A chain of operators is nested to the left, as deep as it is long. */
   private putBinary(top: Extract<NameNode, { kind: "binary" }>, isLong: boolean): void {
     const chain = [top];
     for (let next = top.left; next.kind === "binary"; next = next.left) chain.push(next);
@@ -134,10 +134,10 @@ class NameWriter {
     this.out += isLong ? `${node.words} (<subquery>)` : node.words;
   }
 
-  /** By its second name. */
+  /** A call by its second name. */
   private putWritten({ args, isWithinGroup, orders }: NameCall, written: string): void {
     this.out += `${written}(`;
-    // what WITHIN GROUP orders by is the first argument
+    // the ORDER BY value of WITHIN GROUP is the first argument
     this.putList(isWithinGroup ? [...orders.map(({ value }) => value), ...args] : args, ",", true);
     this.out += ")";
   }

@@ -1,30 +1,30 @@
-// An expression of a select list as its name shows it. The vendor writes an expression in two forms: the short one names a column (casts
-// and aliases do not show), the long one stands within some names, such as the arguments of a function that is called by its second name.
+// An expression of a select list in the form needed for its name. The vendor prints expressions in two forms: the short one names columns
+// (without casts and aliases), the long one is used inside some names, such as for arguments of a function called by its second name.
 
-/** A query in an expression, by the place of its SELECT among the tokens; null: its first column has no name of its own. */
+/** A query in an expression, by the token position of its SELECT; null: its first column has no name of its own. */
 export type InnerQuery = number | null;
 
 export type NameNode =
   | { readonly kind: "text"; readonly text: string }
-  /** As written, with the minus that belongs to it. */
+  /** As written, including a minus sign. */
   | { readonly kind: "number"; readonly written: string; readonly isNegative: boolean }
   | { readonly kind: "interval"; readonly written: string; readonly isNegative: boolean }
   /** As written, without quotes. */
   | { readonly kind: "column"; readonly names: readonly string[] }
-  /** Words around expressions, the same in both forms. */
+  /** Text around expressions, the same in both forms. */
   | { readonly kind: "parts"; readonly parts: readonly (string | NameNode)[] }
   | { readonly kind: "binary"; readonly left: NameNode; readonly operator: string; readonly right: NameNode }
   | { readonly kind: "cast"; readonly value: NameNode; readonly type: string; readonly isTry: boolean }
   | { readonly kind: "in"; readonly value: NameNode; readonly isNot: boolean; readonly items: readonly NameNode[] }
   | { readonly kind: "query"; readonly form: "scalar"; readonly query: InnerQuery }
-  /** IN and EXISTS: the short form does not say of what. */
+  /** IN and EXISTS: the short form omits the query. */
   | { readonly kind: "query"; readonly form: "test"; readonly value: NameNode | null; readonly words: string }
   | NameCall;
 
 export interface NameCall {
   readonly kind: "call";
   readonly name: string;
-  /** The second name by which it is called. */
+  /** The second name used in the call. */
   readonly written: string | null;
   readonly args: readonly NameNode[];
   readonly isDistinct: boolean;
@@ -32,7 +32,7 @@ export interface NameCall {
   readonly nulls: string;
   readonly filter: NameNode | null;
   readonly orders: readonly NameOrder[];
-  /** The orders are those of WITHIN GROUP. */
+  /** True if the orders are those of WITHIN GROUP. */
   readonly isWithinGroup: boolean;
   readonly over: WindowSlot | null;
 }
@@ -55,7 +55,7 @@ export interface NameFrame {
   readonly end: string;
 }
 
-/** A window, or the name of one that is written behind the select list. */
+/** A window, or the name of one defined after the select list. */
 export interface WindowSlot {
   window: NameWindow | null;
   readonly base: string | null;

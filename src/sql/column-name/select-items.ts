@@ -1,5 +1,5 @@
-// The items of all select lists among a statement's tokens. One without a name of its own gets an alias that stands for the name; which
-// name that is depends on the tables too, and is bound in the tree (bind-names.ts).
+// Processes the items of all select lists in a statement's tokens. An unnamed item gets an alias that stands for its name; the final name
+// depends on the tables, and is determined on the tree (bind-names.ts).
 import { ident, internalName } from "../parse/names.ts";
 import type { Token } from "../parse/tokens.ts";
 import { startsQuery } from "./call.ts";
@@ -8,15 +8,15 @@ import type { NameNode, NameWindow, WindowSlot } from "./node.ts";
 import { TokenReader } from "./token-reader.ts";
 import { readWindow } from "./window.ts";
 
-/** How the first column of a query is called: by itself, or as one of the names. */
+/** The name of a query's first column: a text, or the number of a name. */
 export type FirstItem = { readonly text: string } | { readonly name: number };
 
 export interface ItemNames {
   /** By the numbers in the aliases. */
   readonly nodes: readonly NameNode[];
-  /** First items by the places of their SELECTs. */
+  /** First items by the positions of their SELECTs. */
   readonly firsts: ReadonlyMap<number, FirstItem>;
-  /** How many SELECTs the statement has. */
+  /** Number of SELECTs in the statement. */
   readonly selectCount: number;
 }
 
@@ -27,24 +27,25 @@ export interface NamedTokens {
 
 const ALIAS = "name";
 
-/** The alias that stands for a name; `aliasNumber` is its way back. */
+/** The alias of a name; `aliasNumber` is the inverse. */
 const aliasOf = (index: number) => internalName(ALIAS, index);
 
 const ALIAS_PATTERN = new RegExp(`^${internalName(ALIAS, 0).slice(0, -1)}(\\d+)$`);
 
-/** Which name an alias stands for; null: it is one of the user's. */
+/** The number of the name that an alias stands for; null: a user's alias. */
 export function aliasNumber(alias: string): number | null {
   const match = ALIAS_PATTERN.exec(alias);
   return match === null ? null : Number(match[1]);
 }
 
-/** What may stand behind a select list. */
+/** Keywords that may follow a select list. */
 const BEHIND: ReadonlySet<string> = new Set(
   `from where group having order limit offset union intersect except minus window qualify fetch into sort cluster distribute for
    using`.split(/\s+/),
 );
 const STAR_CLAUSES: ReadonlySet<string> = new Set(["exclude", "except", "replace", "rename"]);
 
+/** Adds an alias for each unnamed item of the select lists. */
 export function nameItems(tokens: readonly Token[]): NamedTokens {
   const list = new ItemLists(tokens);
   for (let at = 0; at < tokens.length; at++) if (tokens[at]!.kind === "word" && tokens[at]!.text === "select") list.read(at);
@@ -55,7 +56,7 @@ interface Item {
   readonly node: NameNode;
   /** Its last token. */
   readonly last: number;
-  /** Windows that it calls by their names. */
+  /** Named windows that it uses. */
   readonly slots: readonly WindowSlot[];
 }
 
@@ -63,7 +64,7 @@ class ItemLists {
   private readonly reader: TokenReader;
   private readonly nodes: NameNode[] = [];
   private readonly firsts = new Map<number, FirstItem>();
-  /** What is put behind tokens. */
+  /** Tokens to insert, by the token that they follow. */
   private readonly added = new Map<number, Token>();
   private selectCount = 0;
 
@@ -82,7 +83,7 @@ class ItemLists {
     return { tokens, names };
   }
 
-  /** The list of the SELECT at `select`. */
+  /** Processes the list of the SELECT at `select`. */
   read(select: number): void {
     const { reader } = this;
     this.selectCount++;
@@ -105,7 +106,7 @@ class ItemLists {
     if (first !== null && first !== "named") this.firsts.set(select, first);
   }
 
-  /** Goes past an item: one without a name; how it is called; null: nobody knows. */
+  /** Skips an item and returns it if unnamed, otherwise its name; null: unknown. */
   private item(): Item | FirstItem | null {
     const { reader } = this;
     const start = reader.at;
@@ -137,7 +138,7 @@ class ItemLists {
     return { name };
   }
 
-  /** Apart from the token before it, and not a part of what follows. */
+  /** Inserts a token with space around it. */
   private add(behind: number, text: string): void {
     const { end } = this.tokens[behind]!;
     this.added.set(behind, { kind: "word", text, start: end + 1, end });
@@ -161,7 +162,7 @@ class ItemLists {
     return token.kind === "word" && BEHIND.has(token.text);
   }
 
-  /** Goes past `*` and `t.*` with what they leave out; false: it is none. */
+  /** Skips `*` and `t.*` with its EXCLUDE list; returns false if there is none. */
   private star(): boolean {
     const { reader } = this;
     let ahead = 0;
@@ -174,7 +175,7 @@ class ItemLists {
     return true;
   }
 
-  /** To the comma behind what begins at `start`, or to the end of the list. */
+  /** Skips to the next comma after `start`, or to the end of the list. */
   private skip(start: number): void {
     const { reader } = this;
     let depth = 0;
@@ -189,7 +190,7 @@ class ItemLists {
     }
   }
 
-  /** The WINDOW clause behind the select list. */
+  /** The WINDOW clause after the select list. */
   private windows(): ReadonlyMap<string, NameWindow> {
     const { reader } = this;
     for (; reader.token !== undefined; reader.at++) {

@@ -1,9 +1,9 @@
-// Goes through a statement's tokens, and gives up by throwing one value: what is not understood gets no name here.
+// A cursor over a statement's tokens. Gives up by throwing a constant: expressions that it does not understand get no name here.
 import { Brackets } from "../parse/brackets.ts";
 import type { Token } from "../parse/tokens.ts";
 import type { NameNode, WindowSlot } from "./node.ts";
 
-/** Thrown where an expression is none that the vendor names. */
+/** Thrown for expressions that the vendor does not name. */
 export const UNNAMED: unique symbol = Symbol("no name");
 
 /** Operators of four, three and two characters. */
@@ -13,20 +13,21 @@ const OPERATORS: readonly ReadonlySet<string>[] = [
   new Set(["<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "~*", "!~", "~~", "::", "@>", "<@", "->", "//", ":=", "=>", "&&", "@@", "**"]),
 ];
 
-/** Expressions inside of each other; deeper ones are refused anyway. */
+/** Maximum nesting of expressions; deeper ones are rejected anyway. */
 const DEPTH_MAX = 400;
 
 /** Reads an expression up to an operator that binds no tighter than `above`. */
 export type ReadExpression = (reader: TokenReader, above: number) => NameNode;
 
+/** The cursor. */
 export class TokenReader {
   at = 0;
-  /** Windows that were called by their names. */
+  /** Named windows used so far. */
   readonly slots: WindowSlot[] = [];
   private found: Brackets | null = null;
   private depth = 0;
 
-  /** `readExpression`: the grammar's, which calls and windows in an expression need for what stands in them. */
+  /** @param readExpression the grammar, needed for calls and windows within expressions */
   constructor(
     readonly tokens: readonly Token[],
     private readonly readExpression: ReadExpression,
@@ -45,7 +46,7 @@ export class TokenReader {
     return this.tokens[this.at + ahead];
   }
 
-  /** The folded word here; "" for anything else. */
+  /** The folded word at the cursor; "" for anything else. */
   word(ahead = 0): string {
     const token = this.tokens[this.at + ahead];
     return token?.kind === "word" ? token.text : "";
@@ -62,7 +63,7 @@ export class TokenReader {
     return token;
   }
 
-  /** Up to three words in a row. */
+  /** Consumes up to three consecutive words. */
   takeWord(first: string, second?: string, third?: string): boolean {
     if (this.word() !== first) return false;
     if (second !== undefined && this.word(1) !== second) return false;
@@ -85,7 +86,7 @@ export class TokenReader {
     if (!this.takeWord(first, second, third)) throw UNNAMED;
   }
 
-  /** The operator of symbols here, as many of them as belong together; "" for none. */
+  /** Consumes an operator of symbols, the longest one; "" if there is none. */
   operator(): string {
     const { tokens, at } = this;
     const first = tokens[at];
@@ -102,12 +103,12 @@ export class TokenReader {
     return first.text;
   }
 
-  /** The expression here; see ReadExpression. */
+  /** The expression at the cursor; see ReadExpression. */
   expression(above = 0): NameNode {
     return this.readExpression(this, above);
   }
 
-  /** Into an expression in another one. */
+  /** Enters a nested expression. */
   enter(): void {
     if (++this.depth > DEPTH_MAX) throw UNNAMED;
   }
@@ -116,7 +117,7 @@ export class TokenReader {
     this.depth--;
   }
 
-  /** What `read` gives; null, and back at the same place, where it gives up. */
+  /** The result of `read`; null, with the cursor restored, if it gives up. */
   attempt<T>(read: () => T): T | null {
     const { at } = this;
     this.depth = 0;

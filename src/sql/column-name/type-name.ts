@@ -1,4 +1,4 @@
-// Types as CAST and `::` name them, and how the long form of a name shows them.
+// Types in CAST and `::`, and their long form in names.
 import type { TokenReader } from "./token-reader.ts";
 import { UNNAMED } from "./token-reader.ts";
 
@@ -16,7 +16,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
 const UNSIGNED: Readonly<Record<string, string>> = { Int8: "UInt8", Int16: "UInt16", Int32: "UInt32", Int64: "UInt64" };
 const TIME_UNITS: Readonly<Record<string, string>> = { "0": "s", "3": "ms", "6": "µs", "9": "ns" };
 
-/** Reads a type. What it is called counts in the long form alone. */
+/** Reads a type. Its name is used in the long form only. */
 export function readType(reader: TokenReader): string {
   const first = reader.word();
   if (first === "" && reader.token?.kind !== "quoted") throw UNNAMED;

@@ -1,9 +1,9 @@
-// OVER: partitions, orders and the frame of a window, which a name shows in full.
+// OVER clauses: partitions, orders and frame of a window, which names contain in full.
 import { stringValue } from "./literal.ts";
 import { type NameFrame, type NameNode, type NameOrder, type NameWindow, text, type WindowSlot } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 
-/** Behind the word OVER: a window, or the name of one. */
+/** After OVER: a window, or a window's name. */
 export function readOver(reader: TokenReader): WindowSlot {
   if (reader.isSymbol("(")) return { window: readWindow(reader), base: null };
   const name = reader.next();
@@ -24,7 +24,7 @@ export function readWindow(reader: TokenReader): NameWindow {
   const orders = reader.takeWord("order", "by") ? readOrders(reader) : [];
   const frame = readFrame(reader);
   reader.expectSymbol(")");
-  // over all rows and without an order there is one that all rows have in common
+  // windows over all rows without an order share one form
   if (orders.length === 0 && frame?.unit === "RANGE" && [frame.start, frame.end].every(isFree)) {
     orders.push({ value: text("UInt64(1)"), isDescending: false, nullsFirst: false });
   }
@@ -33,7 +33,7 @@ export function readWindow(reader: TokenReader): NameWindow {
 
 const isFree = (bound: string) => bound === "CURRENT ROW" || bound.startsWith("UNBOUNDED ");
 
-/** Constants part no rows: the vendor leaves them out. */
+/** Constants do not partition: the vendor omits them. */
 function isConstant(key: NameNode): boolean {
   return (key.kind === "number" && !key.isNegative) || key.kind === "text";
 }
@@ -70,7 +70,7 @@ function readBound(reader: TokenReader): string {
   return `${distance} FOLLOWING`;
 }
 
-/** A number, or an interval as it is written. */
+/** A number, or an interval as written. */
 function readDistance(reader: TokenReader): string {
   const isInterval = reader.takeWord("interval");
   const value = reader.next();

@@ -1,4 +1,4 @@
-// The groups of one table as DuckDB's table function sees them: the storage aggregates, DuckDB gets a row per group.
+// Presents groups of one table to DuckDB's table function: the scan aggregates, DuckDB receives one row per group.
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -15,18 +15,19 @@ import { conditionTexts, groupTexts } from "./scan-text.ts";
 
 type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
 
+/** A scan of groups. */
 export class AggregateScan implements StatementScan {
   readonly columns: ScanSource["columns"];
   readonly stake: number | null;
   private readonly source: GroupSource;
   private readonly name: string;
-  /** What is said about the keys from outside: whole groups fall away. */
+  /** Conditions on the keys from outside, which remove whole groups. */
   private readonly tags: ScanUse["tags"];
   handle = 0;
   error: unknown;
   private readonly cursors = new OpenCursors();
   private readonly blocks: Blocks;
-  /** The groups that were made before the statement started. */
+  /** The groups computed before the statement started. */
   private prepared: ScanCursor | null = null;
 
   constructor(
@@ -46,7 +47,7 @@ export class AggregateScan implements StatementScan {
     return this.table.rowCountMax;
   }
 
-  /** Makes the groups. False: the storage cannot, and the caller must aggregate the rows. */
+  /** Computes the groups. Returns false if the scan cannot, so that the caller must aggregate rows. */
   async prepare(breathe: Breathe): Promise<boolean> {
     if (this.hasUnbinnedRows()) return false;
     if (this.isEmpty) return true;
@@ -58,7 +59,7 @@ export class AggregateScan implements StatementScan {
     this.cursors.throwIfEnded();
     const groups = this.isEmpty ? EMPTY_CURSOR : (this.prepared ?? this.aggregate());
     this.prepared = null;
-    // what was possible before the statement started is possible still: the rows are pinned
+    // it succeeded before the statement started, on the same pinned rows
     if (groups === null) throw new TsdbError("query_limit", "Resources exhausted: too many groups");
     return this.cursors.track(new GroupCursor(groups, columnIndexes, this.isGlobal ? () => this.noRows() : () => null));
   }
@@ -66,7 +67,7 @@ export class AggregateScan implements StatementScan {
   describe(): string {
     const { request, table } = this;
     const { bins, range } = request;
-    // bins begin a little after time does
+    // the first complete bin starts slightly after the least time
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
     return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
@@ -112,12 +113,12 @@ export class AggregateScan implements StatementScan {
         await breathe();
       }
     } finally {
-      // without effect when it has ended
+      // no effect if it has ended
       steps.return(null);
     }
   }
 
-  /** Rows whose bin would begin before the first time there is: they are a group of NULL, which the storage does not make. */
+  /** True if rows exist whose bin would start before the least time: they form a NULL group, which the scan does not compute. */
   private hasUnbinnedRows(): boolean {
     const { request } = this;
     const { unbinned } = this.source;
@@ -133,7 +134,7 @@ export class AggregateScan implements StatementScan {
     }
   }
 
-  /** What aggregates without groups make of no rows: counts are 0, all else is NULL. */
+  /** The result of aggregates without groups over no rows: counts are 0, all others NULL. */
   private noRows(): ScanChunk {
     const zero = this.blocks.allocZeroed(8);
     const { aggregates } = this.source.request;
@@ -141,14 +142,14 @@ export class AggregateScan implements StatementScan {
   }
 }
 
-/** The wanted columns of the groups. */
+/** The requested columns of the groups. */
 class GroupCursor implements ChunkCursor {
   private isFirst = true;
 
   constructor(
     private readonly groups: ChunkCursor,
     private readonly columnIndexes: readonly number[],
-    /** What stands for no groups at all. */
+    /** Rows to return if there are no groups. */
     private readonly whenNone: () => ScanChunk | null,
   ) {}
 

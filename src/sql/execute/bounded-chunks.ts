@@ -1,5 +1,5 @@
-// Chunks of a scan cut so that the text of one stays within a bound: functions make as much of a chunk's text again, out of sight of the
-// engine's memory limit, and rows may hold a megabyte each.
+// Limits the text per chunk of a scan: functions copy a chunk's text, which the engine's memory limit does not count, and a row may hold a
+// megabyte.
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -8,12 +8,12 @@ import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column
 
 /** Bitmaps can be cut at whole bytes only. */
 const STEP_ROWS = 8;
-/** Tags are short: of their rows so many are looked at to find out whether a chunk holds long ones. */
+/** Tag values are short: this many rows are sampled to detect chunks with long ones. */
 const SAMPLES = 16;
 const LONG_BYTES = LIMITS.chunkTextBytesMax / LIMITS.vectorRows;
 const VIEW_WORDS = 4;
 
-/** The same rows. `columns` are those of the cursor's chunks. */
+/** The same rows in limited chunks. `columns` are those of the cursor's chunks. */
 export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readonly ColumnDef[]): ChunkCursor {
   const texts = columns.flatMap(({ type }, i) => (type === ColumnType.string || type === ColumnType.tag ? [{ column: i, type }] : []));
   if (texts.length === 0) return cursor;
@@ -24,7 +24,7 @@ export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readon
     for (const { column } of texts) bytes += textBytes(kernel, chunk.columns[column]!, from, to);
     return bytes;
   };
-  /** Cheap where all is short, which is nearly always. */
+  /** Fast for short text, which is the common case. */
   const isShort = (chunk: ScanChunk) =>
     texts.every(({ column, type }) => type === ColumnType.tag && seemsShort(kernel, chunk.columns[column]!, chunk.rowCount)) ||
     measure(chunk, 0, chunk.rowCount) <= LIMITS.chunkTextBytesMax;
@@ -46,7 +46,7 @@ export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readon
   };
 }
 
-/** The same rows, at most `rowsMax` at a time, which is a multiple of 8. */
+/** The same rows, at most `rowsMax` (a multiple of 8) per chunk. */
 export function cutChunks(cursor: ChunkCursor, types: readonly ColumnType[], rowsMax: number): ChunkCursor {
   let rest: ScanChunk | null = null;
   return {
@@ -74,7 +74,7 @@ function part(chunk: ScanChunk, types: readonly ColumnType[], from: number, rowC
   };
 }
 
-/** Of NULLs the view may hold anything, so they count too, as far as they are no more than a value can be. */
+/** Views of NULLs have undefined lengths, so they are counted up to the maximum length of a value. */
 function textBytes({ u32 }: Kernel, { dataPtr }: ScanColumn, from: number, to: number): number {
   if (dataPtr === 0) return 0;
   let bytes = 0;

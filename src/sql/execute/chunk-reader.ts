@@ -1,4 +1,4 @@
-// Columns of a scan's chunks as columns of an answer, without DuckDB between: copies out of the kernel's memory.
+// Copies columns of a scan's chunks from kernel memory to result columns, without DuckDB.
 import { readStrings } from "../../duckdb/string-reader.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { ResultColumn, ResultType, ResultValues } from "../../model/query/result-batch.ts";
@@ -7,7 +7,7 @@ import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 
 const INT64: ResultType = { kind: "int", bits: 64, signed: true };
 
-/** What DuckDB makes of a column of a table. */
+/** Result types of a table's columns, equal to DuckDB's. */
 export const RESULT_TYPE: Readonly<Record<ColumnType, ResultType>> = {
   [ColumnType.time]: { kind: "timestamp", unit: "ns", zone: null },
   [ColumnType.tag]: { kind: "utf8" },
@@ -20,7 +20,7 @@ export const RESULT_TYPE: Readonly<Record<ColumnType, ResultType>> = {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** A borrowed column that is read when somebody asks for its values: the kernel writes it as text where it lies. */
+/** A borrowed column whose values are copied on demand: the kernel can format it in place. */
 export class ChunkColumn implements ResultColumn {
   private column: ResultColumn | undefined;
 
@@ -50,7 +50,7 @@ export class ChunkColumn implements ResultColumn {
   }
 }
 
-/** `rowCount` values of a borrowed column; owned by the caller. */
+/** Copies `rowCount` values of a borrowed column; owned by the caller. */
 export function readChunkColumn(kernel: Kernel, type: ColumnType, { dataPtr, validityPtr }: ScanColumn, rowCount: number): ResultColumn {
   if (dataPtr === 0) return allNull(type, rowCount);
   const validity = readValidity(kernel, validityPtr, rowCount);
@@ -61,7 +61,7 @@ export function readChunkColumn(kernel: Kernel, type: ColumnType, { dataPtr, val
   return { validity, values: valuesOf(type, kernel.copyOut(dataPtr, bytes).buffer) };
 }
 
-/** The bitmap, null when it says nothing. */
+/** A copy of the bitmap, null if all values are present. */
 function readValidity(kernel: Kernel, validityPtr: number, rowCount: number): Uint8Array | null {
   if (validityPtr === 0) return null;
   const bits = kernel.copyOut(validityPtr, Math.ceil(rowCount / 8));
@@ -72,7 +72,7 @@ function readValidity(kernel: Kernel, validityPtr: number, rowCount: number): Ui
   return null;
 }
 
-/** Whether no value of a borrowed column is NULL. */
+/** True if no value of a borrowed column is NULL. */
 export function isAllPresent(kernel: Kernel, { dataPtr, validityPtr }: ScanColumn, rowCount: number): boolean {
   return dataPtr !== 0 && readValidity(kernel, validityPtr, rowCount) === null;
 }

@@ -1,4 +1,4 @@
-// DESCRIBE of a query: the columns of its answer, with their types as the vendor names them.
+// DESCRIBE of a query: the columns of its result with the vendor's type names.
 import type { ResultBatch, ResultField, TimeUnit } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
 import type { OutputColumn } from "../bind/scope.ts";
@@ -9,7 +9,7 @@ export const DESCRIBE_FIELDS: readonly ResultField[] = ["column_name", "data_typ
   (name): ResultField => ({ name, type: { kind: "utf8" } }),
 );
 
-/** `outputs`: what the rewriter knows, in the order of `fields`; null when it does not know the columns. */
+/** @param outputs the rewriter's knowledge, in the order of `fields`; null if it does not know the columns */
 export function describedColumns(fields: readonly ResultField[], outputs: readonly OutputColumn[] | null): ResultBatch {
   return textBatch(
     fields.map((field, i) => {

@@ -1,4 +1,4 @@
-// What a statement would answer, without running it: its columns, and the parameters that it was given no value for.
+// Describes a statement without running it: its columns, and the parameters without values.
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultField, ResultSchema } from "../../model/query/result-batch.ts";
 import { unknownTable } from "../parse/check.ts";
@@ -15,7 +15,7 @@ import { StatementScans } from "./statement-scans.ts";
 
 export interface SqlDescription {
   readonly schema: ResultSchema;
-  /** Named as in the statement, without the dollar; of kind "null" where the statement does not tell the type. */
+  /** Named as in the statement, without the dollar sign; of kind "null" if the statement does not determine the type. */
   readonly parameters: readonly ResultField[];
 }
 
@@ -24,7 +24,7 @@ export async function describeStatement(engine: SqlHost, plan: SqlPlan, input: S
   const open = await describeWith(engine, plan, input);
   const untyped = open.parameters.filter(({ type }) => type.kind === "null");
   if (untyped.length === 0) return open;
-  // DuckDB tells no columns as long as it knows not every parameter's type
+  // DuckDB reports no columns while a parameter's type is unknown
   const params = { ...input.params, ...Object.fromEntries(untyped.map(({ name }) => [name, null])) };
   const { schema } = await describeWith(engine, plan, { ...input, params });
   return { schema, parameters: open.parameters };
@@ -40,7 +40,7 @@ async function describeWith(engine: SqlHost, plan: SqlPlan, input: SqlInput): Pr
     }
     const open = new OpenParameters();
     const nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
-    // what must not be run must not be planned either
+    // a statement that may not run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
     const physical = PhysicalPlan.of(plan, { params: input.params, nowNs, names: statement.names, tables: scans, functionBytesMax, open });
     const handles = scans.open(physical.scans);

@@ -1,4 +1,4 @@
-// The rows of a direct scan, as batches of an answer: read from the scan, sorted here if need be.
+// The result batches of a direct scan: read from the scan, and sorted here if needed.
 
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -13,11 +13,11 @@ import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import { concatColumns, RowOrder } from "./row-order.ts";
 
-/** Above it DuckDB sorts better, and within its memory limit. */
+/** Above this number DuckDB sorts faster, and within its memory limit. */
 const SORTED_ROWS_MAX = 100_000;
 const SORTED_BYTES_MAX = 32 << 20;
 
-/** `rows`: in order; null: all, as they lie. */
+/** `rows`: in order; null: all, in their stored order. */
 interface SortedRows {
   readonly columns: readonly ResultColumn[];
   readonly rows: Uint32Array | null;
@@ -26,15 +26,16 @@ interface SortedRows {
 
 type Plan = DirectScan<PlannedScan & ScanSource>;
 
+/** The answer of one direct scan. Owned: call `close`. */
 export class DirectAnswer {
   readonly fields: readonly ResultField[];
   private readonly columnTypes: readonly ColumnType[];
   private readonly types: readonly ResultType[];
   private cursor: ChunkCursor | null = null;
   private sorted: SortedRows | null = null;
-  /** Of a batch, about. */
+  /** Approximate rows per batch. */
   private readonly rowsMax: number;
-  /** Rows to skip, and then to give. */
+  /** Rows still to skip, and then to return. */
   private skip: number;
   private left: number;
 
@@ -52,7 +53,7 @@ export class DirectAnswer {
     this.left = plan.limit;
   }
 
-  /** Opens the scan, and reads it if its rows are to be sorted. False: they are too many. */
+  /** Opens the scan, and reads it if its rows must be sorted. Returns false if there are too many. */
   *start(): Steps<boolean> {
     this.cursor = this.plan.scan.open(this.plan.columnIndexes);
     if (this.plan.keys.length === 0) {

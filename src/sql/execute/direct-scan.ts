@@ -1,9 +1,9 @@
-// Recognises, after the rewrite, what needs no DuckDB any more: plain columns of one scan, sorted by some of them, a part of the rows.
+// Recognizes statements that need no DuckDB after the rewrite: plain columns of one scan, sorted by some of them, with a limit.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode, Star, TableFunctionRef } from "../parse/tree.ts";
 import type { SortKey } from "./row-order.ts";
 
-/** A scan as far as a plan needs to know it: by its handle, with encoded names. */
+/** The properties of a scan that planning needs: its handle, and encoded names. */
 export interface PlannedScan {
   readonly handle: number;
   readonly columns: readonly { readonly name: string }[];
@@ -11,10 +11,10 @@ export interface PlannedScan {
 
 export interface DirectScan<S extends PlannedScan> {
   readonly scan: S;
-  /** Columns of the scan that are read: the answer's, and those only sorted by. */
+  /** Columns of the scan to read: those of the answer, and those only sorted by. */
   readonly columnIndexes: readonly number[];
   readonly outputs: readonly DirectOutput[];
-  /** Columns of `columnIndexes`; empty: as they come. */
+  /** Columns of `columnIndexes`; empty: no order. */
   readonly keys: readonly SortKey[];
   /** DISTINCT ON: of rows with equal values in these columns the first in the order of `keys`; null: all rows. */
   readonly distinctOn: readonly number[] | null;
@@ -22,12 +22,12 @@ export interface DirectScan<S extends PlannedScan> {
   readonly offset: number;
 }
 
-/** A column of the answer, named as DuckDB would, encoded. */
+/** A column of the answer, with DuckDB's name, encoded. */
 export type DirectOutput =
-  /** One of `columnIndexes`. */
+  /** Either an index into `columnIndexes`, or a constant. */
   { readonly name: string; readonly column: number } | { readonly name: string; readonly constant: bigint };
 
-/** Null: DuckDB has something to do. */
+/** Returns null if DuckDB is needed. */
 export function directScan<S extends PlannedScan>(query: QueryNode, scans: readonly S[]): DirectScan<S> | null {
   const [scan] = scans;
   if (scan === undefined || scans.length > 1 || !isPlain(query)) return null;
@@ -51,7 +51,7 @@ export function directScan<S extends PlannedScan>(query: QueryNode, scans: reado
     if (part === null) return null;
     Object.assign(parts, part);
   }
-  // which rows are the first is not said then
+  // without an order the first row is undefined
   if (parts.distinctOn !== null && parts.keys.length === 0) return null;
   return { scan, columnIndexes: columns.indexes, outputs, ...parts };
 }
@@ -62,7 +62,7 @@ function outputsOf(item: Expression, scan: PlannedScan, alias: string, columns: 
     const column = columns.find(item.column_names);
     return column === null ? null : [{ name: item.alias !== "" ? item.alias : item.column_names.at(-1)!, column }];
   }
-  // integers of a select list are made 64 bits wide
+  // integers of a select list are widened to 64 bits
   const constant = item.class === "CAST" && item.cast_type.id === "BIGINT" && !item.try_cast ? wholeNumber(item.child) : null;
   return constant === null || item.alias === "" ? null : [{ name: item.alias, constant: BigInt(constant) }];
 }
@@ -98,13 +98,13 @@ function isPlain(query: QueryNode): query is SelectNode {
   );
 }
 
-/** `*`, or all but some columns. */
+/** `*` without some columns. */
 function starOutputs(star: Star, scan: PlannedScan, alias: string, columns: Columns): DirectOutput[] | null {
   const { columns: isPattern, expr, relation_name, exclude_list, qualified_exclude_list, replace_list, rename_list } = star;
   if (isPattern || expr !== null || (relation_name !== "" && relation_name !== alias)) return null;
   if (qualified_exclude_list.length + replace_list.length + rename_list.length > 0) return null;
   const shown = scan.columns.filter(({ name }) => !exclude_list.includes(name));
-  // a column to leave out that does not exist is an error
+  // excluding an unknown column is an error
   if (shown.length + exclude_list.length !== scan.columns.length) return null;
   return shown.map(({ name }) => ({ name, column: columns.find([name])! }));
 }
@@ -121,7 +121,7 @@ function readsScan({ function: call, sample, column_name_alias, with_ordinality 
   );
 }
 
-/** The columns that are read, each once. */
+/** The columns to read, without duplicates. */
 class Columns {
   readonly indexes: number[] = [];
 
@@ -135,7 +135,7 @@ class Columns {
     this.indexByName = new Map(columns.map(({ name }, index) => [name, index]));
   }
 
-  /** The place of a column in `indexes`; null when it is none of the scan. */
+  /** The index of a column in `indexes`; null if it is not one of the scan. */
   find(names: readonly string[]): number | null {
     if (names.length > 2 || (names.length === 2 && names[0] !== this.alias)) return null;
     const index = this.indexByName.get(names.at(-1)!);
@@ -160,7 +160,7 @@ function sortKeys(orders: readonly OrderBy[], outputs: readonly DirectOutput[], 
   return keys;
 }
 
-/** A number is a place in the answer, a bare name one of its columns before it is one of the table's. */
+/** A number is a position in the answer; a bare name denotes an answer's column before a table's. */
 function sortColumn(key: Expression, outputs: readonly DirectOutput[], columns: Columns): number | null {
   if (key.class === "CONSTANT") return columnOf(outputs[(wholeNumber(key) ?? 0) - 1]);
   if (key.class !== "COLUMN_REF") return null;
@@ -181,7 +181,7 @@ function sliceOf(modifier: Modifier): { limit: number; offset: number } | null {
   return limit === null || offset === null ? null : { limit, offset };
 }
 
-/** A constant integer from 0 that a double holds. */
+/** A non-negative constant integer that is exact as a double. */
 function wholeNumber(node: Expression): number | null {
   if (node.class !== "CONSTANT" || node.value.is_null || !INTEGERS.has(node.value.type.id)) return null;
   const value = Number(node.value.value);

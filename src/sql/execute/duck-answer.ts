@@ -1,4 +1,4 @@
-// A statement that DuckDB runs on a connection of its own until it is closed.
+// A statement that DuckDB runs, on a connection of its own until it is closed.
 import { fieldsOf } from "../../duckdb/column-reader.ts";
 import type { Connection, Statement, StatementColumn } from "../../duckdb/connection.ts";
 import { UNKNOWN_REASON } from "../../duckdb/errors.ts";
@@ -11,16 +11,17 @@ import { ident } from "../parse/names.ts";
 
 interface PreparedAnswer {
   readonly statement: Statement;
-  /** Null: types that no client knows are cast to text, and the columns of that are not looked at. */
+  /** Null: columns are cast to text because clients do not support their types, and these columns are not examined. */
   readonly columns: readonly StatementColumn[] | null;
 }
 
+/** The execution of one statement in DuckDB. */
 export class DuckAnswer {
   private stream: ResultStream | null = null;
   private isFinished = false;
-  /** The key under which the connection keeps the statement. */
+  /** Cache key of the prepared statement in the connection. */
   private keptAs: string | null = null;
-  /** What DuckDB was asked, without casts for reading. */
+  /** The executed text, without casts for reading. */
   private executed = "";
 
   constructor(
@@ -28,8 +29,8 @@ export class DuckAnswer {
     private readonly release: () => void,
   ) {}
 
-  /** Starts `sql`; `check` throws when the statement was stopped meanwhile. Gives the columns. Statements of equal text and `keepAs` have
-   *  equal plans: DuckDB plans them once a connection; null: do not keep it. @throws TsdbError */
+  /** Starts `sql`; `check` throws if the statement was stopped meanwhile. Returns the columns. Statements with equal text and `keepAs`
+   *  have equal plans: DuckDB plans them once per connection; null: do not cache. @throws TsdbError */
   async start(sql: string, keepAs: string | null, check: () => void): Promise<readonly ResultField[]> {
     this.executed = sql;
     this.isFinished = false;
@@ -43,7 +44,7 @@ export class DuckAnswer {
     return this.stream!.fields;
   }
 
-  /** The columns of `sql`'s answer, and its parameters. @throws TsdbError */
+  /** The columns of the answer to `sql`, and its parameters. @throws TsdbError */
   async describe(sql: string): Promise<{ readonly fields: readonly ResultField[]; readonly parameters: readonly ResultField[] }> {
     const { statement, columns } = await this.prepare(sql);
     try {
@@ -62,7 +63,7 @@ export class DuckAnswer {
       const casts = columns.map(({ type }) => castForReading(type));
       isKept = casts.every((cast) => cast === null);
       if (isKept) return { statement, columns };
-      // the columns are named by position, because names may repeat
+      // columns are named by position, because names may repeat
       const names = columns.map((_, i) => ident(`c${i}`));
       const list = columns.map(({ name }, i) => `${casts[i] === null ? names[i] : `CAST(${names[i]} AS ${casts[i]})`} AS ${ident(name)}`);
       const cast = await this.connection.prepare(`SELECT ${list.join(", ")} FROM (${sql}) AS t(${names.join(", ")})`);
@@ -98,7 +99,7 @@ export class DuckAnswer {
     return text;
   }
 
-  /** The error itself, or, when rows broke off without a reason, what DuckDB says when the statement runs again without an answer. */
+  /** The error itself or, if the result failed without a reason, the error of running the statement again without an answer. */
   async withReason(error: unknown): Promise<unknown> {
     if (!(error instanceof TsdbError) || error.details["engineKind"] !== UNKNOWN_REASON) return error;
     try {
@@ -111,7 +112,7 @@ export class DuckAnswer {
       return error;
     } catch (reason) {
       if (!(reason instanceof TsdbError)) return reason;
-      // a position would count from the words put before the statement
+      // a position would count from the text inserted before the statement
       return new TsdbError(reason.kind, reason.message, { engineKind: reason.details["engineKind"] }, { cause: error });
     }
   }
@@ -120,12 +121,12 @@ export class DuckAnswer {
     this.connection.interrupt();
   }
 
-  /** `hasScans`: DuckDB's threads may be in the statement's scans. Once it resolves none is. */
+  /** @param hasScans DuckDB's threads may be in the statement's scans; when it resolves none is */
   async close(hasScans: boolean, noticeError: (error: unknown) => void): Promise<void> {
     if (this.stream !== null && !this.isFinished) this.connection.interrupt();
-    // what failed or was left is not asked again
+    // do not cache a failed or abandoned statement
     if (!this.isFinished && this.keptAs !== null) this.connection.forget(this.keptAs);
-    // The next statement on a connection ends the one before and waits for its threads.
+    // The next statement on a connection ends the previous one and waits for its threads.
     if (!this.isFinished || hasScans) await this.connection.run("SELECT 1").catch(noticeError);
     this.release();
   }

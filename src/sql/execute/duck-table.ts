@@ -1,4 +1,4 @@
-// A table of the snapshot as DuckDB's table function sees it: columns by name, cursors opened with what the WHERE clause said.
+// Presents a table of the snapshot to DuckDB's table function: columns by name, cursors opened with the conditions of the WHERE clause.
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/scan.ts";
@@ -13,21 +13,21 @@ import { conditionTexts } from "./scan-text.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 
-/** Called between steps: null, or a pause in which others have their turn. @throws when the statement has been stopped */
+/** Called between steps: returns null, or a pause in which other statements run. @throws if the statement was stopped */
 export type Breathe = () => Promise<void> | null;
 
-/** What a statement reads: rows of a table, or groups of them. */
+/** What a statement reads: rows of a table, or groups. */
 export interface StatementScan extends ScanSource {
   readonly table: ScanTable;
   handle: number;
   /** The first error of its cursors. */
   error: unknown;
-  /** What is given up when `prepare` fails: the place of a choice (TableCatalog.choose); null: nothing. */
+  /** The number of the choice (TableCatalog.choose) to abandon if `prepare` fails; null: none. */
   readonly stake: number | null;
-  /** Before the first `open`; false: what was hoped of it cannot be. */
+  /** Called before the first `open`; returns false if an assumption of the plan is wrong. */
   prepare(breathe: Breathe): boolean | Promise<boolean>;
   end(): void;
-  /** What it was told to read, in words. */
+  /** A description of what it reads, for EXPLAIN. */
   describe(): string;
 }
 
@@ -73,7 +73,7 @@ export class DuckTable implements StatementScan {
     return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
   }
 
-  /** Before the first `open`: finds out whether newest rows are enough. False: they are not, and something was staked on it. */
+  /** Called before the first `open`: checks whether newest rows suffice. Returns false if they do not and the plan depends on it. */
   prepare(): boolean {
     if (!this.newestOnly || this.present.length === 0 || this.range.minNs > this.range.maxNs) return true;
     this.newestOnly = this.areAllPresent();
@@ -109,7 +109,7 @@ export class DuckTable implements StatementScan {
     this.error ??= error;
   }
 
-  /** Closes what is open; nothing is read after it. */
+  /** Closes all cursors; nothing is read afterwards. */
   end(): void {
     this.cursors.end();
   }

@@ -1,18 +1,19 @@
-// DuckDB's message in the words of the statement, with the place in it.
+// Translates DuckDB's messages to the terms and positions of the statement.
 import { near, TsdbError } from "../../model/errors.ts";
 import { type NamedColumns, unknownColumn } from "../bind/unknown-column.ts";
 import { decodeNames, withoutInternalMarks } from "../parse/names.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 
-/** What an error is looked up in. */
+/** Sources for looking up errors. */
 export interface ErrorSources {
   readonly plan: SqlPlan;
-  /** The location in the statement of a byte offset in the text that DuckDB complains of. */
+  /** Location in the statement of a byte offset in DuckDB's text. */
   readonly sourceOf: (byteOffset: number) => number | null;
-  /** Null for a table that there is not. */
+  /** Null for an unknown table. */
   readonly find: (name: string) => { readonly name: string; readonly columns: readonly { readonly name: string }[] } | null;
 }
 
+/** The error to report for DuckDB's `error`. */
 export function translateError(error: TsdbError, { plan, sourceOf, find }: ErrorSources): TsdbError {
   const tables = plan.tables.flatMap((name): NamedColumns[] => {
     const table = find(name);
@@ -33,7 +34,7 @@ export function translateError(error: TsdbError, { plan, sourceOf, find }: Error
 
 const PLANNING: ReadonlySet<string> = new Set(["Binder", "Catalog", "Parser", "Not implemented", "Syntax"]);
 
-/** Encoded names decoded, names of our own macros and functions left out, DuckDB's long lists of candidates cut. */
+/** Decodes names, removes our own macros and functions, and shortens DuckDB's lists of candidates. */
 function cleanMessage(text: string): string {
   const message = decodeNames(withoutInternalMarks(text))
     .replace(/\s*\n\s*Candidate functions:[\s\S]*$/, "")
@@ -44,7 +45,7 @@ function cleanMessage(text: string): string {
   return arrowMessage(message) ?? message;
 }
 
-/** What clients match on: the vendor's words where DuckDB has its own; null for all other messages. */
+/** The vendor's text, which clients match on, for messages that DuckDB words differently; null for all others. */
 function arrowMessage(message: string): string | null {
   const wide = /Type INT128 with value (-?\d+) can't be cast/.exec(message);
   if (wide !== null) return `Arrow error: Arithmetic overflow: ${wide[1]} does not fit a 64-bit integer`;
@@ -56,7 +57,7 @@ function arrowMessage(message: string): string | null {
   return value === null ? null : `Arrow error: Cast error: Can't cast value ${value[1]} to type ${typeName(value[2]!)}`;
 }
 
-/** DuckDB's names in its messages. */
+/** DuckDB's type names in its messages. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   BOOL: "Boolean",
   DOUBLE: "Float64",

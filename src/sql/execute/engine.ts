@@ -1,5 +1,5 @@
-// SQL over the tables of a snapshot: a statement in, batches out. One engine lives in one worker; several statements may run at once, each
-// on a connection of its own. I/O and snapshots are the caller's.
+// Executes SQL on the tables of a snapshot: a statement in, batches out. One engine per worker; several statements may run at once, each on
+// a connection of its own. I/O and snapshots are the caller's task.
 import type { Connection, Statement as DuckStatement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { isEngineBug } from "../../duckdb/errors.ts";
@@ -28,26 +28,27 @@ export type { SqlAnswer, SqlInput } from "./sql-statement.ts";
 export interface SqlEngineOptions {
   readonly memoryBytes: number;
   readonly threads: number;
-  /** Where DuckDB spills; null: never. */
+  /** DuckDB's spill folder; null: no spilling. */
   readonly tempDir: string | null;
 }
 
-/** What plans are kept may take: some thousand shapes of ordinary statements. */
+/** Memory limit of cached plans: some thousand shapes of ordinary statements. */
 const PLAN_BYTES_KEPT = 32 << 20;
 const IDLE_CONNECTIONS = 8;
 
-/** A DuckDB with our functions in it. */
+/** A DuckDB with our functions registered. */
 interface Instance {
   readonly database: Database;
   readonly parser: DuckStatement;
   readonly idle: Connection[];
 }
 
+/** The SQL engine of one worker. Owned: call `close`. */
 export class SqlEngine implements SqlHost {
   readonly functionMemory: FunctionMemory;
   private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
   private serializing: Promise<unknown> = Promise.resolve();
-  /** Set when DuckDB has met a bug of its own: it answers nothing any more and the next statement gets a new one. */
+  /** Set after an internal error of DuckDB: it answers nothing any more, and the next statement gets a new instance. */
   private isBroken = false;
 
   private constructor(
@@ -62,7 +63,7 @@ export class SqlEngine implements SqlHost {
   static async open(kernel: Kernel, options: SqlEngineOptions): Promise<SqlEngine> {
     const registry = new ScanRegistry(kernel.memory);
     const engine = new SqlEngine(kernel, options, registry, await openInstance(options, registry));
-    // The first statement pays for DuckDB's start; better nobody's.
+    // The first statement pays for DuckDB's start: run one in advance.
     const answer = await engine.run(await engine.plan("SELECT 1"), { tables: [], params: {} });
     for await (const _ of answer.batches);
     await answer.close();
@@ -73,7 +74,7 @@ export class SqlEngine implements SqlHost {
     return functionBytesOf(this.options.memoryBytes);
   }
 
-  /** Parses and checks a statement. `breathe`: others have their turn between the stages of a long one. @throws TsdbError bad_query */
+  /** Parses and checks a statement. `breathe`: lets other statements run between the stages of a long one. @throws TsdbError bad_query */
   plan(statement: string, breathe?: Breathe): Promise<SqlPlan> {
     return this.plans.plan(statement, breathe);
   }
@@ -91,7 +92,7 @@ export class SqlEngine implements SqlHost {
     return run;
   }
 
-  /** What a plan would answer. @throws TsdbError bad_query */
+  /** Describes the answer of a plan. @throws TsdbError bad_query */
   describe(plan: SqlPlan, input: SqlInput): Promise<SqlDescription> {
     return describeStatement(this, plan, input);
   }
@@ -107,7 +108,7 @@ export class SqlEngine implements SqlHost {
     if (isEngineBug(error)) this.isBroken = true;
   }
 
-  /** Stops every statement, at once and for good: none that is asked for later reads a row. */
+  /** Stops all statements permanently: later ones read no row either. */
   stop(): void {
     this.registry.close();
     this.instance.database.interrupt();
@@ -119,7 +120,7 @@ export class SqlEngine implements SqlHost {
     this.registry.clear();
   }
 
-  /** No thread of DuckDB may be in a statement: it would wait for this one. */
+  /** No thread of DuckDB may be in a statement: it would wait for this thread. */
   close(): void {
     closeInstance(this.instance);
   }
@@ -128,7 +129,7 @@ export class SqlEngine implements SqlHost {
     this.isBroken = false;
     const broken = this.instance;
     this.instance = await openInstance(this.options, this.registry);
-    // Statements that still run there keep it alive and close their connections themselves.
+    // Statements still running in it keep it alive and close their connections themselves.
     for (const connection of broken.idle.splice(0)) connection.close();
   }
 
@@ -137,7 +138,7 @@ export class SqlEngine implements SqlHost {
     else connection.close();
   }
 
-  /** DuckDB's tree of a statement as JSON. One at a time: they share a prepared statement. */
+  /** DuckDB's tree of a statement as JSON. One at a time: calls share a prepared statement. */
   serialize(sql: string): Promise<string> {
     const result = this.serializing.then(async () => {
       if (this.isBroken) await this.reopen();

@@ -1,5 +1,4 @@
-// EXPLAIN for people: the plan as lines, what is inside indented below what it is for, and what each scan was told to read. With ANALYZE
-// also rows and times, and what each scan has read.
+// Formats EXPLAIN: the plan as indented lines, and what each scan reads. With ANALYZE also rows and times, and what each scan has read.
 import type { ResultBatch, ResultField } from "../../model/query/result-batch.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import { decodeNames, withoutInternalMarks } from "../parse/names.ts";
@@ -38,7 +37,7 @@ interface AnalyzedPlan {
   readonly children: readonly PlanNode[];
 }
 
-/** DuckDB's plan from its JSON; null where it has measured nothing, as for rows of constants. */
+/** DuckDB's plan from its JSON; null where nothing was measured, such as for constant rows. */
 export function planLines(json: string, analyze: boolean): string[] | null {
   const plan = JSON.parse(json) as readonly PlanNode[] | AnalyzedPlan | { readonly result: "error" };
   if ("result" in plan) return null;
@@ -60,12 +59,12 @@ function nodeLines(node: PlanNode, depth: number): string[] {
 
 function infoText(key: string, value: string | readonly string[]): string[] {
   const text = (typeof value === "string" ? value : value.join(", ")).replace(/\s*\n\s*/g, ", ");
-  // what a scan is says its name; estimates are guesses that help nobody to read a plan
+  // a scan's name identifies it; estimates do not help to read a plan
   if (text === "" || key === "Function" || key === "Estimated Cardinality") return [];
   return [`${key.toLowerCase()} ${text}`];
 }
 
-/** Without the names and functions that are ours. */
+/** Without the names and functions that we add. */
 export function readable(text: string): string {
   return decodeNames(withoutInternalMarks(text))
     .replaceAll("__SCAN", "SCAN")
@@ -73,7 +72,7 @@ export function readable(text: string): string {
     .replace(/\b__([a-z_]+)/g, "$1");
 }
 
-/** A plan that needs no engine. */
+/** A plan that needs no DuckDB. */
 export function directLines({ scan, outputs, columnIndexes, keys, distinctOn, limit, offset }: DirectScan<PlannedScan>): string[] {
   const nameOf = (place: number) => scan.columns[columnIndexes[place]!]!.name;
   const columns = outputs.map((output) => ("column" in output ? nameOf(output.column) : String(output.constant)));

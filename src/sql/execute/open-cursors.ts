@@ -1,15 +1,15 @@
-// The cursors of one scan of a running statement. When the statement ends all of them end, held or not.
+// The cursors of one scan of a running statement. They end with the statement, whoever holds them.
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 
 export class OpenCursors {
   private readonly open = new Set<ChunkCursor>();
   private ended = false;
 
-  /** `cursor` until the statement ends; then it is at its end too. */
+  /** Returns `cursor` wrapped so that it ends with the statement. */
   track(cursor: ChunkCursor): ChunkCursor {
     this.throwIfEnded();
     const tracked: ChunkCursor = {
-      // a straggling thread of DuckDB must not read memory whose pin is gone
+      // a late thread of DuckDB must not read memory whose pin was released
       next: () => (this.ended ? null : cursor.next()),
       close: () => {
         if (this.open.delete(tracked)) cursor.close();
@@ -23,7 +23,7 @@ export class OpenCursors {
     if (this.ended) throw new Error("the statement has ended");
   }
 
-  /** Closes what is open; nothing is read after it. */
+  /** Closes all cursors; nothing is read afterwards. */
   end(): void {
     this.ended = true;
     for (const cursor of [...this.open]) cursor.close();

@@ -1,5 +1,5 @@
-// From DuckDB's columns to the dialect's: names decoded, no 128-bit integers, timestamps and durations in their units, and what is known of
-// plain columns.
+// Converts DuckDB's columns to the dialect's: decodes names, narrows 128-bit integers, converts timestamps and durations to their units,
+// and adds marks of plain columns.
 
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultType, TimeUnit } from "../../model/query/result-batch.ts";
@@ -10,12 +10,12 @@ import { decodeNames } from "../parse/names.ts";
 
 type Convert = (column: ResultColumn, rowCount: number) => ResultColumn;
 
-/** How the batches of one answer change on their way out. */
+/** The conversion of one answer's batches. */
 export class ResultShape {
   readonly fields: readonly ResultField[];
   private readonly conversions: readonly (Convert | null)[];
 
-  /** `outputs`: what the rewriter knows, in the order of `fields`; null when it does not know the columns. */
+  /** @param outputs the rewriter's knowledge, in the order of `fields`; null if it does not know the columns */
   constructor(fields: readonly ResultField[], outputs: readonly OutputColumn[] | null) {
     const known = outputs !== null && outputs.length === fields.length ? outputs : null;
     const shaped = fields.map((field, i) => shapeField(field, known?.[i]));
@@ -39,7 +39,7 @@ function shapeField(field: ResultField, output: OutputColumn | undefined): Shape
   const shaped = shapeType(field, output);
   const mark = output === undefined ? null : markOf(output);
   if (output === undefined || mark === null) return shaped;
-  // a tag that was cast to a text is one
+  // a tag cast to text is plain text
   const isPlain = mark === ColumnType.tag && !isDictionary(output) ? { isDictionary: false } : {};
   return { ...shaped, field: { ...shaped.field, columnKind: COLUMN_TYPE_LABEL[mark], ...isPlain } };
 }
@@ -79,19 +79,19 @@ const UNITS: Readonly<Record<string, { readonly unit: TimeUnit; readonly ns: big
   µs: { unit: "us", ns: 1_000n },
 };
 
-/** Of a timestamp or duration by its name: `Timestamp(ms, "UTC")`; all are nanoseconds in DuckDB. */
+/** The unit in the name of a timestamp or duration type: `Timestamp(ms, "UTC")`; all are nanoseconds in DuckDB. */
 function unitOf({ arrow = "" }: OutputColumn): TimeUnit {
   return UNITS[/^(?:Timestamp|Duration)\((s|ms|µs)\b/.exec(arrow)?.[1] ?? ""]?.unit ?? "ns";
 }
 
-/** Nanoseconds in a unit that they are whole multiples of. */
+/** Converts nanoseconds to a unit of which they are multiples. */
 function inUnit(wanted: TimeUnit): Convert | null {
   const found = Object.values(UNITS).find(({ unit }) => unit === wanted);
   if (found === undefined) return null;
   return ({ validity, values }) => ({ validity, values: BigInt64Array.from(values as BigInt64Array, (value) => value / found.ns) });
 }
 
-/** What is 64 bits wide in DuckDB and another integer in the dialect; values that do not fit there do not occur. */
+/** 64-bit integers of DuckDB that have another type in the dialect; all values fit. */
 const INTEGER_WIDTHS: Readonly<Record<string, { type: ResultType; convert: Convert }>> = {
   Int32: {
     type: { kind: "int", bits: 32, signed: true },
@@ -103,7 +103,7 @@ const INTEGER_WIDTHS: Readonly<Record<string, { type: ResultType; convert: Conve
   },
 };
 
-/** Members of structs have names too. */
+/** Decodes member names of structs, too. */
 function decodeType(type: ResultType): ResultType {
   const decode = (field: ResultField): ResultField => ({ ...field, name: decodeNames(field.name), type: decodeType(field.type) });
   if (type.kind === "struct") return { ...type, children: type.children.map(decode) };
@@ -112,7 +112,7 @@ function decodeType(type: ResultType): ResultType {
   return type;
 }
 
-/** 128-bit integers as 64-bit ones. @throws TsdbError bad_query when one does not fit */
+/** Narrows 128-bit integers to 64 bits. @throws TsdbError bad_query if one does not fit */
 function narrow(column: ResultColumn, rowCount: number): ResultColumn {
   const words = new BigInt64Array(column.values.buffer as ArrayBuffer, column.values.byteOffset, rowCount * 2);
   const values = new BigInt64Array(rowCount);

@@ -1,5 +1,5 @@
-// One running statement: its scans, its road, its end. What needs nothing of DuckDB any more after the rewrite is answered without it.
-// Whatever happens, close() leaves no thread of DuckDB that reads the tables.
+// One running statement, from plan to end. Statements that need no DuckDB after the rewrite are answered without it. close() always leaves
+// no thread of DuckDB that reads the tables.
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
@@ -24,17 +24,18 @@ type ExplainStatement = Extract<Statement, { kind: "explain" }>;
 const EXPLAIN = "EXPLAIN (FORMAT json) ";
 const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
 
-/** How long an answer without DuckDB may keep this thread from hearing of a cancel. */
+/** Maximum time of this thread without checking for cancellation in an answer without DuckDB. */
 const BREATH_MS = 5;
 
 interface Translation {
-  /** For DuckDB. */
+  /** SQL text for DuckDB. */
   readonly text: () => string;
   readonly outputs: readonly OutputColumn[] | null;
-  /** Null: DuckDB must answer. */
+  /** Null: DuckDB is needed. */
   readonly direct: DirectScan<StatementScan> | null;
 }
 
+/** The execution of one SQL statement. Owned: call `close`. */
 export class SqlRun implements SqlAnswer {
   schema: ResultSchema = { fields: [], tableName: "" };
   private readonly scans: StatementScans;
@@ -44,10 +45,10 @@ export class SqlRun implements SqlAnswer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
   private isPlanned = false;
-  /** The one batch of an EXPLAIN or DESCRIBE. */
+  /** Produces the only batch of an EXPLAIN or DESCRIBE. */
   private explained: (() => Promise<ResultBatch>) | null = null;
   private headChars = 0;
-  /** Of functions' memory. */
+  /** Reserved function memory. */
   private reservedBytes = 0;
   private physical: PhysicalPlan | null = null;
   private readonly nowNs: bigint;
@@ -57,7 +58,7 @@ export class SqlRun implements SqlAnswer {
     private readonly plan: SqlPlan,
     private readonly input: SqlInput,
   ) {
-    // of a description nothing is read: counts stay counts
+    // a description reads nothing: counts stay counts
     this.scans = new StatementScans(engine, plan.statement.kind === "describe" ? { ...input, isPlain: true } : input);
     this.nowNs = input.nowNs ?? BigInt(Date.now()) * 1_000_000n;
   }
@@ -94,7 +95,7 @@ export class SqlRun implements SqlAnswer {
     this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
   }
 
-  /** `head`: words before the statement. */
+  /** @param head text before the statement */
   private async startDuck(head: string, text: string, keepAs: string | null): Promise<readonly ResultField[]> {
     this.duck = await this.engine.lease();
     this.throwIfStopped();
@@ -113,7 +114,7 @@ export class SqlRun implements SqlAnswer {
     return fields;
   }
 
-  /** What is left to do for the answer of an EXPLAIN. */
+  /** Returns the function that produces the answer of an EXPLAIN. */
   private async startExplain(
     { analyze, verbose }: ExplainStatement,
     statement: string,
@@ -149,7 +150,7 @@ export class SqlRun implements SqlAnswer {
     return [`${line} [${rowCount} rows, ${milliseconds((performance.now() - startMs) / 1000)}]`];
   }
 
-  /** Plans the statement over this input's tables, and opens its scans. */
+  /** Plans the statement on this input's tables, and opens its scans. */
   private async translate(): Promise<Translation> {
     const { statement } = this.plan;
     for (;;) {
@@ -232,7 +233,7 @@ export class SqlRun implements SqlAnswer {
     }
   }
 
-  /** When the statement has worked for a while, others have their turn. */
+  /** Pauses for other statements after some time. */
   private breathe(): Promise<void> | null {
     const nowMs = performance.now();
     if (nowMs < this.breathAtMs) return null;
@@ -242,7 +243,7 @@ export class SqlRun implements SqlAnswer {
     });
   }
 
-  /** The error a user should see for one that ended this statement. */
+  /** The error to report for one that ended this statement. */
   explain(error: unknown): unknown {
     this.engine.noticeError(error);
     const stopped = this.stopError();
@@ -262,7 +263,7 @@ export class SqlRun implements SqlAnswer {
   private stop(why: "cancelled" | "timed out"): void {
     if (this.state !== "running") return;
     this.state = why;
-    // the timer would hold what DuckDB made for a statement that never comes to its close
+    // the timer would keep DuckDB's objects of an abandoned statement alive
     clearTimeout(this.timer);
     this.duck?.interrupt();
   }
@@ -274,7 +275,7 @@ export class SqlRun implements SqlAnswer {
   }
 
   private throwIfStopped(): void {
-    // which may be so before this thread hears of it
+    // the abort may be visible before its event is delivered
     if (this.input.signal?.aborted) this.stop("cancelled");
     const error = this.stopError();
     if (error !== null) throw error;
@@ -294,7 +295,7 @@ export class SqlRun implements SqlAnswer {
   }
 }
 
-/** Too long to leave with every row unseen. */
+/** Longer texts are scanned before they leave. */
 const LONG_TEXT_CHARS = 1000;
 
 function hasLongTexts(params: QueryParams): boolean {

@@ -1,4 +1,4 @@
-// What a scan was told to read, in words: for EXPLAIN.
+// Describes what a scan reads, for EXPLAIN.
 import type { AggregateRequest } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
@@ -10,11 +10,11 @@ export interface ScanConditions {
   readonly fields: readonly FieldPredicate[];
 }
 
-/** Values of a condition that are shown, and characters of one. */
+/** Maximum values of a condition shown, and characters of one. */
 const VALUES_MAX = 5;
 const VALUE_CHARS_MAX = 60;
 
-/** The conditions that the scan itself looks after, each as one text. `defs`: the table's columns. */
+/** The conditions that the scan applies, one text each. `defs`: the table's columns. */
 export function conditionTexts({ range, tags, fields }: ScanConditions, defs: readonly ColumnDef[]): string[] {
   const nameOf = (id: number) => defs.find((column) => column.id === id)?.name ?? "?";
   return [
@@ -27,7 +27,7 @@ export function conditionTexts({ range, tags, fields }: ScanConditions, defs: re
   ];
 }
 
-/** What the storage makes of groups. */
+/** The aggregation that the scan computes. */
 export function groupTexts({ bins, groupBy, aggregates }: AggregateRequest): string[] {
   const keys = [...(bins === null ? [] : [`bins of ${durationText(bins.widthNs)}`]), ...groupBy.map(({ name }) => name)];
   const values = aggregates.map(({ fn, column }) => `${fn}(${column?.name ?? "*"})`);
@@ -51,7 +51,7 @@ function cut(text: string): string {
   return text.length <= VALUE_CHARS_MAX ? text : `${text.slice(0, VALUE_CHARS_MAX)}…`;
 }
 
-/** RFC 3339 with as many digits as there are. */
+/** RFC 3339 with as many digits as needed. */
 export function timeText(ns: bigint): string {
   const seconds = ns / SECOND_NS - (ns % SECOND_NS < 0n ? 1n : 0n);
   const fraction = String(ns - seconds * SECOND_NS)

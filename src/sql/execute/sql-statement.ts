@@ -1,4 +1,4 @@
-// What a statement gets, what it gives, and what it needs of the engine that runs it.
+// Input and output of a statement, and the parts of the engine that it uses.
 import type { ScanRegistry } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { QueryParams } from "../../model/query/query.ts";
@@ -15,7 +15,7 @@ export interface SqlInput {
   readonly tables: readonly ScanTable[];
   /** Those of `plan.caches`, by `cacheKey`. */
   readonly caches?: ReadonlyMap<string, ScanTable>;
-  /** All tables of the database, when `plan.readsCatalog`. */
+  /** All tables of the database, if `plan.readsCatalog`. */
   readonly databaseTables?: readonly DatabaseTable[];
   /** The database is `_internal`. */
   readonly isInternal?: boolean;
@@ -24,35 +24,35 @@ export interface SqlInput {
   readonly params: QueryParams;
   /** Aborting interrupts the statement: it fails with `cancelled`. */
   readonly signal?: AbortSignal;
-  /** Computing and reading together; beyond it the statement fails with `query_limit`. */
+  /** Limit for computing and reading together; beyond it the statement fails with `query_limit`. */
   readonly timeoutMs?: number;
-  /** now() of the statement; the clock's time when absent. */
+  /** Value of now(); if absent, the current time. */
   readonly nowNs?: bigint;
-  /** Told when the statement is planned and begins to read. */
+  /** Called when the statement is planned and begins to read. */
   readonly onPlanned?: () => void;
-  /** For tests: DuckDB makes everything, of rows. */
+  /** For tests: no pushdown; DuckDB computes everything from rows. */
   readonly isPlain?: boolean;
 }
 
-/** An answer that is read. */
+/** The answer of a statement. */
 export interface SqlAnswer {
   readonly schema: ResultSchema;
-  /** Once. A batch is valid until the next one is asked for. @throws TsdbError */
+  /** May be iterated once. A batch is valid until the next one is requested. @throws TsdbError */
   readonly batches: AsyncIterable<ResultBatch>;
-  /** Must be called, also after the last batch and after an error. Once it resolves, nothing reads the tables any more. */
+  /** Must be called, also after the last batch and after an error. When it resolves, nothing reads the tables any more. */
   close(): Promise<void>;
 }
 
-/** The engine, for its statements. */
+/** The engine as its statements see it. */
 export interface SqlHost {
   readonly kernel: Kernel;
   readonly registry: ScanRegistry;
-  /** What running statements may make of it. */
+  /** Function memory of all running statements. */
   readonly functionMemory: FunctionMemory;
-  /** Bytes of text and lists that the functions of a statement may make at a time: they are in no limit of DuckDB's. */
+  /** Maximum bytes of text and lists that the functions of a statement may create at a time: DuckDB does not limit them. */
   readonly functionBytesMax: number;
   /** A connection for one statement. */
   lease(): Promise<DuckAnswer>;
-  /** Told of every error that ended a statement. */
+  /** Reports every error that ended a statement. */
   noticeError(error: unknown): void;
 }

@@ -1,4 +1,4 @@
-// What one running statement reads: its tables as its rewrite planned them, under handles that DuckDB's scan function knows.
+// The scans of one running statement, as its rewrite planned them, registered under handles with DuckDB's scan function.
 import { type ScanRegistry, shapeOfScan } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
@@ -14,10 +14,11 @@ export interface ScanOwner {
   readonly registry: ScanRegistry;
 }
 
+/** Opens and owns the scans of one statement. */
 export class StatementScans implements StatementTables {
   private scans: StatementScan[] = [];
   private virtualTables: RowTable[] = [];
-  /** Choices that turned out wrong, by their place in the order in which the rewriter makes them. */
+  /** Numbers of choices that turned out wrong, in the order in which the rewriter makes them. */
   readonly refused = new Set<number>();
   readonly isPlain: boolean;
   readonly isInternal: boolean;
@@ -36,12 +37,12 @@ export class StatementScans implements StatementTables {
     this.own = { tables: databaseTables, isInternal, systemRows };
   }
 
-  /** Whether there is a table of this name, as far as `databaseTables` tells. */
+  /** True if `databaseTables` contains a table of this name. */
   has(schema: string, name: string): boolean {
     return schema === "iox" ? this.own.tables.some((table) => table.name === name) : ownColumns(schema, name, this.own.isInternal) !== null;
   }
 
-  /** Of the tables of users, the statement is about this one. */
+  /** Restricts the statement to this user table. */
   narrow(name: string): void {
     this.own = { ...this.own, tables: this.own.tables.filter((table) => table.name === name) };
   }
@@ -50,7 +51,7 @@ export class StatementScans implements StatementTables {
     return this.caches?.get(name) ?? this.tables.find((table) => table.name === name) ?? null;
   };
 
-  /** Registers the scans of a rewrite for DuckDB to find, and gives their handles. */
+  /** Registers the scans of a rewrite with DuckDB, and returns their handles. */
   open(planned: readonly PlannedScan[]): readonly number[] {
     for (const plan of planned) {
       const scan = this.scanOf(plan);
@@ -60,8 +61,8 @@ export class StatementScans implements StatementTables {
     return this.scans.map(({ handle }) => handle);
   }
 
-  /** Lets the storage make all groups, and look at newest rows. False: it could not make some, or they are not what they must be, and the
-   *  statement must be rewritten anew, on new scans. */
+  /** Lets scans compute their groups and check newest rows. Returns false if one fails, so that the statement must be rewritten with new
+   *  scans. */
   async prepare(breathe: Breathe): Promise<boolean> {
     let isDone = true;
     for (const scan of this.scans) {
@@ -72,18 +73,18 @@ export class StatementScans implements StatementTables {
     return isDone;
   }
 
-  /** Ends all scans; the next rewrite begins with none. */
+  /** Ends all scans; the next rewrite starts with none. */
   restart(): void {
     this.unregister();
     this.end();
   }
 
-  /** Nobody may find them any more; those who have found them may still read. */
+  /** Unregisters the scans; threads that have found them may still be reading. */
   unregister(): void {
     for (const scan of this.scans) this.owner.registry.remove(scan.handle);
   }
 
-  /** Nothing is read after it. */
+  /** Ends all scans; nothing is read afterwards. */
   end(): void {
     for (const scan of this.scans) {
       scan.end();
@@ -98,12 +99,12 @@ export class StatementScans implements StatementTables {
     return this.scans;
   }
 
-  /** What a plan of DuckDB's for these scans depends on, beside its text: their columns, and roughly how many rows they have. */
+  /** The properties of the scans that a DuckDB plan depends on, in addition to its text: columns and approximate row counts. */
   get shape(): string {
     return this.scans.map((scan) => `${Math.ceil(Math.log2(scan.rowCountMax + 1))}\0${shapeOfScan(scan)}`).join("\0\0");
   }
 
-  /** Whether `prepare` has groups to make. */
+  /** True if `prepare` has groups to compute. */
   get makesGroups(): boolean {
     return this.scans.some((scan) => scan instanceof AggregateScan);
   }
@@ -112,12 +113,12 @@ export class StatementScans implements StatementTables {
     return this.scans.length === 0;
   }
 
-  /** What the storage threw, of which DuckDB keeps only the text. */
+  /** The scans' first error, of which DuckDB keeps only the text. */
   get error(): unknown {
     return this.scans.find((scan) => scan.error !== undefined)?.error;
   }
 
-  /** The single table that is read; "" for several, none, or tables of ours. */
+  /** The name of the only table read; "" for several, none, or virtual tables. */
   get tableName(): string {
     const names = new Set(this.scans.map(({ table }) => table.name));
     const [only] = names;

@@ -1,16 +1,16 @@
-// Reading text by a format of chrono.ts: the format as a regular expression that JavaScript and DuckDB understand alike, and what its
-// groups mean. Constants are read here; rewrite/time-parse.ts has DuckDB do the same with columns.
+// Parses text by a chrono format: converts the format to a regular expression that JavaScript and DuckDB both support, and interprets its
+// groups. Constants are parsed here; rewrite/time-parse.ts generates DuckDB expressions for columns.
 import { TimeZone } from "../../model/time/time-zone.ts";
 import { daysInMonth, daysOf } from "../parse/time-text.ts";
 import { type FormatPart, parseFormat } from "./chrono.ts";
 
-/** What a group of the expression holds. */
+/** The field in a group of the expression. */
 export type Group = "Y" | "C" | "y" | "m" | "b" | "d" | "j" | "H" | "I" | "p" | "M" | "S" | "s" | "z" | "left" | "ns";
 
 export interface Pattern {
-  /** In order: each takes as much of the text as it can, as chrono does, and never gives anything back. */
+  /** In order: each piece matches as much as it can, as in chrono, without backtracking. */
   readonly pieces: readonly Piece[];
-  /** In the order of the groups, each once. */
+  /** The fields of the groups, in order, without duplicates. */
   readonly groups: readonly Group[];
 }
 
@@ -18,13 +18,13 @@ export interface Pattern {
 interface Piece {
   readonly source: string;
   readonly sticky: RegExp;
-  /** What its group holds; null: it has none. */
+  /** The field in its group; null: no group. */
   readonly group: Group | null;
 }
 
 const NEVER: Piece = { source: "[^\\s\\S]", sticky: /[^\s\S]/y, group: null };
 
-/** The whole text, for engines that need no steps to keep within linear time. */
+/** The whole expression, for engines that match in linear time anyway. */
 export function sourceOf({ pieces }: Pattern): string {
   return `${pieces.map(({ source }) => source).join("")}\\s*`;
 }
@@ -33,7 +33,7 @@ export const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "
 const MONTH_NAMES = "january february march april may june july august september october november december".split(" ");
 const DAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split(" ");
 
-/** Null for a format that is none. One that says no date fits no text. */
+/** Returns null for an invalid format. A format without a date part matches no input. */
 export function patternOf(format: string): Pattern | null {
   const parts = parseFormat(format);
   if (parts === null) return null;
@@ -93,12 +93,12 @@ function sourceOfPart(part: FormatPart, groups: Group[]): string {
     case "Z":
       return "[^\\s]+";
     default:
-      // numbers that only repeat what the date says
+      // numbers that are implied by the date
       return "\\s*\\d{1,4}";
   }
 }
 
-/** A group that is there already need only be there. */
+/** A field that occurred before is only skipped. */
 function group(name: Group, text: string, groups: Group[]): string {
   if (groups.includes(name)) return text.replace(/\((?!\?)/, "(?:");
   groups.push(name);
@@ -109,7 +109,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-/** The names, or their first three letters, in any case. */
+/** The names, or their first three letters, case-insensitive. */
 function wholeOrShort(names: readonly string[]): string {
   return names
     .flatMap((name) => [name, name.slice(0, 3)])
@@ -121,7 +121,7 @@ function anyCase(word: string): string {
   return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
-/** Nanoseconds of a text by a pattern, of any size; null: it does not match, or says no time. */
+/** Nanoseconds of a text, of any size; null: it does not match, or does not determine a time. */
 export function readByPattern({ pieces }: Pattern, text: string): bigint | null {
   const found = new Map<Group, string>();
   let at = 0;
@@ -162,7 +162,7 @@ function dayOf(number: (name: Group) => number | null, monthName: string | undef
   return daysOf(year, month, day);
 }
 
-/** Two digits alone are 1970 to 2069. */
+/** Two digits alone mean 1970 to 2069. */
 function yearOf(year: number | null, century: number | null, ofCentury: number | null): number | null {
   if (year !== null) return year;
   if (ofCentury === null) return null;

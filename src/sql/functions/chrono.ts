@@ -1,14 +1,14 @@
-// Format strings of to_char, to_timestamp and their kin, in the notation of Rust's chrono crate: `%Y-%m-%d %H:%M:%S%.3f`. Here they are
-// only taken apart; rewrite/time-format.ts writes by them, rewrite/time-parse.ts reads.
+// Parses format strings of to_char, to_timestamp and similar functions, in the notation of Rust's chrono crate: `%Y-%m-%d %H:%M:%S%.3f`.
+// rewrite/time-format.ts formats with them, rewrite/time-parse.ts parses.
 
-/** A piece of a format: text as it is, or a field. `pad`: what `%-d`, `%_d` and `%0d` ask for instead of the field's own. */
+/** A part of a format: literal text, or a field. `pad`: the padding that `%-d`, `%_d` and `%0d` request instead of the field's own. */
 export type FormatPart =
   | { readonly text: string }
   | { readonly field: Field; readonly pad?: "" | " " | "0" }
-  /** Fractions of a second: `.f` with the point, or nothing if there is no fraction; else so many digits. */
+  /** Fractions of a second: `.f` includes the point, and is empty without a fraction; otherwise a fixed number of digits. */
   | { readonly fraction: "all" | "needed" | 3 | 6 | 9; readonly hasPoint: boolean };
 
-/** Single letters are chrono's own; `:z` and `::z` are offsets with colons. */
+/** Single letters are chrono's; `:z` and `::z` are offsets with colons. */
 export type Field =
   | "Y"
   | "C"
@@ -43,7 +43,7 @@ export type Field =
   | "::z"
   | "s";
 
-/** Fields that stand for several others. */
+/** Fields that abbreviate several others. */
 const COMBINED: Readonly<Record<string, string>> = {
   D: "%m/%d/%y",
   x: "%m/%d/%y",
@@ -63,10 +63,10 @@ const PADS: Readonly<Record<string, "" | " " | "0">> = { "-": "", _: " ", "0": "
 
 const ITEM = /%(?:(\.)([369])?f|([369])f|(::?|:::)z|#z|([-_0])?([A-Za-z%+]))|%/y;
 
-/** Longer ones would only cost time. */
+/** Longer formats would only cost time. */
 const FORMAT_CHARS_MAX = 1000;
 
-/** The parts of a format, texts beside each other joined; null for a field that there is not, and for a format that is too long. */
+/** The parts of a format, with adjacent texts joined; null for an unknown field, or a format that is too long. */
 export function parseFormat(format: string): FormatPart[] | null {
   if (format.length > FORMAT_CHARS_MAX) return null;
   const parts: FormatPart[] = [];

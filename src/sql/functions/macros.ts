@@ -1,28 +1,28 @@
-// The macros that rewrite/ calls. DuckDB puts their text in place of the call before it plans: nothing is called at run time, but every
-// mention of an argument is planned again, so arguments are mentioned as few times as possible.
-// Times are TIMESTAMP_NS, arithmetic is on BIGINT nanoseconds. DuckDB calls i64 maximum and its negative infinite; the minimum is a value.
+// The macros that rewrite/ calls. DuckDB expands them before planning: nothing is called at run time, but every use of a parameter is
+// planned again, so parameters are used as few times as possible. Times are TIMESTAMP_NS, arithmetic is on BIGINT nanoseconds. DuckDB
+// treats the maximum of i64 and its negative as infinite; the minimum is a value.
 
 export const MACROS: readonly string[] = [
   "CREATE MACRO __floor_mod(a, b) AS ((a % b) + b) % b",
   "CREATE MACRO __floor_div(a, b) AS a // b - CASE WHEN a % b < 0 THEN 1 ELSE 0 END",
   "CREATE MACRO __ns(t) AS epoch_ns(t)",
-  // Rounded down to microseconds, for the calendar functions: DuckDB's cast cuts towards 1970. floor(x / n) is (x + 1) / n - 1 below 0.
+  // Rounds down to microseconds, for calendar functions: DuckDB's cast truncates towards 1970. floor(x / n) is (x + 1) / n - 1 below 0.
   "CREATE MACRO __us(t) AS make_timestamp(CASE WHEN epoch_ns(t) < 0 THEN (epoch_ns(t) + 1) // 1000 - 1 ELSE epoch_ns(t) // 1000 END)",
   `CREATE MACRO __fraction(f) AS
      CASE WHEN f = 0 THEN '' WHEN f % 1000000 = 0 THEN printf('.%03d', f // 1000000)
           WHEN f % 1000 = 0 THEN printf('.%06d', f // 1000) ELSE printf('.%09d', f) END`,
-  // as answers write it: 0, 3, 6 or 9 digits
+  // in the format of answers: 0, 3, 6 or 9 digits
   `CREATE MACRO __time_text(t) AS
      strftime(__us(t), '%Y-%m-%dT%H:%M:%S') || __fraction(__floor_mod(__ns(t), 1000000000))`,
-  // leaves[k] for the k bounds that are not after ns, found by halves: `steps` are powers of two, falling
+  // leaves[k] for the k bounds that are at most ns, by binary search: `steps` are descending powers of two
   `CREATE MACRO __place(ns, bounds, steps) AS
      1 + list_reduce(CAST(steps AS BIGINT[]), lambda p, s: p + CASE WHEN ns >= list_extract(CAST(bounds AS BIGINT[]), p + s) THEN s ELSE 0 END, 0)`,
   "CREATE MACRO __choose_number(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS BIGINT[]), __place(ns, bounds, steps))",
   "CREATE MACRO __choose_text(ns, bounds, steps, leaves) AS list_extract(CAST(leaves AS VARCHAR[]), __place(ns, bounds, steps))",
-  // a time by the parts that a format names (time-parse.ts); NULL for parts that there are not
+  // a time from the parts named in a format (time-parse.ts); NULL for missing parts
   "CREATE MACRO __nine_digits(digits) AS CAST(rpad(left(digits, 9), 9, '0') AS BIGINT)",
   "CREATE MACRO __century_year(c, y) AS CASE WHEN c IS NULL THEN y + CASE WHEN y < 70 THEN 2000 ELSE 1900 END ELSE c * 100 + y END",
-  // NULL where there is no such day; TRY(…) beside a subquery is more than DuckDB can plan
+  // NULL for an invalid day; DuckDB cannot plan TRY(…) beside a subquery
   "CREATE MACRO __date_of(y, m, d) AS TRY_CAST(printf('%04d-%02d-%02d', y, m, d) AS DATE)",
   "CREATE MACRO __day_of_year(y, j) AS CASE WHEN j >= 1 AND year(__date_of(y, 1, 1) + CAST(j - 1 AS INTEGER)) = y THEN __date_of(y, 1, 1) + CAST(j - 1 AS INTEGER) END",
   "CREATE MACRO __epoch_text_ns(s) AS CASE WHEN TRY_CAST(s AS BIGINT) BETWEEN -9223372036 AND 9223372035 THEN CAST(s AS BIGINT) * 1000000000 END",
@@ -34,7 +34,7 @@ export const MACROS: readonly string[] = [
   `CREATE MACRO __ns_of_parts(d, h, m, s, fraction, off) AS
      CASE WHEN h <= 23 AND m <= 59 AND s <= 60 AND d - DATE '1970-01-01' BETWEEN -106751 AND 106750
           THEN (d - DATE '1970-01-01') * 86400000000000 + (h * 3600 + m * 60 + s - off) * 1000000000 + fraction END`,
-  // a text as a time: as DuckDB reads it, or with an hour or a minute as its last part
+  // a text as a time: DuckDB's formats, or with an hour or a minute as the last part
   `CREATE MACRO __read_time(s) AS
      coalesce(TRY_CAST(s AS TIMESTAMP_NS),
               TRY_CAST(regexp_replace(upper(s), '^\\s*(\\d{4}-\\d{1,2}-\\d{1,2})[T ](\\d{1,2}:\\d{2})\\s*(Z|[+-].*)?$', '\\1 \\2:00\\3') AS TIMESTAMP_NS),
@@ -43,7 +43,7 @@ export const MACROS: readonly string[] = [
      CASE WHEN s IS NULL THEN NULL
           ELSE coalesce(CASE WHEN regexp_matches(s, '^\\s*[+-]?\\d') THEN __read_time(s) END,
                         CAST(error('Error parsing timestamp from ''' || left(s, 40) || ''': error parsing date') AS TIMESTAMP_NS)) END`,
-  // bins by their numbers (gapfill/bins.ts), and numbers in chunks of `size`
+  // bins by number (gapfill/bins.ts), and numbers in chunks of `size`
   "CREATE MACRO __bin_index(t, base, step) AS (__ns(t) - base) // step",
   "CREATE MACRO __bin_at(i, base, step) AS base + i * step",
   "CREATE MACRO __chunks(lower, upper, size) AS range(lower // size, (upper - 1) // size + 1)",
@@ -51,7 +51,7 @@ export const MACROS: readonly string[] = [
   "CREATE MACRO __chunk_to(upper, chunk, size) AS least(upper, (chunk + 1) * size)",
   "CREATE MACRO __line(t, t0, v0, t1, v1) AS (v1 - v0) / CAST(t1 - t0 AS DOUBLE) * CAST(t - t0 AS DOUBLE) + v0",
   "CREATE MACRO __second_fraction(t) AS __floor_mod(__ns(t), 1000000000)",
-  // durations as to_char writes them
+  // durations in the format of to_char
   `CREATE MACRO __duration_iso(ns) AS
      CASE WHEN ns = 0 THEN 'P0D'
           ELSE CASE WHEN ns < 0 THEN '-' ELSE '' END || 'PT' || CAST(abs(ns // 1000000000) AS VARCHAR) ||
@@ -63,9 +63,9 @@ export const MACROS: readonly string[] = [
   `CREATE MACRO __us_text(t) AS
      strftime(t, '%Y-%m-%dT%H:%M:%S') || __fraction(__floor_mod(epoch_us(t), 1000000) * 1000)`,
   "CREATE MACRO __epoch(t) AS CAST(__ns(t) AS DOUBLE) / 1e9",
-  // of the minute, as date_part('nanosecond') counts
+  // within the minute, as date_part('nanosecond') counts
   "CREATE MACRO __second_ns(t) AS ((__ns(t) % 60000000000) + 60000000000) % 60000000000",
-  // `shift` makes the remainder positive and carries the origin; below `first` the start of the bin is no time any more, so it is NULL
+  // `shift` makes the remainder positive and includes the origin; below `first` the bin's start is out of range, so it is NULL
   `CREATE MACRO __bin(t, step, shift, first, last) AS
      CASE WHEN t >= first AND t < TIMESTAMP_NS 'infinity' THEN make_timestamp_ns(epoch_ns(t) - ((epoch_ns(t) % step) + shift) % step)
           WHEN t = TIMESTAMP_NS 'infinity' THEN last END`,
@@ -73,7 +73,7 @@ export const MACROS: readonly string[] = [
   `CREATE MACRO __bin_months(t, n, origin, first) AS
      CASE WHEN t >= first THEN make_timestamp_ns(epoch_us(time_bucket(to_months(n), __us(t), origin)) * 1000) END`,
   "CREATE MACRO __at_month(origin, rest, k) AS make_timestamp_ns(epoch_us(origin + to_months(CAST(k AS INTEGER))) * 1000 + rest)",
-  // bins of n months from any time: the k-th month after the origin, or n months before that if it is not reached yet
+  // bins of n months from any origin: the k-th month after the origin, or n months earlier if it is in the future
   `CREATE MACRO __bin_months_from(t, n, origin, rest, origin_month) AS
      list_transform(
        [year(__us(t)) * 12 + month(__us(t)) - origin_month],

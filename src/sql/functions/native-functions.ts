@@ -1,4 +1,4 @@
-// Functions that DuckDB has not and that cannot be made of those it has: they are computed here, a vector at a time.
+// Functions that DuckDB lacks and that cannot be expressed in SQL: computed in JavaScript, a vector at a time.
 import { blake3 } from "@noble/hashes/blake3.js";
 import type { NativeFunction } from "../../duckdb/scalar-function.ts";
 import { editDistance } from "../../model/edit-distance.ts";
@@ -36,7 +36,7 @@ function digest(algorithm: string, bytes: Uint8Array): Uint8Array {
   return Bun.CryptoHasher.hash(known, bytes) as Uint8Array;
 }
 
-/** @throws TsdbError bad_query for what 64 bits with a sign do not hold */
+/** @throws TsdbError bad_query if the result exceeds a signed 64-bit integer */
 function integerPower(x: bigint, n: bigint): bigint {
   if (n < 0n) throw new TsdbError("bad_query", `Arrow error: Arithmetic overflow: Exponent ${n} in integer computation is out of bounds`);
   const value = x >= -1n && x <= 1n ? x ** (n === 0n ? 0n : 2n - (n % 2n)) : n > 63n ? null : x ** n;
@@ -44,7 +44,7 @@ function integerPower(x: bigint, n: bigint): bigint {
   throw new TsdbError("bad_query", `Arrow error: Arithmetic overflow: Overflow happened on: ${x} ^ ${n}`);
 }
 
-/** The last few translations: a column of patterns holds few of them. */
+/** Size of the cache of translations: a column of patterns has few distinct ones. */
 const KEPT_MAX = 256;
 
 function kept<T>(make: (...texts: string[]) => T): (args: readonly Uint8Array[]) => T {
@@ -89,7 +89,7 @@ export const NATIVE_FUNCTIONS: readonly NativeFunction[] = [
     result: "text",
     compute: kept((type) => encoder.encode(arrowTypeName(type!, decodeNames))),
   },
-  // where a pattern or a replacement is no constant: what rewrite/regex-function.ts does with constants
+  // for patterns or replacements that are not constant; rewrite/regex-function.ts translates constants
   {
     name: "__regex",
     parameters: ["text", "text"],

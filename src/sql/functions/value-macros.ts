@@ -1,10 +1,10 @@
-// Macros for what functions of values mean in the dialect and not in DuckDB; see macros.ts for how macros work.
-// DuckDB computes a branch of CASE only for the rows that take it, so a branch may be what would be an error elsewhere.
+// Macros for functions whose meaning differs between the dialect and DuckDB; see macros.ts for how macros work. DuckDB evaluates a branch
+// of CASE only for rows that take it, so a branch may contain what would be an error for others.
 
-/** Errors carry the vendor's own prefix (engine-error.ts). */
+/** Errors have the vendor's prefix (engine-error.ts). */
 const MATH: readonly string[] = [
   "CREATE MACRO __divisor(n) AS CASE WHEN n = 0 THEN error('Arrow error: Divide by zero error') ELSE n END",
-  // IEEE 754: DuckDB refuses what has no finite value
+  // IEEE 754: DuckDB rejects non-finite results
   "CREATE MACRO __sqrt(x) AS CASE WHEN x >= 0 THEN sqrt(x) WHEN x < 0 THEN 'nan'::DOUBLE END",
   "CREATE MACRO __ln(x) AS CASE WHEN x > 0 THEN ln(x) WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE END",
   "CREATE MACRO __log2(x) AS CASE WHEN x > 0 THEN log2(x) WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE END",
@@ -17,7 +17,7 @@ const MATH: readonly string[] = [
   "CREATE MACRO __cos(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cos(x) END",
   "CREATE MACRO __tan(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE tan(x) END",
   `CREATE MACRO __cot(x) AS CASE WHEN x = 0 THEN "/"(1e0, x) WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cot(x) END`,
-  // a cube's root to its last digit
+  // the exact root of a cube
   "CREATE MACRO __cbrt(x) AS CASE WHEN pow(round(cbrt(x)), 3) = x THEN round(cbrt(x)) ELSE cbrt(x) END",
   "CREATE MACRO __signum(x) AS CASE WHEN isnan(x) THEN 'nan'::DOUBLE ELSE CAST(sign(x) AS DOUBLE) END",
   "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
@@ -28,13 +28,13 @@ const MATH: readonly string[] = [
   // as text: 1e20, 1e-7, NaN
   `CREATE MACRO __float_text(x) AS
      CASE WHEN isnan(x) THEN 'NaN' ELSE regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2') END`,
-  // a text that is a whole number; DuckDB would round others
+  // a text that is an integer; DuckDB would round others
   `CREATE MACRO __whole(s, type) AS
      CASE WHEN regexp_full_match(s, '\\s*[+-]?[0-9]+\\s*') THEN s
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
 ];
 
-/** Bytes of one made value at most: DuckDB's memory limit does not see them (cost-limits.ts). */
+/** Maximum size of one created value: DuckDB's memory limit does not count it (cost-limits.ts). */
 const SIZE_MAX = "1048576";
 
 const TEXT: readonly string[] = [
@@ -44,9 +44,9 @@ const TEXT: readonly string[] = [
        __interval_part(date_part('year', i) * 12 + date_part('month', i), ' mons'), __interval_part(date_part('day', i), ' days'),
        __interval_part(date_part('hour', i), ' hours'), __interval_part(date_part('minute', i), ' mins'),
        CASE WHEN date_part('microsecond', i) <> 0 THEN printf('%.6f000 secs', date_part('microsecond', i) / 1e6) END), ''), '0 secs') END`,
-  // DuckDB's places in texts have 32 bits
+  // DuckDB's text positions have 32 bits
   "CREATE MACRO __text_place(n) AS least(greatest(n, 0), 4294967295)",
-  // what lies before the first character is nothing, but counts
+  // positions before the first character are empty, but count
   `CREATE MACRO __substr(s, first, n) AS
      CASE WHEN n < 0 THEN error('Execution error: negative substring length not allowed: ' || n)
           WHEN first >= 1 THEN substring(s, __text_place(first), __text_place(n))
@@ -75,7 +75,7 @@ const TEXT: readonly string[] = [
           ELSE string_split(s, delimiter) END`,
   "CREATE MACRO __without_text(texts, absent) AS list_transform(texts, lambda x: nullif(x, absent))",
   "CREATE MACRO __present(texts) AS list_filter(texts, lambda x: x IS NOT NULL)",
-  // what has no capital of one character: DuckDB leaves it, or takes one that nobody writes
+  // characters without a single-character capital: DuckDB leaves them, or uses rare ones
   `CREATE MACRO __upper(s) AS
      CASE WHEN regexp_matches(s, '[ßŉǰﬀ-ﬆ]')
           THEN upper(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(s, 'ß', 'SS'), 'ŉ', 'ʼN'), 'ǰ', 'J̌'),
@@ -85,13 +85,13 @@ const TEXT: readonly string[] = [
      '^(' || CASE WHEN n > 1 THEN '(?:(?s:.*?)(?:' || re || ')){' || (n - 1) || '}' ELSE '' END || '(?s:.*?))(?:' || re || ')'`,
   `CREATE MACRO __regexp_place(s, re, first) AS
      CASE WHEN regexp_matches(s, re) THEN length(regexp_extract(s, re, 1)) + first WHEN s IS NOT NULL AND re IS NOT NULL THEN 0 END`,
-  // words of letters and digits
+  // words consist of letters and digits
   `CREATE MACRO __initcap(s) AS
      array_to_string(
        list_transform(
          regexp_extract_all(s, '[\\p{L}\\p{N}]+|[^\\p{L}\\p{N}]+'),
          lambda word: upper(left(word, 1)) || lower(substring(word, 2))), '')`,
-  // DuckDB counts bytes, and keeps a matrix of both texts in memory that it does not limit
+  // DuckDB compares bytes, and allocates a matrix of both texts outside of its memory limit
   `CREATE MACRO __levenshtein_of(a, b) AS
      CASE WHEN strlen(a) * strlen(b) > 16777216 THEN error('Execution error: the texts are too long for levenshtein')
           WHEN strlen(a) = length(a) AND strlen(b) = length(b) THEN CAST(levenshtein(a, b) AS INTEGER)
@@ -114,7 +114,7 @@ const TEXT: readonly string[] = [
   `CREATE MACRO __of_hex(s) AS
      CASE WHEN regexp_full_match(s, '([0-9a-fA-F]{2})*') THEN unhex(s)
           WHEN s IS NOT NULL THEN CAST(error('Execution error: Failed to decode value using hex') AS BLOB) END`,
-  // with or without its padding
+  // with or without padding
   `CREATE MACRO __of_base64(s) AS
      CASE WHEN regexp_full_match(s, '[0-9a-zA-Z+/]*=*') AND strlen(rtrim(s, '=')) % 4 <> 1
           THEN from_base64(rtrim(s, '=') || repeat('=', (4 - strlen(rtrim(s, '=')) % 4) % 4))
@@ -126,18 +126,18 @@ const TOO_LARGE = `error('a value of more than ${SIZE_MAX} bytes or elements')`;
 const LISTS: readonly string[] = [
   "CREATE MACRO __if_present(value, result) AS CASE WHEN value IS NOT NULL THEN result END",
   "CREATE MACRO __not_empty(list, result) AS CASE WHEN len(list) > 0 THEN result END",
-  // whole floats without a point, as the vendor's engine joins them: [1.0, 2.5] is 1,2.5
+  // integral floats without a point, as the vendor's engine joins them: [1.0, 2.5] is 1,2.5
   `CREATE MACRO __item_text(x) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN') ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __joined(list, delimiter) AS
      CASE WHEN delimiter IS NOT NULL THEN array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter) END`,
-  // of nothing but NULLs it is not known
+  // unknown for a list of NULLs only
   "CREATE MACRO __has(list, x) AS CASE WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END",
   "CREATE MACRO __list_empty(list) AS len(list) = 0",
   "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
   "CREATE MACRO __pop_front(list) AS list[2:]",
   "CREATE MACRO __texts(list, absent) AS list_transform(list, lambda x: coalesce(__item_text(x), absent))",
-  // each value once, in the order in which they come first: sorted with their places, the first of equals, sorted by places
+  // each value once, in order of first occurrence: sort with positions, keep the first of equals, sort by position
   `CREATE MACRO __distinct(list) AS
      list_transform(
        [list_sort(list_transform(list, lambda x, i: {'x': x, 'i': i}), 'ASC', 'NULLS FIRST')],
@@ -156,7 +156,7 @@ const LISTS: readonly string[] = [
   `CREATE MACRO __position_from(list, x, first) AS
      CASE WHEN first < 1 OR first > len(list) THEN error('Execution error: start_from out of bounds: ' || first)
           ELSE list_position(list[first:], x) + first - 1 END`,
-  // up to a place, which must not be computed for each element
+  // up to a position, which must not be computed per element
   `CREATE MACRO __removed(list, x, place) AS
      CASE WHEN x IS NULL THEN NULL
           ELSE list_transform([coalesce(place, 0)], lambda most: list_filter(list, lambda e, i: i > most OR e IS DISTINCT FROM x))[1] END`,
@@ -189,8 +189,8 @@ const AGGREGATES: readonly string[] = [
   "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
   "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
   "CREATE MACRO __weighted_pair(x, w) AS {'x': CAST(x AS DOUBLE), 'w': CAST(w AS DOUBLE), 'found': 0e0}",
-  // members by subscripts: in HAVING, DuckDB takes `pair.w` for a column
-  // the least x for which the weights of it and all below reach their share; pairs are {x, w, found}
+  // members by subscript: in HAVING, DuckDB takes `pair.w` for a column the least x for which the weights up to it reach their share; pairs
+  // are {x, w, found}
   `CREATE MACRO __weighted_percentile(pairs, share) AS
      list_transform(
        [list_filter(pairs, lambda pair: pair['w'] > 0)],

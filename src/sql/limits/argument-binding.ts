@@ -1,38 +1,38 @@
-// Macros in macros: DuckDB's planner puts an argument in as often as the macro mentions it, so a heavy one is bound to a name first.
+// Nested macros: DuckDB's planner inserts an argument as often as the macro uses it, so an expensive one is first bound to a name.
 
 import { internalName } from "../parse/names.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
 import { call } from "../parse/tree.ts";
 import { MACRO_WEIGHTS } from "./macro-weights.ts";
 
-/** An argument is bound when mentioning it would make so many expressions more. */
+/** An argument is bound if its uses would add this many expressions. */
 const BIND_WEIGHT = 300;
 
 export interface Weighed {
-  /** Expressions that DuckDB plans for it. */
+  /** Number of expressions that DuckDB plans for it. */
   readonly weight: number;
-  /** Expressions that it goes through again for those around them. */
+  /** Number of expressions that DuckDB traverses again for enclosing ones. */
   readonly work?: number;
 }
 
-/** Smaller ones cost little, however many there are. */
+/** Smaller ones are cheap, however many there are. */
 const SMALL_WEIGHT = 64;
 
 function ownWork(weight: number): number {
   return weight > SMALL_WEIGHT ? weight : 0;
 }
 
-/** Of an expression that weighs so much, with these in it. */
+/** Work for an expression of this weight with these parts. */
 export function workOf(weight: number, parts: readonly Weighed[], factor = 1): number {
   return parts.reduce((sum, part) => sum + (part.work ?? 0), ownWork(weight) * factor);
 }
 
-/** Those that rewrites bind arguments with are none of them. */
+/** Excludes the functions used by rewrites for binding arguments. */
 const OF_LISTS = /^(?:array_|list_(?!transform|value|extract)|__(?:distinct|union|except|intersect|removed|replaced|pop_))/;
-/** The types of lists take DuckDB so much longer. */
+/** Factor for list types, which DuckDB plans more slowly. */
 const LIST_WORK = 16;
 
-/** `f(x)` as `list_transform([x], lambda v: f(v))[1]` for each heavy argument that the macro mentions more than once. */
+/** Rewrites `f(x)` to `list_transform([x], lambda v: f(v))[1]` for each expensive argument that the macro uses more than once. */
 export function bind(node: FunctionCall, parts: readonly Weighed[], weight: number, depth: number): Weighed & { node: Expression } {
   const macro = MACRO_WEIGHTS.get(node.function_name);
   const factor = OF_LISTS.test(node.function_name) ? LIST_WORK : 1;
@@ -50,7 +50,7 @@ export function bind(node: FunctionCall, parts: readonly Weighed[], weight: numb
   const outer = bound.reduceRight<Expression>((body, { index, name }) => bindOne(node.children[index]!, name, body), inner);
   const total = expanded + bound.length * 4;
   const mentioned = node.children.reduce((sum, _, i) => sum + (parts[i]?.work ?? 0) * (isHeavy[i] ? 1 : (macro.mentions[i] ?? 1)), 0);
-  // an argument lies in a few expressions of the macro, and in those that bind it
+  // an argument is nested in a few expressions of the macro, and in those that bind it
   const work = mentioned + ownWork(total) * (bound.length > 0 ? 4 : 2) * factor;
   return { node: { ...outer, alias: node.alias }, weight: total, work };
 }

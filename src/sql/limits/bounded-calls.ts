@@ -1,10 +1,10 @@
-// Calls whose result has a size that comes from rows: a macro keeps it within bounds (bounded-macros.ts).
+// Calls whose result size depends on row values: a macro limits it (bounded-macros.ts).
 
 import type { FunctionCall } from "../parse/tree.ts";
 import { call } from "../parse/tree.ts";
 import { constantOf } from "./size-rules.ts";
 
-/** Stricter forms where a size comes from rows. */
+/** Stricter forms for sizes that depend on row values. */
 const STRICTER: Readonly<Record<string, string>> = {
   __repeat: "__short_repeat",
   __range: "__short_range",
@@ -13,7 +13,7 @@ const STRICTER: Readonly<Record<string, string>> = {
   __levenshtein_of: "__short_levenshtein",
   __damerau: "__short_damerau",
 };
-/** Places of arguments, and the macro that bounds them unless they are constants. */
+/** Positions of arguments, and the macro that limits them unless they are constant. */
 const BOUNDED: Readonly<Record<string, readonly [index: number, macro: string]>> = {
   __lpad: [1, "__row_length"],
   __rpad: [1, "__row_length"],

@@ -1,4 +1,5 @@
-// Stricter forms of functions whose sizes come from rows: what one row may ask for, a chunk of 2,048 rows must be able to have.
+// Stricter forms of functions whose result size depends on row values: what one row may request must be affordable for a chunk of 2,048
+// rows.
 import { ROW_LIST_LENGTH, ROW_TEXT_BYTES, SHORT_TEXT_BYTES } from "./size-rules.ts";
 
 const tooLong = (most: number): string =>

@@ -1,4 +1,4 @@
-// Names at a place of a statement, with how many bytes a chunk of each has at most, for the cost limits.
+// The visible names in a statement with the maximum bytes of a chunk of each, for the cost limits.
 import { LIMITS } from "../../model/limits.ts";
 
 /** Of a column of texts. */
@@ -7,7 +7,7 @@ export const COLUMN_BYTES = LIMITS.chunkTextBytesMax;
 /** Columns of relations, and parameters of lambdas, by their bytes; of several with one name the largest. */
 export interface Columns {
   readonly byName: ReadonlyMap<string, number>;
-  /** Of any, and of those that are not known. */
+  /** Maximum of all, also for unknown names. */
   readonly most: number;
 }
 
@@ -24,7 +24,7 @@ export function columnsFrom(entries: readonly (readonly [name: string, bytes: nu
   return together({ byName: new Map(), most: 0 }, ...entries.map(([name, bytes]) => ({ byName: new Map([[name, bytes]]), most: bytes })));
 }
 
-/** `AS t(a, b)`: the first columns have other names. */
+/** `AS t(a, b)`: renames the first columns. */
 export function renamed(columns: Columns, names: readonly string[]): Columns {
   return names.length === 0 ? columns : { byName: new Map(names.map((name) => [name, columns.most])), most: columns.most };
 }

@@ -1,7 +1,7 @@
-// The last look at a rewritten statement: what would cost more than any limit of DuckDB's sees is made cheaper or refused.
-// - Macros in macros: their arguments are planned as often as they are mentioned (macro-weights.ts); a heavy one is bound once.
-// - Texts and lists: memory that functions take for a chunk of rows is in no limit (size-rules.ts); a statement may have so much of it.
-// - Patterns of LIKE: DuckDB goes back and forth in them, which for some takes for ever; RE2 does not.
+// Checks a rewritten statement for costs that DuckDB's limits do not cover, and makes them cheaper or rejects the statement.
+//   - Nested macros: arguments are planned as often as they are used (macro-weights.ts); an expensive one is bound once.
+//   - Texts and lists: DuckDB does not limit the memory that functions take for a chunk of rows (size-rules.ts); a statement has a maximum.
+//   - LIKE patterns: DuckDB's matcher backtracks, for some patterns almost endlessly; RE2 does not.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -26,46 +26,47 @@ import {
 } from "./size-rules.ts";
 
 export interface CostLimitOptions {
-  /** Bytes that functions may make of a chunk of rows, all of a statement together. */
+  /** Maximum bytes that all functions of a statement may create for a chunk of rows. */
   readonly bytesMax: number;
-  /** Columns of a scan by its place, encoded. */
+  /** Columns of a scan by its handle, encoded. */
   readonly columnsOf: (handle: number) => readonly { readonly name: string; readonly type: ColumnType }[] | null;
 }
 
-/** Expressions that DuckDB may have to plan. */
+/** Maximum expressions that DuckDB must plan. */
 const WEIGHT_MAX = 200_000;
-/** DuckDB goes through all of a large expression again for each that lies around it: expressions that it may meet so, in one of a
- *  SELECT's expressions and in all; about a microsecond each. */
+/** DuckDB traverses a large expression again for each enclosing one: maximum expressions traversed this way, per expression of a SELECT
+ *  and in total; about a microsecond each. */
 const WORK_MAX = 100_000;
 const ALL_WORK_MAX = 400_000;
-/** Steps that functions may take with a chunk of rows, of 2 to 50 ns: nothing interrupts DuckDB within one. */
+/** Maximum steps of functions for a chunk of rows, 2 to 50 ns each: DuckDB cannot be interrupted within one. */
 const STEPS_MAX = 2 ** 30;
-/** What an aggregate gathers is within DuckDB's limit; so much of it may be worked on further. */
+/** Collected aggregates are within DuckDB's limit; this much of one may be processed further. */
 const GATHERED_BYTES = 64 << 20;
 const FUNCTION_BYTES_MIN = 64;
 
-/** Changes `query` in place. Gives how many bytes its functions may make at a time. @throws TsdbError bad_query for what stays too much */
+/** Changes `query` in place. Returns the bytes that its functions may create at a time. @throws TsdbError bad_query for a statement that
+ *  remains too expensive */
 export function limitCosts(query: QueryNode, options: CostLimitOptions): number {
   const limits = new CostLimits(options);
   limits.query(query, { rows: LIMITS.vectorRows, columns: NO_COLUMNS, ctes: CteScope.inside(null), depth: 0 });
   return limits.bytes;
 }
 
-/** What names stand for at a node. */
+/** The context of a node. */
 interface Sizes {
-  /** Of a chunk. */
+  /** Rows of a chunk. */
   readonly rows: number;
   readonly columns: Columns;
   readonly ctes: CteScope<Columns>;
-  /** Of arguments bound around it. */
+  /** Number of arguments bound around it. */
   readonly depth: number;
 }
 
 interface Part extends SizedArgument {
   readonly weight: number;
-  /** What DuckDB does for expressions in expressions; absent: nothing worth counting. */
+  /** DuckDB's work for nested expressions; absent: negligible. */
   readonly work?: number;
-  /** The same for all rows: `bytes` are those of one. */
+  /** True if it is the same for all rows: `bytes` are those of one. */
   readonly isConstant?: boolean;
 }
 
@@ -82,7 +83,7 @@ class CostLimits {
 
   constructor(private readonly options: CostLimitOptions) {}
 
-  /** Its columns. */
+  /** Returns its columns. */
   query(node: QueryNode, outer: Sizes): Columns {
     const sizes: Sizes = { ...outer, ctes: this.ctes(node, outer) };
     const { ctes } = sizes;
@@ -108,7 +109,7 @@ class CostLimits {
     if (node.cte_map.map.length === 0) return outer.ctes;
     let ctes = CteScope.inside(outer.ctes);
     for (const { key, value } of node.cte_map.map) {
-      // an entry may read itself
+      // an entry may be recursive
       ctes = ctes.with(key, UNKNOWN_COLUMNS);
       ctes = ctes.with(key, renamed(this.query(value.query.node, { ...outer, ctes }), value.aliases));
     }
@@ -136,7 +137,7 @@ class CostLimits {
     const shown: (readonly [string, number])[] = [];
     node.select_list = node.select_list.map((item) => {
       const part = this.whole(item, inside);
-      // it leaves in every row
+      // it is returned with every row
       if (part.isConstant === true) this.made(part.bytes * rows);
       if (item.class === "STAR") shown.push(...from.byName, ["", from.most]);
       else shown.push([item.alias !== "" || item.class !== "COLUMN_REF" ? item.alias : item.column_names.at(-1)!, part.bytes]);
@@ -194,7 +195,7 @@ class CostLimits {
     return columnsFrom(ref.expected_names.map((name, i) => [name, bytes[i]!]));
   }
 
-  /** One that stands alone. */
+  /** Checks a top-level expression. */
   private whole(node: Expression, sizes: Sizes): Part {
     const part = this.expression(node, sizes);
     this.weight += part.weight;
@@ -206,7 +207,7 @@ class CostLimits {
   }
 
   private expression(node: Expression, sizes: Sizes): Part {
-    // a rewrite may mention a node several times, which is as many nodes of the text
+    // a rewrite may share a node, which is then printed several times
     if (++this.nodes > WEIGHT_MAX) throw tooManyFunctions();
     switch (node.class) {
       case "COLUMN_REF":
@@ -221,7 +222,7 @@ class CostLimits {
         return { node: { ...node, child }, weight: 1, bytes: node.subquery_type === "SCALAR" ? most : VALUE_BYTES * sizes.rows };
       }
       case "LITERALS":
-        // nothing is made of them
+        // they create nothing
         return { node, weight: 1, bytes: VALUE_BYTES, isConstant: true };
       default:
         return this.other(node, sizes);
@@ -253,7 +254,7 @@ class CostLimits {
     return { node: mapped, weight, work, bytes, isConstant, ...(isList ? { elements: parts.length * rows } : {}) };
   }
 
-  /** Numbers, times and structures as text are longer than they were. */
+  /** Numbers, times and structs become longer as text. */
   private cast(node: Expression, weight: number, bytes: number, rows: number): Part {
     if (node.class !== "CAST" || node.cast_type.id !== "VARCHAR") return { node, weight, bytes };
     const { child } = node;
@@ -285,14 +286,14 @@ class CostLimits {
     return { ...bind(guarded, parts, weight, sizes.depth), bytes, isConstant, ...(elements === undefined ? {} : { elements }) };
   }
 
-  /** Its body is computed for all elements of the list at a time. */
+  /** The body is computed for all elements of the list at once. */
   private lambda(node: Lambda, list: Part | undefined, sizes: Sizes): Part {
     const parameters = node.lhs.class === "FUNCTION" ? node.lhs.children : [node.lhs];
-    // of one list for all rows it is computed once, unless it looks at the rows
+    // for a constant list it is computed once, unless it uses row values
     const isConstant = list?.isConstant === true && !looksOutside(node.expr, namesOf(parameters));
     const { bytes: listBytes, elements } = list?.isConstant === true ? inRows(list, isConstant ? 1 : sizes.rows) : (list ?? { bytes: 0 });
     const rows = Math.max(isConstant ? 1 : sizes.rows, elements ?? listBytes / 8);
-    // what lies outside of the lambda is there for each element
+    // outer values are repeated for each element
     const scale = rows / sizes.rows;
     const { byName, most } = sizes.columns;
     const outer = { byName: new Map([...byName].map(([name, bytes]) => [name, bytes * scale])), most: most * scale };
@@ -305,7 +306,7 @@ class CostLimits {
       columns: { byName: new Map([...outer.byName, ...own.byName]), most: outer.most },
     });
     if (rows > LIMITS.vectorRows) this.taken(rows * body.weight);
-    // a constant is there for each element too
+    // constants are repeated for each element too
     const bytes = body.isConstant === true ? this.made(body.bytes * rows) : body.bytes;
     return {
       node: { ...node, expr: body.node },
@@ -323,7 +324,7 @@ class CostLimits {
     throw new TsdbError("bad_query", "Resources exhausted: functions of the statement might take too many steps with a few rows");
   }
 
-  /** Counts what is made. */
+  /** Counts created bytes. */
   private made(bytes: number): number {
     this.bytes += bytes;
     if (this.bytes > this.options.bytesMax) {
@@ -337,7 +338,7 @@ class CostLimits {
   }
 }
 
-/** What is the same for all rows, there for so many of them. */
+/** The size of a constant repeated for this many rows. */
 function inRows<P extends SizedArgument>(part: P, rows: number): P {
   return { ...part, bytes: part.bytes * rows, ...(part.elements === undefined ? {} : { elements: part.elements * rows }) };
 }
@@ -346,7 +347,7 @@ function namesOf(parameters: readonly Expression[]): ReadonlySet<string> {
   return new Set(parameters.flatMap((parameter) => (parameter.class === "COLUMN_REF" ? [parameter.column_names[0]!] : [])));
 }
 
-/** Whether a lambda's body names anything but its own parameters. */
+/** True if a lambda's body uses names other than its parameters. */
 function looksOutside(body: Expression, own: ReadonlySet<string>): boolean {
   if (body.class === "COLUMN_REF") return !own.has(body.column_names[0]!);
   if (body.class === "SUBQUERY") return true;

@@ -1,4 +1,4 @@
-// LIKE where DuckDB would go back and forth: as a regular expression, which takes time in proportion to the text.
+// Converts LIKE patterns for which DuckDB would backtrack to regular expressions, which match in linear time.
 import { call, castTo, type Expression, type FunctionCall, stringConstant } from "../parse/tree.ts";
 
 interface Kind {
@@ -17,7 +17,7 @@ const LIKES: Readonly<Record<string, Kind>> = {
   not_ilike_escape: { isBlind: true, isNegated: true },
 };
 
-/** Null: it is not LIKE, or one without danger. */
+/** Returns null if it is not LIKE, or harmless. */
 export function saferPattern(node: FunctionCall): Expression | null {
   const kind = Object.hasOwn(LIKES, node.function_name) ? LIKES[node.function_name] : undefined;
   const [text, pattern, escaping] = node.children;
@@ -41,14 +41,14 @@ function asText(node: Expression): Expression {
   return textOf(node) === null ? castTo(node, "VARCHAR") : node;
 }
 
-/** With one `%` that is not at the end there is nothing to go back to. DuckDB cuts a constant at each `%` where all else is letters. */
+/** A single `%` that is not at the end needs no backtracking. DuckDB splits constant patterns of letters at each `%`. */
 function isQuick(pattern: string, mark: string, { isBlind }: Kind): boolean {
   const inner = pattern.replace(/%+$/, "").replace(/%+/g, "%").split("%").length - 1;
   if (inner <= 1) return true;
   return !isBlind && mark === "" && !pattern.includes("_");
 }
 
-/** The same for RE2, whose flag s lets `.` stand for line feeds too. */
+/** The same pattern for RE2, whose flag s lets `.` match line feeds too. */
 export function regexOf(pattern: string, mark: string): string {
   let regex = "";
   const characters = [...pattern];

@@ -1,10 +1,10 @@
-// What a call of one of our macros becomes: DuckDB plans a macro's text with the arguments put in, each as often as it is mentioned, so
-// calls inside calls can grow to billions of expressions.
+// The cost of a call of one of our macros: DuckDB plans the macro's text with the arguments inserted at each use, so nested calls can grow
+// to billions of expressions.
 import { MACROS } from "../functions/macros.ts";
 import { VALUE_MACROS } from "../functions/value-macros.ts";
 
 export interface MacroWeight {
-  /** Words of the text, other macros in it put in. */
+  /** Tokens of the text, with nested macros expanded. */
   readonly own: number;
   /** How often each argument is planned. */
   readonly mentions: readonly number[];
@@ -13,7 +13,7 @@ export interface MacroWeight {
 const DEFINITION = /^CREATE MACRO (\w+)\(([^)]*)\) AS\s([\s\S]*)$/;
 const TOKEN = /'(?:[^']|'')*'|\w+|\(|\)|,|\S/g;
 
-/** DuckDB has macros of its own; those that mention an argument more than once. */
+/** DuckDB's own macros that use an argument more than once. */
 const BUILT_IN: readonly string[] = [
   "CREATE MACRO array_to_string(arr, sep) AS CASE WHEN len(arr) = 0 THEN '' ELSE list_aggr(arr, 'string_agg', sep) END",
   "CREATE MACRO nullif(a, b) AS CASE WHEN a = b THEN NULL ELSE a END",
@@ -30,7 +30,7 @@ const BUILT_IN: readonly string[] = [
 /** By name. */
 export const MACRO_WEIGHTS: ReadonlyMap<string, MacroWeight> = weigh([...BUILT_IN, ...MACROS, ...VALUE_MACROS]);
 
-/** A macro may only use those before it, and itself under another name. */
+/** A macro may only use earlier ones. */
 export function weigh(definitions: readonly string[]): Map<string, MacroWeight> {
   const texts = new Map<string, { parameters: string[]; tokens: string[] }>();
   for (const definition of definitions) {
@@ -52,7 +52,7 @@ export function weigh(definitions: readonly string[]): Map<string, MacroWeight> 
   return weights;
 }
 
-/** Of the words between two commas or parentheses. */
+/** The sum over the tokens between two commas or parentheses. */
 interface Sum {
   own: number;
   mentions: number[];
@@ -85,12 +85,12 @@ class Reader {
     });
   }
 
-  /** One word, or a call with its arguments. */
+  /** One token, or a call with its arguments. */
   private next(): Sum {
     const sum = this.empty();
     const token = this.tokens[this.at++]!;
     const index = this.parameters.indexOf(token);
-    // x.y is a member, not the argument y
+    // x.y is a member, not the parameter y
     if (index >= 0 && this.tokens[this.at - 2] !== ".") sum.mentions[index] = 1;
     else if (/^\w/.test(token)) sum.own = 1;
     if (this.tokens[this.at] !== "(" || !/^\w/.test(token)) return sum;

@@ -1,28 +1,28 @@
-// How large the texts and lists are that a function makes, from its arguments: bytes of the rows that are worked on at a time. DuckDB's
-// memory limit does not see them (cost-limits.ts).
+// Estimates the size of the texts and lists that a function creates, from its arguments: bytes for the rows processed at a time. DuckDB's
+// memory limit does not count them (cost-limits.ts).
 import { MACROS } from "../functions/macros.ts";
 import type { Expression } from "../parse/tree.ts";
 
 /** What is known of an argument. */
 export interface SizedArgument {
   readonly node: Expression;
-  /** Of all rows of a chunk; of a list with what is in it. */
+  /** Bytes for all rows of a chunk; for a list including its elements. */
   readonly bytes: number;
-  /** Of lists: how many there are in all rows; absent: as many as the bytes hold. */
+  /** For lists: total elements of all rows; absent: as many as the bytes allow. */
   readonly elements?: number;
 }
 
-/** `rows`: of a chunk. */
+/** @param rows those of a chunk */
 export type SizeRule = (args: readonly SizedArgument[], rows: number) => number;
 
 /** A number, a time, a boolean. */
 export const VALUE_BYTES = 16;
-/** Texts that a shortened argument (bounded-macros.ts) may have. */
+/** Maximum length of a shortened argument (bounded-macros.ts). */
 export const SHORT_TEXT_BYTES = 128;
-/** Bytes of a text, or elements of a list, whose size comes from a row. */
+/** Maximum bytes of a text, or elements of a list, whose size depends on a row. */
 export const ROW_TEXT_BYTES = 64 << 10;
 export const ROW_LIST_LENGTH = 8 << 10;
-/** Of lists that rewrites make. */
+/** Maximum length of lists created by rewrites. */
 const OWN_LIST_LENGTH = 64;
 
 const names = (text: string): string[] => text.trim().split(/\s+/);
@@ -31,7 +31,7 @@ const all = (rule: SizeRule, text: string): [string, SizeRule][] => names(text).
 const bytesAt = (args: readonly SizedArgument[], index: number): number => args[index]?.bytes ?? 0;
 const sum = (args: readonly SizedArgument[]): number => args.reduce((bytes, arg) => bytes + arg.bytes, 0);
 const first: SizeRule = (args) => bytesAt(args, 0);
-/** The first argument, some times over. */
+/** A multiple of the first argument. */
 const times =
   (factor: number): SizeRule =>
   (args) =>
@@ -41,7 +41,7 @@ const fixed =
   (_args, rows) =>
     bytes * rows;
 
-/** The constant that a node is, through casts; null: it comes from rows. */
+/** The constant value of a node, through casts; null: it depends on rows. */
 export function constantOf(node: Expression): string | bigint | null {
   if (node.class === "CAST") return constantOf(node.child);
   if (node.class !== "CONSTANT" || node.value.is_null) return null;
@@ -65,7 +65,7 @@ function textLength(node: Expression | undefined, absent: number): number {
   return typeof constant === "string" ? constant.length * 3 : absent;
 }
 
-/** repeat(text, n): as many bytes as the text has, n times. */
+/** repeat(text, n): n times the text's bytes. */
 const repeated: SizeRule = (args, rows) => {
   const count = lengthOf(args[1]?.node, -1);
   return count < 0 ? ROW_TEXT_BYTES * rows : bytesAt(args, 0) * count;
@@ -73,7 +73,7 @@ const repeated: SizeRule = (args, rows) => {
 
 const padded: SizeRule = (args, rows) => bytesAt(args, 0) + lengthOf(args[1]?.node, ROW_TEXT_BYTES) * 4 * rows;
 
-/** range(from, to, step): the elements that are known, else as many as a row may have. */
+/** range(from, to, step): the known number of elements, otherwise the maximum per row. */
 const series: SizeRule = (args, rows) => {
   const [from, to, step = 1n] = args.map(({ node }) => constantOf(node));
   const isKnown = typeof from === "bigint" && typeof to === "bigint" && typeof step === "bigint" && step !== 0n;
@@ -81,14 +81,14 @@ const series: SizeRule = (args, rows) => {
   return Math.max(0, length) * 8 * rows;
 };
 
-/** What users ask for has other names by now (series-function.ts), or its length bounded; other series are those of gap-filling, which
- *  has bounds of its own. */
+/** Users' series have been renamed (series-function.ts), or are limited in length; others are those of gap filling, which has its own
+ *  limits. */
 const ownSeries: SizeRule = (args, rows) => {
   const isBounded = args.some(({ node }) => node.class === "FUNCTION" && node.function_name.includes("_bounded"));
   return (isBounded ? ROW_LIST_LENGTH : OWN_LIST_LENGTH) * 8 * rows;
 };
 
-/** How many elements the lists have that a function makes; undefined: it is not known. */
+/** Number of elements in the lists that a function creates; undefined: unknown. */
 export function elementsOf(name: string, args: readonly SizedArgument[], bytes: number, rows: number): number | undefined {
   if (name === "list_value" || name === "list_pack") return args.length * rows;
   if (SERIES.has(name)) return bytes / 8;
@@ -98,7 +98,7 @@ export function elementsOf(name: string, args: readonly SizedArgument[], bytes: 
 const SERIES: ReadonlySet<string> = new Set(names("__range __generate_series __short_range __short_series range generate_series __chunks"));
 const KEEPS_ELEMENTS = /^(list|array)_(transform|apply|filter|sort|reverse|slice)$/;
 
-/** Every byte may be a match, and each match becomes the replacement: its text, and what it refers to. */
+/** Every byte may be a match, and each match becomes the replacement: its text, and what it references. */
 const replaced =
   (index: number): SizeRule =>
   (args) => {
@@ -107,11 +107,11 @@ const replaced =
     return bytesAt(args, 0) * (1 + references + textLength(args[index]?.node, SHORT_TEXT_BYTES));
   };
 
-/** A text cut at each byte is a list of as many strings of 16 bytes. */
+/** A text split at each byte is a list of as many 16-byte strings. */
 const split = times(17);
 
 export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
-  // of times: what is text is below
+  // of times; those that create text are below
   ...MACROS.map((text): [string, SizeRule] => [/MACRO (\w+)/.exec(text)![1]!, fixed(VALUE_BYTES)]),
   ...all(repeated, "repeat __repeat __short_repeat"),
   ...all(padded, "lpad rpad __lpad __rpad __short_lpad __short_rpad"),
@@ -163,39 +163,39 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
   ),
 ]);
 
-/** A search goes back to the next place where the text begins like what is sought: as many bytes as both have, in so many at a time. */
+/** A search restarts at the next byte where the text starts like the pattern: the product of both lengths, this many bytes per step. */
 const BYTES_A_STEP = 512;
 const SEARCHES: ReadonlySet<string> = new Set(
   names(`contains strpos instr position replace string_split str_split split split_part __split_part __substr_index __string_to_array
     __find_in_set`),
 );
 
-/** Patterns that differ from row to row are compiled for each. */
+/** Patterns that differ by row are compiled for each. */
 const PATTERN_STEPS = 20;
 const PATTERNS: ReadonlySet<string> = new Set(
   names(`~~ !~~ ~~* !~~* like_escape ilike_escape not_like_escape not_ilike_escape regexp_matches regexp_full_match regexp_extract
     regexp_extract_all regexp_replace`),
 );
 
-/** Hashes are computed by the worker's own thread: what a chunk takes it some 100 ms for. */
+/** Hashes are computed on the worker's thread: about 100 ms per chunk at the limit. */
 const HASH_STEPS = 32;
 
-/** Steps that a function takes where they are more than there are bytes. */
+/** Steps of functions that take more than one per byte. */
 export function stepsOf(name: string, args: readonly SizedArgument[], rows: number): number {
   if (name === "__digest") return bytesAt(args, 1) * HASH_STEPS;
   if (PATTERNS.has(name)) return args[1]?.node.class === "CONSTANT" ? 0 : bytesAt(args, 1) * PATTERN_STEPS;
   return SEARCHES.has(name) ? (bytesAt(args, 0) * bytesAt(args, 1)) / rows / BYTES_A_STEP : 0;
 }
 
-/** What is made on the way, beside the result: as many times the first argument. */
+/** Intermediate results besides the result, as multiples of the first argument. */
 export const MADE_ON_THE_WAY: ReadonlyMap<string, number> = new Map([
   ...names("__substr_index __initcap __find_in_set").map((name): [string, number] => [name, 17]),
   ...names("__distinct __union __except __intersect").map((name): [string, number] => [name, 8]),
 ]);
 
-/** Lists, maps and structures, by their names: as text they are longer. */
+/** Functions that create lists, maps and structs: longer as text. */
 export const MAKES_NESTED =
   /^(__)?(list|array|map|struct|row|range|generate|string_split|str_split|regexp_extract_all|regexp_split|unnest)/;
 
-/** Aggregates whose value grows with the rows: as large as memory lets it be, and that is counted. */
+/** Aggregates whose value grows with the rows: limited and counted by DuckDB's memory limit. */
 export const GATHERING: ReadonlySet<string> = new Set(names("array_agg list string_agg listagg group_concat histogram json_group_array"));

@@ -1,33 +1,34 @@
-// How large a checked statement is, counted on the way through its tree: what is more than STATEMENT_LIMITS says is refused as soon as it
-// is met. Names of a select list stand for their expressions where it uses them again: DuckDB puts these in, level by level.
+// Counts the parts of a statement while check.ts traverses it: a statement beyond STATEMENT_LIMITS is rejected as soon as a limit is
+// exceeded. Aliases of a select list used within the same list are replaced by their expressions: DuckDB does so level by level.
 import { TsdbError } from "../../model/errors.ts";
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import type { Expression, SelectNode, TableRef } from "../parse/tree.ts";
 
 const LIMITS = STATEMENT_LIMITS;
 
-/** What a name of a select list stands for. */
+/** The size of the expression that an alias stands for. */
 interface Aliased {
-  /** Expressions, with those of the names in it. */
+  /** Expressions, including those of nested aliases. */
   readonly nodes: number;
-  /** Those that DuckDB goes through for it: at each level of names all that lie below. */
+  /** Expressions that DuckDB traverses: at each level of aliases all nested ones. */
   readonly work: number;
 }
 
-/** Of one SELECT; subqueries have their own. */
+/** One SELECT; subqueries have their own. */
 interface Frame {
   readonly aliases: Map<string, Aliased>;
-  /** What the names in the item at hand stand for. */
+  /** Size of the aliases in the current item. */
   named: Aliased;
   subqueries: number;
   windows: number;
 }
 
-/** What makes lists of its arguments, which are expressions like others; what a subject is compared with is one too. */
+/** Functions that create lists of their arguments; so does the subject of IN. */
 const LISTS: ReadonlySet<string> = new Set(["list_value", "make_array", "ARRAY_CONSTRUCTOR", "COMPARE_IN", "COMPARE_NOT_IN"]);
 
 const NOTHING: Aliased = { nodes: 0, work: 0 };
 
+/** The size of one statement. */
 export class StatementSize {
   private nodes = 0;
   private depth = 0;
@@ -35,11 +36,11 @@ export class StatementSize {
   private unitedQueries = 0;
   private aliasedNodes = 0;
   private frame: Frame = newFrame();
-  /** Around the node. */
+  /** Number of enclosing subqueries. */
   private subqueries = 0;
   private lambdas = 0;
 
-  /** Begins an expression, a query or a table; all that is met before `leave` lies in it. */
+  /** Enters an expression, a query or a table; everything until `leave` is nested in it. */
   enter(): void {
     checkLimit("expressions", ++this.nodes, LIMITS.nodesMax);
     if (++this.depth > LIMITS.nestingMax) throw tooDeep();
@@ -53,12 +54,12 @@ export class StatementSize {
     checkLimit("WITH entries", ++this.ctes, LIMITS.ctesMax);
   }
 
-  /** A UNION, EXCEPT or INTERSECT of two. */
+  /** A UNION, EXCEPT or INTERSECT of two queries. */
   setOperation(): void {
     checkLimit("queries of UNION, EXCEPT and INTERSECT", 1 + ++this.unitedQueries, LIMITS.unitedQueriesMax);
   }
 
-  /** Whatever `visit` meets belongs to this SELECT. */
+  /** Everything that `visit` traverses belongs to this SELECT. */
   select(node: SelectNode, visit: () => void): void {
     checkLimit("columns in one SELECT", node.select_list.length, LIMITS.columnsMax);
     this.keys("expressions in GROUP BY", node.group_expressions);
@@ -75,7 +76,7 @@ export class StatementSize {
     this.frame = outer;
   }
 
-  /** Items of a select list, each with what `visit` does for it. */
+  /** Items of a select list, each traversed by `visit`. */
   items(list: readonly Expression[], visit: (item: Expression) => void): void {
     const { frame } = this;
     for (const item of list) {
@@ -89,7 +90,7 @@ export class StatementSize {
     frame.named = NOTHING;
   }
 
-  /** A column, or a name of the select list. */
+  /** A column, or an alias of the select list. */
   column(names: readonly string[]): void {
     if (names.length !== 1) return;
     const { frame } = this;
@@ -135,7 +136,7 @@ function newFrame(): Frame {
   return { aliases: new Map(), named: NOTHING, subqueries: 0, windows: 0 };
 }
 
-/** The error for what lies too deep; DuckDB's parser may be the first to say so. */
+/** The error for excessive nesting; DuckDB's parser may be the first to report it. */
 export function tooDeep(): TsdbError {
   const { nestingMax } = LIMITS;
   return new TsdbError("bad_query", `Error during planning: the statement is nested too deeply (more than ${nestingMax} levels)`, {
@@ -159,7 +160,7 @@ function joinConditions(ref: TableRef): number {
   return count;
 }
 
-/** The tables of a FROM, the joins between them too; joins are as deep as there are tables. */
+/** The tables of a FROM, including joins between them; joins are as deep as there are tables. */
 function* tablesOf(ref: TableRef): Generator<TableRef> {
   const open = [ref];
   for (let table = open.pop(); table !== undefined; table = open.pop()) {
@@ -168,7 +169,7 @@ function* tablesOf(ref: TableRef): Generator<TableRef> {
   }
 }
 
-/** Comparisons that AND joins, of which neither side is a constant. */
+/** AND-connected comparisons in which neither side is constant. */
 function columnConditions(condition: Expression | null): number {
   let count = 0;
   const open = condition === null ? [] : [condition];

@@ -1,11 +1,12 @@
-// Which brackets of a statement's tokens belong together, found once for all who ask.
+// Matches the brackets of a statement's tokens, once for all users.
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import type { Token } from "./tokens.ts";
 
+/** The matching brackets of one statement. */
 export class Brackets {
-  /** Of a parenthesis the place of its partner. */
+  /** For each bracket: the position of its partner. */
   private readonly partners: Int32Array;
-  /** Of any token the parenthesis that it lies in; -1: none. */
+  /** For each token: the innermost enclosing bracket; -1: none. */
   private readonly around: Int32Array;
 
   constructor(private readonly tokens: readonly Token[]) {
@@ -26,30 +27,30 @@ export class Brackets {
     }
   }
 
-  /** The parenthesis that closes the one at `open`; the number of tokens for none. */
+  /** The bracket that closes the one at `open`; the number of tokens if none. */
   closing(open: number): number {
     const close = this.partners[open] ?? -1;
     return close < 0 ? this.tokens.length : close;
   }
 
-  /** The parenthesis that opens what the one at `close` ends; -1 for none. */
+  /** The bracket that opens the one at `close`; -1 if none. */
   opening(close: number): number {
     return this.partners[close] ?? -1;
   }
 
-  /** The parenthesis that closes what `at` lies in; the number of tokens for none. */
+  /** The bracket that closes the one around `at`; the number of tokens if none. */
   enclosing(at: number): number {
     const open = this.around[at] ?? -1;
     return open < 0 ? this.tokens.length : this.closing(open);
   }
 }
 
-/** What may follow the list of GROUP BY, or begins a query within it. */
+/** Keywords that may follow the list of GROUP BY, or start a query within it. */
 const ENDS_GROUPING: ReadonlySet<string> = new Set("having order limit offset union except intersect window qualify select".split(" "));
 
-/** @throws TsdbError bad_query where DuckDB's parser would run out of stack, or take time with the square of what it reads */
+/** @throws TsdbError bad_query where DuckDB's parser would exhaust its stack, or take quadratic time */
 export function checkTokens(tokens: readonly Token[]): void {
-  /** For each open bracket the commas of the GROUP BY that it lies in, so far; -1: in none. */
+  /** For each open bracket: commas so far in its enclosing GROUP BY; -1: none. */
   const open: number[] = [];
   let commas = -1;
   for (let i = 0; i < tokens.length; i++) {

@@ -1,11 +1,11 @@
-// What may stand behind the parentheses of a function's call in the dialect, but not in DuckDB's grammar; and words and symbols of rules.
+// Clauses after a call's parentheses that the dialect allows but DuckDB's grammar does not; and helpers for words and symbols in rules.
 import { Brackets } from "./brackets.ts";
 import type { Token } from "./tokens.ts";
 
-/** Aggregates that DuckDB's grammar does not know with WITHIN GROUP. */
+/** Aggregates for which DuckDB's grammar does not allow WITHIN GROUP. */
 const WITHIN_GROUP: ReadonlySet<string> = new Set(["approx_percentile_cont", "approx_percentile_cont_with_weight"]);
 
-/** `f(a) WITHIN GROUP (ORDER BY x)` as `f(a ORDER BY x)`. */
+/** Rewrites `f(a) WITHIN GROUP (ORDER BY x)` to `f(a ORDER BY x)`. */
 export function withinGroup(tokens: readonly Token[]): Token[] {
   const dropped = new Set<number>();
   const brackets = new Brackets(tokens);
@@ -26,7 +26,7 @@ export function isSymbol(token: Token | undefined, text: string): boolean {
   return token?.kind === "symbol" && token.text === text;
 }
 
-/** Symbols and words that the statement does not have; words stand apart from what comes before them. */
+/** A symbol or word that the statement does not contain; words are separated from the preceding token. */
 export function symbol(text: string, at: number): Token {
   return { kind: "symbol", text, start: at, end: at };
 }

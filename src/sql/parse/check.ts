@@ -1,4 +1,4 @@
-// Decides on DuckDB's own tree what may run: walks every node, refuses what it does not know, and collects the tables and parameters.
+// Decides on DuckDB's tree what may run: traverses every node, rejects unknown ones, and collects tables and parameters.
 import type { CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { CteScope } from "../bind/cte-scope.ts";
@@ -12,30 +12,30 @@ import { percentage } from "./row-count.ts";
 import type { BaseTable, Expression, Modifier, NodeBase, OrderBy, QueryNode, SelectNode, TableRef } from "./tree.ts";
 import { unsupported } from "./unsupported.ts";
 
-/** A table of a statement that is no CTE. `schema` is "iox" or "information_schema" or "system". */
+/** A table of a statement other than a CTE. `schema` is "iox", "information_schema" or "system". */
 export interface TableName {
   readonly schema: string;
   readonly table: string;
 }
 
 export interface CheckResult {
-  /** Decoded names of user tables, each once. */
+  /** Decoded names of user tables, without duplicates. */
   readonly tables: readonly string[];
-  /** True when the statement reads the list of tables. */
+  /** True if the statement reads the list of tables. */
   readonly readsCatalog: boolean;
-  /** Names in schema `system`, each once. */
+  /** Names in schema `system`, without duplicates. */
   readonly systemTables: readonly string[];
-  /** Each once. */
+  /** Without duplicates. */
   readonly caches: readonly CacheReference[];
-  /** Nothing in it could make large values or a large plan: few functions, and none of text or lists (cost-limits.ts). */
+  /** True if nothing in it could create large values or a large plan: few functions, and none of text or lists (cost-limits.ts). */
   readonly isSimple: boolean;
 }
 
 const SIMPLE_FUNCTIONS_MAX = 40;
 const SIMPLE_INTERVALS_MAX = 2;
-/** Of one query's expressions: what they become may mention its argument twice, and so on. */
+/** Maximum nesting within a simple statement: rewritten expressions may use their argument twice per level. */
 const SIMPLE_LEVELS_MAX = 8;
-/** What most statements of dashboards are made of. */
+/** Functions that most dashboard statements consist of. */
 const SIMPLE_FUNCTIONS: ReadonlySet<string> = new Set(
   `+ - * / % avg count count_star date_bin date_part date_trunc first_value last_value max mean median min now round abs selector_first
    selector_last selector_max selector_min stddev sum approx_distinct approx_median approx_percentile_cont row_number`.split(/\s+/),
@@ -45,10 +45,10 @@ function invalidFunction(name: string): TsdbError {
   return new TsdbError("bad_query", `Error during planning: Invalid function '${decodeNames(name)}'`, { function: name });
 }
 
-/** Names of CTEs visible at a node. */
+/** CTE names visible at a node. */
 type CteNames = CteScope<true>;
 
-/** The schema and table of a reference as written, of a cache its key; @throws TsdbError bad_query for names outside our catalog */
+/** The schema and table of a reference as written, for a cache its key. @throws TsdbError bad_query for names outside our catalog */
 export function tableNameOf(ref: BaseTable): TableName {
   if (ref.cache !== undefined) return { schema: "iox", table: cacheKey(ref.cache) };
   const table = decodeNames(ref.table_name);
@@ -82,12 +82,12 @@ class Checker {
   readonly caches = new Map<string, CacheReference>();
   readsCatalog = false;
   private readonly size = new StatementSize();
-  /** Of expressions, in the query that they belong to. */
+  /** Nesting of expressions within their query. */
   private levels = 0;
   private mostLevels = 0;
   private functions = 0;
   private usesOthers = false;
-  /** Months make adding them long. */
+  /** Number of intervals: adding months is slow. */
   private intervals = 0;
 
   get isSimple(): boolean {
@@ -283,7 +283,7 @@ class Checker {
         this.expressions([node.input, node.lower, node.upper], ctes);
         break;
       case "OPERATOR":
-        // no function of the dialect; DuckDB cannot plan it beside a subquery and GROUP BY
+        // not in the dialect; DuckDB cannot plan it beside a subquery and GROUP BY
         if (node.type === "OPERATOR_TRY") throw invalidFunction("try");
         this.size.call(node.type, node.children);
         this.expressions(node.children, ctes);

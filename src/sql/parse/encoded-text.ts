@@ -1,38 +1,39 @@
-// A statement as DuckDB's parser gets it, its names encoded (names.ts), and the way back from places in it to the user's text.
+// The text of a statement for DuckDB's parser, with encoded names (names.ts), and the mapping of positions back to the user's text.
 import { encodeName, ident } from "./names.ts";
 import type { Token } from "./tokens.ts";
 
 const LINE_FEED = 0x0a;
 
-/** From 1, and in characters from 0. */
+/** Line from 1, column and offset in characters from 0. */
 export interface Place {
   readonly line: number;
   readonly column: number;
   readonly position: number;
 }
 
+/** A statement as tokens with their original positions. */
 export class EncodedText {
   private joined: string | undefined;
   private starts: readonly number[] | undefined;
 
-  /** `tokens` of `original`, which may have been cut, dropped and changed; positions are those of `original`. */
+  /** @param tokens those of `original`, possibly removed and changed; positions are those of `original` */
   constructor(
     private readonly original: string,
     readonly tokens: readonly Token[],
   ) {}
 
-  /** Characters of the statement. */
+  /** Number of characters in the statement. */
   get length(): number {
     return this.original.length;
   }
 
-  /** The tokens with a space or line end between those that were apart. */
+  /** The tokens, separated by a space or line end where they were separated. */
   get sql(): string {
     this.joined ??= this.join();
     return this.joined;
   }
 
-  /** The text without the rest of some lists, which begin with these tokens, have as many items, and commas between them. */
+  /** The text without the rest of some lists, which start with these tokens, have as many items, separated by commas. */
   without(lists: ReadonlyMap<Token, readonly unknown[]>): EncodedText {
     const tokens: Token[] = [];
     for (let i = 0; i < this.tokens.length; i++) {
@@ -43,7 +44,7 @@ export class EncodedText {
     return new EncodedText(this.original, tokens);
   }
 
-  /** What stands between a token and the one before it. */
+  /** The separator between a token and the previous one. */
   gapBefore(index: number): "" | " " | "\n" {
     if (index === 0) return "";
     const [from, to] = [this.tokens[index - 1]!.end, this.tokens[index]!.start];
@@ -67,14 +68,14 @@ export class EncodedText {
     return low;
   }
 
-  /** Where a token, or the end behind the last one, stands in the user's text. */
+  /** The position of a token in the user's text, or of its end. */
   placeOf(token: number): Place {
     const position = this.tokens[token]?.start ?? this.tokens[this.tokens.length - 1]?.end ?? 0;
     const before = this.original.slice(0, position);
     return { line: before.split("\n").length, column: position - (before.lastIndexOf("\n") + 1) + 1, position };
   }
 
-  /** The parts of the name that begins with a token: of `a."B".c` three; none of what is no name. */
+  /** The parts of the name that starts with a token: three for `a."B".c`; none if it is not a name. */
   nameAt(token: number): string[] {
     const names: string[] = [];
     for (let at = token; ; at += 2) {
@@ -91,7 +92,7 @@ export class EncodedText {
     return sql;
   }
 
-  /** Where each token begins in `sql`, in bytes of UTF-8, and where the last one ends. */
+  /** The start of each token in `sql`, in bytes of UTF-8, and the end of the last one. */
   private byteStarts(): number[] {
     const starts: number[] = [];
     let at = 0;
@@ -105,7 +106,7 @@ export class EncodedText {
   }
 }
 
-/** A token as DuckDB gets it. */
+/** A token in the form for DuckDB. */
 export function encodedToken(token: Token): string {
   return token.kind === "quoted" ? ident(encodeName(token.text)) : token.text;
 }

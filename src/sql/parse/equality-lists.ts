@@ -1,25 +1,25 @@
-// Long chains of `x = 1 OR x = 2 OR …` and `x <> 1 AND x <> 2 AND …` as `x IN (1, 2, …)` and `x NOT IN (…)`: a list is one literal of its
-// statement (literals.ts) and a set to DuckDB, of a chain its planner compares each part with each.
+// Rewrites long chains of `x = 1 OR x = 2 OR …` and `x <> 1 AND x <> 2 AND …` to `x IN (1, 2, …)` and `x NOT IN (…)`: a list is a single
+// literal of its statement (literals.ts) and a set to DuckDB, whose planner compares each part of a chain with each.
 import { isSymbol, isWord, symbol } from "./call-rules.ts";
 import { kindOf, type LiteralKind } from "./literals.ts";
 import type { Token } from "./tokens.ts";
 
-/** Shorter ones stay as they are written. */
+/** Shorter chains are unchanged. */
 const TERMS_MIN = 16;
 /** `name = literal`, and OR or AND. */
 const TERM_TOKENS_MIN = 4;
 
-/** What conditions stand in; columns of an answer are named by how they are written. */
+/** Clauses that contain conditions; result columns are named by their text, so they are not changed. */
 const CONDITIONS: ReadonlySet<string> = new Set(["where", "having", "on", "qualify"]);
 const OTHER_CLAUSES: ReadonlySet<string> = new Set("select from group order limit offset window values using set".split(" "));
-/** What a term may follow, so that it is one of OR or AND and nothing else's. */
+/** Tokens that may precede a term so that it is an operand of OR or AND only. */
 const BEFORE: ReadonlySet<string> = new Set(["where", "having", "on", "qualify", "when"]);
-/** What may follow a chain and binds looser. */
+/** Tokens that may follow a chain and bind looser. */
 const BEHIND: ReadonlySet<string> = new Set(
   "group order limit offset having window qualify union except intersect then join left right full inner cross natural".split(" "),
 );
 
-/** `name = literal`; its tokens go from `start` up to `end`. */
+/** `name = literal`; tokens `start` .. `end` - 1. */
 interface Term {
   readonly start: number;
   readonly end: number;
@@ -30,6 +30,7 @@ interface Term {
   readonly isEqual: boolean;
 }
 
+/** Replaces chains in a statement's tokens. */
 export function equalityLists(tokens: readonly Token[]): readonly Token[] {
   if (tokens.length < TERMS_MIN * TERM_TOKENS_MIN) return tokens;
   let out: Token[] | null = null;
@@ -53,16 +54,16 @@ export function equalityLists(tokens: readonly Token[]): readonly Token[] {
   return out;
 }
 
-/** What the token after the one that was passed last stands in. */
+/** The context of the next token. */
 class Places {
   private isCondition = false;
-  /** BETWEEN has not met its AND. */
+  /** BETWEEN without its AND so far. */
   private isBetween = false;
   private readonly open: { readonly isCondition: boolean; readonly isBetween: boolean }[] = [];
   private before: "start" | "or" | "and" | null = null;
-  /** Whether a chain may begin with the token that was passed last. */
+  /** True if a chain may start with the last token. */
   mayBegin = false;
-  /** Whether it follows an AND. */
+  /** True if it follows an AND. */
   isInAnd = false;
 
   pass(tokens: readonly Token[], at: number): void {
@@ -74,7 +75,7 @@ class Places {
     else if (token.kind === "word" && !isOfItem(tokens, at)) this.word(token.text);
   }
 
-  /** A chain was passed. */
+  /** A chain was skipped. */
   skip(): void {
     this.before = null;
   }
@@ -99,12 +100,12 @@ class Places {
   }
 }
 
-/** `FILTER (WHERE` and `DISTINCT ON` stand in the list of columns. */
+/** `FILTER (WHERE` and `DISTINCT ON` are part of the select list. */
 function isOfItem(tokens: readonly Token[], at: number): boolean {
   return isWord(tokens[at], "where") ? isWord(tokens[at - 2], "filter") : isWord(tokens[at], "on") && isWord(tokens[at - 1], "distinct");
 }
 
-/** The longest chain that begins at a token. */
+/** The longest chain that starts at a token. */
 function chainAt(tokens: readonly Token[], at: number, isInAnd: boolean): readonly Term[] {
   const chain: Term[] = [];
   for (let start = at; ; ) {
@@ -146,7 +147,7 @@ function keyOf(tokens: readonly Token[], start: number, end: number, kind: Liter
   return key;
 }
 
-/** The place behind `a.b.c` at `start`. */
+/** The end of `a.b.c` at `start`. */
 function endOfName(tokens: readonly Token[], start: number): number {
   const isName = (at: number) => tokens[at]?.kind === "word" || tokens[at]?.kind === "quoted";
   if (!isName(start)) return start;
@@ -168,7 +169,7 @@ function putList(out: Token[], tokens: readonly Token[], chain: readonly Term[])
   const [first] = chain;
   const { start, nameEnd, isEqual } = first!;
   for (let i = start; i < nameEnd; i++) out.push(tokens[i]!);
-  // words that the statement does not have stand apart by their places
+  // positions that separate words which the statement does not contain
   let at = tokens[nameEnd - 1]!.end;
   for (const text of isEqual ? ["in"] : ["not", "in"]) {
     at++;

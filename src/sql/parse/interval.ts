@@ -1,8 +1,8 @@
-// Interval literals. DuckDB's intervals end at the microsecond; ours keep nanoseconds until they meet a time.
+// Interval literals. DuckDB's intervals have microseconds; ours keep nanoseconds until they are combined with a time.
 import { TsdbError } from "../../model/errors.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../../model/time/time-units.ts";
 
-/** Months and days have no fixed length in general; in UTC a day is 24 hours. */
+/** Months and days have no fixed length in general; in UTC a day has 24 hours. */
 export interface Interval {
   readonly months: number;
   readonly days: number;
@@ -11,7 +11,7 @@ export interface Interval {
 
 type UnitLength = { readonly ns: bigint } | { readonly days: number } | { readonly months: number };
 
-/** Abbreviations are the vendor's. */
+/** Includes the vendor's abbreviations. */
 const UNITS: ReadonlyMap<string, UnitLength> = new Map(
   Object.entries({
     nanosecond: { ns: 1n },
@@ -49,7 +49,7 @@ const UNITS: ReadonlyMap<string, UnitLength> = new Map(
   }),
 );
 
-/** That no final s makes. */
+/** Plurals not formed by a final s. */
 export const PLURALS: ReadonlyMap<string, string> = new Map(Object.entries({ centuries: "century", millennia: "millennium" }));
 
 function unitOf(word: string): UnitLength | undefined {
@@ -61,7 +61,7 @@ function unitOf(word: string): UnitLength | undefined {
 const PART = /\s*([+-]?\s*\d+(?:\.\d*)?|[+-]?\s*\.\d+)\s*([A-Za-zµ]+)?\s*(ago\b)?/y;
 const CLOCK = /\s*([+-])?(\d+):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?(?=\s|$)/y;
 
-/** ISO 8601: `P1Y2M3DT4H5M6.5S`, each number with a sign of its own if it must. */
+/** ISO 8601: `P1Y2M3DT4H5M6.5S`, with an optional sign per number. */
 const ISO = /^\s*([+-])?P(?=.)((?:[+-]?\d+(?:\.\d+)?[YMWD])*)(?:T((?:[+-]?\d+(?:\.\d+)?[HMS])+))?\s*$/;
 const ISO_DATE: Readonly<Record<string, string>> = { Y: "year", M: "month", W: "week", D: "day" };
 const ISO_CLOCK: Readonly<Record<string, string>> = { H: "hour", M: "minute", S: "second" };
@@ -80,7 +80,7 @@ function parseIso(text: string): Interval | null {
   return match[1] === "-" ? negateInterval(total) : total;
 }
 
-/** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`, `P1DT2H`; a number alone is seconds. Null when the text is none. */
+/** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`, `P1DT2H`; a plain number means seconds. Null for an invalid text. */
 export function parseInterval(text: string): Interval | null {
   if (text.length > TEXT_CHARS_MAX) return null;
   const interval = parseIso(text) ?? parseParts(text);
@@ -91,7 +91,7 @@ const TEXT_CHARS_MAX = 500;
 const I32_MAX = 2 ** 31 - 1;
 const I64_MAX = 2n ** 63n - 1n;
 
-/** Months and days are 32 bits wide in the dialect, nanoseconds 64. */
+/** Months and days have 32 bits in the dialect, nanoseconds 64. */
 export function isTooLarge({ months, days, ns }: Interval): boolean {
   return Math.abs(months) > I32_MAX || Math.abs(days) > I32_MAX || ns > I64_MAX || ns < -I64_MAX;
 }
@@ -127,7 +127,7 @@ function clockInterval(match: RegExpExecArray): Interval {
   return { months: 0, days: 0, ns: sign === "-" ? -ns : ns };
 }
 
-/** `amount` (a decimal number) of a unit, exact: fractions of a month count 30 days, of a day 24 hours. */
+/** `amount` (a decimal number) of a unit, exactly: for fractions a month has 30 days, a day 24 hours. */
 export function scaledUnit(amount: string, word: string): Interval | null {
   const unit = unitOf(word);
   const match = /^([+-])?(\d*)(?:\.(\d*))?$/.exec(amount);
@@ -148,30 +148,33 @@ function splitDays(scaledDays: bigint, scale: bigint, months: number): Interval 
   return { months, days: Number(days), ns: ((scaledDays - days * scale) * DAY_NS) / scale };
 }
 
+/** The sum. */
 export function addIntervals(a: Interval, b: Interval): Interval {
   return { months: a.months + b.months, days: a.days + b.days, ns: a.ns + b.ns };
 }
 
+/** The negation. */
 export function negateInterval(a: Interval): Interval {
   return { months: -a.months, days: -a.days, ns: -a.ns };
 }
 
+/** The product with an integer. */
 export function scaleInterval(a: Interval, factor: bigint): Interval {
   return { months: a.months * Number(factor), days: a.days * Number(factor), ns: a.ns * factor };
 }
 
-/** Whether DuckDB's intervals cannot hold it. */
+/** True if DuckDB's intervals cannot represent it. */
 export function isFine({ ns }: Interval): boolean {
   return ns % 1000n !== 0n;
 }
 
-/** Nanoseconds of days and time. @throws TsdbError bad_query when months are involved, which have no fixed length */
+/** Nanoseconds of days and time. @throws TsdbError bad_query for months, which have no fixed length */
 export function intervalNs(interval: Interval): bigint {
   if (interval.months !== 0) throw new TsdbError("bad_query", "Error during planning: an interval with months has no fixed length");
   return BigInt(interval.days) * DAY_NS + interval.ns;
 }
 
-/** As DuckDB's own literal: microseconds, the rest cut off. */
+/** As DuckDB's literal: microseconds, truncated. */
 export function duckInterval(interval: Interval): string {
   return `${interval.months} months ${interval.days} days ${interval.ns / 1000n} microseconds`;
 }

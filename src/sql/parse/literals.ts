@@ -1,5 +1,5 @@
-// Literals lifted out of a statement: what is left is the same for statements that differ in values alone, so their tree is made once.
-// Only literals whose tree depends on their value in one known way are lifted; all others stay in the text (template.ts).
+// Extracts the literals of a statement: statements that differ only in values then have the same text, which is parsed once. Only literals
+// whose tree depends on their value in a known way are extracted; all others stay in the text (template.ts).
 import { type EncodedText, encodedToken } from "./encoded-text.ts";
 import type { SqlValue, TypeInfo } from "./sql-value.ts";
 import type { Token } from "./tokens.ts";
@@ -8,35 +8,35 @@ import type { Token } from "./tokens.ts";
 export type LiteralKind = "s" | "i" | "b" | "d";
 
 export interface Literal {
-  /** Its place among the tokens. */
+  /** Index of its token. */
   readonly token: number;
   readonly kind: LiteralKind;
   /** As written. */
   readonly text: string;
-  /** Of a list that IN stands before: all its literals as written, of one kind; the others are left out of the text. */
+  /** For a list after IN: all its literals as written, of one kind; the text contains only the first. */
   readonly list?: readonly string[];
 }
 
 export interface LiftedText {
-  /** What is parsed: of each list only the first literal. Locations of the tree are numbers of its tokens. */
+  /** The text to parse: of each list only the first literal. Locations in the tree are token numbers. */
   readonly text: EncodedText;
-  /** Characters without those of literals in lists. */
+  /** Length without the literals of lists. */
   readonly chars: number;
-  /** The text with the kind of each literal in its place: two statements of one shape differ in their literals only. */
+  /** The text with each literal replaced by its kind: equal for statements that differ only in literals. */
   readonly shape: string;
   readonly literals: readonly Literal[];
 }
 
-/** Stands before the kind of a literal. */
+/** Precedes the kind of a literal. */
 const MARK = "\0";
-/** The most digits for which a decimal's number is exact as a double. */
+/** Maximum digits for which a decimal is exact as a double. */
 const DECIMAL_DIGITS_MAX = 15;
 const INTEGER_DIGITS_MAX = 18;
 const INT32_MAX = 2147483647;
-/** Integers of so many digits arrive from DuckDB as text (tree.ts). */
+/** Integers with this many digits arrive from DuckDB as text (tree.ts). */
 const TEXT_DIGITS = 16;
 
-/** Null for a text that has a NUL of its own. `withLists`: literals between the parentheses behind IN are one. */
+/** Returns null for a text that contains NUL. `withLists`: the literals of an IN list become one. */
 export function liftLiterals(original: EncodedText, withLists: boolean): LiftedText | null {
   const lists = withLists ? listsOf(original.tokens) : NO_LISTS;
   const text = lists.size === 0 ? original : original.without(lists);
@@ -62,7 +62,7 @@ export function liftLiterals(original: EncodedText, withLists: boolean): LiftedT
 
 const NO_LISTS: ReadonlyMap<Token, readonly string[]> = new Map();
 
-/** Lists of two literals and more that have nothing else in them, by their first literal. */
+/** Lists of at least two literals and nothing else, by their first literal. */
 function listsOf(tokens: readonly Token[]): ReadonlyMap<Token, readonly string[]> {
   let lists: Map<Token, readonly string[]> | null = null;
   for (let i = 0; i + 4 < tokens.length; i++) {
@@ -90,12 +90,12 @@ function kindOfList(first: Token): LiteralKind {
   return first.kind === "string" ? "s" : "i";
 }
 
-/** A text that is equal for equal literals. */
+/** Equal for equal literals. */
 export function literalKey({ text, list }: Literal): string {
   return list === undefined ? text : list.join("\0");
 }
 
-/** The literals of a list, each by itself. */
+/** The literals of a list, individually. */
 export function literalsOf({ token, kind, text, list = [text] }: Literal): Literal[] {
   return list.map((item) => ({ token, kind, text: item }));
 }
@@ -106,7 +106,7 @@ export function kindOf(tokens: readonly Token[], index: number): LiteralKind | n
   return kind === "string" ? stringKind(tokens, index) : numberKind(text);
 }
 
-/** Nothing grows together with it: `x'AB'`, `u&'…'`, `0xFF`, `1..2`, `#1`. */
+/** True if it does not combine with adjacent tokens: `x'AB'`, `u&'…'`, `0xFF`, `1..2`, `#1`. */
 function standsAlone(tokens: readonly Token[], index: number): boolean {
   const [before, token, after] = [tokens[index - 1], tokens[index]!, tokens[index + 1]];
   if (before !== undefined && before.end === token.start && (before.kind !== "symbol" || "&#.$@".includes(before.text))) return false;
@@ -116,7 +116,7 @@ function standsAlone(tokens: readonly Token[], index: number): boolean {
 function stringKind(tokens: readonly Token[], index: number): LiteralKind | null {
   const { text } = tokens[index]!;
   if (!text.startsWith("'") || text.includes(MARK) || !text.isWellFormed()) return null;
-  // strings in a row may be one
+  // adjacent strings may be one
   if (tokens[index - 1]?.kind === "string" || tokens[index + 1]?.kind === "string") return null;
   return "s";
 }
@@ -127,7 +127,7 @@ function numberKind(text: string): LiteralKind | null {
   return /^\d*\.\d*$/.test(text) && text.length - 1 <= DECIMAL_DIGITS_MAX ? "d" : null;
 }
 
-/** The value of a literal in DuckDB's tree. `negative`: a minus stood before it, which DuckDB's parser has taken in. */
+/** The value of a literal in DuckDB's tree. `negative`: DuckDB's parser has included a preceding minus. */
 export function literalValue({ kind, text }: Literal, negative: boolean): SqlValue {
   switch (kind) {
     case "s":
@@ -159,7 +159,7 @@ function signed(value: number, negative: boolean): number {
   return negative && value !== 0 ? -value : value;
 }
 
-/** Whether DuckDB made of a literal what `literalValue` does. */
+/** True if DuckDB's value of a literal equals that of `literalValue`. */
 export function isValueOf(value: SqlValue, literal: Literal, negative: boolean): boolean {
   const expected = literalValue(literal, negative);
   if (value.type.id !== expected.type.id || value.is_null || value.value !== expected.value) return false;

@@ -1,45 +1,45 @@
-// Names as DuckDB may see them. DuckDB compares identifiers without case even when they are quoted, and its tree no longer says what was
-// quoted, so a capital letter is written as an escape mark and its small letter: "Host" and "host" stay two columns.
+// Encodes names for DuckDB. DuckDB compares identifiers case-insensitively even if quoted, and its tree does not show what was quoted, so a
+// capital letter is written as an escape mark followed by the small letter: "Host" and "host" stay distinct.
 
-/** A private-use character: no key on a keyboard makes it, and in a user's own name it is doubled. */
+/** A private-use character, doubled in users' names. */
 const MARK = "\u{E000}";
-// A NUL would end the name in DuckDB's interface; it is written as a zero.
+// NUL would end the name in DuckDB's interface; it is written as a zero.
 const ENCODE = /[A-Z\u{E000}\0]/gu;
 const INTERNAL = /\u{E000}1\.\d+/gu;
 const DECODE = /\u{E000}([a-z0\u{E000}])/gu;
 
-/** Injective: two different names stay different for a reader that ignores ASCII case. */
+/** Injective under ASCII case folding. */
 export function encodeName(name: string): string {
   return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : char === "\0" ? `${MARK}0` : MARK + char.toLowerCase()));
 }
 
-/** A name that no user's name is, once encoded: for columns of ours beside theirs. */
+/** A name that no encoded user name equals: for our own columns. */
 export function internalName(text: string, index: number): string {
   return `${text}${MARK}1.${index}`;
 }
 
-/** A text of ours with blanks for what `internalName` appended. */
+/** Removes the marks of `internalName` from a text, replacing them by spaces. */
 export function withoutInternalMarks(text: string): string {
   return text.replace(INTERNAL, (mark) => " ".repeat(mark.length));
 }
 
-/** Undoes `encodeName`, also in the middle of a text such as an error message. */
+/** Inverts `encodeName`, also within a text such as an error message. */
 export function decodeNames(text: string): string {
   return text.includes(MARK)
     ? text.replace(DECODE, (_, char: string) => (char === MARK ? MARK : char === "0" ? "\0" : char.toUpperCase()))
     : text;
 }
 
-/** An unquoted identifier: ASCII letters become small, the rest stays. */
+/** Folds an unquoted identifier: ASCII letters become small. */
 export function foldName(name: string): string {
   return name.replace(/[A-Z]/g, (char) => char.toLowerCase());
 }
 
-/** Surrogates and what lies above them change places: UTF-8 puts characters beyond U+FFFF last. */
+/** Swaps surrogates with the code units above them: in UTF-8, characters beyond U+FFFF sort last. */
 const SURROGATES = 0xd800;
 const ABOVE_SURROGATES = 0xe000;
 
-/** The dialect's order of `*`: by name, byte for byte of UTF-8. */
+/** The dialect's column order of `*`: by UTF-8 bytes of the name. */
 export function compareNames(a: string, b: string): number {
   const count = Math.min(a.length, b.length);
   for (let i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ export function ident(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A string literal for SQL text. A NUL byte cannot stand in SQL text, so it is put together from parts. */
+/** A string literal for SQL text. NUL bytes are not allowed in SQL text, so such a text is concatenated from parts. */
 export function stringLiteral(text: string): string {
   const quoted = `'${text.replaceAll("'", "''")}'`;
   return text.includes("\0") ? `(${quoted.split("\0").join("' || chr(0) || '")})` : quoted;

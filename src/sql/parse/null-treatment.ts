@@ -1,16 +1,16 @@
-// `f(x) IGNORE NULLS`, as DuckDB's grammar has it: `f(x IGNORE NULLS) OVER …`; without OVER `f(x) FILTER (WHERE x IS NOT NULL)`.
+// Rewrites `f(x) IGNORE NULLS` for DuckDB's grammar: `f(x IGNORE NULLS) OVER …`; without OVER `f(x) FILTER (WHERE x IS NOT NULL)`.
 import { checkLimit } from "../../model/query/statement-limits.ts";
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
 
-/** How often the statement's length the conditions of calls in calls may come to: each level writes its argument once more. */
+/** Maximum growth of the text for nested calls, as a multiple of its length: each level copies its argument once more. */
 const COPIES_MAX = 4;
 
 interface Call {
   readonly open: number;
   readonly close: number;
-  /** The words IGNORE NULLS. */
+  /** The tokens IGNORE NULLS. */
   readonly words: readonly Token[];
 }
 
@@ -21,7 +21,7 @@ export function nullTreatment(tokens: readonly Token[]): readonly Token[] {
   return treatment.out;
 }
 
-/** IGNORE NULLS or RESPECT NULLS begins at `at`. */
+/** True if IGNORE NULLS or RESPECT NULLS starts at `at`. */
 function isTreatment(tokens: readonly Token[], at: number): boolean {
   return isWord(tokens[at + 1], "nulls") && (isWord(tokens[at], "ignore") || isWord(tokens[at], "respect"));
 }
@@ -29,7 +29,7 @@ function isTreatment(tokens: readonly Token[], at: number): boolean {
 class NullTreatment {
   readonly out: Token[] = [];
   private readonly brackets: Brackets;
-  /** Calls that leave out NULL, by the parenthesis that closes them. */
+  /** Calls that ignore NULLs, by their closing parenthesis. */
   private readonly calls = new Map<number, Call>();
   private copied = 0;
 
@@ -37,20 +37,20 @@ class NullTreatment {
     this.brackets = new Brackets(tokens);
     for (let i = 0; i < tokens.length; i++) {
       if (!isTreatment(tokens, i)) continue;
-      // the words stand behind the call or, before its end, in it
+      // the words follow the call or are, at its end, inside it
       const close = isSymbol(tokens[i - 1], ")") ? this.callBehind(i - 1) : this.brackets.enclosing(i);
       const open = this.brackets.opening(close);
       if (open >= 0 && isWord(tokens[i], "ignore")) this.calls.set(close, { open, close, words: tokens.slice(i, i + 2) });
     }
   }
 
-  /** The end of a call: of the one that a FILTER stands behind, if it is one that ends here. */
+  /** The call that ends here, or to which a FILTER that ends here belongs. */
   private callBehind(close: number): number {
     const open = this.brackets.opening(close);
     return isWord(this.tokens[open - 1], "filter") ? open - 2 : close;
   }
 
-  /** Puts what becomes of the tokens from one place up to another. */
+  /** Emits the tokens of a range, rewritten. */
   put(from: number, to: number): void {
     const { tokens, out } = this;
     for (let i = from; i < to; i++) {
@@ -64,12 +64,12 @@ class NullTreatment {
     }
   }
 
-  /** Words that no call has stay where they are, for DuckDB's parser to refuse. */
+  /** Words without a call stay, and DuckDB's parser rejects them. */
   private belongsToCall(at: number): boolean {
     return isSymbol(this.tokens[at - 1], ")") || this.brackets.enclosing(at) < this.tokens.length;
   }
 
-  /** The end of a call and its FILTER. Gives the place of what follows. */
+  /** Emits the end of a call and its FILTER. Returns the position after it. */
   private putEnd(call: Call): number {
     const { tokens, out } = this;
     const filter = this.filterBehind(call.close);
@@ -99,12 +99,12 @@ class NullTreatment {
     checkLimit("tokens in arguments of IGNORE NULLS", this.copied, COPIES_MAX * this.tokens.length);
   }
 
-  /** The place behind words that were taken out. */
+  /** The position after removed words. */
   private behindWords(at: number): number {
     return isTreatment(this.tokens, at) ? at + 2 : at;
   }
 
-  /** `FILTER (WHERE …)` behind a call. */
+  /** `FILTER (WHERE …)` after a call. */
   private filterBehind(close: number): { readonly condition: number; readonly close: number } | null {
     const at = this.behindWords(close + 1);
     if (!isWord(this.tokens[at], "filter") || !isSymbol(this.tokens[at + 1], "(")) return null;
@@ -124,7 +124,7 @@ class NullTreatment {
   }
 }
 
-/** Tokens that are moved together keep the gaps between them. */
+/** Tokens that are moved together keep their separators. */
 function asOne(words: readonly Token[]): Token[] {
   const [first] = words;
   return [{ ...first!, text: ` ${words.map(({ text }) => text).join(" ")}` }];

@@ -1,7 +1,7 @@
-// The names of a statement's parameters, as clients count them.
+// The names of a statement's parameters, as clients number them.
 import type { Token } from "./tokens.ts";
 
-/** Without their dollars: numbers ascending, names in the order of their first appearance. `tokens`: of the statement. */
+/** Without dollar signs: numbers ascending, names in order of first appearance. `tokens`: those of the statement. */
 export function parameterNames(tokens: readonly Token[]): string[] {
   const parameters = tokens.filter(({ kind }) => kind === "parameter");
   const names = [...new Set(parameters.map(({ text }) => text.slice(1)))];

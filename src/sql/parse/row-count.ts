@@ -1,11 +1,11 @@
-// What LIMIT and OFFSET may be given. DuckDB rounds 1.5, reads '2' and takes 50 % of the rows; the vendor's engine takes whole numbers
-// alone, and a client that pages by anything else would see rows twice or never.
+// Checks LIMIT and OFFSET. DuckDB rounds 1.5, parses '2' and accepts 50 % of the rows; the vendor's engine accepts only integers, and a
+// client that pages by anything else would see rows twice or never.
 import { TsdbError } from "../../model/errors.ts";
 import type { Kind, Typed } from "../bind/kind.ts";
 import { someNode } from "../rewrite/walk.ts";
 import { castTo, type Expression } from "./tree.ts";
 
-/** The vendor's names of types, as far as a kind says them. */
+/** The vendor's type names, as far as a kind determines them. */
 const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
   time: "Timestamp(ns)",
   coarse: "Timestamp",
@@ -25,18 +25,18 @@ const TYPE_NAMES: Readonly<Record<Exclude<Kind, "integer">, string>> = {
 
 const WHOLE = /^Decimal128\(\d+, 0\)$/;
 
-/** The rewritten `value` of a LIMIT or OFFSET. NULL is no limit. @throws TsdbError bad_query: it is no integer */
+/** The rewritten `value` of a LIMIT or OFFSET. NULL means no limit. @throws TsdbError bad_query if it is not an integer */
 export function rowCount({ node, kind, arrow }: Typed, clause: "LIMIT" | "OFFSET"): Expression {
   if (kind === "integer" || (node.class === "CONSTANT" && node.value.is_null)) return node;
-  // a parameter and a literal added
+  // a parameter plus a literal
   if (arrow !== undefined && WHOLE.test(arrow)) return castTo(node, "BIGINT");
-  // of a statement that is described before its parameters are known
+  // a parameter without a value in a described statement
   if (kind === "unknown" && someNode(node, (each) => each.class === "PARAMETER")) return node;
   const type = arrow ?? TYPE_NAMES[kind];
   throw new TsdbError("bad_query", `Error during planning: Expected ${clause} to be an integer or null, but got ${type}`);
 }
 
-/** Of `LIMIT 50%` and `LIMIT 50 PERCENT`. */
+/** The error for `LIMIT 50%` and `LIMIT 50 PERCENT`. */
 export function percentage(): TsdbError {
   return new TsdbError("bad_query", "Error during planning: Expected LIMIT to be a number of rows, but got a percentage of them");
 }

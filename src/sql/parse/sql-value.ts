@@ -1,4 +1,4 @@
-// Constants and types as DuckDB's tree has them. Names of members are DuckDB's.
+// Constants and types in DuckDB's tree. Members have DuckDB's names.
 
 /** A type. */
 export interface SqlType {
@@ -6,7 +6,7 @@ export interface SqlType {
   readonly type_info: TypeInfo | null;
 }
 
-/** What a type is made of, by what it is. */
+/** Type parameters, by type. */
 export interface TypeInfo {
   readonly type: string;
   readonly width?: number;
@@ -20,7 +20,7 @@ export interface TypeInfo {
   readonly user_type_modifiers?: readonly SqlValue[];
 }
 
-/** A constant. Integers of 16 digits and more arrive as text, because a double would round them. */
+/** A constant. Integers of 16 or more digits arrive as text, because a double would round them. */
 export interface SqlValue {
   readonly type: SqlType;
   readonly is_null: boolean;

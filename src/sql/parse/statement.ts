@@ -1,4 +1,4 @@
-// The first words of a statement: EXPLAIN, SHOW and DESCRIBE are ours to understand, the rest is a query for DuckDB's parser.
+// Parses the first words of a statement: EXPLAIN, SHOW and DESCRIBE are handled here, the rest is a query for DuckDB's parser.
 import { near, TsdbError } from "../../model/errors.ts";
 import { type ItemNames, nameItems } from "../column-name/select-items.ts";
 import { checkTokens } from "./brackets.ts";
@@ -8,7 +8,7 @@ import { applyTokenRules } from "./token-rules.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 export type Statement = StatementKind & {
-  /** Of columns that the statement gives none. */
+  /** Names of unnamed columns. */
   readonly names: ItemNames;
 };
 
@@ -17,7 +17,7 @@ type StatementKind =
   | { readonly kind: "explain"; readonly analyze: boolean; readonly verbose: boolean; readonly text: EncodedText }
   /** The columns of a query. */
   | { readonly kind: "describe"; readonly text: EncodedText }
-  /** A query of ours over information_schema; `table` must exist for it. */
+  /** Our own query on information_schema; `table` must exist for it. */
   | { readonly kind: "show"; readonly text: EncodedText; readonly table: DescribedTable | null };
 
 export interface DescribedTable {
@@ -37,7 +37,7 @@ const SHOW_COLUMNS = `
 const SHOW_DEFINITION = `
   SELECT table_catalog, table_schema, table_name, CAST(NULL AS VARCHAR) AS definition FROM information_schema.tables WHERE `;
 
-/** Those with arguments. */
+/** Includes functions with arguments. */
 const SHOW_FUNCTIONS = `
   SELECT routine_name AS function_name, data_type AS return_type, function_type, description, syntax_example FROM information_schema.routines
   WHERE routine_name NOT IN ('current_date', 'current_time', 'current_timestamp', 'now', 'pi', 'random', 'today', 'uuid', 'version')`;
@@ -46,7 +46,7 @@ const SETTING = /^(timezone|datafusion(\.[a-z_]+)+)$/;
 
 const DESCRIBE = "SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE ";
 
-/** One statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
+/** Parses one statement. @throws TsdbError bad_query for none, several, or a kind that does not only read */
 export function parseStatement(sql: string): Statement {
   const written = withoutEnd(tokenize(sql));
   checkTokens(written);
@@ -66,14 +66,14 @@ function kindOf(sql: string, tokens: readonly Token[]): StatementKind {
   if (head === "show") return parseShow(sql, tokens);
   if (head === "describe" || head === "desc") return parseDescribe(sql, tokens);
   if (OTHER_STATEMENTS.has(head)) throw notAQuery(tokens[0]!);
-  // whatever else it is, DuckDB's parser says what is wrong with it; only a SELECT comes back as a tree
+  // DuckDB's parser reports errors; only a SELECT comes back as a tree
   return { kind: "query", text: new EncodedText(sql, tokens) };
 }
 
 const EXPLAIN_FORMATS: ReadonlySet<string> = new Set(["indent", "tree", "pgjson", "graphviz"]);
 const EXPLAIN_WORDS: ReadonlySet<string> = new Set(["analyze", "verbose"]);
 
-/** What a query can begin with, after EXPLAIN and DESCRIBE. */
+/** Keywords that may start a query, after EXPLAIN and DESCRIBE. */
 const QUERY_WORDS: ReadonlySet<string> = new Set(["select", "with", "values", "from", "table"]);
 const OTHER_STATEMENTS: ReadonlySet<string> = new Set(
   `alter analyze attach begin call checkpoint commit comment copy create deallocate delete detach drop execute export force grant import insert
@@ -91,7 +91,7 @@ function notAQuery(token: Token): TsdbError {
   });
 }
 
-/** Semicolons at the end say nothing. */
+/** Removes semicolons at the end. */
 function withoutEnd(tokens: readonly Token[]): readonly Token[] {
   let count = tokens.length;
   while (isSymbol(tokens[count - 1], ";")) count--;
@@ -114,7 +114,7 @@ function parseExplain(sql: string, tokens: readonly Token[]): StatementKind {
   let at = 1;
   const words = new Set<string>();
   for (; EXPLAIN_WORDS.has(wordOf(tokens[at])); at++) words.add(wordOf(tokens[at]));
-  // the plan has one form
+  // all formats give the same plan
   if (wordOf(tokens[at]) === "format" && EXPLAIN_FORMATS.has(wordOf(tokens[at + 1]))) at += 2;
   const rest = tokens.slice(at);
   if (!isSymbol(rest[0], "(") && !QUERY_WORDS.has(wordOf(rest[0]))) {
@@ -161,7 +161,7 @@ function parseShow(sql: string, tokens: readonly Token[]): StatementKind {
   );
 }
 
-/** DESCRIBE of a table shows its columns; of a query, the columns of the answer. */
+/** DESCRIBE of a table shows its columns; of a query, the columns of its result. */
 function parseDescribe(sql: string, tokens: readonly Token[]): StatementKind {
   const rest = wordOf(tokens[1]) === "table" ? tokens.slice(2) : tokens.slice(1);
   if (QUERY_WORDS.has(wordOf(rest[0])) || isSymbol(rest[0], "(")) return { kind: "describe", text: new EncodedText(sql, rest) };
@@ -184,7 +184,7 @@ function describedTable(sql: string, tokens: readonly Token[]): DescribedTable {
     dots.every((token) => isSymbol(token, ".")) &&
     names.every(({ kind }) => kind === "word" || kind === "quoted");
   if (!isName)
-    // as the user wrote it: items without an alias have one among the tokens
+    // in the user's text: unnamed items have aliases among the tokens
     throw new TsdbError(
       "bad_query",
       `SQL error: a table name is expected, found '${near(tokens.length === 0 ? "" : sql.slice(tokens[0]!.start))}'`,

@@ -1,8 +1,8 @@
-// DuckDB's tree of a statement with places for its literals: statements that differ in values alone share one.
+// DuckDB's tree of a statement with slots for its literals, shared by statements that differ only in values.
 //
-// A literal may vary where the tree holds it as a constant at the literal's own place and with the value that we expect of it: DuckDB's
-// parser then did nothing with it but to pass it on. All others are fixed, that is, part of the template: a type's width, a sample's size,
-// a string that is a name, and what stands in GROUP BY, where the parser looks for equal expressions.
+// A literal is variable if the tree contains it as a constant at its own location with the expected value: then DuckDB's parser only passed
+// it on. All others are fixed, hence part of the template: a type's width, a sample's size, a string used as a name, and everything in
+// GROUP BY, where the parser looks for equal expressions.
 import type { EncodedText } from "./encoded-text.ts";
 import { isValueOf, type Literal, literalsOf, literalValue } from "./literals.ts";
 import type { SqlValue } from "./sql-value.ts";
@@ -10,16 +10,16 @@ import type { Constant, LiteralList, QueryNode } from "./tree.ts";
 
 type Node = { readonly [member: string]: unknown };
 
-/** Stands in the tree for the value of a literal. */
+/** A slot for the value of a literal. */
 class Slot {
   constructor(
     readonly literal: number,
-    /** The parser took in the minus before it. */
+    /** True if the parser included a preceding minus. */
     readonly negative: boolean,
   ) {}
 }
 
-/** Stands in a list of nodes for those of a list's literals. */
+/** A slot for the nodes of a list's literals. */
 class ListSlot {
   constructor(
     readonly literal: number,
@@ -28,16 +28,18 @@ class ListSlot {
   ) {}
 }
 
+/** The template of one statement shape. */
 export class Template {
   private constructor(
     private readonly root: Node,
-    /** Which literals all statements of this template have in common; ascending. */
+    /** Literals that are equal in all statements of this template; ascending. */
     readonly fixed: readonly number[],
-    /** Each list of literals is what IN looks in: it may have any length. If not, the statement must be parsed with all of them. */
+    /** True if each list of literals is an IN list, which may have any length. Otherwise the statement must be parsed with all its
+     *  literals. */
     readonly hasAllLists: boolean,
   ) {}
 
-  /** `tree` is that of `text`, whose literals are `literals`. */
+  /** Creates the template of `text` with `literals` from its `tree`. */
   static from(tree: QueryNode, text: EncodedText, literals: readonly Literal[]): Template {
     const builder = new Builder(text, literals);
     const root = builder.build(tree as unknown as Node, false);
@@ -48,7 +50,7 @@ export class Template {
     );
   }
 
-  /** A tree of the caller's own with these literals in it; locations are numbers of tokens. */
+  /** A new tree with these literals; locations are token numbers. */
   fill(literals: readonly Literal[]): QueryNode {
     return fillNode(this.root, literals) as unknown as QueryNode;
   }
@@ -57,9 +59,9 @@ export class Template {
 class Builder {
   /** Literals that are constants of the tree. */
   readonly varying = new Set<number>();
-  /** Those among them that must stay what they are. */
+  /** Those among them that must not vary. */
   readonly fixed = new Set<number>();
-  /** Lists that are what IN looks in. */
+  /** Lists that are IN lists. */
   readonly lists = new Set<number>();
   private readonly byToken: ReadonlyMap<number, number>;
 
@@ -75,7 +77,7 @@ class Builder {
     for (const key in node) {
       const value = node[key];
       if (key !== "query_location") built[key] = this.member(value, isGrouped || key === "group_expressions");
-      // where DuckDB knows no location it writes a number that arrives as text
+      // unknown locations are numbers that arrive as text
       else if (typeof value === "number") built[key] = this.text.tokenAt(value);
     }
     if (node["class"] === "CONSTANT") built["value"] = this.slot(node, built["query_location"], isGrouped) ?? node["value"];

@@ -1,4 +1,4 @@
-// Time literals: the RFC 3339 forms that people write, to the nanosecond, and calendar arithmetic on i64 nanoseconds in UTC.
+// Parses time literals: common RFC 3339 forms, with nanoseconds; and calendar arithmetic on i64 nanoseconds in UTC.
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { Interval } from "./interval.ts";
@@ -9,7 +9,7 @@ const DATE = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const CLOCK = String.raw`(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?`;
 const ZONE = String.raw`([+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:[/_+-][A-Za-z0-9]+)*)`;
 const TIME_TEXT = new RegExp(String.raw`^\s*${DATE}(?:[Tt ]\s*${CLOCK})?\s*${ZONE}?\s*$`);
-/** The longest zone's name, and some blanks. */
+/** The longest zone name, and some whitespace. */
 const TEXT_CHARS_MAX = 128;
 /** ISO 8601 without separators; a date alone would be a number. */
 const COMPACT = new RegExp(String.raw`^\s*(\d{4})(\d{2})(\d{2})[Tt](\d{2})(?:(\d{2})(?:(\d{2})(?:[.,](\d+))?)?)?\s*${ZONE}?\s*$`);
@@ -25,7 +25,7 @@ export function daysOf(year: number, month: number, day: number): number {
   return era * 146097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719468;
 }
 
-/** The date of a day number. */
+/** The date of a day number since 1970. */
 export function dateOf(days: number): { year: number; month: number; day: number } {
   const z = days + 719468;
   const era = Math.floor(z / 146097);
@@ -39,6 +39,7 @@ export function dateOf(days: number): { year: number; month: number; day: number
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1 };
 }
 
+/** Days of a month (1 to 12). */
 export function daysInMonth(year: number, month: number): number {
   return month === 12 ? 31 : month === 2 ? (isLeap(year) ? 29 : 28) : DAYS_BEFORE[month]! - DAYS_BEFORE[month - 1]!;
 }
@@ -47,8 +48,8 @@ function isLeap(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }
 
-/** Nanoseconds since 1970 of a date or date and time; without a zone of its own it is `zone`'s. Digits past the ninth are cut.
- *  Null when the text is no time; "range" when it lies outside 1677 to 2262. */
+/** Nanoseconds since 1970 of a date or date and time; in `zone` if it contains none. Digits beyond the ninth are truncated. Null for an
+ *  invalid text; "range" outside of 1677 to 2262. */
 export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | null {
   if (text.length > TEXT_CHARS_MAX) return null;
   const match = TIME_TEXT.exec(text) ?? COMPACT.exec(text);
@@ -56,7 +57,7 @@ export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | nu
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
-  // 24:00:00 is midnight of the next day, 23:59:60 a leap second: both count on
+  // 24:00:00 is midnight of the next day, 23:59:60 a leap second: both carry over
   if (hour > 24 || minute > 59 || second > 60 || (hour === 24 && (minute > 0 || second > 0))) return null;
   const seconds = BigInt(daysOf(year, month, day)) * 86400n + BigInt(hour * 3600 + minute * 60 + second);
   const written = match[8];
@@ -66,7 +67,7 @@ export function parseTimeText(text: string, zone = "UTC"): bigint | "range" | nu
   return ns < I64_MIN || ns > I64_MAX ? "range" : ns;
 }
 
-/** `timeNs` moved by an interval: months first (a day past the month's end becomes its last), then days and nanoseconds. */
+/** Adds an interval: months first (a day beyond the month's end becomes its last), then days and nanoseconds. */
 export function addInterval(timeNs: bigint, interval: Interval): bigint {
   let base = timeNs;
   if (interval.months !== 0) {

@@ -1,5 +1,5 @@
-// What DuckDB's grammar refuses or understands otherwise, put right between the token pass and its parser. A rule takes the tokens and
-// gives tokens; positions stay those of the statement. What concerns the calls of functions is in call-rules.ts.
+// Rewrites tokens that DuckDB's grammar rejects or interprets differently, between tokenizer and parser. A rule maps tokens to tokens;
+// positions stay those of the statement. Rules for function calls are in call-rules.ts.
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
@@ -8,16 +8,16 @@ import type { Token } from "./tokens.ts";
 import { RULED_WORDS, wordRules } from "./word-rules.ts";
 
 interface Rule {
-  /** Any of these is among the tokens of a statement that the rule changes: words, the symbol `~`, or ZERO. */
+  /** The rule can change a statement only if its tokens contain one of these: words, the symbol `~`, or ZERO. */
   readonly marks: readonly string[];
   apply(tokens: readonly Token[]): readonly Token[];
 }
 
-/** Stands for decimals that are zero. */
+/** Stands for decimals equal to zero. */
 const ZERO = "0.0";
 const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
 
-/** In order. Each goes through the tokens a few times, however they are nested. */
+/** In order. Each traverses the tokens a few times, however they are nested. */
 const RULES: readonly Rule[] = [
   { marks: RULED_WORDS, apply: wordRules },
   { marks: ["unsigned"], apply: unsignedTypes },
@@ -31,7 +31,7 @@ const RULES: readonly Rule[] = [
   { marks: ["nulls"], apply: nullTreatment },
   { marks: ["or", "and"], apply: equalityLists },
 ];
-/** The rules that a mark calls for, a bit each. */
+/** The rules by mark, one bit each. */
 const RULES_OF_MARK: ReadonlyMap<string, number> = rulesOfMarks();
 
 function rulesOfMarks(): Map<string, number> {
@@ -40,7 +40,7 @@ function rulesOfMarks(): Map<string, number> {
   return rules;
 }
 
-/** Applies the rules that the tokens call for. No rule makes a mark of another. */
+/** Applies the rules whose marks occur in the tokens. No rule creates a mark of another. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   let called = 0;
   for (const { kind, text } of tokens) {
@@ -54,7 +54,7 @@ function isZero(text: string): boolean {
   return /^0*\.0*$/.test(text);
 }
 
-/** `-0.0`, `-(0.0)`: a decimal to DuckDB, in which there is no such thing. */
+/** `-0.0`, `-(0.0)`: decimals in DuckDB, which have no negative zero. */
 function isNegativeZero(token: Token, index: number, tokens: readonly Token[]): boolean {
   if (token.kind !== "number" || !isZero(token.text)) return false;
   let before = index - 1;
@@ -68,7 +68,7 @@ function floatZero(token: Token, index: number, tokens: readonly Token[]): Token
 
 const OPERATOR_CHARS = new Set("+-*/<>=~!@#%^&|`?");
 
-/** PostgreSQL's `a ~ b` looks for the pattern anywhere; DuckDB's matches the whole text. These operators are ours (rewrite/function.ts). */
+/** PostgreSQL's `a ~ b` searches for the pattern; DuckDB's matches the whole text. These operators are ours (rewrite/function.ts). */
 const REGEX_OPERATORS: Readonly<Record<string, string>> = { "~": "<~>", "!~": "<!~>", "~*": "<~*>", "!~*": "<!~*>" };
 
 function regexOperators(tokens: readonly Token[]): Token[] {
@@ -90,7 +90,7 @@ function regexOperators(tokens: readonly Token[]): Token[] {
   return out;
 }
 
-/** Of integers, by the dialect's names of them. */
+/** Unsigned types by the dialect's names of signed ones. */
 const UNSIGNED: Readonly<Record<string, string>> = {
   bigint: "ubigint",
   int: "uinteger",
@@ -107,7 +107,7 @@ function unsignedTypes(tokens: readonly Token[]): readonly Token[] {
   });
 }
 
-/** A name of a type, as it stands in a cast. */
+/** A type name within a cast. */
 function isUnsigned(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at];
   const inCast = isWord(tokens[at - 1], "as") || isSymbol(tokens[at - 1], ":");
@@ -118,7 +118,7 @@ function isDecimal(token: Token): boolean {
   return token.kind === "word" && DECIMALS.has(token.text);
 }
 
-/** `DECIMAL` without its digits, as it stands in a cast: it has not those of DuckDB. */
+/** `DECIMAL` without digits in a cast: the dialect's defaults differ from DuckDB's. */
 function plainDecimals(tokens: readonly Token[]): readonly Token[] {
   const brackets = new Brackets(tokens);
   return tokens.flatMap((token, i) => {
@@ -139,10 +139,10 @@ function isStruct(token: Token, index: number, tokens: readonly Token[]): boolea
   return isWord(token, "struct") && isSymbol(tokens[index + 1], "(");
 }
 
-/** `struct(a AS x, b)` is `struct(x := (a), b)` in DuckDB. */
+/** `struct(a AS x, b)` becomes `struct(x := (a), b)` for DuckDB. */
 function structMembers(tokens: readonly Token[]): readonly Token[] {
   const brackets = new Brackets(tokens);
-  /** Names of members, by the token that each begins with and by the AS that ends it. */
+  /** Names of members, by their first token and by the AS that ends them. */
   const starts = new Map<number, Token>();
   const ends = new Set<number>();
   for (let i = 0; i < tokens.length; i++) {
@@ -165,7 +165,7 @@ function structMembers(tokens: readonly Token[]): readonly Token[] {
   return out;
 }
 
-/** What commas part between the parentheses that begin before `from`; what lies in parentheses of its own is not looked at. */
+/** The comma-separated ranges within the parentheses that start before `from`; nested parentheses are skipped. */
 function argumentsOf(tokens: readonly Token[], from: number, brackets: Brackets): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = [];
   const to = brackets.closing(from - 1);
@@ -192,7 +192,7 @@ function isHexMark(token: Token, index: number, tokens: readonly Token[]): boole
   return isWord(token, "x") && next?.kind === "string" && next.start === token.end && next.text.startsWith("'");
 }
 
-/** Binary data; DuckDB makes a text of it. */
+/** Binary literals, which DuckDB reads as text. */
 function hexLiterals(tokens: readonly Token[]): Token[] {
   return tokens.flatMap((token, i) => {
     if (isHexMark(token, i, tokens)) return [{ ...token, text: "unhex" }, symbol("(", token.end)];
@@ -200,7 +200,7 @@ function hexLiterals(tokens: readonly Token[]): Token[] {
   });
 }
 
-/** `a [NOT] SIMILAR TO b` is `a ~ b` in the dialect: a regular expression that may match anywhere. */
+/** `a [NOT] SIMILAR TO b` means `a ~ b` in the dialect: a regular expression search. */
 function similarTo(tokens: readonly Token[]): Token[] {
   const out: Token[] = [];
   for (let i = 0; i < tokens.length; i++) {

@@ -1,5 +1,5 @@
-// The token pass: cuts a statement as DuckDB's lexer does and folds unquoted identifiers.
-// A mistake here can only spoil a name: what may run is decided on DuckDB's own tree.
+// The tokenizer: splits a statement like DuckDB's lexer and folds unquoted identifiers. An error here can only misread a name: what may run
+// is decided on DuckDB's tree.
 import { TsdbError } from "../../model/errors.ts";
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import { foldName } from "./names.ts";
@@ -8,9 +8,9 @@ export type TokenKind = "word" | "quoted" | "string" | "number" | "parameter" | 
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Words folded, quoted names without their quotes and not yet encoded, anything else as written. */
+  /** Words folded, quoted names without quotes and not encoded, all others as written. */
   readonly text: string;
-  /** Characters in the statement. */
+  /** Offset in the statement in characters. */
   readonly start: number;
   readonly end: number;
 }
@@ -27,7 +27,7 @@ const DASH = 0x2d;
 const DOT = 0x2e;
 const SLASH = 0x2f;
 
-/** Classes of the ASCII characters; all others are letters unless they are white space. */
+/** Classes of ASCII characters; all others are letters unless they are whitespace. */
 const SPACE = 1;
 const LETTER = 2;
 const DIGIT = 3;
@@ -46,7 +46,8 @@ function classOf(code: number): number {
   return code < 128 ? CLASSES[code]! : LETTER;
 }
 
-/** The tokens of a statement, without white space and comments. @throws TsdbError bad_query: an open quote or comment, too many */
+/** The tokens of a statement, without whitespace and comments. @throws TsdbError bad_query: an unterminated quote or comment, too many
+ *  tokens */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -123,7 +124,7 @@ function matchAt(pattern: RegExp, sql: string, at: number): string {
   return pattern.exec(sql)?.[0] ?? "";
 }
 
-/** The position after a comment that starts at `at`; `at` when none does. Block comments nest. */
+/** The position after a comment that starts at `at`; `at` if none does. Block comments nest. */
 function skipComment(sql: string, at: number): number {
   if (sql.startsWith("--", at)) {
     const end = sql.indexOf("\n", at);
@@ -145,7 +146,7 @@ function skipComment(sql: string, at: number): number {
   return i;
 }
 
-/** The position after the quoted text that starts at `start`; a doubled quote stands for itself. */
+/** The position after the quoted text that starts at `start`; a doubled quote stands for one. */
 function endOfQuote(sql: string, start: number, quote: string): number {
   for (let from = start + 1; ; ) {
     const at = sql.indexOf(quote, from);
@@ -155,7 +156,7 @@ function endOfQuote(sql: string, start: number, quote: string): number {
   }
 }
 
-/** The same for `E'…'`, where a backslash escapes what follows. */
+/** The same for `E'…'`, with backslash escapes. */
 function endOfEscapedString(sql: string, start: number): number {
   for (let i = start + 2; i < sql.length; i++) {
     if (sql[i] === "\\") i++;

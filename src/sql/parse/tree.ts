@@ -1,12 +1,12 @@
-// DuckDB's parse tree as json_serialize_sql writes it, as far as we accept it: what is not declared here is refused by check.ts.
-// Names of members are DuckDB's.
+// DuckDB's parse tree as json_serialize_sql writes it, as far as it is accepted: check.ts rejects everything not declared here. Members
+// have DuckDB's names.
 import type { CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { LiteralKind } from "./literals.ts";
 import type { SqlType, SqlValue, TypeInfo } from "./sql-value.ts";
 
 export interface Located {
-  /** The number of a token of the statement (template.ts; DuckDB gives a byte offset); absent where DuckDB does not know it. */
+  /** Number of a token of the statement (template.ts; DuckDB writes a byte offset); absent if unknown to DuckDB. */
   query_location?: number;
   alias: string;
 }
@@ -140,7 +140,7 @@ export interface PositionalReference extends Located {
   index: number;
 }
 
-/** What IN looks in, where that is literals alone: of any number. */
+/** The list of IN if it consists of literals only: of any length. */
 export interface LiteralList extends Located {
   class: "LITERALS";
   type: "LITERALS";
@@ -239,7 +239,7 @@ export interface BaseTable extends RefBase {
   table_name: string;
   column_name_alias: string[];
   at_clause: object | null;
-  /** It is no table but a cache (cache-tables.ts). */
+  /** Set if it is a cache rather than a table (cache-tables.ts). */
   cache?: CacheReference;
 }
 export interface Join extends RefBase {
@@ -276,7 +276,7 @@ export interface ShowRef extends RefBase {
 }
 export type TableRef = EmptyRef | BaseTable | Join | SubqueryRef | TableFunctionRef | ExpressionListRef | ShowRef;
 
-/** What json_serialize_sql answers. */
+/** The result of json_serialize_sql. */
 export interface SerializedSql {
   error: boolean;
   error_type?: string;
@@ -285,14 +285,14 @@ export interface SerializedSql {
   statements?: { node: QueryNode }[];
 }
 
-/** Where DuckDB knows no location. Within a text the quotes would be escaped. */
+/** An unknown location. Within a text the quotes would be escaped. */
 const NO_LOCATION = '"query_location":18446744073709551615';
-/** What may be one of these. */
+/** Quick test for the following. */
 const MAY_BE_BIG = /\d{16}|Infinity/;
-/** Texts, to be skipped; integers that a double cannot hold; what the serializer writes for numbers beyond a double's range. */
+/** Texts, to be skipped; integers that are not exact as doubles; and the serializer's form of numbers beyond a double's range. */
 const BIG_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d{16,}(?![\d.eE])|Infinity/g;
 
-/** Parses the serializer's text; integers that a double cannot hold stay text. @throws TsdbError bad_query for a number out of range */
+/** Parses the serializer's text; integers that are not exact as doubles stay text. @throws TsdbError bad_query for a number out of range */
 export function parseTree(json: string): SerializedSql {
   const located = json.replaceAll(NO_LOCATION, '"query_location":null');
   if (!MAY_BE_BIG.test(located)) return JSON.parse(located) as SerializedSql;
@@ -327,10 +327,12 @@ export function operator(name: string, left: Expression, right: Expression): Fun
   return { ...call(name, [left, right]), is_operator: true };
 }
 
+/** A constant of type BIGINT. */
 export function bigintConstant(value: bigint): Cast {
   return castTo(integerConstant(value), "BIGINT");
 }
 
+/** A constant of type INTEGER. */
 export function integerConstant(value: bigint | number): Constant {
   const text = value.toString();
   return {
@@ -341,11 +343,13 @@ export function integerConstant(value: bigint | number): Constant {
   };
 }
 
+/** A constant of type DOUBLE. */
 export function floatConstant(value: number): Constant {
   const type = { id: "DOUBLE", type_info: null };
   return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type, is_null: false, value } };
 }
 
+/** A constant of type VARCHAR. */
 export function stringConstant(text: string): Constant {
   return {
     class: "CONSTANT",
@@ -361,11 +365,13 @@ export function castToList(child: Expression, id: string): Cast {
   return { ...castTo(child, "LIST"), cast_type: { id: "LIST", type_info } };
 }
 
+/** A cast to a decimal type. */
 export function castToDecimal(child: Expression, width: number, scale: number): Cast {
   const type_info: TypeInfo = { type: "DECIMAL_TYPE_INFO", width, scale };
   return { ...castTo(child, "DECIMAL"), cast_type: { id: "DECIMAL", type_info } };
 }
 
+/** A cast to the type with this id. */
 export function castTo(child: Expression, id: string): Cast {
   return { class: "CAST", type: "OPERATOR_CAST", alias: "", child, cast_type: { id, type_info: null }, try_cast: false };
 }

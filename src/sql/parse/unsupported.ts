@@ -1,4 +1,4 @@
-// The error for what SQL has and the dialect has not.
+// The error for features of SQL that the dialect lacks.
 import { TsdbError } from "../../model/errors.ts";
 
 /** @param what The feature, as the message names it. */

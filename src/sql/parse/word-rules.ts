@@ -1,28 +1,28 @@
-// Words and clauses of the dialect that DuckDB's grammar refuses: names that are keywords there, LIMIT with two numbers, joins that
-// keep one side, XOR. Rules of token-rules.ts.
+// Token rules for words and clauses of the dialect that DuckDB's grammar rejects: names that are keywords there, LIMIT with two numbers,
+// semi and anti joins, XOR.
 import { checkLimit } from "../../model/query/statement-limits.ts";
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
 import type { Token } from "./tokens.ts";
 
-/** DuckDB's keywords that are names in the dialect, wherever a value or a table may begin. */
+/** DuckDB's keywords that are names in the dialect where a value or a table is expected. */
 const NAMES: ReadonlySet<string> = new Set(
   `analyse analyze asymmetric both check collate column constraint create default deferrable describe do foreign grant group initially into
    lambda leading limit offset only order pivot pivot_longer pivot_wider placing primary references returning show summarize symmetric table
    to trailing unique unpivot variadic`.split(/\s+/),
 );
 
-/** What a value or a table follows. */
+/** Tokens that precede a value or a table. */
 const BEFORE_NAME: ReadonlySet<string> = new Set(
   "select distinct from join where and or not by on when then else having in between".split(" "),
 );
-/** What may follow it, beside marks. */
+/** Tokens that may follow it, besides symbols. */
 const AFTER_NAME: ReadonlySet<string> = new Set(
   `from where and or group order having limit offset union except intersect as is in not between like then when else end asc desc nulls join
    left right full inner cross natural on using window qualify`.split(/\s+/),
 );
 
-/** Words that these rules look at. */
+/** Words that these rules apply to. */
 export const RULED_WORDS: readonly string[] = [...NAMES, "xor", "semi", "anti"];
 
 export function wordRules(tokens: readonly Token[]): readonly Token[] {
@@ -56,7 +56,7 @@ function endsValue(token: Token | undefined): boolean {
   return token.kind === "symbol" ? token.text === ")" || token.text === "]" : !BEFORE_NAME.has(token.text);
 }
 
-/** `LIMIT 2, 3`: three rows behind the first two. */
+/** `LIMIT 2, 3`: three rows after the first two. */
 function limitPairs(tokens: readonly Token[]): readonly Token[] {
   const isCount = (token: Token | undefined): boolean => token?.kind === "number" || token?.kind === "parameter";
   const out: Token[] = [];
@@ -70,7 +70,7 @@ function limitPairs(tokens: readonly Token[]): readonly Token[] {
   return out;
 }
 
-/** Each goes through all tokens again. */
+/** Each traverses all tokens again. */
 const RIGHT_JOINS_MAX = 16;
 
 /** `a LEFT SEMI JOIN b` is `a SEMI JOIN b`; `a RIGHT SEMI JOIN b` is `b SEMI JOIN a`. */
@@ -93,12 +93,12 @@ function oneSidedJoins(tokens: readonly Token[]): readonly Token[] {
   return out;
 }
 
-/** What moved stands apart from what it comes behind. */
+/** Separates a moved token from the preceding one. */
 function blank(before: Token | undefined): Token {
   return symbol(" ", before?.start ?? 0);
 }
 
-/** Behind FROM, or the comma, of the tables that a join at `at` goes on with. */
+/** The start of the tables that a join at `at` continues: after FROM, or the comma. */
 function beginOfTables(tokens: readonly Token[], at: number, brackets: Brackets): number {
   for (let i = at - 1; i >= 0; i--) {
     const token = tokens[i]!;
@@ -108,7 +108,7 @@ function beginOfTables(tokens: readonly Token[], at: number, brackets: Brackets)
   return 0;
 }
 
-/** The ON or USING behind the table that begins at `at`. */
+/** The ON or USING after the table that starts at `at`. */
 function endOfTable(tokens: readonly Token[], at: number, brackets: Brackets): number {
   for (let i = at; i < tokens.length; i++) {
     const token = tokens[i]!;
