@@ -9,7 +9,7 @@ import { Kernel } from "../kernel/memory/kernel.ts";
 import { SqlEngine } from "./execute/engine.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 4);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 1);
 const STATEMENTS = 60;
 
 test.each([false, true])(`times are unique: %p, seed ${SEED}`, async (areTimesUnique) => {

@@ -18,7 +18,7 @@ import { type Answer, World } from "./world.ts";
 setDefaultTimeout(60_000);
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 30);
+const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 8);
 
 const contract = contractFile as unknown as Contract;
 const own = await ownOperations(contract);

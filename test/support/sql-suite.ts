@@ -9,7 +9,7 @@ import { ColumnType } from "../../src/model/rows/column.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { FakeTable } from "./fake-table.ts";
 import { prng } from "./prng.ts";
-import { ROW_STATES } from "./row-states.ts";
+import { ROW_STATES, type RowState } from "./row-states.ts";
 import { askRows, type SqlValue } from "./sql-rows.ts";
 import { rowTexts } from "./sql-twins.ts";
 import { inOrderOf, linesOf } from "./storable-table.ts";
@@ -70,9 +70,13 @@ export function homeTable(kernel: Kernel): FakeTable {
 }
 
 const SEED = Number(process.env["SEED"] ?? 11);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 6);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
 
-/** A test a case; one that asks those that read rows in every state of these; and one that goes through all of them with other literals.
+/** Of rows in memory alone, in files alone and in both, one each; ALL_STATES=1: all, as full-rounds.long.test.ts asks. */
+const STATES: readonly RowState[] =
+  process.env["ALL_STATES"] === "1" ? ROW_STATES : ["in memory", "compacted", "half flushed and written again"];
+
+/** A test a case; one that asks those that read rows in the states of these; and one that goes through all of them with other literals.
  *  `tables`: what statements find beside `home`. */
 export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
   describe(title, () => {
@@ -90,12 +94,12 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
       else expect(await rowsOf(engine, found, sql, params)).toEqual(expected.map((row) => [...row]));
     });
 
-    test("in every state of the rows", async () => {
+    test("in the states of the rows", async () => {
       const plain = found.filter((table) => linesOf(table) !== null);
       const reads = cases.filter(([sql]) => plain.some(({ name }) => sql.toLowerCase().includes(name.toLowerCase())));
       if (reads.length === 0) return;
       const steps = plain.map((table) => ({ database: "db", lines: linesOf(table)! }));
-      for (const state of ROW_STATES) {
+      for (const state of STATES) {
         const stored = await StoredRows.open(engine.kernel, state, steps);
         const others = found.filter((table) => !plain.includes(table));
         try {

@@ -1,0 +1,34 @@
+// Tests that `npm test` runs with few rounds or in few states of the rows, with all of them: each in a process of its own.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const TIMEOUT_MS = 600_000;
+
+/** Files, which of their tests, and how they are told to do more. */
+const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readonly<Record<string, string>>])[] = [
+  ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
+  ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
+  ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
+  ["test/contract/contract.test.ts", /random requests/, { ROUNDS: "30" }],
+  ["test/sql", /in the states of the rows|kept rewrites/, { ROUNDS: "6", ALL_STATES: "1" }],
+  ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
+];
+
+test.each(FULL)(
+  "%s, tests %p, with %p",
+  async (path, tests, environment) => {
+    const child = Bun.spawn(
+      [process.execPath, "test", "--timeout", "300000", "--path-ignore-patterns=**/*.long.test.ts", "-t", tests.source, `./${path}`],
+      {
+        cwd: ROOT,
+        env: { ...process.env, ...environment },
+        ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+      },
+    );
+    const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+    const passed = Number(/^ *(\d+) pass$/m.exec(out + error)?.[1] ?? 0);
+    expect([code, passed > 0], (out + error).slice(-4000)).toEqual([0, true]);
+  },
+  TIMEOUT_MS,
+);

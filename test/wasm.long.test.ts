@@ -1,0 +1,7 @@
+// The committed module of the kernel, against one that is compiled now.
+import { expect, test } from "bun:test";
+import { isWasmCurrent } from "../src/tools/build-wasm.ts";
+
+test("wasm/ is what assembly/ compiles to", async () => {
+  expect(await isWasmCurrent(), "run `npm run build:wasm` and commit wasm/").toBe(true);
+}, 120_000);
