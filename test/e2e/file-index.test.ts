@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/data-server.ts";
+import type { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);
@@ -12,7 +13,7 @@ const PATH = "/api/v3/enterprise/configure/file_index";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await startDataServer();
   await store(server, "db", 'log,host=a,zone=x request="r1",level="info",n=1i,ok=true 1\ncpu,host=a usage=1 1');
   await store(server, "other", 'log request="r1" 1');
   expect((await send("POST", "/api/v3/configure/database", { db: "empty" })).status).toBe(200);
@@ -174,8 +175,7 @@ test("files get their indexes whenever the server is killed meanwhile, statement
   for (let file = 0; file < FILES; file++) {
     const rows = Array.from({ length: ROWS }, (_, i) => file * ROWS + i);
     await store(server, "big", rows.map((row) => `log,host=h${row % 5} request="${requestOf(row)}",n=${row}i ${row + 1}`).join("\n"));
-    // a stop writes what is in memory to a file
-    await server.restart();
+    await dataOf(server).flush();
   }
   const statement = `SELECT n FROM log WHERE request = '${requestOf(4321)}'`;
   expect(await ruledOut(statement)).toBe("nothing");
@@ -207,8 +207,7 @@ test("files get their indexes whenever the server is killed meanwhile, statement
   expect(await ruledOut(statement)).toBe("nothing");
 });
 
-test("the base edition has none of it", async () => {
+test("the base edition has no file indexes", async () => {
   await server.restart(["--edition", "core"]);
   expect((await create({ db: "db", columns: ["host"] })).status).toBe(404);
-  await server.restart([]);
 });

@@ -1,4 +1,5 @@
-// Rows that meet: the same series and time from several bodies, connections and runs of the server; what a reader may see and when.
+// Rows that meet: the same series and time from several bodies and runs of the server; what a reader may see and when. Many tables, many
+// series and races of connections: merge.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { query, scalar, store } from "./client.ts";
@@ -41,17 +42,6 @@ describe("same table, tags and time are one row", () => {
       { h: "c", time: merged[0]!.time, v: 1 },
     ]);
     expect(await scalar(server, "merge", "SELECT count(*) FROM t")).toBe(4);
-  });
-
-  test("the order of the log decides between connections, and stays after a restart", async () => {
-    await Promise.all(Array.from({ length: 50 }, (_, i) => store(server, "race", `t,h=a v=${i},w${i % 5}=${i} 1`)));
-    const before = (await query(server, "race", "SELECT * FROM t")).text;
-    expect(await scalar(server, "race", "SELECT count(*) FROM t")).toBe(1);
-    await server.kill();
-    await server.restart();
-    expect((await query(server, "race", "SELECT * FROM t")).text).toBe(before);
-    await server.restart();
-    expect((await query(server, "race", "SELECT * FROM t")).text).toBe(before);
   });
 
   test("a time range, a tag and an aggregate see the merged rows only", async () => {
@@ -141,17 +131,6 @@ describe("what a reader sees", () => {
 });
 
 describe("shapes that are stored and found", () => {
-  test("2,000 tables in one body, each queried, and all there after a restart", async () => {
-    await store(server, "tables", Array.from({ length: 2000 }, (_, i) => `table${i},h=a v=${i} ${i}`).join("\n"));
-    const check = async () => {
-      expect(await scalar(server, "tables", "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'iox'")).toBe(2000);
-      for (const i of [0, 1, 999, 1998, 1999]) expect(await server.sql("tables", `SELECT h, v FROM table${i}`)).toEqual([{ h: "a", v: i }]);
-    };
-    await check();
-    await server.restart();
-    await check();
-  });
-
   test("columns that few rows have", async () => {
     const lines = Array.from(
       { length: 20_000 },
@@ -172,13 +151,5 @@ describe("shapes that are stored and found", () => {
     expect(await server.sql("sparse", "SELECT note, rare4 FROM t WHERE time = CAST(194 AS TIMESTAMP) OR base = 194")).toEqual([
       { note: "n194", rare4: 194 },
     ]);
-  });
-
-  test("100,000 series in one body", async () => {
-    await store(server, "series", Array.from({ length: 100_000 }, (_, i) => `t,host=host${i} v=${i} 1`).join("\n"));
-    expect(await server.sql("series", "SELECT count(*) AS n, count(DISTINCT host) AS hosts, sum(v) AS s FROM t")).toEqual([
-      { n: 100_000, hosts: 100_000, s: 4_999_950_000 },
-    ]);
-    expect(await server.sql("series", "SELECT v FROM t WHERE host = 'host77777'")).toEqual([{ v: 77_777 }]);
   });
 });

@@ -1,69 +1,15 @@
-// Retention policies as InfluxDB 1.6.7 has them (test/golden/tsdbql/policies.json), over starts of the server; what other generations of
-// the API see of them, and who may.
-import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// What other generations of the API see of retention policies, who may use them, and the scenes of policy-steps.ts with two starts between
+// them (policies.long.test.ts: with all).
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
-import { createDatabases, isSameAnswer, WRITTEN_STATEMENTS } from "./differential.ts";
-import { DATA, DATABASE } from "./differential-data.ts";
-import { INTENDED } from "./differential-open.ts";
 import { peerAt } from "./peer.ts";
-import { askPolicies, POLICY_SCENES } from "./policy-steps.ts";
+import { expectScenes } from "./policy-scenes.ts";
 
-const golden = (name: string) =>
-  JSON.parse(readFileSync(join(import.meta.dir, `../golden/tsdbql/${name}.json`), "utf8")) as [string, string][];
 const TIMEOUT_MS = 120_000;
+/** Of POLICY_SCENES those that have written rows and changed policies, each before a scene that reads. */
+const WRITING: readonly number[] = [1, 3];
 
-test(
-  "what 1.6.7 answers step by step, with a start between the scenes",
-  async () => {
-    const expected = golden("policies");
-    const server = await TestServer.start();
-    try {
-      const found: [string, string][] = [];
-      for (const scene of POLICY_SCENES) {
-        const answers = await askPolicies(peerAt(server.url), scene);
-        const statements = scene.flatMap((step) => ("q" in step ? [JSON.stringify(step)] : []));
-        found.push(...statements.map((step, i): [string, string] => [step, answers[i]!]));
-        await server.kill();
-        await server.restart();
-      }
-      expect(found.map(([step]) => step)).toEqual(expected.map(([step]) => step));
-      expect(found.filter(([, answer], i) => !isSameAnswer(answer, expected[i]![1]))).toEqual([]);
-    } finally {
-      await server.dispose();
-    }
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  "rows of a default policy are answered as if there were no other",
-  async () => {
-    const goldens = new Map(golden("differential"));
-    const server = await TestServer.start();
-    const peer = peerAt(server.url);
-    try {
-      await peer.query({ q: `CREATE DATABASE ${DATABASE} WITH DURATION INF NAME main; CREATE DATABASE other` });
-      await peer.query({ q: "CREATE RETENTION POLICY main ON other DURATION INF REPLICATION 1 DEFAULT" });
-      await createDatabases(peer);
-      for (const { database, retentionPolicy, lines } of DATA) {
-        if (lines.length > 0) await peer.write(database, retentionPolicy, lines.join("\n"));
-      }
-      const wrong: string[] = [];
-      const statements = WRITTEN_STATEMENTS.filter((one) => !INTENDED.has(one) && !/autogen|retention polic/i.test(one));
-      for (const statement of statements) {
-        const { text } = await peer.query({ db: DATABASE, q: statement });
-        if (!isSameAnswer(text.trimEnd(), goldens.get(statement)!)) wrong.push(`${statement}\n${goldens.get(statement)}\n${text}`);
-      }
-      expect(statements.length).toBeGreaterThan(600);
-      expect(wrong).toEqual([]);
-    } finally {
-      await server.dispose();
-    }
-  },
-  TIMEOUT_MS,
-);
+test("what 1.6.7 answers step by step, with a start after writes", () => expectScenes((scene) => WRITING.includes(scene)), TIMEOUT_MS);
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields);
 
@@ -74,9 +20,14 @@ async function rowsOf(server: TestServer, path: string, fields: Record<string, s
   return response.status === 200 ? JSON.parse(text) : response.status;
 }
 
-test("v3 and v2 calls mean the database itself", async () => {
-  const server = await TestServer.start();
-  try {
+describe("without tokens", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await TestServer.start();
+  });
+  afterAll(() => server.dispose());
+
+  test("v3 and v2 calls mean the database itself", async () => {
     const peer = peerAt(server.url);
     await peer.query({ q: "CREATE DATABASE d WITH NAME y" });
     const post = (path: string, fields: Record<string, string>, body: string) =>
@@ -100,29 +51,22 @@ test("v3 and v2 calls mean the database itself", async () => {
     expect(await values("SELECT v FROM autogen.m")).toEqual(["[2000,2]", "[3000,3]"]);
     const listed = await fetch(`${server.url}/api/v3/configure/database?format=json`).then((response) => response.json());
     expect(listed).toEqual(["_internal", "d", "d/y"].map((name) => ({ "iox::database": name })));
-  } finally {
-    await server.dispose();
-  }
-});
+  });
 
-test("a database that was deleted and restored has its default policy again", async () => {
-  const server = await TestServer.start();
-  try {
+  test("a database that was deleted and restored has its default policy again", async () => {
     const peer = peerAt(server.url);
-    await peer.query({ q: "CREATE DATABASE d WITH NAME y" });
-    await peer.write("d", null, "m v=1 1");
-    const deleted = await fetch(`${server.url}/api/v3/configure/database?db=d`, { method: "DELETE" });
+    await peer.query({ q: "CREATE DATABASE e WITH NAME y" });
+    await peer.write("e", null, "m v=1 1");
+    const deleted = await fetch(`${server.url}/api/v3/configure/database?db=e`, { method: "DELETE" });
     expect(deleted.status).toBe(200);
-    expect((await peer.query({ db: "d", q: "SELECT v FROM m" })).text).toContain("database not found: d");
-    const body = JSON.stringify({ db: "d" });
+    expect((await peer.query({ db: "e", q: "SELECT v FROM m" })).text).toContain("database not found: e");
+    const body = JSON.stringify({ db: "e" });
     const restored = await fetch(`${server.url}/api/v3/configure/database/restore`, {
       ...{ method: "POST", body, headers: { "content-type": "application/json" } },
     });
     expect(restored.status).toBe(200);
-    expect((await peer.query({ db: "d", q: "SELECT v FROM m" })).text).toContain('"values":[["1970-01-01T00:00:00.000000001Z",1]]');
-  } finally {
-    await server.dispose();
-  }
+    expect((await peer.query({ db: "e", q: "SELECT v FROM m" })).text).toContain('"values":[["1970-01-01T00:00:00.000000001Z",1]]');
+  });
 });
 
 test("a token for a database covers its default policy for v1 calls, and no other policy", async () => {
