@@ -11,11 +11,15 @@ import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ColumnType, TIME_COLUMN, VALUE_BYTES } from "../model/rows/column.ts";
 import type { ColumnRun } from "../model/rows/run.ts";
+import type { TriggerWriter } from "../model/write.ts";
 import type { LiveTable } from "../storage/buffer/live-tables.ts";
 import type { BufferBatch } from "../storage/buffer/table-buffer.ts";
 import { FrameColumns } from "./frame-columns.ts";
 
 export const FRAME_FORMAT = 1;
+/** With who wrote it in front. */
+const WRITTEN_FRAME_FORMAT = 2;
+const DEPTH_MAX = 255;
 
 /** Rows of a table to be encoded. */
 export interface FrameTable {
@@ -42,19 +46,23 @@ export class FrameEncoder {
 
   /** The payload for the rows of one body; `segment` is the log segment that will contain it. Borrowed until the next call; in shared
    *  memory. */
-  encode(tables: readonly FrameTable[], segment: number): Uint8Array {
+  encode(tables: readonly FrameTable[], segment: number, writer?: TriggerWriter): Uint8Array {
     // the last frame was not logged, so the segment lacks its keys: write all keys again
     if (segment !== this.stampedSegment || !this.isLogged) {
       this.stampedSegment = segment;
       this.stamp += 1;
     }
-    const { writer } = this;
+    const { writer: output } = this;
     this.isLogged = false;
-    writer.clear();
-    writer.writeU8(FRAME_FORMAT);
-    writer.writeU32(tables.length);
+    output.clear();
+    output.writeU8(writer === undefined ? FRAME_FORMAT : WRITTEN_FRAME_FORMAT);
+    if (writer !== undefined) {
+      output.writeU32(writer.triggerId);
+      output.writeU8(Math.min(DEPTH_MAX, writer.depth));
+    }
+    output.writeU32(tables.length);
     for (const table of tables) this.encodeTable(table);
-    return writer.bytes;
+    return output.bytes;
   }
 
   /** Confirms that the payload of the last `encode` was appended to the log. */
@@ -123,16 +131,26 @@ export class FrameDecoder {
     this.scratch = new Scratch(kernel);
   }
 
-  /** @throws TsdbError corrupt_file if the payload is not a frame: since its checksum was correct, a newer server or a bug wrote it */
-  decode(payload: Uint8Array): DecodedTable[] {
+  /** Who wrote the frame that was decoded last; null: a client. */
+  writer: TriggerWriter | null = null;
+
+  /** Decodes the tables that `wants` selects, by default all.
+   *  @throws TsdbError corrupt_file if the payload is not a frame: since its checksum was correct, a newer server or a bug wrote it */
+  decode(payload: Uint8Array, wants: (databaseId: number, tableId: number) => boolean = () => true): DecodedTable[] {
     this.scratch.reset();
     const start = this.scratch.alloc(payload.byteLength);
     this.kernel.u8.set(payload, start);
     const reader = new FrameReader(payload, start);
     const format = reader.u8();
-    if (format !== FRAME_FORMAT) reader.fail(`frame format ${format}, want ${FRAME_FORMAT}`);
+    if (format !== FRAME_FORMAT && format !== WRITTEN_FRAME_FORMAT) {
+      reader.fail(`frame format ${format}, want ${FRAME_FORMAT} or ${WRITTEN_FRAME_FORMAT}`);
+    }
+    this.writer = format === FRAME_FORMAT ? null : { triggerId: reader.u32(), depth: reader.u8() };
     const tables: DecodedTable[] = [];
-    for (let left = reader.u32(); left > 0; left--) tables.push(this.decodeTable(reader));
+    for (let left = reader.u32(); left > 0; left--) {
+      const table = this.decodeTable(reader, wants);
+      if (table !== undefined) tables.push(table);
+    }
     if (reader.left !== 0) reader.fail(`${reader.left} bytes behind the last table`);
     return tables;
   }
@@ -141,12 +159,17 @@ export class FrameDecoder {
     this.scratch.release();
   }
 
-  private decodeTable(reader: FrameReader): DecodedTable {
+  /** Undefined: it is not wanted. */
+  private decodeTable(reader: FrameReader, wants: (databaseId: number, tableId: number) => boolean): DecodedTable | undefined {
     const { codec, scratch } = this;
     const databaseId = reader.u64();
     const tableId = reader.u32();
     const rowCount = reader.u32();
     if (rowCount > LIMITS.bodyBytesMax) reader.fail(`${rowCount} rows`);
+    if (!wants(databaseId, tableId)) {
+      skipTable(reader);
+      return undefined;
+    }
     const keys = reader.block();
     const series = reader.block();
     const seriesPtr = scratch.alloc(rowCount * 4);
@@ -171,6 +194,16 @@ export class FrameDecoder {
     const textPtr = textBytes === 0 ? 0 : scratch.alloc(textBytes);
     const { hasNulls } = codec.decodePacked(source, { type, dataPtr, validityPtr, textPtr, textBytes });
     return hasNulls ? { columnId, type, dataPtr, validityPtr, isPacked: true } : { columnId, type, dataPtr, validityPtr: 0 };
+  }
+}
+
+/** Keys, series, times and columns. */
+function skipTable(reader: FrameReader): void {
+  for (let left = 3; left > 0; left--) reader.block();
+  for (let left = reader.u32(); left > 0; left--) {
+    reader.u32();
+    reader.u8();
+    reader.block();
   }
 }
 

@@ -40,6 +40,8 @@ export interface IngestParts {
   /** Rows were logged but could not be buffered: memory and log differ from now on. */
   readonly onFatal: (error: unknown) => void;
   readonly onRows: () => void;
+  /** A frame of this sequence, which is not durable yet, has rows of the table. */
+  readonly onTableRows?: (databaseId: number, tableId: number, sequence: number) => void;
 }
 
 /** A body that is logged and visible. */
@@ -154,11 +156,11 @@ export class Ingest implements WriteService {
     body: ResolvedBody,
     { bytes, request, nowNs }: { bytes: BodyBytes; request: WriteRequest; nowNs: bigint },
   ): Stored | NoRoom {
-    const { catalog, wal, tables, onFatal } = this.parts;
+    const { catalog, wal, tables, onFatal, onTableRows } = this.parts;
     let rowCount = 0;
     let synced: Promise<void> | undefined;
     if (body.batches.length > 0) {
-      const payload = this.encoder.encode(body.batches, wal.segmentNumber);
+      const payload = this.encoder.encode(body.batches, wal.segmentNumber, request.writer);
       if (!wal.hasRoom(payload.byteLength)) return new NoRoom(payload.byteLength);
       // a body that needs no new schema may still rely on an operation that is not durable yet
       const after = body.schemaDurable ?? catalog.durable(catalog.version);
@@ -171,6 +173,7 @@ export class Ingest implements WriteService {
         for (const { live, batch } of body.batches) {
           tables.append(live, batch, position);
           rowCount += batch.rowCount;
+          onTableRows?.(live.databaseId, live.tableId, appended.sequence);
         }
       } catch (error) {
         onFatal(error);

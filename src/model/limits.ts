@@ -37,6 +37,8 @@ export const LIMITS = {
   cachesPerTableMax: 100,
   /** Caches of all tables, including deleted ones. */
   cachesMax: 10_000,
+  /** Of all databases, deleted ones too: each has a process when it is enabled and was called. */
+  triggersMax: 1000,
   cacheNameBytesMax: 8 * KIB,
   /** Maximum rows per key of a last-value cache, and combinations of a distinct-value cache. */
   cacheRowsMax: 2 ** 32 - 1,

@@ -9,6 +9,15 @@ export interface WriteRequest {
   readonly acceptPartial: boolean;
   /** True: the promise resolves once the rows are visible, before they are durable. */
   readonly noSync: boolean;
+  /** A trigger that writes; absent: a client. */
+  readonly writer?: TriggerWriter | undefined;
+}
+
+/** Frames of the log are marked with it, so that the trigger does not see its own rows. */
+export interface TriggerWriter {
+  readonly triggerId: number;
+  /** Triggers behind the rows, this one included: one writes what calls the next. */
+  readonly depth: number;
 }
 
 /** A rejected line, with the vendor's error text. */

@@ -18,6 +18,8 @@ const GROUP_BYTES_MAX = 32 << 20;
 export interface GroupReport {
   readonly frameCount: number;
   readonly bytes: number;
+  /** Of its last frame: it is durable. */
+  readonly lastSequence: number;
   /** From the start of the write to the end of the sync. */
   readonly seconds: number;
 }
@@ -65,6 +67,7 @@ export class Wal {
   private closing = false;
   private hurry: () => void = () => {};
   private waitingBytes = 0;
+  private durable: number;
 
   private constructor(
     private readonly disk: Disk,
@@ -74,6 +77,7 @@ export class Wal {
     private readonly options: WalOptions,
   ) {
     this.nextSequence = replayed.lastSequence + 1;
+    this.durable = replayed.lastSequence;
     this.segments = [...replayed.segments];
     this.segment = this.newSegment();
   }
@@ -92,6 +96,11 @@ export class Wal {
   /** Sequence of the newest frame appended or replayed. */
   get lastSequence(): number {
     return this.nextSequence - 1;
+  }
+
+  /** Sequence of the newest frame that is durable. */
+  get durableSequence(): number {
+    return this.durable;
   }
 
   /** Number of the segment that takes the next frame: the sequence of its first. Changes at `rotate`. */
@@ -226,8 +235,9 @@ export class Wal {
     const startMs = performance.now();
     await segment.file!.write(segment.writtenBytes, group.bytes);
     segment.writtenBytes = end;
+    this.durable = group.lastSequence;
     const seconds = (performance.now() - startMs) / 1000;
-    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, seconds });
+    this.options.onGroup?.({ frameCount: group.frameCount, bytes: group.usedBytes, lastSequence: group.lastSequence, seconds });
   }
 
   /** After a failed write or sync, the contents of the disk are unknown; a retry could acknowledge data that is not there. */

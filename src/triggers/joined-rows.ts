@@ -1,0 +1,79 @@
+// Rows of one table of several frames as one table: columns that a frame lacks are absent in its rows.
+import type { PluginValues } from "../plugins/plugin-call.ts";
+import type { LogColumn, LogTable } from "./log-feed.ts";
+
+/** In the order of the parts, which are of one table. */
+export function joinTables(parts: readonly LogTable[]): LogTable {
+  const [first] = parts;
+  if (parts.length === 1) return first!;
+  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
+  const ids = new Set(parts.flatMap(({ columns }) => columns.map(({ columnId }) => columnId)));
+  const found = parts.map(({ columns }) => new Map(columns.map((column) => [column.columnId, column])));
+  const columns = [...ids].map((columnId) =>
+    joinColumn(
+      columnId,
+      parts,
+      found.map((each) => each.get(columnId)),
+      rowCount,
+    ),
+  );
+  return { tableId: first!.tableId, rowCount, columns };
+}
+
+function joinColumn(
+  columnId: number,
+  parts: readonly LogTable[],
+  columns: readonly (LogColumn | undefined)[],
+  rowCount: number,
+): LogColumn {
+  const values = joinValues(columns.flatMap((column) => (column === undefined ? [] : [column.values])));
+  if (columns.every((column) => column !== undefined && column.present === null)) return { columnId, present: null, values };
+  const present = new Uint8Array(rowCount);
+  let at = 0;
+  for (const [i, part] of parts.entries()) {
+    const column = columns[i];
+    if (column?.present === null) present.fill(1, at, at + part.rowCount);
+    else if (column !== undefined) present.set(column.present, at);
+    at += part.rowCount;
+  }
+  return { columnId, present, values };
+}
+
+type Texts = Extract<PluginValues, { kind: "text" }>;
+
+/** All of one kind: a column has one type for ever. */
+function joinValues(parts: readonly PluginValues[]): PluginValues {
+  const [first] = parts as readonly [PluginValues];
+  if (parts.length === 1) return first;
+  if (first.kind === "text") return joinTexts(parts as readonly Texts[]);
+  const arrays = (parts as readonly Exclude<PluginValues, Texts>[]).map(({ values }) => values);
+  const count = arrays.reduce((sum, { length }) => sum + length, 0);
+  const joined = new (first.values.constructor as new (length: number) => Float64Array)(count);
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array as Float64Array, at);
+    at += array.length;
+  }
+  return { kind: first.kind, values: joined } as unknown as PluginValues;
+}
+
+function joinTexts(parts: readonly Texts[]): Texts {
+  const textCount = parts.reduce((sum, { ends }) => sum + ends.length, 0);
+  const ends = new Uint32Array(textCount);
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.byteLength, 0));
+  const isCoded = parts.some(({ codes }) => codes !== null);
+  const codes = isCoded ? new Uint32Array(parts.reduce((sum, part) => sum + (part.codes ?? part.ends).length, 0)) : null;
+  let [text, byte, value] = [0, 0, 0];
+  for (const part of parts) {
+    bytes.set(part.bytes, byte);
+    part.ends.forEach((end, i) => {
+      ends[text + i] = byte + end;
+    });
+    const count = (part.codes ?? part.ends).length;
+    if (codes !== null) for (let i = 0; i < count; i++) codes[value + i] = text + (part.codes === null ? i : part.codes[i]!);
+    value += count;
+    byte += part.bytes.byteLength;
+    text += part.ends.length;
+  }
+  return { kind: "text", codes, ends, bytes };
+}
