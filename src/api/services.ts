@@ -8,6 +8,7 @@ import type { QueryService } from "../model/query/query.ts";
 import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { DataService } from "../model/rows/deletion.ts";
 import type { FileIndexService } from "../model/rows/file-index.ts";
+import type { EngineService, TriggerService } from "../model/triggers.ts";
 import type { WriteService } from "../model/write.ts";
 import type { DefinitionService } from "../tsdbql/plan/definition-service.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -43,6 +44,11 @@ export interface AppServices {
   readonly nodes: (admin: AdminCaller) => NodeService;
   /** @throws TsdbError unavailable until the log is replayed */
   readonly fileIndexes: (grant: DatabaseGrant) => FileIndexService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly triggers: (admin: AdminCaller) => TriggerService;
+  /** Triggers that answer requests: a handler asks for the rights on their database. @throws TsdbError unavailable before the log is
+   *  replayed */
+  readonly engine: (caller: ProvenCaller) => EngineService;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */

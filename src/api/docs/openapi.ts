@@ -20,7 +20,7 @@ export interface Operation {
 
 export interface Parameter {
   readonly name: string;
-  readonly in: "query" | "header";
+  readonly in: "query" | "header" | "path";
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Readonly<Record<string, unknown>>;
@@ -36,14 +36,18 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
+/** What stands behind a path of which a route has everything below. */
+const PATH_PARAMETER = "{request_path}";
+
 /** The OpenAPI document of documented routes. */
 export function openApi(routes: readonly DocumentedRoute[], edition: Edition): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const { method, path, hooks } of routes) {
     const operation = hooks.detail as Operation | undefined;
     if (operation === undefined || operation.hide === true) continue;
-    paths[path] ??= {};
-    paths[path][method.toLowerCase()] = operation;
+    const shown = path.replace("*", PATH_PARAMETER);
+    paths[shown] ??= {};
+    paths[shown][method.toLowerCase()] = operation;
   }
   const { version, build } = EDITIONS[edition];
   return {

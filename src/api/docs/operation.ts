@@ -19,7 +19,7 @@ export function hidden<R extends AccessRule>(rule: R, { takesPassword = false } 
 }
 
 export interface OperationSource<R extends AccessRule = AccessRule> {
-  readonly tag: "Write" | "Query" | "Databases" | "Tokens" | "Server";
+  readonly tag: "Write" | "Query" | "Databases" | "Processing engine" | "Tokens" | "Server";
   readonly summary: string;
   readonly access: R;
   /** True if `p` in the query string is a token. */
@@ -27,6 +27,7 @@ export interface OperationSource<R extends AccessRule = AccessRule> {
   readonly description?: string;
   readonly query?: TObject;
   readonly headers?: TObject;
+  readonly path?: TObject;
   /** Body by media type. */
   readonly body?: Readonly<Record<string, TSchema>>;
   /** Meaning of each status, with the body's schema by media type where there is a body. */
@@ -44,7 +45,7 @@ export function operation<const R extends AccessRule>(source: OperationSource<R>
     summary: source.summary,
     [ACCESS]: source.access,
     ...(source.description === undefined ? {} : { description: source.description }),
-    parameters: [...parameters("query", source.query), ...parameters("header", source.headers)],
+    parameters: [...parameters("path", source.path), ...parameters("query", source.query), ...parameters("header", source.headers)],
     ...(source.body === undefined ? {} : { requestBody: { required: true, content: content(source.body) } }),
     responses: Object.fromEntries(
       Object.entries({ ...commonAnswers(source), ...source.answers }).map(([status, answer]) => [
@@ -74,7 +75,7 @@ function commonAnswers({ access, body, tag }: OperationSource): Record<number, A
   return answers;
 }
 
-function parameters(place: "query" | "header", schema: TObject | undefined): object[] {
+function parameters(place: "query" | "header" | "path", schema: TObject | undefined): object[] {
   if (schema === undefined) return [];
   const required = new Set<string>(schema.required ?? []);
   return Object.entries(schema.properties).map(([name, property]) => {

@@ -71,13 +71,30 @@ export class Routes {
     return this.add("ALL", path, about, handle);
   }
 
+  /** Everything below a path: `/a/*` is `/a/b` and `/a/b/c`. */
+  below<R extends AccessRule>(method: "GET" | "POST", path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
+    const prefix = path.slice(0, -1);
+    if (!isExact(path.slice(0, -2)) || !path.endsWith("/*")) throw new Error(`BUG: ${path} is not an exact path with /* behind it`);
+    return this.register(method, path, (asked) => asked.length > prefix.length && asked.startsWith(prefix), about, handle);
+  }
+
   private add<R extends AccessRule>(method: Method, path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
-    if (!/^(?:\/[\w.-]+)+$/.test(path)) throw new Error(`BUG: ${path} is not an exact path`);
+    if (!isExact(path)) throw new Error(`BUG: ${path} is not an exact path`);
+    return this.register(method, path, (asked) => asked === path, about, handle);
+  }
+
+  private register<R extends AccessRule>(
+    method: Method,
+    path: string,
+    isMeant: (asked: string) => boolean,
+    about: DescribedRoute<R>,
+    handle: Handler<R>,
+  ): this {
     const { access } = this;
     const run = (request: Request, server: Server<unknown> | null) => {
       const target = targetOf(request);
       // The router parses the URL itself; a request that it interpreted differently is not run.
-      if (target.path !== path || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
+      if (!isMeant(target.path) || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
       const caller = access.admit(request, target, about.access);
       if (caller instanceof Response) return caller;
       access.observer?.running(request, `${method} ${path}`, about.access.rule);
@@ -89,4 +106,8 @@ export class Routes {
     this.plugin.route(method, path, checked as never, { parse: "none", detail: about.detail });
     return this;
   }
+}
+
+function isExact(path: string): boolean {
+  return /^(?:\/[\w.-]+)+$/.test(path);
 }

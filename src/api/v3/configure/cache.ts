@@ -3,7 +3,6 @@ import { Type } from "@sinclair/typebox";
 import { type Static, t } from "elysia";
 import type { CacheName, CreatedCache, NewCache } from "../../../model/cache-service.ts";
 import { CACHE_DEFAULTS, type CacheKind, shownValueIds } from "../../../model/caches.ts";
-import { near, TsdbError } from "../../../model/errors.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../../model/rows/column.ts";
 import { operation } from "../../docs/operation.ts";
 import { BodyReader } from "../../request/body.ts";
@@ -13,6 +12,7 @@ import type { AppServices } from "../../services.ts";
 import { type Call, Routes } from "../../shared/route.ts";
 import { requireReady } from "../../shared/write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
+import { NodeSpec, readNodeSpec } from "./node-spec.ts";
 
 const db = t.String({ description: "Database." });
 const table = t.String({ description: "Table." });
@@ -25,15 +25,6 @@ const optionalCount = (description: string) => t.Optional(t.Union([Type.Integer(
 const name = t.Optional(
   t.Union([t.String(), t.Null()], { description: "Absent or null: made of the names of the table and the columns." }),
 );
-const optionalText = t.Optional(t.Union([t.String(), t.Null()]));
-const nodeSpec = t.Optional(
-  t.Union([t.String(), t.Object({ node_id: optionalText, node_group: optionalText }), t.Null()], {
-    description: "Servers that keep it: `all`, `nodes:a,b`, or an object that names one. Absent or null: all.",
-  }),
-);
-
-type NodeSpec = Static<typeof nodeSpec> | undefined;
-
 const DistinctBody = t.Object({
   ...{ db, table, name },
   columns: columns("Tags and string fields, in the order in which rows of the cache have them."),
@@ -41,7 +32,7 @@ const DistinctBody = t.Object({
   max_age: optionalCount(
     `Seconds after which a combination that has not come again is forgotten; ${CACHE_DEFAULTS.maxAgeSeconds} by default.`,
   ),
-  node_spec: nodeSpec,
+  node_spec: NodeSpec,
 });
 const LastBody = t.Object({
   ...{ db, table, name },
@@ -51,7 +42,7 @@ const LastBody = t.Object({
   value_columns: optionalColumns("What is kept beside keys and time. Absent or null: all other columns, also those that come later."),
   count: optionalCount(`Rows of each key; ${CACHE_DEFAULTS.count} by default.`),
   ttl: optionalCount(`Seconds after which a row is forgotten; ${CACHE_DEFAULTS.ttlSeconds} by default.`),
-  node_spec: nodeSpec,
+  node_spec: NodeSpec,
 });
 const CacheOwner = t.Object({ db, table, name: t.String({ description: "Cache." }) });
 const Batch = t.Object({ catalog_batch: t.Object({ Database: t.Object({}) }), sequence_number: Type.Integer() });
@@ -67,7 +58,7 @@ const DELETE_DESCRIPTION = "Without a query string a JSON body with the same mem
 export const cacheRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";
-  const nodesOf = (spec: NodeSpec) => (isEnterprise ? readNodeSpec(spec) : null);
+  const nodesOf = (spec: Static<typeof NodeSpec> | undefined) => (isEnterprise ? readNodeSpec(spec) : null);
   const create = async (call: Call<"database">, read: () => Promise<NewCache>): Promise<Response> => {
     try {
       requireReady(services.status());
@@ -170,19 +161,6 @@ export const cacheRoutes = (services: AppServices) => {
       (call) => remove(call, "last"),
     );
 };
-
-/** Names of servers; null: all. @throws TsdbError bad_request, not_found */
-function readNodeSpec(spec: NodeSpec): string[] | null {
-  if (spec === undefined || spec === null || spec === "all") return null;
-  if (typeof spec === "string") {
-    const nodes = /^nodes:(.+)$/s.exec(spec)?.[1]?.split(",") ?? [];
-    if (nodes.length > 0 && nodes.length <= NAMES_MAX && !nodes.includes("")) return nodes;
-    throw new TsdbError("bad_request", `\`node_spec\` must be all or nodes:<id>,<id>…, got "${near(spec)}"`, {});
-  }
-  const { node_id: nodeId = null, node_group: group = null } = spec;
-  if (group !== null) throw new TsdbError("not_found", `node group not found: ${near(group)}`, {});
-  return nodeId === null ? null : [nodeId];
-}
 
 /** The catalog change in the form that the vendor's clients print. */
 function batchOf({ cache, database, table, sequence }: CreatedCache): string {
