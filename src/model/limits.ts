@@ -39,6 +39,8 @@ export const LIMITS = {
   cachesMax: 10_000,
   /** Of all databases, deleted ones too: each has a process when it is enabled and was called. */
   triggersMax: 1000,
+  /** Segments of the log that are kept only for triggers which have not seen their rows. */
+  triggerLogBytesDefault: 1 * GIB,
   cacheNameBytesMax: 8 * KIB,
   /** Maximum rows per key of a last-value cache, and combinations of a distinct-value cache. */
   cacheRowsMax: 2 ** 32 - 1,

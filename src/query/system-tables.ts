@@ -5,6 +5,7 @@ import { INTERNAL_DATABASE } from "../model/names.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { DAY_NS } from "../model/time/time-units.ts";
+import type { TriggerDef } from "../model/triggers.ts";
 import { type Catalog, DEFAULT_NAMESPACE } from "../storage/catalog/catalog.ts";
 import type { DatabaseDef, SoftDeletion } from "../storage/catalog/state.ts";
 import type { FileIndexList } from "../storage/file-index/list.ts";
@@ -31,6 +32,8 @@ export interface SystemTablesParts {
   readonly queries: QueryLog;
   readonly nodes: () => readonly NodeInfo[];
   readonly tokens: () => SystemRow[];
+  /** What triggers have logged. */
+  readonly triggerLog: (databaseId: number) => SystemRow[];
 }
 
 /** `database` null: the internal one, which shows all databases. */
@@ -92,12 +95,23 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(lastCacheRows(table))),
   distinct_caches: ({ catalog }, database) =>
     (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(distinctCacheRows(table))),
+  processing_engine_triggers: ({ catalog }, database) =>
+    triggersOf(catalog, database).map(({ name, plugin, specification, state, errorBehavior }) => {
+      return [name, plugin, specification, state !== "enabled", errorBehavior];
+    }),
+  processing_engine_trigger_arguments: ({ catalog }, database) =>
+    triggersOf(catalog, database).flatMap(({ name, arguments: args }) => Object.entries(args ?? {}).map((entry) => [name, ...entry])),
+  processing_engine_logs: ({ triggerLog }, database) => (database === null ? [] : triggerLog(database.id)),
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
       const state = stoppedNs === null ? "running" : "stopped";
       return [nodeId, BigInt(index), instanceId, JSON.stringify(modes), BigInt(coreCount), state, stoppedNs ?? startedNs, null];
     }),
 };
+
+function triggersOf(catalog: Catalog, database: { readonly id: number } | null): TriggerDef[] {
+  return database === null ? [] : catalog.triggers.ofDatabase(database.id);
+}
 
 /** The rows of the requested tables that exist. sql/tables/system-schema.ts decides which of them a database has. */
 export function systemRows(

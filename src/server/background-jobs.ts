@@ -33,6 +33,8 @@ export interface BackgroundJobsParts {
   readonly deletions: Deletions;
   readonly maintenance: MaintenanceClient;
   readonly indexes: FileIndexList;
+  /** How far a flush may cut the log: triggers read it. */
+  readonly cutThrough: (sequence: number) => Promise<number>;
 }
 
 const FLUSH_CHECK_MS = 1000;
@@ -82,7 +84,7 @@ export class BackgroundJobs {
 }
 
 function createFlusher(
-  { config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance }: BackgroundJobsParts,
+  { config, logs, storage, catalog, manifest, pins, tables, wal, deletions, maintenance, cutThrough }: BackgroundJobsParts,
   onFile: () => void,
 ): Flusher {
   const keys = objectKeys(config.nodeId);
@@ -103,6 +105,7 @@ function createFlusher(
     isDiskFull: () => storage.space.problem !== null,
     nowMs: () => Date.now(),
     encode: (input) => maintenance.encode(input),
+    cutThrough,
     onFlushed: (flush) => {
       logs("flush").info("flushed", flush);
       deletions.retireApplied();

@@ -14,6 +14,7 @@ import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { AdminServices } from "./admin-services.ts";
 import type { Foundation } from "./foundation.ts";
 import { Queries } from "./query-service.ts";
+import { type Triggers, triggerLogRows } from "./trigger-services.ts";
 import { listenV2 } from "./v2-line.ts";
 
 export interface Listening {
@@ -30,6 +31,7 @@ export interface RequestServices {
   readonly admin: AdminServices;
   /** Asked for by its own listener alone, which is there only with it. */
   v2Line(): V2Line;
+  readonly triggers: Pick<Triggers, "service" | "requests">;
   receive: WriteService["receive"];
   query: QueryService["query"];
 }
@@ -57,6 +59,7 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     shared: kernel.shared,
     nodes: () => [node.info()],
     tokens: () => auth.tokenRows(),
+    triggerLog: (databaseId) => triggerLogRows(foundation.triggerLog, databaseId),
   });
   return { foundation, http, v2, queries, maintenance: new MaintenanceClient(kernel.shared) };
 }
@@ -79,6 +82,8 @@ function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls 
     fileIndexes: () => serving().admin.fileIndexes,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),
+    triggers: () => serving().triggers.service,
+    engine: () => serving().triggers.requests,
     access: auth.access,
     status: () => view.status(),
     clusterUuid: catalog.clusterUuid,

@@ -40,6 +40,7 @@ export interface QueriesParts {
   readonly metrics: Metrics;
   readonly nodes: SystemTablesParts["nodes"];
   readonly tokens: SystemTablesParts["tokens"];
+  readonly triggerLog: SystemTablesParts["triggerLog"];
   readonly firstWorker: SpawnedWorker | undefined;
 }
 
@@ -63,7 +64,7 @@ export class Queries {
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
-    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens } = parts;
+    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens, triggerLog } = parts;
     // during replay only the catalog's deletions exist
     this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
@@ -73,7 +74,7 @@ export class Queries {
       tombstonesOf: (tableId) => this.deletions.tombstonesOf(tableId),
       lastDeletionOf: (tableId) => this.deletions.lastOf(tableId),
       nowMs: () => Date.now(),
-      systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens }, names, database),
+      systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, triggerLog }, names, database),
       objectSource: storage.objectSource,
     });
     this.client = this.startClient(log);

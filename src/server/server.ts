@@ -120,7 +120,12 @@ export class Server {
     serving?.backgroundJobs.stopTimers();
     foundation.auth.stop();
     // concurrently, because HTTP requests arrive by both
-    await Promise.all([serving?.stopFlight(shutdownTimeoutMs), http.stop(shutdownTimeoutMs), v2?.stop(shutdownTimeoutMs)]);
+    await Promise.all([
+      serving?.stopFlight(shutdownTimeoutMs),
+      http.stop(shutdownTimeoutMs),
+      v2?.stop(shutdownTimeoutMs),
+      serving?.triggers.stop(),
+    ]);
     await queries.close();
     await serving?.close();
     maintenance.close();

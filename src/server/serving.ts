@@ -23,6 +23,7 @@ import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
+import { openPositions, Triggers } from "./trigger-services.ts";
 import { openV2Line } from "./v2-line.ts";
 
 interface ServingParts {
@@ -32,18 +33,28 @@ interface ServingParts {
   readonly admin: AdminServices;
   /** Null: the bucket-based API is off. */
   readonly v2: V2Line | null;
+  readonly triggers: Triggers;
 }
 
 type Fail = (error: Error) => void;
+
+/** Is told of frames; null while it is made. */
+interface LogWatcher {
+  triggers: Triggers | null;
+}
 
 /** Opens the log at the end of its replay, and waits for the workers. Nothing runs in the background until a `Serving` is created from
  *  the parts. @throws TsdbError io, config if token files contradict the limits */
 export async function prepareServing(listening: Listening, replayed: ReplayResult, fail: Fail): Promise<ServingParts> {
   const { foundation, queries, maintenance } = listening;
   const { config, catalog, tables, manifest, node, auth } = foundation;
-  const wal = await openWal(foundation, replayed, fail);
+  const watcher: LogWatcher = { triggers: null };
+  const wal = await openWal(foundation, replayed, watcher, fail);
   const deletions = new Deletions({ catalog, tables, wal, manifest });
-  const backgroundJobs = new BackgroundJobs({ ...foundation, wal, deletions, maintenance });
+  const backgroundJobs = new BackgroundJobs({
+    ...{ ...foundation, wal, deletions, maintenance },
+    cutThrough: async (sequence) => watcher.triggers?.cutThrough(sequence) ?? sequence,
+  });
   queries.startCaches(deletions);
   const admin = new AdminServices({
     ...{ catalog, tables, deletions, queries: queries.client },
@@ -52,28 +63,44 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
     onIndexChanged: () => backgroundJobs.indexer.check(),
   });
   const v2 = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
-  const ingest = createIngest(foundation, wal, backgroundJobs, fail);
+  const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
+  const triggers = new Triggers({ foundation, wal, runtime: null, asyncCallsMax: 1, positions: await openPositions(foundation) });
+  watcher.triggers = triggers;
   await queries.client.ready();
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
   }
-  return { wal, ingest, backgroundJobs, admin, v2 };
+  return { wal, ingest, backgroundJobs, admin, triggers, v2 };
 }
 
-async function openWal({ config, storage, paths, metrics }: Foundation, replayed: ReplayResult, fail: Fail): Promise<Wal> {
+async function openWal(
+  { config, storage, paths, metrics }: Foundation,
+  replayed: ReplayResult,
+  watcher: LogWatcher,
+  fail: Fail,
+): Promise<Wal> {
   const wal = await Wal.open(storage.walDisk, paths.wal, replayed, {
     space: storage.space,
     readOnly: config.readOnly,
     flushIntervalMs: config.walFlushIntervalMs,
     onFailure: fail,
-    onGroup: ({ seconds, bytes }) => metrics.walSynced(seconds, bytes),
+    onGroup: ({ seconds, bytes, lastSequence }) => {
+      metrics.walSynced(seconds, bytes);
+      watcher.triggers?.logged(lastSequence);
+    },
   });
   if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // the next write reports a failure
   return wal;
 }
 
-function createIngest({ config, kernel, catalog, tables }: Foundation, wal: Wal, { flusher }: BackgroundJobs, fail: Fail): Ingest {
+function createIngest(
+  { config, kernel, catalog, tables }: Foundation,
+  wal: Wal,
+  { flusher }: BackgroundJobs,
+  watcher: LogWatcher,
+  fail: Fail,
+): Ingest {
   const clock = new MonotonicClock(() => Date.now());
   return new Ingest({
     ...{ kernel, catalog, tables, wal },
@@ -89,6 +116,7 @@ function createIngest({ config, kernel, catalog, tables }: Foundation, wal: Wal,
     }),
     onFatal: (error) => fail(error instanceof Error ? error : new Error(String(error))),
     onRows: () => flusher.check(),
+    onTableRows: (databaseId, tableId, sequence) => watcher.triggers?.noteRows(databaseId, tableId, sequence),
   });
 }
 
@@ -99,20 +127,25 @@ export class Serving implements RequestServices {
   readonly admin: AdminServices;
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
+  readonly triggers: Triggers;
   private readonly ingest: Ingest;
   private readonly v2: V2Line | null;
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, v2 }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, triggers, v2 }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
     this.v2 = v2;
-    if (!listening.foundation.config.readOnly) backgroundJobs.startTimers();
+    this.triggers = triggers;
+    if (!listening.foundation.config.readOnly) {
+      backgroundJobs.startTimers();
+      triggers.start();
+    }
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
   }

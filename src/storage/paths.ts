@@ -15,6 +15,8 @@ export interface LocalPaths {
   readonly reserve: string;
   /** Key of tokens and secrets, which the catalog has encrypted. */
   readonly secretKey: string;
+  /** How far write triggers have come in the log. */
+  readonly triggerPositions: string;
   /** Spill files of running queries; deleted at start. */
   readonly temporary: string;
 }
@@ -28,6 +30,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
     reserve: `${dataFolder}/${nodeId}/reserve`,
     cache: `${dataFolder}/${nodeId}/cache`,
     secretKey: `${dataFolder}/${nodeId}/secrets.key`,
+    triggerPositions: `${dataFolder}/${nodeId}/trigger-positions.json`,
     temporary: `${dataFolder}/${nodeId}/tmp`,
   };
 }

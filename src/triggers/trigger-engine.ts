@@ -25,6 +25,8 @@ export interface TriggerEngineParts {
   readonly report: (level: PluginLogLevel, text: string, details: Readonly<Record<string, unknown>>) => void;
   /** The newest durable frame at the start: what came before may have rows for any trigger. */
   readonly startSequence: number;
+  /** Those that run have changed. */
+  readonly onRunning: (triggerIds: readonly number[]) => void;
   /** Calls of an asynchronous trigger at a time. */
   readonly asyncCallsMax: number;
 }
@@ -55,9 +57,6 @@ export class TriggerEngine implements EngineService {
     this.durable = sequence;
     for (const { writes } of this.running.values()) writes?.wake();
   }
-
-  /** Whether any trigger sees rows: else frames need not be noted. */
-  hasWriteTriggers = false;
 
   /** A frame has rows of the table. */
   noteRows(databaseId: number, tableId: number, sequence: number): void {
@@ -129,7 +128,7 @@ export class TriggerEngine implements EngineService {
       else this.end(id, each);
     }
     for (const def of wanted.values()) this.begin(def);
-    this.hasWriteTriggers = [...this.running.values()].some(({ writes }) => writes !== null);
+    this.parts.onRunning([...this.running.keys()]);
   }
 
   private begin(trigger: TriggerDef): void {

@@ -8,11 +8,16 @@ import { Catalog } from "../../src/storage/catalog/catalog.ts";
 import { ADMIN } from "../support/admin.ts";
 
 /** What a token needs for a route. `page:` of system pages, `db:` of the database `d`. */
-export type Need = "nothing" | "any token" | "admin" | `page:${SystemPage}` | `db:${"read" | "write" | "create" | "delete"}`;
+export type Need = "nothing" | "any token" | "admin" | `page:${SystemPage}` | `db:${"read" | "write" | "create" | "delete" | "read+write"}`;
 
 const JSON_BODY = { headers: { "content-type": "application/json" } };
 const body = (value: unknown) => ({ ...JSON_BODY, body: JSON.stringify(value) });
 const LINE = { body: "cpu v=1 1" };
+
+const TRIGGER = {
+  ...{ db: "d", plugin_filename: "p.py", trigger_name: "t", trigger_specification: "all_tables", disabled: false },
+  trigger_settings: { run_async: false, error_behavior: "log" },
+};
 
 export type RouteRow = readonly [
   method: string,
@@ -73,6 +78,12 @@ export const ROUTES: readonly RouteRow[] = [
   ["POST", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d", table: "t", columns: ["c"] })],
   ["DELETE", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d" })],
   ["POST", "/api/v3/enterprise/configure/node/stop", "admin", "", body({ node_id: "node0" })],
+  ["POST", "/api/v3/configure/processing_engine_trigger", "admin", "", body(TRIGGER)],
+  ["DELETE", "/api/v3/configure/processing_engine_trigger", "admin", "?db=d&trigger_name=t"],
+  ["POST", "/api/v3/configure/processing_engine_trigger/enable", "admin", "?db=d&trigger_name=t"],
+  ["POST", "/api/v3/configure/processing_engine_trigger/disable", "admin", "?db=d&trigger_name=t"],
+  ["GET", "/api/v3/engine/*", "db:read+write"],
+  ["POST", "/api/v3/engine/*", "db:read+write"],
   ["GET", "/ready", "page:ready"],
   ["GET", "/health", "page:health"],
   ["GET", "/api/v1/health", "page:health"],
@@ -134,5 +145,6 @@ export function mayAsk(need: Need, token: string): boolean {
   if (need === "admin") return permissions === null;
   const [kind, what] = need.split(":") as [string, string];
   const def = { id: 0, name: token, hash: "", createdMs: 0, updatedMs: null, expiryMs: null, permissions };
-  return kind === "page" ? isAllowed(def, "system", what, "read") : isAllowed(def, "db", "d", what);
+  if (kind === "page") return isAllowed(def, "system", what, "read");
+  return what.split("+").every((action) => isAllowed(def, "db", "d", action));
 }

@@ -8,6 +8,7 @@ import { Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 import type { TokenService } from "../../src/auth/token-service.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
+import type { EngineRoute, EngineService } from "../../src/model/triggers.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
 
@@ -67,6 +68,8 @@ export interface FakeOptions {
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
   readonly definitions?: DefinitionService;
+  /** Default: every path is a trigger's of the database `d`. */
+  readonly engine?: EngineService;
   /** Default: no database has a default policy of its own. */
   readonly policies?: PolicyLookup;
   /** Is told of each call of a service that is not given; without it, such a call is an error. */
@@ -76,6 +79,8 @@ export interface FakeOptions {
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
   return { contentType, body: new Response(text).body! };
 }
+
+const ANY_TRIGGER: EngineRoute = { database: "d", run: async () => ({ status: 200, headers: [], body: new Uint8Array() }) };
 
 export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
@@ -110,6 +115,8 @@ export function fakes(options: FakeOptions = {}): Fakes {
     nodes: () => service("nodes"),
     caches: () => service("caches"),
     fileIndexes: () => service("fileIndexes"),
+    triggers: () => service("triggers"),
+    engine: () => options.engine ?? { find: () => ANY_TRIGGER },
     access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,

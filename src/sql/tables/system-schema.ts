@@ -26,6 +26,11 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
     value_column_names:texts?, count:unsigned, ttl:unsigned`),
   distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_16, column_names:texts, max_cardinality:unsigned,
     max_age_seconds:unsigned`),
+  processing_engine_triggers: inEvery(
+    "trigger_name:text, plugin_filename:text, trigger_specification:text, disabled:boolean, error_behavior:text",
+  ),
+  processing_engine_trigger_arguments: inEvery("trigger_name:text, argument_key:text, argument_value:text"),
+  processing_engine_logs: inEvery("event_time:time, trigger_name:text, log_level:text, log_text:text"),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
   generation_durations: inInternal("level:unsigned, duration_seconds:unsigned"),
   tokens: inInternal(`token_id:unsigned, name:text, hash:text, created_at:time, created_by_token_id:unsigned?, updated_at:time?,

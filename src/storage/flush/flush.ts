@@ -77,6 +77,8 @@ export interface FlushParts {
   readonly nowMs: () => number;
   /** Sorts and encodes in the maintenance worker; receives the tables a few at a time. Returns null if there were none. */
   readonly encode: (tables: AsyncIterable<readonly PtTableInput[]>) => Promise<EncodedRows | null>;
+  /** How far the log may be cut after a flush of frames up to `sequence`: others may still read it. */
+  readonly cutThrough?: (sequence: number) => Promise<number>;
   readonly onFlushed: (flush: { reason: FlushReason; rowCount: number; bytes: number; milliseconds: number }) => void;
   /** Reports a failed flush; its rows stay readable and in the log, and a later check retries. */
   readonly onError: (error: unknown) => void;
@@ -187,7 +189,7 @@ export class Flusher {
     // flushedSequence must not exceed the log: after a crash, frames not yet in the log would be taken for flushed
     await wal.flushed();
     await manifest.commit({ added, flushedSequence: sealed.sequence }, () => tables.dropSealed());
-    await wal.cut(sealed.sequence);
+    await wal.cut((await this.parts.cutThrough?.(sealed.sequence)) ?? sealed.sequence);
     const bytes = added.reduce((sum, file) => sum + file.bytes, 0);
     this.parts.onFlushed({ reason, rowCount, bytes, milliseconds: nowMs() - startMs });
   }

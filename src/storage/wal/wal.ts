@@ -258,6 +258,16 @@ export class Wal {
     return this.groups.at(-1)?.synced ?? Promise.resolve();
   }
 
+  /** Segments before the current one, ascending, with the sequence of their last frame. @throws TsdbError io */
+  async closedSegments(): Promise<{ readonly lastSequence: number; readonly bytes: number }[]> {
+    const found = this.segments.filter(({ number }) => number !== this.segmentNumber);
+    const sizes = await Promise.all(found.map(({ path }) => this.disk.stat(path)));
+    return found.map((_, i) => {
+      const next = found[i + 1]?.number ?? this.segmentNumber;
+      return { lastSequence: next - 1, bytes: sizes[i]?.sizeBytes ?? 0 };
+    });
+  }
+
   /** Deletes all segments whose frames are at most `throughSequence`, except the current one. Waits for pending frames. @throws
    *  TsdbError unavailable, io (the log itself continues) */
   async cut(throughSequence: number): Promise<void> {
