@@ -18,12 +18,14 @@ export async function cutThrough(flushed: number, { engine, wal, bytesMax, isDis
   const isFull = isDiskFull();
   const limit = isFull ? 0 : bytesMax;
   let bytes = segments.reduce((sum, segment) => sum + (segment.lastSequence > wanted() ? segment.bytes : 0), 0);
+  let given = 0;
   for (const segment of segments) {
     if (bytes <= limit) break;
     if (segment.lastSequence <= wanted()) continue;
     bytes -= segment.bytes;
-    const reason = isFull ? "the disk is full" : `they are more than ${bytesMax} bytes of the log behind (--trigger-log-limit)`;
-    engine.passOver(segment.lastSequence, reason);
+    given = segment.lastSequence;
   }
+  const reason = isFull ? "the disk is full" : `they are more than ${bytesMax} bytes of the log behind (--trigger-log-limit)`;
+  if (given > 0) engine.passOver(given, reason);
   return wanted();
 }

@@ -70,7 +70,7 @@ export class WriteTrigger {
 
   private async deliver(): Promise<void> {
     const { calls, callsMax, wanted, lastSequence, durableSequence } = this.parts;
-    while (!calls.signal.aborted && this.deliveries.length < callsMax) {
+    while (!calls.signal.aborted && this.deliveries.filter(({ isDone }) => !isDone).length < callsMax) {
       const through = durableSequence();
       if (through <= this.begun) return;
       const owner = wanted();
