@@ -9,6 +9,7 @@ import { QUERY_COMMAND } from "./query.ts";
 import { SHELL_COMMAND } from "./shell.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
+import { TRIGGER_COMMANDS } from "./triggers.ts";
 import { WRITE_COMMAND } from "./write.ts";
 
 export const CLIENT_COMMANDS: readonly ClientCommand[] = [
@@ -19,6 +20,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...SYSTEM_COMMANDS,
   ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
+  ...TRIGGER_COMMANDS,
   ...TOKEN_COMMANDS,
   completionsCommand(() => CLIENT_COMMANDS),
 ];
