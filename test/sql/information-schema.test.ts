@@ -39,7 +39,10 @@ async function ask(sql: string, isInternal = false): Promise<Answer> {
 
 /** The vendor's list of views, by name. */
 const VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
-const SYSTEM = ["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files", "queries", "tables"];
+const SYSTEM = [
+  ...["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files"],
+  ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "tables"],
+];
 const INTERNAL = [...SYSTEM, "databases", "generation_durations", "nodes", "tokens"].sort();
 
 const HOME_COLUMNS = [
