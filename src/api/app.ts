@@ -17,8 +17,6 @@ import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
-import { triggerRoutes } from "./v3/configure/trigger.ts";
-import { engineRoutes } from "./v3/engine.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
@@ -50,8 +48,6 @@ const ROUTES = [
   cacheRoutes,
   fileIndexRoutes,
   nodeRoutes,
-  triggerRoutes,
-  engineRoutes,
   infoRoutes,
 ];
 

@@ -19,7 +19,8 @@ export interface TriggerCallsParts {
   readonly disable: () => void;
 }
 
-/** `failed`: for good. `stopped`: the trigger or the server is stopped, or nobody waits for the answer any more; the call does not count. */
+/** `failed`: for good. `stopped`: the trigger or the server is stopped, or no client waits for the answer any more; the call does not
+ *  count. */
 export type CallResult =
   | { readonly kind: "done"; readonly response: PluginResponse | null }
   | { readonly kind: "failed"; readonly failure: PluginFailure }

@@ -14,11 +14,6 @@ const JSON_BODY = { headers: { "content-type": "application/json" } };
 const body = (value: unknown) => ({ ...JSON_BODY, body: JSON.stringify(value) });
 const LINE = { body: "cpu v=1 1" };
 
-const TRIGGER = {
-  ...{ db: "d", plugin_filename: "p.py", trigger_name: "t", trigger_specification: "all_tables", disabled: false },
-  trigger_settings: { run_async: false, error_behavior: "log" },
-};
-
 export type RouteRow = readonly [
   method: string,
   path: string,
@@ -78,12 +73,6 @@ export const ROUTES: readonly RouteRow[] = [
   ["POST", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d", table: "t", columns: ["c"] })],
   ["DELETE", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d" })],
   ["POST", "/api/v3/enterprise/configure/node/stop", "admin", "", body({ node_id: "node0" })],
-  ["POST", "/api/v3/configure/processing_engine_trigger", "admin", "", body(TRIGGER)],
-  ["DELETE", "/api/v3/configure/processing_engine_trigger", "admin", "?db=d&trigger_name=t"],
-  ["POST", "/api/v3/configure/processing_engine_trigger/enable", "admin", "?db=d&trigger_name=t"],
-  ["POST", "/api/v3/configure/processing_engine_trigger/disable", "admin", "?db=d&trigger_name=t"],
-  ["GET", "/api/v3/engine/*", "db:read+write"],
-  ["POST", "/api/v3/engine/*", "db:read+write"],
   ["GET", "/ready", "page:ready"],
   ["GET", "/health", "page:health"],
   ["GET", "/api/v1/health", "page:health"],

@@ -52,7 +52,7 @@ describe("arguments", () => {
   ])("%j: %s", (args, message) => expect(() => readInput(SIGNATURE, args, {}).flag("yes")).toThrow(message));
 
   test.each([
-    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, token"],
+    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, trigger, token"],
     [["create", "databse"], 'cannot create "databse"; did you mean "create database"?'],
     [["frobnicate"], null],
   ])("%j: %p", (args, message) => {
@@ -210,7 +210,7 @@ test.each<[words: string[], expected: string[]]>([
   [["cre"], ["create"]],
   [
     ["create", ""],
-    ["database", "table", "last_cache", "distinct_cache", "file_index", "token"],
+    ["database", "table", "last_cache", "distinct_cache", "file_index", "trigger", "token"],
   ],
   [["create", "token", "--off"], ["--offline"]],
   [["query", "--form"], ["--format"]],
@@ -285,6 +285,7 @@ test("another shell is refused", () => expect(() => completions("csh", CLIENT_CO
 describe("exit codes", () => {
   const OPTIONS: Readonly<Record<string, string>> = {
     ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
+    ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path },
   };
   // completions ask no server, and the shell reads this process's own input
   const ASKING = CLIENT_COMMANDS.filter(({ words }) => !["completions", "sql"].includes(words[0]!));
