@@ -14,14 +14,23 @@ export interface Columns {
 export const NO_COLUMNS: Columns = { byName: new Map(), most: 0 };
 export const UNKNOWN_COLUMNS: Columns = { byName: new Map(), most: COLUMN_BYTES };
 
-export function together(...all: readonly Columns[]): Columns {
-  const byName = new Map<string, number>();
-  for (const columns of all) for (const [name, bytes] of columns.byName) byName.set(name, Math.max(bytes, byName.get(name) ?? 0));
-  return { byName, most: all.reduce((most, columns) => Math.max(most, columns.most), 0) };
+export function together(a: Columns, b: Columns): Columns {
+  if (a.byName.size === 0 || b.byName.size === 0) {
+    return { byName: a.byName.size === 0 ? b.byName : a.byName, most: Math.max(a.most, b.most) };
+  }
+  const byName = new Map(a.byName);
+  for (const [name, bytes] of b.byName) byName.set(name, Math.max(bytes, byName.get(name) ?? 0));
+  return { byName, most: Math.max(a.most, b.most) };
 }
 
 export function columnsFrom(entries: readonly (readonly [name: string, bytes: number])[]): Columns {
-  return together({ byName: new Map(), most: 0 }, ...entries.map(([name, bytes]) => ({ byName: new Map([[name, bytes]]), most: bytes })));
+  const byName = new Map<string, number>();
+  let most = 0;
+  for (const [name, bytes] of entries) {
+    byName.set(name, Math.max(bytes, byName.get(name) ?? 0));
+    most = Math.max(most, bytes);
+  }
+  return { byName, most };
 }
 
 /** `AS t(a, b)`: renames the first columns. */

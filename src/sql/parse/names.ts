@@ -5,11 +5,13 @@
 const MARK = "\u{E000}";
 // NUL would end the name in DuckDB's interface; it is written as a zero.
 const ENCODE = /[A-Z\u{E000}\0]/gu;
+const ENCODED = /[A-Z\u{E000}\0]/u;
 const INTERNAL = /\u{E000}1\.\d+/gu;
 const DECODE = /\u{E000}([a-z0\u{E000}])/gu;
 
 /** Injective under ASCII case folding. */
 export function encodeName(name: string): string {
+  if (!ENCODED.test(name)) return name;
   return name.replace(ENCODE, (char) => (char === MARK ? MARK + MARK : char === "\0" ? `${MARK}0` : MARK + char.toLowerCase()));
 }
 

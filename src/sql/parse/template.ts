@@ -19,6 +19,14 @@ class Slot {
   ) {}
 }
 
+/** A node that is copied with its plain members, and the members with nodes of their own, which are copied separately. */
+class Form {
+  constructor(
+    readonly node: Node,
+    readonly members: readonly (readonly [key: string, form: unknown])[],
+  ) {}
+}
+
 /** A slot for the nodes of a list's literals. */
 class ListSlot {
   constructor(
@@ -31,7 +39,7 @@ class ListSlot {
 /** The template of one statement shape. */
 export class Template {
   private constructor(
-    private readonly root: Node,
+    private readonly root: unknown,
     /** Literals that are equal in all statements of this template; ascending. */
     readonly fixed: readonly number[],
     /** True if each list of literals is an IN list, which may have any length. Otherwise the statement must be parsed with all its
@@ -44,7 +52,7 @@ export class Template {
     const builder = new Builder(text, literals);
     const root = builder.build(tree as unknown as Node, false);
     return new Template(
-      root,
+      formOf(root),
       literals.map((_, i) => i).filter((i) => !builder.varying.has(i) || builder.fixed.has(i)),
       literals.every(({ list }, i) => list === undefined || builder.lists.has(i)),
     );
@@ -52,7 +60,7 @@ export class Template {
 
   /** A new tree with these literals; locations are token numbers. */
   fill(literals: readonly Literal[]): QueryNode {
-    return fillNode(this.root, literals) as unknown as QueryNode;
+    return fill(this.root, literals) as QueryNode;
   }
 }
 
@@ -115,23 +123,28 @@ class Builder {
 
 const IN: ReadonlySet<unknown> = new Set(["COMPARE_IN", "COMPARE_NOT_IN"]);
 
-function fillNode(node: Node, literals: readonly Literal[]): Node {
-  const filled: Record<string, unknown> = {};
-  for (const key in node) {
-    const value = node[key];
-    if (value === null || typeof value !== "object") filled[key] = value;
-    else if (value instanceof Slot) filled[key] = literalValue(literals[value.literal]!, value.negative);
-    else filled[key] = Array.isArray(value) ? fillList(value, literals) : fillNode(value as Node, literals);
-  }
-  return filled;
+/** Returns the form that `fill` copies: nodes become forms, lists stay lists. */
+function formOf(value: unknown): unknown {
+  if (value === null || typeof value !== "object" || value instanceof Slot || value instanceof ListSlot) return value;
+  if (Array.isArray(value)) return value.map(formOf);
+  const members = Object.entries(value as Node).filter(([, member]) => member !== null && typeof member === "object");
+  return new Form(
+    value as Node,
+    members.map(([key, member]) => [key, formOf(member)]),
+  );
 }
 
-function fillList(list: readonly unknown[], literals: readonly Literal[]): unknown[] {
-  return list.map((item): unknown => {
-    if (item === null || typeof item !== "object") return item;
-    if (item instanceof ListSlot) return literalList(item, literals[item.literal]!);
-    return Array.isArray(item) ? fillList(item, literals) : fillNode(item as Node, literals);
-  });
+function fill(form: unknown, literals: readonly Literal[]): unknown {
+  if (form === null || typeof form !== "object") return form;
+  if (form instanceof Form) {
+    const filled: Record<string, unknown> = { ...form.node };
+    for (const [key, member] of form.members) filled[key] = fill(member, literals);
+    return filled;
+  }
+  if (Array.isArray(form)) return form.map((item) => fill(item, literals));
+  if (form instanceof ListSlot) return literalList(form, literals[form.literal]!);
+  const { literal, negative } = form as Slot;
+  return literalValue(literals[literal]!, negative);
 }
 
 function literalList({ node }: ListSlot, literal: Literal): LiteralList {

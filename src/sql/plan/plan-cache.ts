@@ -8,7 +8,7 @@ import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, ty
 /** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
 
-/** `parsed` is null for the note which literals are fixed in all templates of a shape. */
+/** Of a shape with its fixed literals; where there are any, the shape alone has a note of which they are, with `parsed` null. */
 interface Entry {
   readonly fixed: readonly number[];
   readonly parsed: ParsedShape | null;
@@ -54,9 +54,9 @@ export class PlanCache {
 
   /** Null: its lists must be parsed with all that is in them. */
   private async known({ text, shape, literals }: LiftedText, parser: Parser): Promise<ParsedShape | null> {
-    if (this.use(shape)?.needsLists === true) return null;
     const found = this.find(shape, literals);
     if (found !== null) return found;
+    if (this.entries.get(shape)?.needsLists === true) return null;
     const parsed = await parseShape(text, literals, parser);
     if (parsed.template.hasAllLists) return this.keep(shape, literals, parsed);
     this.put(shape, { fixed: [], parsed: null, needsLists: true, bytes: shape.length });
@@ -66,7 +66,8 @@ export class PlanCache {
 
   private find(shape: string, literals: readonly Literal[]): ParsedShape | null {
     const note = this.use(shape);
-    return note === undefined ? null : (this.use(keyOf(shape, literals, note.fixed))?.parsed ?? null);
+    const entry = note === undefined || note.fixed.length === 0 ? note : this.use(keyOf(shape, literals, note.fixed));
+    return entry?.parsed ?? null;
   }
 
   private use(key: string): Entry | undefined {
@@ -83,7 +84,7 @@ export class PlanCache {
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
     if (bytes + shape.length > this.bytesMax / 8) return parsed;
-    this.put(shape, { fixed, parsed: null, bytes: shape.length + fixed.length * 8 });
+    if (fixed.length > 0) this.put(shape, { fixed, parsed: null, bytes: shape.length + fixed.length * 8 });
     this.put(key, { fixed, parsed, bytes });
     this.shrink();
     return parsed;
@@ -104,7 +105,7 @@ export class PlanCache {
   }
 }
 
-/** The shape with its fixed literals. A shape ends without a mark, and literals hold none, so no key is another one's. */
+/** The shape with its fixed literals, if there are any. A shape ends without a mark, and literals hold none, so no key is another one's. */
 function keyOf(shape: string, literals: readonly Literal[], fixed: readonly number[]): string {
-  return `${shape}\0=${fixed.map((i) => literalKey(literals[i]!)).join("\0")}`;
+  return fixed.length === 0 ? shape : `${shape}\0=${fixed.map((i) => literalKey(literals[i]!)).join("\0")}`;
 }

@@ -41,6 +41,9 @@ export class OneTable {
   private readonly items = new Map<string, Expression>();
   private pushedDown_: PushedDown | null = null;
   private isPushingDown = false;
+  /** Expressions that were rewritten; the SELECT's are not changed meanwhile. */
+  private readonly rewritten = new Map<Expression, Typed>();
+
   private constructor(
     readonly node: SelectNode,
     readonly from: BaseTable,
@@ -110,8 +113,12 @@ export class OneTable {
 
   /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
   rewrite(node: Expression): Typed {
+    let value = this.isPushingDown ? undefined : this.rewritten.get(node);
+    if (value !== undefined) return value;
     if (someNode(node, ({ class: kind }) => kind === "SUBQUERY")) unfit();
-    return rewriteExpression(node, this.context, this.scope);
+    value = rewriteExpression(node, this.context, this.scope);
+    if (!this.isPushingDown) this.rewritten.set(node, value);
+    return value;
   }
 
   resolve(names: readonly string[]): Resolved {

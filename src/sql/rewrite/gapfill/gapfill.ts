@@ -89,6 +89,8 @@ class GapFilling {
   private readonly zone: string | undefined;
   private readonly keys: { readonly expression: Expression; readonly name: string; readonly text: string }[] = [];
   private readonly values = new Map<string, Value>();
+  /** Of expressions as they are written (textOf). */
+  private readonly texts = new Map<Expression, string>();
   private readonly aliases: ReadonlySet<string>;
   private readonly hasOneSource: boolean;
 
@@ -234,11 +236,16 @@ class GapFilling {
 
   /** What two expressions have in common that mean the same. */
   private textOf(node: Expression): string {
-    return JSON.stringify({ ...node, alias: "" }, (member, value: unknown) => {
-      if (member === "query_location") return undefined;
-      // with one source of columns a qualified name is the same as a bare one
-      return member === "column_names" && this.hasOneSource && Array.isArray(value) ? value.slice(-1) : value;
-    });
+    let text = this.texts.get(node);
+    if (text === undefined) {
+      text = JSON.stringify({ ...node, alias: "" }, (member, value: unknown) => {
+        if (member === "query_location") return undefined;
+        // with one source of columns a qualified name is the same as a bare one
+        return member === "column_names" && this.hasOneSource && Array.isArray(value) ? value.slice(-1) : value;
+      });
+      this.texts.set(node, text);
+    }
+    return text;
   }
 
   private get groupNames(): string[] {

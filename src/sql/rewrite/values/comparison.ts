@@ -54,7 +54,9 @@ export function asDuration(value: Typed): Typed {
 
 /** A time outside of i64 as the nearest inside, for its order. */
 function inRange(value: Typed): Typed {
-  return value.timeNs === undefined ? value : { ...value, node: timeConstant(clampI64(value.timeNs)).node };
+  if (value.timeNs === undefined) return value;
+  const timeNs = clampI64(value.timeNs);
+  return value.kind === "time" && timeNs === value.timeNs ? value : { ...value, node: timeConstant(timeNs).node };
 }
 
 /** A condition that is one of its sides, as the vendor's optimizer sees it: `b = true`, `b <> false`. */
