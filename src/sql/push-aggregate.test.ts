@@ -302,7 +302,7 @@ describe("the storage cannot", () => {
   });
 });
 
-describe("hostile", () => {
+describe("hostile aggregates", () => {
   test("500 aggregates, 500 times the same one, and 10,000 values of a tag", async () => {
     const functions = ["sum", "min", "max", "avg", "count"].flatMap((fn) => ["f", "i", "u"].map((column) => `${fn}(${column})`));
     const list = Array.from({ length: 500 }, (_, k) => `${functions[k % functions.length]} + ${k} AS c${k}`);

@@ -1,5 +1,5 @@
 // Operations that this server has beside those of the OpenAPI files, read from its own document: they keep to the same contract.
-import { fakes } from "../http/fakes.ts";
+import { fakes } from "../api/fakes.ts";
 import type { Contract, Operation, Parameter, Schema } from "./extract.ts";
 
 interface OwnOperation {

@@ -100,7 +100,7 @@ describe("databases", () => {
   });
 });
 
-describe("a server", () => {
+describe("a node", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await TestServer.start();

@@ -7,7 +7,7 @@ import { CONFIGURE, create, databases, deletedNames, deletedTables, names, remov
 
 setDefaultTimeout(60_000);
 
-describe("a server", () => {
+describe("databases and tables", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await TestServer.start();

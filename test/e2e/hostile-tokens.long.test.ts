@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { Catalog } from "../../src/storage/catalog/catalog.ts";
-import { eventually, RawClient } from "../http/sockets.ts";
+import { eventually, RawClient } from "../api/sockets.ts";
 import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);

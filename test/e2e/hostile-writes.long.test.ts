@@ -1,7 +1,7 @@
 // Clients that send too much, too slowly, by halves or nonsense: each is refused or waited for on its own, and nobody else notices.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import zlib from "node:zlib";
-import { eventually, head, RawClient } from "../http/sockets.ts";
+import { eventually, head, RawClient } from "../api/sockets.ts";
 import { prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 import { metric, residentBytes, scalar, store, write } from "./client.ts";

@@ -1,7 +1,7 @@
 // KILL QUERY of a real server: a statement that runs is ended through another connection, whichever API it came by, and says so in the
 // words of 1.x.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { head, RawClient } from "../http/sockets.ts";
+import { head, RawClient } from "../api/sockets.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 

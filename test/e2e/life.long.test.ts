@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
-import { CERTIFICATE, PRIVATE_KEY } from "../http/certificate.ts";
+import { CERTIFICATE, PRIVATE_KEY } from "../api/certificate.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { scalar, store, write } from "./client.ts";
 
@@ -255,7 +255,7 @@ describe("a start", () => {
   });
 });
 
-describe("an end", () => {
+describe("stops by signals and by the parent", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s under load: exit code 0, nothing acknowledged is lost, and it comes back the same",
     async (signal) => {

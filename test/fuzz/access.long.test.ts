@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AccessControl, type AccessObserver } from "../../src/api/shared/access.ts";
 import type { AccessRule } from "../../src/model/access.ts";
-import { mayAsk, ROUTES, tokenWorld } from "../http/access-table.ts";
-import { fakes } from "../http/fakes.ts";
-import { exchange, type Listeners, listen, statusesOf } from "../http/listeners.ts";
+import { mayAsk, ROUTES, tokenWorld } from "../api/access-table.ts";
+import { fakes } from "../api/fakes.ts";
+import { exchange, type Listeners, listen, statusesOf } from "../api/listeners.ts";
 import { pick, prng } from "../support/prng.ts";
 import { ID_HEADER, randomExchange, type Sent } from "./requests.ts";
 

@@ -1,6 +1,6 @@
 // Random HTTP/1 requests for the fuzz of access: odd targets, Hosts, versions, encodings and doubled headers, several on one connection.
 // What each should be read as is said by the URL standard's parser, which the server does not use.
-import { ROUTES } from "../http/access-table.ts";
+import { ROUTES } from "../api/access-table.ts";
 import { type Below, pick } from "../support/prng.ts";
 
 export interface Sent {

@@ -216,7 +216,7 @@ describe("connections that break the rules are ended, and the server is well", (
     expect(reported).toEqual([]);
   });
 
-  test("a preface that comes byte by byte, and one that is none", async () => {
+  test("a preface that comes byte by byte, and bytes that are no preface", async () => {
     const { server, client } = await started(answering(1));
     const slow = await RawHttp2.open(server.port);
     closing.push(() => slow.close());
@@ -235,7 +235,7 @@ describe("connections that break the rules are ended, and the server is well", (
   });
 });
 
-describe("the end", () => {
+describe("the end of calls and of the server", () => {
   test("calls that run are let finish, connections are refused", async () => {
     const hold = Promise.withResolvers<void>();
     const { server, client } = await started(async () => {

@@ -164,7 +164,7 @@ describe("statements", () => {
   });
 });
 
-describe("what there is", () => {
+describe("catalogs, schemas, tables and server facts", () => {
   const catalogRows = {
     "information_schema.schemata": [["information_schema"], ["iox"], ["system"]],
     "information_schema.tables": [
@@ -269,7 +269,7 @@ describe("what there is", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("tokens of calls", () => {
   const calls: [what: string, call: (service: FlightService, who: Caller) => Promise<unknown>][] = [
     ["DoGet of a statement", (service, who) => service.doGet(who, ticket(statement("SELECT 1")))],
     ["DoGet of a list", (service, who) => service.doGet(who, ticket(command("CommandGetCatalogs")))],
@@ -308,7 +308,7 @@ describe("who is let in", () => {
   });
 });
 
-describe("what is not offered", () => {
+describe("commands and calls that are not offered", () => {
   const { service } = serviceWith();
   test.each([
     ["a path", () => service.getFlightInfo(caller(), FlightDescriptor.encode({ type: DESCRIPTOR.path, path: ["x"] }))],

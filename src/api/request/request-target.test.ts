@@ -1,4 +1,4 @@
-// Which Hosts are valid, and what a request's target is. What the runtime makes of bytes on a socket: test/http/access-sockets.test.ts.
+// Which Hosts are valid, and what a request's target is. What the runtime makes of bytes on a socket: test/api/access-sockets.test.ts.
 import { describe, expect, test } from "bun:test";
 import { isHost, RequestTargets, targetOf } from "./request-target.ts";
 
@@ -68,7 +68,7 @@ describe("targets", () => {
     expect(targets.read(request(url, "a"))).toBeNull(),
   );
 
-  test("a Host that is none, whatever the URL", () => {
+  test("an invalid Host is refused, whatever the URL", () => {
     for (const host of NO_HOSTS) expect(targets.read(request("http://a/b", host))).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 // What makes it impossible that a route runs for a request that was checked for another one.
 import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { fakes } from "../../../test/http/fakes.ts";
+import { fakes } from "../../../test/api/fakes.ts";
 import { AdminCaller, Authorizer, DatabaseGrant, NO_AUTH } from "../../auth/authorizer.ts";
 import type { AccessRule, Authenticator } from "../../model/access.ts";
 import { createApp, requireChecks } from "../app.ts";
@@ -17,7 +17,7 @@ const access = new AccessControl(new Authorizer(NOBODY));
 describe("an app", () => {
   test("starts when all routes have a rule", () => expect(() => createApp(fakes().services)).not.toThrow());
 
-  test("does not start with a route that has none", () => {
+  test("does not start with a route without an access rule", () => {
     const app = new Elysia().use(new Routes("a", access).get("/a", hidden("open"), () => new Response()).plugin);
     expect(() => requireChecks(app)).not.toThrow();
     expect(() => requireChecks(app.get("/b", () => "b"))).toThrow("the route GET /b has no access rule");

@@ -133,7 +133,7 @@ describe("openRunCursor", () => {
     sorted.release();
   });
 
-  test("no rows, and ranges that hold none", () => {
+  test("no rows, and time ranges without rows", () => {
     check(writeRun(arena, ALL_TYPES, []), all());
     const run = writeRun(arena, ALL_TYPES, [{ timeNs: 5n, tags: {}, fields: { f: 1 } }]);
     check(run, { ...all(), range: { minNs: 6n, maxNs: 9n } });

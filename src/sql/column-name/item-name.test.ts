@@ -193,7 +193,7 @@ test("a window of the WINDOW clause", () => {
   expect(texts).toEqual(["sum(t.a) ORDER BY [t.b ASC NULLS LAST] ROWS BETWEEN 3 PRECEDING AND CURRENT ROW", "inner", "Int64(1)"]);
 });
 
-test("aliases that stand for names are none of a user's", () => {
+test("aliases that stand for names differ from any that a user may write", () => {
   const { tokens } = nameItems(tokenize("SELECT 1"));
   const alias = /"(.*)"/.exec(tokens.at(-1)!.text)![1]!;
   expect(aliasNumber(alias)).toBe(0);

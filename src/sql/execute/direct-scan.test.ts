@@ -108,7 +108,7 @@ function* refuses(): Steps<boolean> {
   return false;
 }
 
-describe("straight", () => {
+describe("direct scans: no DuckDB", () => {
   test.each(STRAIGHT)("%s", async (statement) => {
     const found = await read(statement);
     const start = spyOn(DirectAnswer.prototype, "start").mockImplementation(refuses);
@@ -137,7 +137,7 @@ describe("straight", () => {
   });
 });
 
-describe("not straight", () => {
+describe("statements that need DuckDB", () => {
   test.each(WITH_DUCKDB)("%s", async (statement) => {
     expect((await read(statement)).leases).toBe(1);
   });
@@ -148,7 +148,7 @@ describe("not straight", () => {
   });
 });
 
-describe("the end", () => {
+describe("cancelled, failed, unread and wide direct scans", () => {
   test("a cancel is heard between chunks, however fast the reader is", async () => {
     const controller = new AbortController();
     const answer = await engine.run(await engine.plan("SELECT * FROM many"), { tables: [many], params: {}, signal: controller.signal });

@@ -32,7 +32,7 @@ test.each([1, 100])("they are kept over starts, with a snapshot every %p entries
   await catalog.close();
 });
 
-test("a snapshot of a server that had none", () => {
+test("a snapshot of a server that had no policies", () => {
   const state = new CatalogState();
   state.apply({ kind: "create_database", id: 1, namespace: 0, name: "a" });
   const snapshot = state.toSnapshot() as { databases: object[] };
@@ -52,6 +52,6 @@ test.each([
   expect(() => readSetPolicies({ ...SET, ...wrong })).toThrow();
 });
 
-test("a database that does not exist has none", () => {
+test("a database that does not exist has no policies", () => {
   expect(() => new CatalogState().apply(SET)).toThrow("database 1 does not exist");
 });

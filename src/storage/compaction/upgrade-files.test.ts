@@ -107,7 +107,7 @@ test("whichever call fails", async () => {
   expect(runs).toBeGreaterThan(30);
 });
 
-test("once", async () => {
+test("a folder that was upgraded is left alone at the next start", async () => {
   const disk = new FaultyDisk();
   plantGolden(disk);
   await start(disk);

@@ -74,7 +74,7 @@ describe("a loss at the end of the log", () => {
     expect((await readBack(disk)).result.damage).toEqual([]);
   });
 
-  test("is none where all of it is in files", async () => {
+  test("there is no newest segment where all of it is in files", async () => {
     const lost = async () => changed(await writtenLog(), NEWEST, null);
     for (const sequence of [5, 6]) expect((await readBack(await lost(), { afterSequence: sequence })).result.damage).toEqual([]);
     await expect(readBack(await lost(), { afterSequence: 4 })).rejects.toMatchObject({ kind: "corrupt_file" });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { status } from "@grpc/grpc-js";
-import { CERTIFICATE, PRIVATE_KEY } from "../../../../test/http/certificate.ts";
+import { CERTIFICATE, PRIVATE_KEY } from "../../../../test/api/certificate.ts";
 import { batches, FlightClient, startFlight, ticketMessage } from "../../../../test/support/flight-server.ts";
 import type { Tls } from "../../../model/tls.ts";
 import type { FlightServer } from "../flight-server.ts";

@@ -60,7 +60,7 @@ describe("read, but written otherwise", () => {
   ] as const)("%s", (_, bytes, members) => expect(Test.decode(hex(bytes))).toEqual({ ...EMPTY, ...members } as never));
 });
 
-describe("refused", () => {
+describe("malformed messages are refused", () => {
   test.each([
     ["a length beyond the end", "12 05 61", /premature EOF/],
     ["a length of 4 GiB", "12 ff ff ff ff 0f 61", /premature EOF/],

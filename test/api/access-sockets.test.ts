@@ -36,7 +36,7 @@ const statusOf = async (listener: Listener, bytes: string) => statusesOf(await e
 
 /** Header lines of a request without a token that counts, and the answer where one is needed. */
 const REFUSED: readonly (readonly [what: string, headers: readonly string[], status: number])[] = [
-  ["none", [], 401],
+  ["no header", [], 401],
   ["unknown", ["Authorization: Bearer apiv3_nobody"], 401],
   ["expired", [`Authorization: Bearer ${texts["expired"]}`], 401],
   ["deleted", [`Authorization: Bearer ${texts["deleted"]}`], 401],
