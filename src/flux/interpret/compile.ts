@@ -195,7 +195,7 @@ export class CodeCompiler {
     const pipe = piped === null ? null : this.expression(piped, scope);
     const name = calleeName(callee);
     const place = `${this.file}${placeText(location)}`;
-    const site: CallSite = { location };
+    const site: CallSite | null = this.file === "" ? { location, name } : null;
     return (frame) => {
       const { run } = frame;
       run.step();
@@ -206,7 +206,7 @@ export class CodeCompiler {
       for (const [label, code] of args) values.set(label, code(frame));
       if (pipedValue !== undefined) values.set(pipeName(called), pipedValue);
       if (run.isInItems) return called.call(values);
-      run.site = site;
+      if (site !== null) run.site = site;
       try {
         return called.call(values);
       } catch (error) {

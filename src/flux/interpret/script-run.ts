@@ -1,7 +1,8 @@
 // One run of a script: its clock, limits, options and packages.
 import type { SourceLocation } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
-import type { FluxRecord, PackageValue, Time, Value } from "../values/value.ts";
+import { Duration, FluxFunction, FluxRecord, type PackageValue, type TableStream, Time, type Value } from "../values/value.ts";
+import type { FluxSource } from "./flux-source.ts";
 
 export interface RunLimits {
   /** Calls and operators that a script may evaluate between two pauses. */
@@ -12,11 +13,14 @@ export interface RunLimits {
   readonly cellsMax: number;
 }
 
+const UTC = FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) });
 export const RUN_LIMITS: RunLimits = { stepsMax: 50_000_000, depthMax: 500, cellsMax: 200_000_000 };
 
 /** Where a call stands, for errors and for profiles. */
 export interface CallSite {
   readonly location: SourceLocation;
+  /** Of the function. */
+  readonly name: string;
 }
 
 /** What a run needs from the packages that it imports. */
@@ -32,11 +36,14 @@ export class ScriptRun {
   private readonly packages = new Map<string, PackageValue>();
   /** By package path and name: what `option` statements have set. */
   readonly options = new Map<string, Value>();
+  /** Streams of expression statements, in their order. */
+  readonly results: TableStream[] = [];
   /** Where the call stands that a native function answers. */
   site: CallSite | null = null;
 
   constructor(
     readonly now: Time,
+    readonly source: FluxSource,
     private readonly library: RunPackages,
     readonly limits: RunLimits = RUN_LIMITS,
   ) {}
@@ -85,6 +92,13 @@ export class ScriptRun {
 
   /** The option `location`: `{zone, offset}`. */
   get location(): FluxRecord {
-    return this.options.get("universe.location") as FluxRecord;
+    return (this.options.get("universe.location") ?? UTC) as FluxRecord;
+  }
+
+  /** What `now()` gives. */
+  get nowTime(): Time {
+    const option = this.options.get("universe.now");
+    const value = option instanceof FluxFunction ? option.call(new Map()) : this.now;
+    return value instanceof Time ? value : this.now;
   }
 }

@@ -7,9 +7,17 @@ import type { FluxTable } from "./table.ts";
 
 export type Tables = Iterable<FluxTable | null>;
 
+/** Stop is exclusive. */
+export interface TimeBounds {
+  readonly startNs: bigint;
+  readonly stopNs: bigint;
+}
+
 /** One operator of a script with its inputs. */
 export class StreamNode extends TableStream {
   override readonly isStream = true;
+  /** What `range` has set: windows end there. */
+  readonly bounds: TimeBounds | null;
 
   constructor(
     readonly name: string,
@@ -18,8 +26,10 @@ export class StreamNode extends TableStream {
     private readonly body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
     /** Of a `yield`: the result's name. */
     readonly resultName: string | null = null,
+    bounds: TimeBounds | null = inputs[0]?.bounds ?? null,
   ) {
     super();
+    this.bounds = bounds;
   }
 
   *open(run: ScriptRun): Tables {

@@ -1,0 +1,65 @@
+// Package `array`: lists, and tables from lists of records.
+import { FluxColumn } from "../../tables/column.ts";
+import type { FluxTable } from "../../tables/table.ts";
+import { GroupKey, TableBuilder } from "../../tables/table.ts";
+import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { FluxArray, FluxRecord, kindOf, type Value } from "../../values/value.ts";
+import type { LibraryPackage } from "../native-call.ts";
+import { streamOf } from "../operator.ts";
+
+/** One table without a key; columns are sorted by their labels. */
+export function tableOfRecords(rows: readonly Value[]): FluxTable {
+  const builder = new TableBuilder(GroupKey.NONE);
+  const first = rows[0];
+  if (!(first instanceof FluxRecord)) throw new FluxError("rows must be records");
+  const labels = [...first.labels()].sort((a, b) => (a < b ? -1 : 1));
+  for (const label of labels) builder.column(label, columnType(first.get(label)!));
+  for (const row of rows) {
+    if (!(row instanceof FluxRecord)) throw new FluxError("rows must be records");
+    for (const column of builder.columns) {
+      const value = row.get(column.label);
+      if (value !== undefined) column.append(value);
+    }
+    builder.endRow();
+  }
+  return builder.build();
+}
+
+function columnType(value: Value): FluxColumnType {
+  const kind = kindOf(value);
+  if ((COLUMN_TYPES as readonly string[]).includes(kind)) return kind as FluxColumnType;
+  throw new FluxError(`cannot represent the type ${kind} as column data`);
+}
+
+export const ARRAY: LibraryPackage = {
+  path: "array",
+  name: "array",
+  source: `
+builtin from : (<-rows: [A]) => stream[A] where A: Record
+builtin concat : (<-arr: [A], v: [A]) => [A]
+builtin map : (<-arr: [A], fn: (x: A) => B) => [B]
+builtin filter : (<-arr: [A], fn: (x: A) => bool) => [A]
+`,
+  natives: {
+    from: (call) => {
+      const { items } = call.array("rows");
+      if (items.length === 0) throw new FluxError("rows must be non-empty");
+      const table = tableOfRecords(items);
+      return streamOf(call, [], () => [table]);
+    },
+    concat: (call) => new FluxArray([...call.array("arr").items, ...call.array("v").items]),
+    map: (call) => {
+      const make = call.function("fn").prepare(["x"]);
+      return new FluxArray(call.array("arr").items.map((item) => make(item)));
+    },
+    filter: (call) => {
+      const test = call.function("fn").prepare(["x"]);
+      return new FluxArray(call.array("arr").items.filter((item) => test(item) === true));
+    },
+  },
+};
+
+export function constantColumns(key: GroupKey, length: number): FluxColumn[] {
+  return key.columns.map(({ label, type, value }) => FluxColumn.constant(label, type, value, length));
+}

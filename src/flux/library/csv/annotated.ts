@@ -1,0 +1,177 @@
+// Annotated CSV → tables: a block of annotations says what the rows behind it are.
+import { type FluxTable, GroupKey, type KeyColumn, TableBuilder } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { parseTime } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { Null, type Time, UInt, type Value } from "../../values/value.ts";
+import { csvRows } from "./parse-csv.ts";
+
+const TYPES: Readonly<Record<string, FluxColumnType>> = {
+  boolean: "bool",
+  long: "int",
+  unsignedLong: "uint",
+  double: "float",
+  string: "string",
+  dateTime: "time",
+  "dateTime:RFC3339": "time",
+  "dateTime:RFC3339Nano": "time",
+};
+
+interface CsvColumn {
+  readonly label: string;
+  readonly type: FluxColumnType;
+  readonly isGrouped: boolean;
+  readonly fallback: string;
+  /** Cell of a row. */
+  readonly cell: number;
+}
+
+/** Cells before the first column: annotation, result, table. */
+const PREFIX_CELLS = 3;
+
+export function parseAnnotatedCsv(text: string): FluxTable[] {
+  const reader = new AnnotatedReader();
+  for (const cells of csvRows(text)) reader.row(cells);
+  return reader.end();
+}
+
+class AnnotatedReader {
+  private readonly tables: FluxTable[] = [];
+  private annotations = new Map<string, readonly string[]>();
+  private columns: readonly CsvColumn[] | null = null;
+  private tableCell = -1;
+  private tableDefault = "";
+  private builder: { readonly id: string; readonly builder: TableBuilder } | null = null;
+  private isAfterRows = false;
+
+  row(cells: readonly string[]): void {
+    if (cells.length === 0) return;
+    const first = cells[0]!;
+    if (first.startsWith("#")) {
+      if (this.columns !== null) this.endBlock();
+      this.annotations.set(first.slice(1), cells);
+    } else if (this.columns === null) this.header(cells);
+    else this.data(cells);
+  }
+
+  end(): FluxTable[] {
+    this.endBlock();
+    return this.tables;
+  }
+
+  private header(cells: readonly string[]): void {
+    const [types, groups, defaults] = ["datatype", "group", "default"].map((name) => this.annotations.get(name));
+    if (types === undefined || groups === undefined || defaults === undefined) {
+      throw new FluxError(
+        'error in csv.from(): failed to read metadata: missing expected annotation datatype. consider using the mode: "raw" for csv that is not expected to have annotations.',
+      );
+    }
+    const columns: CsvColumn[] = [];
+    for (let i = PREFIX_CELLS; i < cells.length; i++) {
+      const type = TYPES[types[i] ?? ""];
+      const label = cells[i]!;
+      if (type === undefined) {
+        throw new FluxError(
+          `error in csv.from(): failed to read metadata: column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`,
+        );
+      }
+      columns.push({ label, type, isGrouped: groups[i] === "true", fallback: defaults[i] ?? "", cell: i });
+    }
+    this.columns = columns;
+    this.tableCell = 2;
+    this.tableDefault = defaults[2] ?? "";
+    this.isAfterRows = false;
+  }
+
+  private data(cells: readonly string[]): void {
+    const columns = this.columns!;
+    this.isAfterRows = true;
+    const id = cells[this.tableCell] || this.tableDefault;
+    if (this.builder === null || this.builder.id !== id) {
+      this.endTable();
+      this.builder = { id, builder: newTable(columns, cells) };
+    }
+    const { builder } = this.builder;
+    columns.forEach((column, i) => {
+      builder.columns[i]!.append(cellValue(column, cells[column.cell] ?? ""));
+    });
+    builder.rowCount++;
+  }
+
+  private endTable(): void {
+    if (this.builder !== null) this.tables.push(this.builder.builder.build());
+    this.builder = null;
+  }
+
+  /** A block without rows is an empty table with the key of its defaults. */
+  private endBlock(): void {
+    this.endTable();
+    if (this.columns !== null && !this.isAfterRows) this.tables.push(newTable(this.columns, []).build());
+    this.columns = null;
+    this.annotations = new Map();
+  }
+}
+
+function newTable(columns: readonly CsvColumn[], cells: readonly string[]): TableBuilder {
+  const key = columns
+    .filter(({ isGrouped }) => isGrouped)
+    .map((column): KeyColumn => ({ label: column.label, type: column.type, value: cellValue(column, cells[column.cell] ?? "") }));
+  const builder = new TableBuilder(new GroupKey(key));
+  for (const { label, type } of columns) builder.column(label, type);
+  return builder;
+}
+
+function cellValue({ type, fallback }: CsvColumn, cell: string): Value {
+  const text = cell === "" ? fallback : cell;
+  return text === "" ? Null.of(type) : parseCell(type, text);
+}
+
+function parseCell(type: FluxColumnType, text: string): Value {
+  switch (type) {
+    case "bool":
+      if (text === "true" || text === "false") return text === "true";
+      throw new FluxError(`error in csv.from(): strconv.ParseBool: parsing "${text}": invalid syntax`);
+    case "int":
+      return integer(text, "ParseInt");
+    case "uint":
+      return new UInt(integer(text, "ParseUint"));
+    case "float":
+      return float(text);
+    case "time":
+      return time(text);
+    case "string":
+      return text;
+  }
+}
+
+function integer(text: string, name: string): bigint {
+  if (!/^[+-]?\d+$/.test(text) || (name === "ParseUint" && !/^\d/.test(text))) {
+    throw new FluxError(`error in csv.from(): strconv.${name}: parsing "${text}": invalid syntax`);
+  }
+  return BigInt(text.replace(/^\+/, ""));
+}
+
+const FLOATS: Readonly<Record<string, number>> = {
+  nan: Number.NaN,
+  "+inf": Number.POSITIVE_INFINITY,
+  inf: Number.POSITIVE_INFINITY,
+  "-inf": Number.NEGATIVE_INFINITY,
+};
+
+function float(text: string): number {
+  const known = FLOATS[text.toLowerCase()];
+  if (known !== undefined) return known;
+  const value = Number(text);
+  if (Number.isNaN(value) || text.trim() !== text)
+    throw new FluxError(`error in csv.from(): strconv.ParseFloat: parsing "${text}": invalid syntax`);
+  return value;
+}
+
+function time(text: string): Time {
+  const parsed = parseTime(text);
+  if (parsed === null)
+    throw new FluxError(
+      `error in csv.from(): parsing time "${text}" as "2006-01-02T15:04:05.999999999Z07:00": cannot parse "${text}" as "2006"`,
+    );
+  return parsed;
+}

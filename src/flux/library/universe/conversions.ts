@@ -1,0 +1,156 @@
+// `bool`, `int`, `float`, …: values of one type from another.
+
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { durationNs, durationText, parseDuration, parseTime, timeText } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { displayText, floatText, stringOf } from "../../values/text.ts";
+import { Bytes, Duration, Dynamic, isNull, kindOf, Null, Time, UInt, type Value } from "../../values/value.ts";
+import type { NativeBody } from "../native-call.ts";
+
+const INT_TEXT = /^[+-]?\d+$/;
+const FLOAT_TEXT = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?)$/;
+const SPECIAL: Readonly<Record<string, number>> = {
+  nan: Number.NaN,
+  inf: Number.POSITIVE_INFINITY,
+  "+inf": Number.POSITIVE_INFINITY,
+  "-inf": Number.NEGATIVE_INFINITY,
+  infinity: Number.POSITIVE_INFINITY,
+  "+infinity": Number.POSITIVE_INFINITY,
+  "-infinity": Number.NEGATIVE_INFINITY,
+};
+
+function badText(text: string, type: string, cause = ""): FluxError {
+  return new FluxError(`cannot convert string "${text}" to ${type} due to invalid syntax${cause}`);
+}
+
+function badType(value: Value, type: string): FluxError {
+  return new FluxError(`cannot convert ${kindOf(value)} to ${type}`);
+}
+
+export function toInt(value: Value): bigint {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "string") {
+    const parsed = INT_TEXT.test(value) ? BigInt(value.replace(/^\+/, "")) : null;
+    if (parsed === null || BigInt.asIntN(64, parsed) !== parsed) throw badText(value, "int");
+    return parsed;
+  }
+  if (typeof value === "number") return truncated(value);
+  if (typeof value === "boolean") return value ? 1n : 0n;
+  if (value instanceof UInt) return BigInt.asIntN(64, value.value);
+  if (value instanceof Time) return value.ns;
+  if (value instanceof Duration) return BigInt.asIntN(64, durationNs(value));
+  throw badType(value, "int");
+}
+
+/** As the reference's processor does it: what does not fit is the least integer. */
+function truncated(value: number): bigint {
+  if (!(Math.abs(value) < 2 ** 63)) return -(1n << 63n);
+  return BigInt(Math.trunc(value));
+}
+
+export function toUInt(value: Value): UInt {
+  if (value instanceof UInt) return value;
+  if (typeof value === "string") {
+    const parsed = /^\d+$/.test(value) ? BigInt(value) : null;
+    if (parsed === null || BigInt.asUintN(64, parsed) !== parsed) throw badText(value, "uint");
+    return new UInt(parsed);
+  }
+  if (typeof value === "number") {
+    if (value >= 2 ** 63 && value < 2 ** 64) return new UInt(BigInt(Math.trunc(value)));
+    return new UInt(BigInt.asUintN(64, truncated(value)));
+  }
+  if (typeof value === "bigint" || typeof value === "boolean" || value instanceof Time || value instanceof Duration) {
+    return new UInt(BigInt.asUintN(64, toInt(value)));
+  }
+  throw badType(value, "uint");
+}
+
+export function toFloat(value: Value): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "string") {
+    const special = SPECIAL[value.toLowerCase()];
+    if (special !== undefined) return special;
+    if (!FLOAT_TEXT.test(value)) throw badText(value, "float");
+    return Number(value);
+  }
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (value instanceof UInt) return Number(value.value);
+  throw badType(value, "float");
+}
+
+export function toBool(value: Value): boolean {
+  if (typeof value === "boolean") return value;
+  if (value === "true") return true;
+  if (value === "false") return false;
+  if (typeof value === "string") throw new FluxError(`cannot convert string "${value}" to bool due to invalid syntax`);
+  const number = value instanceof UInt ? value.value : value;
+  if (number === 1 || number === 1n) return true;
+  if (number === 0 || number === 0n) return false;
+  if (typeof number === "number") throw new FluxError(`cannot convert float "${floatText(number)}" to bool, must be 0 or 1`);
+  if (typeof number === "bigint") throw new FluxError(`cannot convert ${kindOf(value)} ${number} to bool, must be 0 or 1`);
+  throw badType(value, "bool");
+}
+
+export function toTime(value: Value): Time {
+  if (value instanceof Time) return value;
+  if (typeof value === "bigint") return new Time(value);
+  if (value instanceof UInt) return new Time(BigInt.asIntN(64, value.value));
+  if (typeof value !== "string") throw badType(value, "time");
+  const parsed = parseTime(value);
+  if (parsed === null) throw badText(value, "time", ": cannot parse date");
+  return parsed;
+}
+
+export function toDuration(value: Value): Duration {
+  if (value instanceof Duration) return value;
+  if (typeof value === "bigint") return new Duration(0n, value);
+  if (value instanceof UInt) return new Duration(0n, BigInt.asIntN(64, value.value));
+  if (typeof value !== "string") throw badType(value, "duration");
+  const parsed = parseDuration(value);
+  if (parsed === null) throw badText(value, "duration");
+  return parsed;
+}
+
+export function toText(value: Value): string {
+  const text = stringOf(value);
+  if (text !== null) return text;
+  if (value instanceof Bytes) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value.bytes);
+    } catch {
+      throw new FluxError("cannot convert bytes to string due to invalid utf-8 encoding");
+    }
+  }
+  throw badType(value, "string");
+}
+
+/** A dynamic value converts as what it holds, and a null stays one. */
+function conversion(type: FluxColumnType | "duration", convert: (value: Value) => Value): NativeBody {
+  return (call) => {
+    const given = call.value("v");
+    const value = given instanceof Dynamic ? (given.value ?? Null.of("invalid")) : given;
+    return isNull(value) ? Null.of(type === "duration" ? "invalid" : type) : convert(value);
+  };
+}
+
+export const CONVERSIONS: Readonly<Record<string, NativeBody>> = {
+  bool: conversion("bool", toBool),
+  int: conversion("int", toInt),
+  uint: conversion("uint", toUInt),
+  float: conversion("float", toFloat),
+  string: conversion("string", toText),
+  time: conversion("time", toTime),
+  duration: conversion("duration", toDuration),
+  bytes: (call) => {
+    const value = call.value("v");
+    if (typeof value === "string") return new Bytes(new TextEncoder().encode(value));
+    if (value instanceof Bytes) return value;
+    throw badType(value, "bytes");
+  },
+  display: (call) => {
+    const value = call.value("v");
+    if (value instanceof Time) return timeText(value.ns);
+    return value instanceof Duration ? durationText(value) : displayText(value);
+  },
+};

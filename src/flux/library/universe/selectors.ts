@@ -1,0 +1,110 @@
+// Selectors: rows of a table as they are.
+import type { FluxColumn } from "../../tables/column.ts";
+import { eachTable, missingColumn } from "../../tables/stream.ts";
+import type { FluxTable } from "../../tables/table.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import type { NativeBody } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
+import { PushedNode } from "./pushed.ts";
+import { emptyLike } from "./shape.ts";
+
+/** The number of the row that is chosen, or -1. */
+type Choose = (column: FluxColumn) => number;
+
+const chooseFirst: Choose = (column) => {
+  for (let row = 0; row < column.length; row++) if (!column.isNull(row)) return row;
+  return -1;
+};
+const chooseLast: Choose = (column) => {
+  for (let row = column.length - 1; row >= 0; row--) if (!column.isNull(row)) return row;
+  return -1;
+};
+
+function chooseExtreme(isBetter: (a: number | bigint, b: number | bigint) => boolean): Choose {
+  return (column) => {
+    const cells = column.cells as unknown as (number | bigint)[];
+    let best = -1;
+    for (let row = 0; row < column.length; row++) {
+      if (column.isNull(row)) continue;
+      if (best < 0 || isBetter(cells[row & column.mask]!, cells[best & column.mask]!)) best = row;
+    }
+    return best;
+  };
+}
+
+function selector(name: string, choose: Choose): NativeBody {
+  return (call) => {
+    const label = call.string("column", "_value");
+    const input = call.stream();
+    // rows of several series lie one series behind the other there
+    const byTime = input instanceof PushedNode && input.state.isGrouped && (name === "first" || name === "last");
+    return streamOf(call, [input], ([tables]) =>
+      eachTable(tables!, (table) => {
+        const column = table.column(label);
+        if (column === undefined) throw missingColumn(label);
+        if ((name === "min" || name === "max") && (column.type === "bool" || column.type === "string")) {
+          throw new FluxError(
+            `invalid use of function: *universe.${name === "min" ? "Min" : "Max"}Selector has no implementation for type ${column.type}`,
+          );
+        }
+        const row = byTime ? chooseByTime(table, name === "first") : choose(column);
+        return row < 0 ? emptyLike(table) : table.slice(row, row + 1);
+      }),
+    );
+  };
+}
+
+function chooseByTime(table: FluxTable, isFirst: boolean): number {
+  const times = table.column("_time");
+  if (times === undefined) return isFirst ? 0 : table.rowCount - 1;
+  return (isFirst ? chooseExtreme((a, b) => a < b) : chooseExtreme((a, b) => a >= b))(times);
+}
+
+export const first = selector("first", chooseFirst);
+export const last = selector("last", chooseLast);
+export const min = selector(
+  "min",
+  chooseExtreme((a, b) => a < b),
+);
+export const max = selector(
+  "max",
+  chooseExtreme((a, b) => a > b),
+);
+
+/** Rows with values that came before are left out. */
+export const unique = operator((call) => {
+  const label = call.string("column", "_value");
+  return (input) =>
+    eachTable(input, (table) => {
+      const column = table.column(label);
+      if (column === undefined) throw missingColumn(label);
+      return table.take(Uint32Array.from(firstRows(column)));
+    });
+});
+
+/** Rows with values that no row before has; null is a value. */
+export function firstRows(column: FluxColumn): number[] {
+  const seen = new Set<unknown>();
+  const rows: number[] = [];
+  for (let row = 0; row < column.length; row++) {
+    const cell = column.isNull(row) ? null : (column.cells as unknown[])[row & column.mask];
+    if (seen.has(cell)) continue;
+    seen.add(cell);
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** Every n-th row. A place below 0 is random in the reference, and the first here: answers stay the same. */
+export const sample = operator((call) => {
+  const n = call.int("n");
+  const pos = call.int("pos", -1);
+  if (n <= 0) throw new FluxError(`n must be a positive integer, but was ${n}`);
+  if (pos >= n) throw new FluxError(`pos must be less than n, but ${pos} >= ${n}`);
+  return (input) =>
+    eachTable(input, (table) => {
+      const rows: number[] = [];
+      for (let row = Math.max(0, pos); row < table.rowCount; row += n) rows.push(row);
+      return table.take(Uint32Array.from(rows));
+    });
+});

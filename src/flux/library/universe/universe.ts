@@ -1,0 +1,63 @@
+// The package whose names every script sees.
+
+import { valuesEqual } from "../../interpret/operators.ts";
+import { LONGEST } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { Duration, FluxArray, FluxRecord, isNull } from "../../values/value.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { aggregateFunction, COUNT, MEAN, mode, SKEW, SPREAD, SUM, stddevOf } from "./aggregates.ts";
+import { CONVERSIONS } from "./conversions.ts";
+import { distinct } from "./distinct.ts";
+import { filter, map, reduce } from "./rows.ts";
+import { first, last, max, min, sample, unique } from "./selectors.ts";
+import { columns, drop, duplicate, group, keep, keys, keyValues, rename, set, sort } from "./shape.ts";
+import { limit, range, tail, union, yieldResult } from "./sources.ts";
+import { UNIVERSE_SOURCE } from "./universe-source.ts";
+import { window } from "./window.ts";
+
+const SCALARS: Readonly<Record<string, NativeBody>> = {
+  now: (call) => call.run.now,
+  die: (call) => {
+    throw new FluxError(call.string("msg"));
+  },
+  length: (call) => BigInt(call.array("arr").items.length),
+  contains: (call) => {
+    const value = call.value("value");
+    return call.array("set").items.some((item) => !isNull(item) && valuesEqual(item, value));
+  },
+  linearBins: (call) => {
+    const [start, width, count] = [call.float("start"), call.float("width"), call.int("count")];
+    const bins = Array.from({ length: Math.max(0, count) }, (_, i) => start + i * width);
+    return new FluxArray(call.bool("infinity", true) ? [...bins, Number.POSITIVE_INFINITY] : bins);
+  },
+  logarithmicBins: (call) => {
+    const [start, factor, count] = [call.float("start"), call.float("factor"), call.int("count")];
+    const bins = Array.from({ length: Math.max(0, count) }, (_, i) => start * factor ** i);
+    return new FluxArray(call.bool("infinity", true) ? [...bins, Number.POSITIVE_INFINITY] : bins);
+  },
+};
+
+function stddevMode(text: string): "sample" | "population" {
+  if (text === "sample" || text === "population") return text;
+  throw new FluxError(`unknown mode: ${text}`);
+}
+
+export const UNIVERSE: LibraryPackage = {
+  path: "universe",
+  name: "universe",
+  source: UNIVERSE_SOURCE,
+  natives: {
+    ...SCALARS,
+    ...CONVERSIONS,
+    inf: { value: LONGEST },
+    location: { value: FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) }) },
+    ...{ columns, distinct, drop, duplicate, filter, first, group, keep, keys, keyValues, last, limit, map, max, min, mode, range, reduce },
+    ...{ rename, sample, set, sort, tail, union, unique, window, yield: yieldResult },
+    count: aggregateFunction(() => COUNT),
+    sum: aggregateFunction(() => SUM),
+    mean: aggregateFunction(() => MEAN),
+    skew: aggregateFunction(() => SKEW),
+    spread: aggregateFunction(() => SPREAD),
+    stddev: aggregateFunction((call) => stddevOf(stddevMode(call.string("mode", "sample")))),
+  },
+};

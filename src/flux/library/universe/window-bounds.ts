@@ -1,0 +1,89 @@
+// Windows of time: where they begin and end, with months and time zones.
+import { addMonths, civilOf, DAY_NS, daysOf, floorDiv } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import type { Location } from "../../values/location.ts";
+import type { Duration } from "../../values/value.ts";
+
+export interface WindowBounds {
+  readonly startNs: bigint;
+  readonly stopNs: bigint;
+}
+
+/** Windows of `every`, each `period` long, moved by `offset`, by the clock of `location`. */
+export class Windows {
+  constructor(
+    readonly every: Duration,
+    readonly period: Duration,
+    private readonly offset: Duration,
+    private readonly location: Location,
+  ) {
+    if (every.months !== 0n && every.ns !== 0n) throw new FluxError("duration used as an interval cannot mix month and nanosecond units");
+    if (every.months === 0n && every.ns === 0n) throw new FluxError("duration used as an interval cannot be zero");
+    if (every.months < 0n || every.ns < 0n) throw new FluxError("duration used as an interval cannot be negative");
+  }
+
+  /** All windows that hold the time, the latest first. */
+  *holding(ns: bigint): Generator<WindowBounds> {
+    // windows that begin after the time hold it only with a negative period
+    let index = this.indexOf(ns) + 1n;
+    for (;;) {
+      const bounds = this.at(index);
+      if (bounds.startNs <= ns) {
+        if (bounds.stopNs <= ns) return;
+        yield bounds;
+      }
+      index--;
+    }
+  }
+
+  /** Windows that overlap [startNs, stopNs), in order. */
+  *overlapping(startNs: bigint, stopNs: bigint): Generator<WindowBounds> {
+    let index = this.indexOf(startNs);
+    while (this.at(index - 1n).stopNs > startNs) index--;
+    while (this.at(index).stopNs <= startNs) index++;
+    for (; ; index++) {
+      const bounds = this.at(index);
+      if (bounds.startNs >= stopNs) return;
+      yield bounds;
+    }
+  }
+
+  /** The window of the number: both ends by the local clock. */
+  private at(index: bigint): WindowBounds {
+    const start = this.localStart(index);
+    const stop = this.period.months === 0n ? start + this.period.ns : addMonths(start, this.period.months) + this.period.ns;
+    return { startNs: this.toUtc(start), stopNs: this.toUtc(stop) };
+  }
+
+  private localStart(index: bigint): bigint {
+    const { every, offset } = this;
+    const origin = every.months === 0n ? index * every.ns : monthStart(index * every.months);
+    return (offset.months === 0n ? origin : addMonths(origin, offset.months)) + offset.ns;
+  }
+
+  private toUtc(localNs: bigint): bigint {
+    return this.location.toUtc(localNs);
+  }
+
+  /** The number of the latest window that begins at or before the time. */
+  private indexOf(ns: bigint): bigint {
+    const local = this.location.toLocal(ns);
+    const { every, offset } = this;
+    const moved = (offset.months === 0n ? local : addMonths(local, -offset.months)) - offset.ns;
+    let index = every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
+    while (this.at(index + 1n).startNs <= ns) index++;
+    while (this.at(index).startNs > ns) index--;
+    return index;
+  }
+}
+
+/** Months since January 1970. */
+function monthIndex(ns: bigint): bigint {
+  const { year, month } = civilOf(Number(floorDiv(ns, DAY_NS)));
+  return BigInt((year - 1970) * 12 + month - 1);
+}
+
+function monthStart(index: bigint): bigint {
+  const year = 1970 + Number(floorDiv(index, 12n));
+  return BigInt(daysOf(year, Number(index) - (year - 1970) * 12 + 1, 1)) * DAY_NS;
+}
