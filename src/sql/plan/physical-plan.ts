@@ -1,4 +1,4 @@
-// The physical plan of one statement over one snapshot: its scans, and either a direct scan or a text for DuckDB.
+// The physical plan of one statement over one snapshot: its scans, and either a direct scan or SQL text for DuckDB.
 import type { QueryParams } from "../../model/query/query.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
@@ -14,38 +14,39 @@ import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
 
-/** A parsed statement, as a plan needs it. */
+/** The properties of a parsed statement that a plan needs. */
 export interface ParsedQuery {
-  /** A tree of the caller's own. */
+  /** A new tree. */
   tree(): QueryNode;
 }
 
 export interface PlanOptions {
   readonly params: QueryParams;
-  /** now() */
+  /** Value of now(). */
   readonly nowNs: bigint;
-  /** Of columns that the statement gives none. */
+  /** Names of unnamed columns. */
   readonly names: ItemNames;
   readonly tables: StatementTables;
-  /** Bytes that functions may make; null: nothing in the statement makes any (cost-limits.ts). */
+  /** Maximum bytes that functions may create; null: no function creates any (cost-limits.ts). */
   readonly functionBytesMax: number | null;
-  /** The statement is described, not run: parameters without a value stay open. */
+  /** Set if the statement is described, not run: parameters without a value stay open. */
   readonly open?: OpenParameters;
-  /** Told when a part of it is done. */
+  /** Called when a stage is complete. */
   readonly onPart?: (part: "fill" | "names" | "rewrite" | "limit") => void;
 }
 
+/** The physical plan of one statement. */
 export class PhysicalPlan {
   private printed: SqlWriter | null = null;
 
   private constructor(
     private readonly query: QueryNode,
     readonly scans: readonly PlannedScan[],
-    /** Columns of the answer; null: DuckDB knows them. */
+    /** Columns of the answer; null: only DuckDB knows them. */
     readonly outputs: readonly OutputColumn[] | null,
-    /** What functions may make at a time. */
+    /** Bytes that functions may create at a time. */
     readonly functionBytes: number,
-    /** Null: DuckDB has something to do. */
+    /** Null: DuckDB is needed. */
     readonly direct: DirectScan<PlannedScan> | null,
   ) {}
 
@@ -58,7 +59,7 @@ export class PhysicalPlan {
     }
   }
 
-  /** The same, while others have their turn between the stages of a long one. */
+  /** The same with pauses between the stages of a long statement. */
   static async inTurns(statement: ParsedQuery, options: PlanOptions, breathe: Breathe): Promise<PhysicalPlan> {
     const stages = PhysicalPlan.stages(statement, options);
     for (;;) {
@@ -89,13 +90,13 @@ export class PhysicalPlan {
     return new PhysicalPlan(query, scans, outputs, functionBytes, tables.isPlain ? null : directScan(query, scans));
   }
 
-  /** The statement for DuckDB. `handles`: those of `scans`, by their places; always the same ones. */
+  /** The statement's text for DuckDB. `handles`: those of `scans`, in order; always the same ones. */
   text(handles: readonly number[]): string {
     this.printed ??= printStatement(this.query, handles);
     return this.printed.text;
   }
 
-  /** The location in the statement of a byte offset in the text; null when nothing before it is marked, or there is no text. */
+  /** The location in the statement of a byte offset in the text; null if nothing before it is marked, or there is no text. */
   sourceOf(byteOffset: number): number | null {
     return this.printed === null ? null : this.printed.sourceOf(byteOffset);
   }

@@ -1,22 +1,23 @@
-// Plans by the shape of their statements: the least recently used go first, within a bound in bytes.
+// Caches plans by the shape of their statements: LRU, limited in bytes.
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import type { Breathe } from "../execute/duck-table.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "../parse/literals.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, type SqlPlan } from "./plan.ts";
 
-/** A template of objects takes about 1.3 bytes a character of the JSON it was made of. */
+/** A template takes about 1.3 bytes per character of the JSON it was created from. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
 
 /** Of a shape with its fixed literals; where there are any, the shape alone has a note of which they are, with `parsed` null. */
 interface Entry {
   readonly fixed: readonly number[];
   readonly parsed: ParsedShape | null;
-  /** Its lists are more than what IN looks in. */
+  /** True if lists other than IN lists occur. */
   readonly needsLists?: boolean;
   readonly bytes: number;
 }
 
+/** The plan cache of one engine. */
 export class PlanCache {
   /** Least recently used first. */
   private readonly entries = new Map<string, Entry>();
@@ -31,7 +32,7 @@ export class PlanCache {
     return this.bytes;
   }
 
-  /** Parses and checks a statement. `breathe` lets others have their turn between the stages of a long one. @throws TsdbError bad_query */
+  /** Parses and checks a statement. `breathe`: lets other statements run between the stages of a long one. @throws TsdbError bad_query */
   async plan(sql: string, breathe: Breathe = () => null): Promise<SqlPlan> {
     checkLimit("characters", sql.length, STATEMENT_LIMITS.charsMax);
     const parser = { serialize: this.serialize, breathe };
@@ -52,7 +53,7 @@ export class PlanCache {
     return makePlan(statement, flat, (await this.known(flat, parser))!);
   }
 
-  /** Null: its lists must be parsed with all that is in them. */
+  /** Returns null if the statement must be parsed with all literals of its lists. */
   private async known({ text, shape, literals }: LiftedText, parser: Parser): Promise<ParsedShape | null> {
     const found = this.find(shape, literals);
     if (found !== null) return found;
@@ -79,7 +80,7 @@ export class PlanCache {
   }
 
   private keep(shape: string, literals: readonly Literal[], parsed: ParsedShape): ParsedShape {
-    // What one statement of the shape showed to be fixed is fixed in all.
+    // Literals found to be fixed in one statement of a shape are fixed in all.
     const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;

@@ -1,4 +1,5 @@
-// A statement parsed and checked. What depends on its shape alone is kept (plan-cache.ts): statements mostly differ in their literals.
+// A parsed and checked statement. Everything that depends on its shape only is cached (plan-cache.ts): statements mostly differ in their
+// literals.
 import { near, TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Breathe } from "../execute/duck-table.ts";
@@ -13,40 +14,40 @@ import { parseTree, type QueryNode } from "../parse/tree.ts";
 import { nameCaches } from "../tables/cache-tables.ts";
 import type { ParsedQuery } from "./physical-plan.ts";
 
-/** `tables`: the tables the statement reads, decoded, each once; those that do not exist are simply not given to run().
- *  `readsCatalog`: it also reads the list of all tables (SHOW, information_schema). `systemTables`: of schema `system`. */
+/** `tables`: the decoded names of the tables read, without duplicates; those that do not exist are not passed to run(). `readsCatalog`:
+ *  it also reads the list of all tables (SHOW, information_schema). `systemTables`: tables of schema `system`. */
 export interface SqlPlan extends CheckResult, ParsedQuery {
   readonly statement: Statement;
   readonly literals: readonly Literal[];
-  /** A tree of the caller's own, with the literals in it. Its locations are for `placeOf`. */
+  /** A new tree with the literals in it. `placeOf` interprets its locations. */
   tree(): QueryNode;
-  /** Where a location of the tree lies in the user's text. */
+  /** The position of a tree's location in the user's text. */
   placeOf(location: number): Place;
-  /** The parts of the name that is written there. */
+  /** The parts of the name at this location. */
   nameAt(location: number): readonly string[];
 }
 
 /** DuckDB's json_serialize_sql. */
 export type Serialize = (sql: string) => Promise<string>;
 
-/** `breathe`: between two stages of a long statement others have their turn. @throws TsdbError when the statement was stopped meanwhile */
+/** `breathe`: lets other statements run between two stages of a long one. @throws TsdbError if the statement was stopped meanwhile */
 export interface Parser {
   readonly serialize: Serialize;
   readonly breathe: Breathe;
 }
 
-/** What statements of one shape have in common. */
+/** The common part of statements with one shape. */
 export interface ParsedShape {
   readonly reads: CheckResult;
   readonly template: Template;
-  /** Length of DuckDB's JSON, for what the template takes in memory. */
+  /** Length of DuckDB's JSON, for estimating the template's memory. */
   readonly jsonChars: number;
 }
 
-/** What was parsed of a statement. */
+/** The parsed parts of a statement. */
 export type PlannedText = Pick<LiftedText, "text" | "literals" | "chars">;
 
-/** Constants of a short statement are short, however often they leave with its rows. */
+/** The constants of a short statement are short, however many rows contain them. */
 const SIMPLE_CHARS_MAX = 16 << 10;
 
 /** Parses and checks a text whose literals are `literals`. @throws TsdbError bad_query with line and column for a syntax error */
@@ -64,6 +65,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   return { reads, template: Template.from(node, text, literals), jsonChars: json.length };
 }
 
+/** The plan of a statement, from its parsed shape. */
 export function makePlan(statement: Statement, lifted: PlannedText, shape: ParsedShape): SqlPlan {
   const { text, literals, chars } = lifted;
   const { template } = shape;
@@ -87,9 +89,9 @@ export function queryOf(json: string, text: EncodedText): QueryNode {
   return first.node;
 }
 
-/** Of DuckDB's message: it may hold a part of the statement. */
+/** Maximum characters of DuckDB's message, which may quote the statement. */
 const SHOWN_CHARS = 200;
-/** Where its tree would be too deep, or its own stack is full. */
+/** DuckDB's errors for a tree that is too deep, or an exhausted stack. */
 const TOO_DEEP = /^Max expression depth limit|^memory exhausted at or near/;
 
 function syntaxError(message: string, position: string | undefined, text: EncodedText): TsdbError {

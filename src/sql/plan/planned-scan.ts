@@ -1,5 +1,5 @@
-// The tables of a statement as its rewrite sees them, and the scans that it asks for. Nothing is read while a statement is planned: its
-// scans are opened by what is planned here (execute/statement-scans.ts).
+// The tables of a statement as the rewriter sees them, and the scans that it requests. Planning reads no data: the planned scans are opened
+// later (execute/statement-scans.ts).
 
 import { aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
@@ -12,7 +12,7 @@ import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
 import { ownColumns } from "../tables/virtual-tables.ts";
 
-/** In tables of less rows groups over all of them are made sooner than DuckDB makes them of the newest. */
+/** Below this row count, aggregating all rows is faster than DuckDB's aggregation of the newest ones. */
 const SMALL_ROWS_END = 1_000_000;
 
 /** What a scan reads. */
@@ -21,19 +21,19 @@ export type ScanSubject =
   | { readonly kind: "groups"; readonly table: string; readonly source: GroupSource }
   | { readonly kind: "own"; readonly schema: string; readonly table: string };
 
-/** Tables as a statement finds them. */
+/** Finds the tables of a statement. */
 export interface StatementTables {
   /** Caches by their keys (cache-tables.ts). */
   readonly find: (name: string) => ScanTable | null;
-  /** DuckDB makes everything, of rows. */
+  /** True: no pushdown; DuckDB computes everything from rows. */
   readonly isPlain: boolean;
   /** The database is `_internal`. */
   readonly isInternal: boolean;
-  /** Choices that turned out wrong, by their places. */
+  /** Numbers of choices that turned out wrong. */
   readonly refused: ReadonlySet<number>;
 }
 
-/** A scan that a statement needs, narrowed by the conditions around it. */
+/** A scan of a statement, narrowed by the conditions around it. */
 export class PlannedScan implements ScanUse {
   range: TimeRange = ALL_TIME;
   tags: ScanUse["tags"] = [];
@@ -44,7 +44,7 @@ export class PlannedScan implements ScanUse {
 
   constructor(
     readonly subject: ScanSubject,
-    /** Its place among the scans of the statement. */
+    /** Its index among the statement's scans. */
     readonly handle: number,
     readonly defs: readonly ColumnDef[],
     readonly columns: EncodedColumns,
@@ -53,7 +53,7 @@ export class PlannedScan implements ScanUse {
   ) {}
 }
 
-/** A user table as the statement sees it. */
+/** A user table referenced by the statement. */
 class KnownTable implements TableDescription {
   readonly defs: readonly ColumnDef[];
   readonly columns: EncodedColumns;
@@ -82,7 +82,7 @@ interface ShownColumns {
   readonly columns: EncodedColumns;
 }
 
-/** Columns in the order of `*`, made once for a table's definition, which is replaced when columns are added. */
+/** Columns in the order of `*`, computed once per table definition, which is replaced when columns are added. */
 const shownOf = new WeakMap<readonly ColumnDef[], ShownColumns>();
 
 function byName(columns: readonly ColumnDef[]): ShownColumns {
@@ -95,6 +95,7 @@ function byName(columns: readonly ColumnDef[]): ShownColumns {
   return shown;
 }
 
+/** The tables and scans of one statement. */
 export class PlannedTables implements TableCatalog {
   readonly scans: PlannedScan[] = [];
   private readonly known = new Map<string, KnownTable | null>();
@@ -159,7 +160,7 @@ export class PlannedTables implements TableCatalog {
   }
 }
 
-/** A column of groups has no id of its own: group keys keep the tag's, all others have none. */
+/** Columns of groups have no ids; group keys keep their tag's. */
 const NO_ID = -1;
 
 /** The groups' columns. */

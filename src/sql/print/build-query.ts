@@ -1,6 +1,7 @@
-// Queries that a rewrite makes: the parts of DuckDB's tree with everything absent that is not said.
+// Builds queries for rewrites: nodes of DuckDB's tree with all optional parts empty.
 import type { ColumnRef, Expression, OrderBy, SelectNode, SubqueryRef, TableRef, Window } from "../parse/tree.ts";
 
+/** A column reference. */
 export function column(...names: string[]): ColumnRef {
   return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: names };
 }
@@ -18,6 +19,7 @@ export interface SelectParts {
   readonly orderBy?: readonly Expression[];
 }
 
+/** A SELECT. */
 export function select({ items, from, where = null, groupBy = [], orderBy = [] }: SelectParts): SelectNode {
   const orders = orderBy.map((expression): OrderBy => ({ type: "ORDER_DEFAULT", null_order: "ORDER_DEFAULT", expression }));
   return {
@@ -36,6 +38,7 @@ export function select({ items, from, where = null, groupBy = [], orderBy = [] }
   };
 }
 
+/** A subquery in FROM. */
 export function subquery(node: SelectNode, alias: string): SubqueryRef {
   return { type: "SUBQUERY", alias, sample: null, subquery: { node }, column_name_alias: [] };
 }
@@ -43,10 +46,10 @@ export function subquery(node: SelectNode, alias: string): SubqueryRef {
 export interface WindowParts {
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly Expression[];
-  /** Rows that are looked at; absent: the function's own. */
+  /** The frame; absent: the function's default. */
   readonly rows?: "up to current" | "after current";
   readonly ignoreNulls?: boolean;
-  /** lag and lead. */
+  /** Default value of lag and lead. */
   readonly otherwise?: Expression;
 }
 

@@ -1,4 +1,4 @@
-// The name of a result column whose expression got none: the expression itself, in the dialect's words and with single spaces.
+// The name of an unnamed result column: the expression itself, in the dialect's words and with single spaces.
 
 import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
 import { comparisonSign } from "./print-expression.ts";
@@ -6,7 +6,7 @@ import { valueText } from "./value-text.ts";
 
 const TEXT_MAX = 200;
 
-/** A readable form of an expression before its rewrite; identifiers as encoded, without quotes. */
+/** A readable form of an expression before its rewrite; identifiers encoded, without quotes. */
 export function displayName(node: Expression): string {
   const text = show(node);
   return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}…`;
@@ -103,7 +103,7 @@ function operatorText(type: string, children: readonly Expression[]): string {
   return `${name ?? type.toLowerCase()}(${list(children)})`;
 }
 
-/** Compound operands stand in parentheses. */
+/** Compound operands are put in parentheses. */
 function operand(node: Expression): string {
   const compound =
     (node.class === "FUNCTION" && node.is_operator && node.children.length > 1) ||

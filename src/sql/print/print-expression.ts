@@ -1,4 +1,4 @@
-// Expressions as SQL text; see print.ts.
+// Prints expressions as SQL text; see print.ts.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { ident } from "../parse/names.ts";
 import type { Expression, FunctionCall, OrderBy, Star, SubqueryExpression, Window } from "../parse/tree.ts";
@@ -104,7 +104,7 @@ export function printExpression(out: SqlWriter, node: Expression): void {
       out.put(node.values.map(valueText).join(", "));
       return;
     case "PARAMETER":
-      // of a statement that is described; else its value has taken its place
+      // only in a described statement; otherwise its value has replaced it
       out.put(`$${node.identifier}`);
       return;
   }
@@ -117,11 +117,11 @@ function join(out: SqlWriter, parts: readonly (string | Expression)[]): void {
   }
 }
 
-/** Of more, DuckDB's rewriter takes time with the square of their number: 1,024 of `(a = 1 AND b = 2)` 2.2 s, in groups 0.07 s. */
+/** With more alternatives DuckDB's rewriter takes quadratic time: 1,024 of `(a = 1 AND b = 2)` take 2.2 s, in groups 0.07 s. */
 const ALTERNATIVES_MAX = 64;
 const GROUP_SIZE = 32;
 
-/** `coalesce(x, NULL)` is x, and its rewriter does not look into one OR from another through it. */
+/** Grouped by `coalesce(x, NULL)`, which equals x but keeps DuckDB's rewriter from merging nested ORs. */
 function printAlternatives(out: SqlWriter, children: readonly Expression[]): void {
   for (let i = 0; i < children.length; i += GROUP_SIZE) {
     out.put(i === 0 ? "(coalesce(" : " OR coalesce(");
@@ -159,13 +159,13 @@ function printCall(out: SqlWriter, node: FunctionCall): void {
   if (node.filter !== null) join(out, [" FILTER (WHERE ", node.filter, ")"]);
 }
 
-/** The tree names a scan by its place among those of its statement, DuckDB by the handle under which it is registered. */
+/** The tree refers to a scan by its index, DuckDB by the handle under which it is registered. */
 function printScan(out: SqlWriter, { children: [place] }: FunctionCall): void {
   if (place?.class !== "CONSTANT") throw new Error("BUG: a scan without a place");
   out.put(`${ident(SCAN_FUNCTION)}(${out.handles[Number(place.value.value)]})`);
 }
 
-/** Arguments, the named ones (`struct_pack(a := 1)`) with their names. */
+/** Arguments, including names (`struct_pack(a := 1)`). */
 function printArguments(out: SqlWriter, children: readonly Expression[]): void {
   children.forEach((child, i) => {
     if (i > 0) out.put(", ");

@@ -1,11 +1,11 @@
-// SQL text from a tree that check.ts has let through. Every operator stands in parentheses, every name in quotes.
+// Prints a tree checked by check.ts as SQL text. All operators are in parentheses, all names in quotes.
 import { ident } from "../parse/names.ts";
 import type { CommonTableExpression, Modifier, QueryNode, SelectNode, TableRef } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
 import { SqlWriter } from "./sql-writer.ts";
 
-/** A statement's text for DuckDB. `handles`: those of its scans, by their places. */
+/** The text of a statement for DuckDB. `handles`: those of its scans, by index. */
 export function printStatement(node: QueryNode, handles: readonly number[]): SqlWriter {
   const out = new SqlWriter(printQuery, handles);
   printQuery(out, node);
@@ -147,7 +147,7 @@ function tableAlias(ref: TableRef, columns: readonly string[]): string {
   return ref.alias === "" ? "" : ` AS ${ident(ref.alias)}${aliasList(columns)}`;
 }
 
-/** A table reference with its alias. Tables have become functions or subqueries by now; CTEs are the only names left. */
+/** A table reference with its alias. Tables have been replaced by functions or subqueries; only CTEs are referred to by name. */
 export function printTable(out: SqlWriter, ref: TableRef): void {
   out.mark(ref.query_location);
   switch (ref.type) {

@@ -1,15 +1,16 @@
-// Text of a statement as it is written, and which part of it came from where.
+// Collects the text of a statement, and the origin of its parts.
 import type { QueryNode } from "../parse/tree.ts";
 
 /** Writes a whole query. */
 export type PrintQuery = (out: SqlWriter, node: QueryNode) => void;
 
+/** The text being printed. */
 export class SqlWriter {
   private written = "";
-  /** Ascending: from `at` characters on, up to the next, the text stems from `location` in the statement. */
+  /** Ascending: the text from character `at` to the next mark originates from `location` in the statement. */
   private readonly marks: { readonly at: number; readonly location: number }[] = [];
 
-  /** `printQuery`: print.ts's, which expressions need for their queries. `handles`: those of the statement's scans, by their places. */
+  /** @param printQuery that of print.ts, needed for queries in expressions @param handles those of the statement's scans, by index */
   constructor(
     private readonly printQuery: PrintQuery,
     readonly handles: readonly number[],
@@ -24,7 +25,7 @@ export class SqlWriter {
     return this;
   }
 
-  /** What follows stems from `location` in the statement. */
+  /** The following text originates from `location` in the statement. */
   mark(location: number | undefined): void {
     if (location !== undefined) this.marks.push({ at: this.written.length, location });
   }
@@ -33,7 +34,7 @@ export class SqlWriter {
     return this.written;
   }
 
-  /** The location in the statement of a byte offset in the text; null when nothing before it is marked. */
+  /** The location in the statement of a byte offset in the text; null if nothing before it is marked. */
   sourceOf(byteOffset: number): number | null {
     const char = Buffer.from(this.written, "utf8").subarray(0, byteOffset).toString("utf8").length;
     return this.marks.findLast(({ at }) => at <= char)?.location ?? null;

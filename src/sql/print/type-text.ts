@@ -3,7 +3,7 @@ import { ident } from "../parse/names.ts";
 import type { SqlType } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";
 
-/** A type name. @throws TsdbError bad_query for types that are no part of the dialect */
+/** A type name. @throws TsdbError bad_query for types outside of the dialect */
 export function typeText(type: SqlType): string {
   const info = type.type_info;
   switch (type.id) {

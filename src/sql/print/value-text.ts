@@ -1,9 +1,9 @@
-// Constants as SQL text, and the numbers that they stand for.
+// Prints constants as SQL text, and reads their numbers.
 import { stringLiteral } from "../parse/names.ts";
 import type { SqlValue } from "../parse/sql-value.ts";
 import { unsupported } from "../parse/unsupported.ts";
 
-/** A constant. Decimals become doubles, as in the dialect; integers keep every digit. */
+/** A constant. Decimals become doubles, as in the dialect; integers keep all digits. */
 export function valueText(value: SqlValue): string {
   if (value.is_null) return "NULL";
   const raw = value.value;
@@ -30,7 +30,7 @@ export function valueText(value: SqlValue): string {
 }
 
 function integerText(value: bigint): string {
-  // 18446744073709551615 would be a HUGEINT; no column is one
+  // otherwise it would be a HUGEINT, which no column is
   if (value > 9223372036854775807n && value <= 18446744073709551615n) return `CAST(${value} AS UBIGINT)`;
   return value < 0n ? `(${value})` : String(value);
 }

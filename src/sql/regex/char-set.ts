@@ -1,6 +1,6 @@
-// Sets of characters as ranges of code points, for what character classes of the dialect's regular expressions compute with sets.
+// Sets of characters as ranges of code points, for set operations in character classes of the dialect's regular expressions.
 
-/** Ascending, apart from each other; both ends belong to a range. */
+/** Ascending and disjoint; both ends are inclusive. */
 export type CharSet = readonly (readonly [first: number, last: number])[];
 
 export const LAST_CODE_POINT = 0x10ffff;
@@ -39,22 +39,22 @@ export function difference(a: CharSet, b: CharSet): CharSet {
   return intersection(a, complement(b));
 }
 
-/** For RE2. */
+/** A character class for RE2. */
 export function classText(set: CharSet): string {
   if (set.length === 0) return `[^\\x{0}-\\x{${LAST_CODE_POINT.toString(16)}}]`;
   return `[${set.map(([first, last]) => `\\x{${first.toString(16)}}-\\x{${last.toString(16)}}`).join("")}]`;
 }
 
-/** All characters in order, without surrogates; made when first needed. */
+/** All characters in order, without surrogates; created on first use. */
 let everyCharacter = "";
 const properties = new Map<string, CharSet | null>();
 
-/** The characters that have a property of Unicode (`L`, `Greek`, `Alphabetic`); null when there is no such property. */
+/** The characters with a Unicode property (`L`, `Greek`, `Alphabetic`); null for an unknown property. */
 export function propertySet(name: string): CharSet | null {
   let set = properties.get(name);
   if (set === undefined) {
     set = computeProperty(name);
-    // names that are none are not kept: there is no end of them
+    // unknown names are not cached: they are unlimited
     if (set !== null) properties.set(name, set);
   }
   return set;

@@ -1,6 +1,6 @@
-// Regular expressions of the dialect (Rust's regex crate) in those of DuckDB (RE2). Both are automata without look-around and without
-// references back; they differ in what \d, \w and \s mean, in ways to write a character, in sets of characters and in replacements.
-// Not carried over: \b knows ASCII letters alone.
+// Translates regular expressions of the dialect (Rust's regex crate) to DuckDB's (RE2). Both are automata without look-around and
+// back-references; they differ in the meaning of \d, \w and \s, in character escapes, in character sets and in replacements. Not
+// translated: \b supports only ASCII letters.
 import { TsdbError } from "../../model/errors.ts";
 import { STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import { type CharSet, charSet, classText, complement, difference, intersection, propertySet, union } from "./char-set.ts";
@@ -8,13 +8,13 @@ import { type CharSet, charSet, classText, complement, difference, intersection,
 export interface Regex {
   /** For RE2. */
   readonly pattern: string;
-  /** One a group in parentheses, in order. */
+  /** One per capture group, in order. */
   readonly groups: readonly RegexGroup[];
 }
 
 export interface RegexGroup {
   readonly name: string | null;
-  /** Whether the group may match and be empty: an empty match is then no sign that the group took no part. */
+  /** True if the group may match the empty text: an empty match then does not mean that the group did not participate. */
   readonly mayBeEmpty: boolean;
 }
 
@@ -22,16 +22,16 @@ export interface RegexGroup {
 const FLAGS = /^[imsUxuR]*$/;
 
 const CHARS_MAX = STATEMENT_LIMITS.patternCharsMax;
-/** Of groups and of brackets in each other. */
+/** Maximum nesting of groups and brackets. */
 const DEPTH_MAX = 250;
-/** Any character, as people write it. */
+/** Common ways to write "any character". */
 const ANY = ["[\\s\\S]", "[\\S\\s]", "[\\d\\D]", "[\\D\\d]", "[\\w\\W]", "[\\W\\w]"];
 
 const DIGIT = "\\p{Nd}";
 const WORD = "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}";
 const SPACE = "\\t-\\r\\x{85}\\p{Z}";
 
-/** @throws TsdbError bad_query for what the dialect refuses */
+/** @throws TsdbError bad_query for patterns that the dialect rejects */
 export function translateRegex(source: string, flags = ""): Regex {
   if (source.length > CHARS_MAX) throw regexError(`longer than ${CHARS_MAX} characters`);
   if (!FLAGS.test(flags)) throw regexError(`unsupported flags '${flags}'`);
@@ -41,7 +41,7 @@ export function translateRegex(source: string, flags = ""): Regex {
   return { pattern: kept === "" ? pattern : `(?${kept})${pattern}`, groups: translator.groups };
 }
 
-/** A replacement (`$1`, `${name}`, `\1`, `$$`) as RE2 writes it: `\1`. Groups that there are not are empty. */
+/** Translates a replacement (`$1`, `${name}`, `\1`, `$$`) to RE2's form `\1`. Unknown groups are empty. */
 export function translateReplacement(text: string, groups: readonly RegexGroup[]): string {
   const group = (name: string): string => {
     const number = /^\d+$/.test(name) ? Number(name) : groups.findIndex((one) => one.name === name) + 1;
@@ -60,7 +60,7 @@ function regexError(what: string): TsdbError {
   return new TsdbError("bad_query", `Execution error: Regular expression did not compile: ${what}`);
 }
 
-/** Long names of properties, of which RE2 knows the short ones. */
+/** Long names of properties, of which RE2 supports the short ones. */
 const PROPERTIES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     letter: "L",
@@ -171,7 +171,7 @@ class Translator {
     const named = /^\?P?<([A-Za-z_][\w.[\]]*)>/.exec(this.chars.slice(this.at, this.at + 100).join(""));
     if (named !== null) {
       this.at += named[0].length;
-      // RE2 knows a group by its place as well, and its names are narrower
+      // RE2 also numbers named groups, and its names are more restricted
       return `(${this.capture(named[1]!)})`;
     }
     const flags = /^\?([imsUxuR]*)(?:-([imsUxuR]+))?([:)])/.exec(this.chars.slice(this.at, this.at + 20).join(""));
@@ -258,7 +258,7 @@ class Translator {
     return `\\${kind}{${PROPERTIES.get(plain.toLowerCase().replace(/[ -]/g, "_")) ?? plain}}`;
   }
 
-  /** `[…]`. What RE2 has no way to write, sets in sets and what they have in common, becomes a list of characters. */
+  /** `[…]`. Nested sets and intersections, which RE2 does not support, are expanded to a list of characters. */
   private characterClass(): string {
     if (ANY.some((text) => this.looksAt(text))) {
       this.at += ANY[0]!.length;
@@ -271,7 +271,7 @@ class Translator {
     return classText(this.nestedClass());
   }
 
-  /** Null: not so simple. */
+  /** Returns null if it is not simple. */
   private simpleClass(): string | null {
     this.at++;
     let out = "[";
@@ -317,7 +317,7 @@ class Translator {
     return set;
   }
 
-  /** The characters of `[…]`, which may hold others and compute with them. */
+  /** The characters of `[…]` with nested sets and set operations. */
   private nestedClass(): CharSet {
     this.enter();
     this.at++;
@@ -364,7 +364,7 @@ class Translator {
     return [[set, last]];
   }
 
-  /** One character, or what an escape stands for. */
+  /** One character, or the set of an escape. */
   private nestedEscape(): number | CharSet {
     const char = this.peek();
     if (char !== "\\") {
@@ -436,7 +436,7 @@ function posixSet(name: string): CharSet {
   return isNegated ? complement(charSet(ranges)) : charSet(ranges);
 }
 
-/** Whether what stands in a group can match nothing at all; true when in doubt. */
+/** True if the body of a group may match the empty text, or if that is uncertain. */
 function mayBeEmpty(body: string): boolean {
   try {
     return new RegExp(`^(?:${body.replace(/\\x\{/g, "\\u{").replace(/\\(p)([A-Z])/gi, "\\$1{$2}")})$`, "u").test("");

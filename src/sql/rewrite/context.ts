@@ -1,5 +1,5 @@
-// What a rewrite works with: the statement's tables, values and references. Calls have expressions in them, and expressions queries: what
-// rewriter.ts and expression.ts import gets those rewritten through the context, so that imports point down.
+// The environment of a rewrite: the statement's tables, values and references. Calls contain expressions, and expressions contain queries:
+// modules imported by rewriter.ts and expression.ts rewrite those through the context, so that imports have one direction.
 import type { QueryParams } from "../../model/query/query.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
@@ -10,49 +10,49 @@ import type { Expression, QueryNode } from "../parse/tree.ts";
 import type { OpenParameters } from "./open-parameters.ts";
 import type { TableReferences } from "./table-references.ts";
 
-/** What a statement's tables are, for the rewriter. */
+/** The statement's tables, as the rewriter uses them. */
 export interface TableCatalog {
-  /** A scan of a user table, registered under a new handle; null when there is no such table. `name` is decoded. */
+  /** A scan of a user table, registered under a new handle; null if there is no such table. `name` is decoded. */
   scanTable(name: string): ScanUse | null;
-  /** The same for a table of information_schema or system. */
+  /** The same for a virtual table of information_schema or system. */
   scanOwn(schema: string, name: string): OwnScan | null;
-  /** A user table, with its columns in the order of `*`; null when there is no such table. */
+  /** A user table, with its columns in the order of `*`; null if there is no such table. */
   describe(name: string): TableDescription | null;
-  /** Begins a choice that may turn out wrong when the storage is asked, and gives its place; null: it has. */
+  /** Starts a choice that may turn out wrong when the scan is opened, and returns its number; null: it did in an earlier attempt. */
   choose(): number | null;
-  /** A scan of groups of a user table's rows, registered under a new handle; null when the statement has to do without. */
+  /** A scan of groups of a user table's rows, registered under a new handle; null if that is not possible. */
   groups(name: string, source: GroupSource): ScanUse | null;
 }
 
-/** A scan of a table of information_schema or system. */
+/** A scan of a virtual table. */
 export interface OwnScan {
   readonly scan: ScanUse;
   readonly columns: readonly SystemColumn[];
 }
 
-/** A user table as the catalog describes it. */
+/** A user table in the catalog. */
 export interface TableDescription {
   readonly defs: readonly ColumnDef[];
   readonly columns: EncodedColumns;
-  /** Groups over all its rows are made sooner than DuckDB makes them of the newest. */
+  /** True if aggregating all its rows is faster than DuckDB's aggregation of the newest ones. */
   readonly isSmall: boolean;
-  /** No row has another time. Absent: unknown. */
+  /** Contains the times of all rows. Absent: unknown. */
   readonly times?: TimeRange | undefined;
 }
 
-/** What the statement that is rewritten depends on. */
+/** The input of a rewrite. */
 export interface RewriteInput {
   readonly tables: TableCatalog;
   readonly params: QueryParams;
-  /** now() */
+  /** Value of now(). */
   readonly nowNs: bigint;
-  /** How often the statement names each WITH entry. */
+  /** Number of references to each WITH entry. */
   readonly references: TableReferences;
-  /** The statement is described, not run: parameters without a value stay open. */
+  /** Set if the statement is described, not run: parameters without a value stay open. */
   readonly open?: OpenParameters | undefined;
 }
 
-/** The input of a rewrite, and the rewriter itself. */
+/** The input of a rewrite, and the recursive rewrite functions. */
 export interface RewriteContext extends RewriteInput {
   /** Rewrites an expression. */
   expression(node: Expression, scope: Scope): Typed;

@@ -1,4 +1,4 @@
-// Expressions, bottom-up: children first, then the rule for the node. A rule gives DuckDB's expression and the kind of its value.
+// Rewrites expressions bottom-up: children first, then the rule for the node. A rule returns DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
 import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
@@ -22,6 +22,7 @@ import { rewriteParameter } from "./values/parameter.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
 
+/** Rewrites an expression. */
 export function rewriteExpression(node: Expression, context: RewriteContext, scope: Scope): Typed {
   switch (node.class) {
     case "COLUMN_REF": {
@@ -81,7 +82,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
   }
 }
 
-/** A value where a condition is expected: a boolean column says something about itself, a constant nothing. */
+/** A value used as a condition: a boolean column gives a hint, a constant none. */
 export function asCondition(value: Typed): Typed {
   if (value.hints !== undefined || value.kind !== "boolean") return value;
   if (value.boolean === true) return { ...value, hints: [], isExact: true };
@@ -89,7 +90,7 @@ export function asCondition(value: Typed): Typed {
   return hint === null ? value : condition(value.node, [hint]);
 }
 
-/** What holds when one of several conditions does: what all of them say something about, taken together. */
+/** The hints of alternatives: conditions that every alternative makes on the same column, combined. */
 function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], areExact: boolean): Typed {
   const [first = [], ...others] = alternatives;
   const byColumn = others.map(firstByColumn);
@@ -100,17 +101,17 @@ function anyOf(node: Expression, alternatives: readonly (readonly Hint[])[], are
     if (hint.kind === "tag") return [{ ...hint, values: [hint, ...same].flatMap((other) => (other?.kind === "tag" ? other.values : [])) }];
     return [same.reduce<Hint>((union, other) => unite(union, other!), hint)];
   });
-  // Lists of values of one tag join to one list; ranges may leave a gap between them.
+  // Value lists of one tag combine exactly; ranges may leave a gap.
   const isExact = areExact && hints.length === 1 && hints[0]!.kind === "tag" && alternatives.every(({ length }) => length === 1);
   return { node, kind: "boolean", hints, isExact };
 }
 
-/** What of a scan a hint speaks of; null: two of them are not put together. */
+/** The column of a hint; null: such hints cannot be combined. */
 function columnOf(hint: Hint): number | "time" | null {
   return hint.kind === "time" ? "time" : hint.kind === "tag" ? hint.columnId : null;
 }
 
-/** Of each column the first hint. */
+/** The first hint per column. */
 function firstByColumn(hints: readonly Hint[]): Map<ScanUse, Map<number | "time", Hint>> {
   const found = new Map<ScanUse, Map<number | "time", Hint>>();
   for (const hint of hints) {
@@ -130,7 +131,7 @@ function unite(a: Hint, b: Hint): Hint {
   return { ...a, range: { minNs, maxNs } };
 }
 
-/** Names that DuckDB would answer with things of its own when no column has them. */
+/** Names that DuckDB interprets as session functions if no column has them. */
 const SESSION_NAMES: ReadonlySet<string> = new Set([
   "current_catalog",
   "current_role",
@@ -204,14 +205,14 @@ function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, conte
   return column === undefined ? typed({ ...node, child }, "unknown") : withClock(typed({ ...node, child }, column.kind), [column]);
 }
 
-/** What IN looks for. Several values in parentheses are no struct there. */
+/** The values of IN. Several values in parentheses are not a struct there. */
 function rewriteSought(node: Expression, context: RewriteContext, scope: Scope): Expression {
   if (node.class !== "FUNCTION" || node.function_name !== "row") return rewriteExpression(node, context, scope).node;
   return { ...node, children: node.children.map((child) => rewriteExpression(child, context, scope).node) };
 }
 
 function rewriteStar(node: Star, context: RewriteContext, scope: Scope): Star {
-  // a value never stands for a name
+  // a parameter cannot be a name
   if (node.expr !== null && someNode(node.expr, (part) => part.class === "PARAMETER")) throw unsupported("a placeholder in COLUMNS");
   return {
     ...node,

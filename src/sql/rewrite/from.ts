@@ -1,4 +1,4 @@
-// FROM: tables become calls of the scan function under their own names, and the relations they make are what names resolve to.
+// Rewrites FROM: tables become calls of the scan function under their own names, and their relations are the scope of names.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { clockOf, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
@@ -21,6 +21,7 @@ export interface From {
 
 const NOTHING: Narrowable = new Map();
 
+/** Rewrites a table reference and returns its relations. */
 export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
   switch (ref.type) {
     case "EMPTY":
@@ -51,7 +52,7 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   if (ref.schema_name === "" && ref.catalog_name === "") {
     const cte = ctes.get(ref.table_name);
     if (cte !== undefined) {
-      // what one reference does not want another may
+      // other references may need rows that this one excludes
       const isOnly = ref.sample === null && context.references.count(ref.table_name) === 1;
       const relations = [{ alias, columns: renameColumns(cte.columns, ref.column_name_alias) }];
       return { ref, relations, narrowable: isOnly ? cte.narrowable : NOTHING };
@@ -63,11 +64,11 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   if (scan === null) throw ref.cache === undefined ? unknownTable("public", schema, table) : unknownCache(ref.cache, "cache");
   const columns = scan.columns.map(({ name, type }, index): OutputColumn => ({ name, kind: kindOfColumn(type), source: { scan, index } }));
   const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
-  // A sample is taken of the whole table
+  // a sample is taken from the whole table
   return { ref: scanOf(scan, alias, ref), relations, narrowable: ref.sample === null ? new Map([[scan, "always"]]) : NOTHING };
 }
 
-/** A table of information_schema or system: a scan, inside a query where its columns have types that a scan has not. */
+/** A virtual table: a scan, within a query if its columns have types that scans lack. */
 function rewriteVirtualTable(ref: BaseTable, { schema, table }: TableName, alias: string, context: RewriteContext): From {
   const own = context.tables.scanOwn(schema, table);
   if (own === null) throw unknownTable("public", schema, table);
@@ -96,7 +97,7 @@ function selectFrom(from_table: TableRef, select_list: Expression[]): SelectNode
   };
 }
 
-/** The call that reads a scan, in the place of a table. */
+/** The call that reads a scan, replacing a table. */
 export function scanOf(scan: ScanUse, alias: string, { sample, column_name_alias, query_location }: BaseTable): TableFunctionRef {
   return {
     type: "TABLE_FUNCTION",
@@ -111,7 +112,7 @@ export function scanOf(scan: ScanUse, alias: string, { sample, column_name_alias
 function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
   const scope = new Scope([], outer, ctes);
   const rows = ref.values.map((row) => row.map((value) => rewriteExpression(value, context, scope)));
-  // Integers are 64 bits wide in the dialect; DuckDB would take the narrowest type of the literals.
+  // Integers are 64 bits wide in the dialect; DuckDB would use the narrowest type of the literals.
   ref.values = rows.map((row) => row.map(wideConstant));
   if (ref.expected_names.length === 0) ref.expected_names = (rows[0] ?? []).map((_, i) => `column${i + 1}`);
   const columns = ref.expected_names.map(
@@ -130,13 +131,13 @@ function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, sc
   ref.function.children = ref.function.children.map((child) => {
     const { node, kind } = rewriteExpression(child, context, scope);
     isTimes ||= kind !== "integer";
-    // DuckDB's series of times are series of microseconds
+    // DuckDB's series of times have microseconds
     return kind === "time" ? castTo(node, "TIMESTAMP") : node;
   });
   const name = ref.function.function_name;
   const alias = ref.alias !== "" ? ref.alias : name;
   if (name !== "range" && name !== "generate_series") return { ref, relations: [{ alias, columns: null }], narrowable: NOTHING };
-  // DuckDB's column has the name of the function
+  // DuckDB names the column after the function
   if (ref.column_name_alias.length === 0) {
     ref.alias = alias;
     ref.column_name_alias = ["value"];
@@ -145,7 +146,7 @@ function rewriteTableFunction(ref: TableFunctionRef, context: RewriteContext, sc
   return { ref, relations: [{ alias, columns }], narrowable: NOTHING };
 }
 
-/** `unnest(a, b)`: the lists side by side, the shorter one filled up with NULLs. */
+/** `unnest(a, b)`: the lists side by side, the shorter one extended by NULLs. */
 function rewriteUnnest(ref: TableFunctionRef, context: RewriteContext, scope: Scope): From {
   const { alias, sample, function: unnest, column_name_alias } = ref;
   const lists = unnest.children.map((child) => rewriteExpression(child, context, scope));
@@ -162,7 +163,7 @@ function rewriteUnnest(ref: TableFunctionRef, context: RewriteContext, scope: Sc
 
 function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, ctes: CteMap): From {
   const left = rewriteFrom(join.left, context, outer, ctes);
-  // The right side may use the columns of the left (LATERAL).
+  // the right side may use columns of the left (LATERAL)
   const right = rewriteFrom(join.right, context, new Scope(left.relations, outer, ctes), ctes);
   join.left = left.ref;
   join.right = right.ref;
@@ -177,7 +178,7 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
     if (join.ref_type === "REGULAR") applyJoinHints(join.join_type, hints, left.narrowable, right.narrowable);
     join.condition = node;
   }
-  // Which row an ASOF or positional join picks depends on the rows that a condition after it would drop.
+  // The row that an ASOF or positional join selects depends on rows that a later condition would remove.
   const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";
   return {
     ref: join,
@@ -186,7 +187,7 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   };
 }
 
-/** Whether a join's row may have none of that side in it. */
+/** True if a joined row may lack that side. */
 function mayMiss({ join_type, ref_type }: Join, side: "LEFT" | "RIGHT"): boolean {
   if (ref_type === "POSITIONAL") return true;
   return !["INNER", "SEMI", "ANTI", side].includes(join_type);
@@ -196,7 +197,7 @@ function optional({ columns, ...relation }: Relation): Relation {
   return { ...relation, columns: columns?.map((column) => ({ ...column, isOptional: true })) ?? null };
 }
 
-/** The columns `*` stands for; null when some are unknown. */
+/** The columns of `*`; null if some are unknown. */
 export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
   if (star.columns || star.rename_list.length > 0) return null;
   const relations = star.relation_name === "" ? scope.relations : scope.relations.filter(({ alias }) => alias === star.relation_name);
@@ -211,6 +212,6 @@ export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
     }
   }
   if (!relations.some(({ sharesColumns }) => sharesColumns)) return columns;
-  // the places of shared columns are DuckDB's to say
+  // DuckDB determines the positions of shared columns
   return new Set(columns.map(({ name }) => name)).size === columns.length ? columns : null;
 }

@@ -1,4 +1,4 @@
-// Function calls: renames, the rules of time-function.ts, and what kind of value comes out.
+// Rewrites function calls: renames, the rules of time-function.ts, and the kind of the result.
 
 import { decimalOf, isUnsigned } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
@@ -28,6 +28,7 @@ import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
 import { commonKind } from "./values/common-type.ts";
 
+/** Rewrites a call. */
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
   const { rewritten, args, orders } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
@@ -38,7 +39,7 @@ export function rewriteFunction(node: FunctionCall, context: RewriteContext, sco
   return { ...withClock(typed(rewritten, resultKind(name, args)), args), ...keptType(name, args) };
 }
 
-/** The least and the greatest of tags are plain texts. */
+/** The minimum and maximum of tags are plain texts. */
 function keptType(name: string, args: readonly Typed[]): TypeNote {
   if (name === "unnest") return itemType(args[0] ?? {});
   if (!FIRST_ARGUMENT.has(name)) return {};
@@ -47,13 +48,13 @@ function keptType(name: string, args: readonly Typed[]): TypeNote {
 
 const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
 
-/** An argument of a call; an open parameter as what the call needs there. */
+/** An argument of a call; an open parameter gets the type that the call requires. */
 export function rewriteArgument(node: FunctionCall, place: number, context: RewriteContext, scope: Scope): Typed {
   const value = context.expression(node.children[place]!, scope);
   return context.open?.argument(node, place, value) ?? value;
 }
 
-/** The call under DuckDB's name, and its arguments. */
+/** The call with DuckDB's name, and its arguments. */
 function rewriteParts(
   node: FunctionCall,
   context: RewriteContext,
@@ -61,18 +62,18 @@ function rewriteParts(
 ): { rewritten: FunctionCall; args: Typed[]; orders: Typed[] } {
   const args = node.children.map((child, place) => {
     const value = rewriteArgument(node, place, context, scope);
-    // the name of a named argument
+    // keeps the name of a named argument
     return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
   });
   const rewritten: FunctionCall = {
     ...node,
     function_name: RENAMED_FUNCTIONS[node.function_name] ?? node.function_name,
-    // of a literal in an aggregate the type is the answer's
+    // an aggregate's result has the type of a literal argument
     children: args.map((arg) => (isAggregateCall(node) ? wide(arg) : arg.node)),
     filter: node.filter === null ? null : context.expression(node.filter, scope).node,
     order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
   };
-  // an order may be a number, which is a value here
+  // a number in ORDER BY is a value here
   const orders = node.order_bys.orders.map(({ expression }, i) => ({
     ...context.expression(expression, scope),
     node: rewritten.order_bys.orders[i]!.expression,
@@ -107,13 +108,13 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
   return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
 }
 
-/** A decimal, and a number of 32 bits and less, stays as wide as it is. */
+/** Decimals and numbers of at most 32 bits keep their width. */
 function signed(node: FunctionCall, value: Typed): Typed {
   const arrow = decimalOf(value) === null ? narrowType(value) : value.arrow!;
   return { ...typed(node, value.kind === "time" ? "unknown" : value.kind), ...(arrow === null ? {} : { arrow }) };
 }
 
-/** Texts, lists, a list and an element; NULL is one of the other side's kind. */
+/** Texts, lists, or a list and an element; NULL has the other operand's kind. */
 function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed): Typed {
   const lists = [left, right].filter(({ kind }) => kind === "list");
   if (lists.length === 2 && left.depth !== undefined && right.depth !== undefined && left.depth !== right.depth) {
@@ -134,7 +135,7 @@ function joinedList(name: string, args: readonly Typed[], list: Typed): Typed {
   return { node: call(name, args.map(wide)), kind: "list", ...(list.depth === undefined ? {} : { depth: list.depth }) };
 }
 
-/** Integers without a sign, which DuckDB's minus would let go round, and those of which it is not known. */
+/** Possibly unsigned integers, for which DuckDB's minus would wrap around. */
 function mayHaveNoSign(value: Typed): boolean {
   if (isUnsigned(value)) return true;
   const { node, kind, source, arrow } = value;
@@ -161,7 +162,7 @@ const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
   "~": "integer",
 };
 
-/** Functions that give back one of their values. */
+/** Functions that return one of their arguments. */
 const FIRST_ARGUMENT = new Set(
   `any_value arbitrary arg_max arg_min first first_value greatest lag last last_value lead least list_extract max max_by min min_by mode nth_value
    nullif ifnull quantile_disc`.split(/\s+/),
@@ -183,7 +184,7 @@ const BOOLEANS = new Set(
 
 const BINARIES = new Set("unhex from_hex from_base64 unbin from_binary".split(" "));
 
-/** The kind of a function's value; "unknown" is always right. */
+/** The kind of a function's result; "unknown" is always valid. */
 export function resultKind(name: string, args: readonly Typed[]): Kind {
   const first = args[0]?.kind ?? "unknown";
   if (FIRST_ARGUMENT.has(name))

@@ -1,14 +1,14 @@
-// What items of a select list are called.
+// Names of select list items.
 import { decodeNames, encodeName } from "../parse/names.ts";
 import type { Expression } from "../parse/tree.ts";
 import { displayName } from "../print/display-name.ts";
 
-/** The name that a select list gives an item; null when the item has its own. */
+/** The name that an item gets; null if it has its own. */
 export function itemAlias(item: Expression): string | null {
   return item.alias !== "" ? item.alias : defaultAlias(item);
 }
 
-/** The name of an expression without one, as the user wrote it; null for columns, which keep theirs, and for what makes several columns. */
+/** The name of an unnamed expression in the user's words; null for columns, which keep theirs, and for expressions with several columns. */
 function defaultAlias(item: Expression): string | null {
   if (item.class === "COLUMN_REF" || item.class === "STAR" || containsStar(item)) return null;
   return encodeName(decodeNames(displayName(item)));

@@ -1,5 +1,4 @@
-// A SELECT over one table, looked at before its rewrite: what names in it mean, what its WHERE clause says of rows, what its groups are.
-// Nothing is changed and nothing is read.
+// Analyses a SELECT over one table before its rewrite: name resolution, WHERE conditions, groups. Changes and reads nothing.
 
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
@@ -15,27 +14,28 @@ import { intersect } from "./pushdown/narrow.ts";
 import { type PushedDown, pushDown } from "./pushdown/where.ts";
 import { someNode } from "./walk.ts";
 
-/** Thrown when a part of a SELECT is not what is looked for. */
+/** Thrown if a SELECT does not have the required form. */
 export class Unfit extends Error {}
 
-/** One for all: a stack is dear, and nobody reads it. */
+/** A constant: creating stacks is expensive, and nobody reads this one. */
 const UNFIT = new Unfit();
 
 export function unfit(): never {
   throw UNFIT;
 }
 
-/** Functions whose value differs from call to call. */
+/** Functions with a different value per call. */
 const VOLATILE: ReadonlySet<string> = new Set(["random", "gen_random_uuid", "uuid", "uuidv4", "uuidv7"]);
 
+/** A SELECT whose FROM is one table. */
 export class OneTable {
-  /** The table as rows, for finding out what names mean. */
+  /** The table as a scan of rows, for name resolution. */
   readonly rows: ScanUse;
   readonly isSmall: boolean;
   readonly alias: string;
   /** Names of the select list's items; null: the item has its own. */
   readonly itemNames: readonly (string | null)[];
-  /** As it was before anything of the SELECT was changed. */
+  /** Before any change of the SELECT. */
   private readonly where: Expression | null;
   private readonly scope: Scope;
   private readonly items = new Map<string, Expression>();
@@ -80,7 +80,7 @@ export class OneTable {
     });
   }
 
-  /** Null: it reads something else, or a sample. */
+  /** Returns null if it reads something else, or a sample. */
   static of(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): OneTable | null {
     const from = node.from_table;
     if (from.type !== "BASE_TABLE" || from.sample !== null || node.sample !== null || from.column_name_alias.length > 0) return null;
@@ -90,7 +90,7 @@ export class OneTable {
     return description === null ? null : new OneTable(node, from, table, description, context, outer, ctes);
   }
 
-  /** The WHERE clause. @throws Unfit, TsdbError */
+  /** The pushed-down WHERE clause. @throws Unfit, TsdbError */
   get pushedDown(): PushedDown {
     this.pushedDown_ ??= this.pushDown();
     return this.pushedDown_;
@@ -105,13 +105,13 @@ export class OneTable {
     }
   }
 
-  /** The times of rows that pass WHERE; all, while the conditions themselves are looked at. */
+  /** The times of rows that pass WHERE; all times while the conditions themselves are rewritten. */
   private knownTimes(): TimeRange {
     const { times = ALL_TIME } = this.description;
     return this.isPushingDown ? times : intersect(this.pushedDown.range, times);
   }
 
-  /** What an expression over rows is. Queries inside would be rewritten for good. @throws Unfit, TsdbError */
+  /** Rewrites a copy of an expression over rows; must not contain queries, which are rewritten in place. @throws Unfit, TsdbError */
   rewrite(node: Expression): Typed {
     let value = this.isPushingDown ? undefined : this.rewritten.get(node);
     if (value !== undefined) return value;
@@ -125,24 +125,24 @@ export class OneTable {
     return this.scope.resolve(names);
   }
 
-  /** The column of the table that an expression names; null for anything else. */
+  /** The table's column denoted by an expression; null for anything else. */
   column(node: Expression): ColumnDef | null {
     if (node.class !== "COLUMN_REF") return null;
     const { source } = this.resolve(node.column_names);
     return source?.scan === this.rows ? this.rows.defs[source.index]! : null;
   }
 
-  /** The item of the select list that is called so. */
+  /** The select list item with this name. */
   item(node: Expression): Expression | undefined {
     return node.class === "COLUMN_REF" && node.column_names.length === 1 ? this.items.get(node.column_names[0]!) : undefined;
   }
 
-  /** The item of the select list at a place counted from 1. */
+  /** The select list item at a position, counted from 1. */
   itemAt(node: Expression): Expression | undefined {
     return node.class === "CONSTANT" ? this.node.select_list[Number(node.value.value) - 1] : undefined;
   }
 
-  /** Whether all rows of a series have the same value of it: an expression over tags. */
+  /** True if the value is equal in all rows of a series: an expression over tags. */
   isOfSeries(node: Expression): boolean {
     return !someNode(node, (part) => {
       switch (part.class) {

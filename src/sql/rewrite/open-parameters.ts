@@ -1,16 +1,16 @@
-// Parameters without a value, which a statement that is described keeps. Where a rule takes nothing but a constant, or chooses by the kind
-// of its argument, a constant stands in: what it is decides nothing of the answer's columns.
+// Parameters without values in a described statement. Where a rule requires a constant, or depends on its argument's kind, a constant
+// stands in: its value does not affect the result columns.
 import type { ResultField, ResultType } from "../../model/query/result-batch.ts";
 import type { Typed } from "../bind/kind.ts";
 import type { FunctionCall, Parameter } from "../parse/tree.ts";
 import { floatConstant, stringConstant } from "../parse/tree.ts";
 import { timeConstant } from "./time/time-value.ts";
 
-/** What an argument is: an interval, a time, the name of a unit, of a zone, a share of 1. */
+/** Expected arguments: an interval, a time, the name of a unit or zone, a fraction of 1. */
 type Wanted = "stride" | "time" | "unit" | "zone" | "share";
 
 const BIN: readonly Wanted[] = ["stride", "time", "time"];
-/** The arguments of functions; of an aggregate the value that ORDER BY names comes first. */
+/** Expected arguments by function; for aggregates the ORDER BY value is first. */
 const ARGUMENTS: Readonly<Record<string, readonly (Wanted | null)[]>> = {
   date_bin: BIN,
   date_bin_gapfill: BIN,
@@ -30,7 +30,8 @@ const ARGUMENTS: Readonly<Record<string, readonly (Wanted | null)[]>> = {
 const UTF8: ResultType = { kind: "utf8" };
 const text = (value: string) => (): Typed => ({ node: stringConstant(value), kind: "string", text: value });
 
-/** A type that drivers can bind, and the constant. Not every driver makes intervals, and a text is as good; a long one makes few bins. */
+/** A type that drivers can bind, and the stand-in constant. Not all drivers support intervals, so a text is used; a long one yields few
+ *  bins. */
 const STAND_INS: Readonly<Record<Wanted, { readonly type: ResultType; readonly make: () => Typed }>> = {
   stride: { type: UTF8, make: text("10000 days") },
   time: { type: { kind: "timestamp", unit: "ns", zone: null }, make: () => timeConstant(0n) },
@@ -39,19 +40,20 @@ const STAND_INS: Readonly<Record<Wanted, { readonly type: ResultType; readonly m
   share: { type: { kind: "float", bits: 64 }, make: () => ({ node: floatConstant(0.5), kind: "float", number: 0.5 }) },
 };
 
-/** DuckDB numbers names without gaps, also where parameters are left out before it sees them. */
+/** DuckDB numbers parameters without gaps, even if some are removed before. */
 const PREFIX = "p";
 
+/** The open parameters of one statement. */
 export class OpenParameters {
-  /** Those that have a stand-in. */
+  /** Types of parameters that have a stand-in. */
   private readonly types = new Map<string, ResultType>();
 
-  /** The parameter for DuckDB, which says its type. */
+  /** The parameter itself; DuckDB determines its type. */
   kept(node: Parameter): Typed {
     return { node: { ...node, identifier: PREFIX + node.identifier }, kind: "unknown" };
   }
 
-  /** The argument of a call at a place, or what stands in for it. */
+  /** The argument of a call at a position, or its stand-in. */
   argument(call: FunctionCall, place: number, value: Typed): Typed {
     const { function_name: name, order_bys } = call;
     const wanted = Object.hasOwn(ARGUMENTS, name) ? ARGUMENTS[name]![place + Math.min(1, order_bys.orders.length)] : undefined;
@@ -61,7 +63,7 @@ export class OpenParameters {
     return make();
   }
 
-  /** All of a statement, in the order of `names`. `known`: those that DuckDB has seen. */
+  /** All parameters of a statement, in the order of `names`. `known`: those that DuckDB has seen. */
   fields(names: readonly string[], known: readonly ResultField[]): ResultField[] {
     const types = new Map(this.types);
     for (const { name, type } of known) if (type.kind !== "null" || !types.has(nameOf(name))) types.set(nameOf(name), type);

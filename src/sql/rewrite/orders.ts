@@ -1,4 +1,4 @@
-// ORDER BY and the like, where a number in the statement is a place in the select list.
+// Rewrites ORDER BY and similar clauses, where a literal number is a position in the select list.
 import type { Scope } from "../bind/scope.ts";
 import type { Expression, OrderBy } from "../parse/tree.ts";
 import { castTo } from "../parse/tree.ts";
@@ -8,7 +8,7 @@ export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContex
   return orders.map((order) => ({ ...order, expression: rewriteUnlessNumber(order.expression, context, scope) }));
 }
 
-/** A number in the statement is a place in the select list; one that comes as a parameter is a value. */
+/** A literal number is a position in the select list; a parameter is a value. */
 export function rewriteUnlessNumber(node: Expression, context: RewriteContext, scope: Scope): Expression {
   if (node.class === "CONSTANT") return node;
   const rewritten = context.expression(node, scope).node;

@@ -1,5 +1,5 @@
-// From the checked tree of the dialect to a tree DuckDB understands: tables become scans, parameters and now() constants, operators on
-// times keep their nanoseconds. Works in place on a tree of its own.
+// Rewrites the checked tree of the dialect to a tree for DuckDB: tables become scans, parameters and now() constants, time operators keep
+// nanoseconds. Changes the given tree in place.
 
 import type { TimeRange } from "../../model/query/scan.ts";
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
@@ -50,7 +50,7 @@ function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Scope | n
     }
     case "RECURSIVE_CTE_NODE": {
       const left = rewriteQuery(node.left, context, outer, ctes);
-      // later rows are made of earlier ones: they need not be as the table's
+      // later rows are computed from earlier ones, so table properties do not apply
       const columns = left.columns?.map(({ source: _, times: __, numbers: ___, ...column }) => column) ?? null;
       const derived: Derived = { columns: renameColumns(columns, node.aliases), narrowable: NOTHING };
       rewriteQuery(node.right, context, outer, CteScope.inside(ctes).with(node.cte_name, derived));
@@ -83,7 +83,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   if (node.where_clause !== null)
     node.where_clause = rewriteWhere(node.where_clause, context, scope, node.sample === null ? from.narrowable : null);
   scope.timeRange = times;
-  // A bare number is the place of a column and stays as it is.
+  // A literal number is the position of a column and stays.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
   if (node.having !== null) node.having = rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope).node;
   if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
@@ -91,7 +91,7 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   return { columns: isFirstOfEach ? (columns?.map(withoutMark) ?? null) : columns, narrowable };
 }
 
-/** Of DISTINCT ON: the vendor makes its columns by an aggregate, which keeps no marks. */
+/** For DISTINCT ON: the vendor computes its columns by an aggregate, which drops marks. */
 function withoutMark(column: OutputColumn): OutputColumn {
   return { ...column, mark: null, ...(isDictionary(column) ? { arrow: DICTIONARY } : {}) };
 }
@@ -100,7 +100,7 @@ function hasDistinctOn({ modifiers }: SelectNode): boolean {
   return modifiers.some((modifier) => modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length > 0);
 }
 
-/** HAVING with names that are a column of FROM and an alias as the column: DuckDB would take the alias. */
+/** HAVING with names that are both a column of FROM and an alias resolved to the column: DuckDB would use the alias. */
 function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): Expression {
   if (node.class === "LAMBDA") return node;
   if (node.class !== "COLUMN_REF") return mapChildren(node, (child) => qualifiedColumns(child, select, scope));
@@ -110,7 +110,7 @@ function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): E
   return relation === null ? node : { ...node, column_names: [relation.alias, name!] };
 }
 
-/** What is left of a WHERE clause when the scans have been narrowed by it. `narrowable` null: the rows are sampled before. */
+/** The rest of a WHERE clause after narrowing the scans. `narrowable` null: the rows were sampled before. */
 function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
@@ -121,12 +121,12 @@ function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, 
   return conjunction(left);
 }
 
-/** The times of rows that pass a WHERE clause, the same whenever it is asked: equal expressions must stay equal. */
+/** The times of rows that pass a WHERE clause; always the same object, so that equal expressions stay equal. */
 function timesUnder(where: Expression | null, context: RewriteContext, scope: Scope): (scan: ScanUse) => TimeRange {
   const known = new Map<ScanUse, TimeRange>();
   let hints: readonly Hint[] | null = null;
   return (scan) => {
-    // while the conditions themselves are looked at, nothing is known
+    // unknown while the conditions themselves are rewritten
     const outer = scope.timeRange;
     scope.timeRange = timesOfScan;
     hints ??= (where === null ? [] : conjuncts(where))
@@ -153,7 +153,7 @@ function rewriteSelectList(
   let shown = node.select_list.filter(({ class: kind }) => kind !== "STAR").length;
   node.select_list = node.select_list.map((item) => {
     const alias = itemAlias(item);
-    // the alias is the column's, not that of an argument of what a rule makes of the expression
+    // the alias belongs to the column, not to an argument within the rewritten expression
     const typed = shownInterval(rewriteExpression(withAlias(item, ""), context, scope));
     if (typed.node.class === "STAR") {
       const columns = starColumns(typed.node, scope);
@@ -190,13 +190,13 @@ function isNeverNull(item: Expression): boolean {
   return item.class === "FUNCTION" && (item.function_name === "count" || item.function_name === "count_star");
 }
 
-/** A column, a cast or its negative is as wide as the statement says. */
+/** True for a column, a cast or its negation, whose width the statement determines. */
 function hasOwnWidth(item: Expression): boolean {
   if (item.class === "FUNCTION" && item.is_operator && item.children.length === 1) return item.children[0]!.class === "CAST";
   return item.class === "CAST" || item.class === "COLUMN_REF";
 }
 
-/** An interval of nanoseconds leaves as a duration: DuckDB's intervals end at the microsecond. */
+/** An interval with nanoseconds is returned as a duration: DuckDB's intervals have microseconds. */
 function shownInterval(value: Typed): Typed {
   return value.interval !== undefined && value.interval.months === 0 && isFine(value.interval) ? asDuration(value) : value;
 }
@@ -205,7 +205,7 @@ function lastName(item: Expression): string {
   return item.class === "COLUMN_REF" ? item.column_names[item.column_names.length - 1]! : "";
 }
 
-/** `node` under a name; a copy, because a rewrite may use one node twice. */
+/** A copy of `node` with an alias, because a rewrite may share nodes. */
 function withAlias(node: Expression, alias: string): Expression {
   return node.alias === alias ? node : { ...node, alias };
 }

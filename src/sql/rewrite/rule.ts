@@ -1,4 +1,4 @@
-// What the rules for function calls have in common: what a rule gets and gives, and the small steps most of them consist of.
+// The interface of rules for function calls, and common helpers.
 import { TsdbError } from "../../model/errors.ts";
 import type { Kind, Typed } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
@@ -7,16 +7,16 @@ import { call, castTo, stringConstant } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
 import { wideConstant } from "./values/constant.ts";
 
-/** What a rule gets: the call with its arguments already rewritten. */
+/** The input of a rule: the call with rewritten arguments. */
 export interface RuleInput {
   readonly node: FunctionCall;
   readonly args: readonly Typed[];
-  /** What the call's ORDER BY names. */
+  /** The values of the call's ORDER BY. */
   readonly orders?: readonly Typed[];
   readonly context: RewriteContext;
   readonly scope: Scope;
 }
-/** Null: the rule does not apply to these arguments. */
+/** Returns null if the rule does not apply to these arguments. */
 export type Rule = (input: RuleInput) => Typed | null;
 export type Rules = Readonly<Record<string, Rule>>;
 
@@ -28,34 +28,34 @@ export function argumentCount(name: string, want: string, got: number): TsdbErro
   return planError(`Function '${name}' expects ${want} arguments but received ${got}`);
 }
 
-/** @throws TsdbError bad_query for more or fewer arguments */
+/** @throws TsdbError bad_query for too many or too few arguments */
 export function expectArguments({ node, args }: RuleInput, least: number, most = least): void {
   if (args.length >= least && args.length <= most) return;
   const want = least === most ? String(least) : most === Number.POSITIVE_INFINITY ? `at least ${least}` : `${least} to ${most}`;
   throw argumentCount(node.function_name, want, args.length);
 }
 
-/** A value as it goes into a list, a struct or an aggregate: an integer literal is 64 bits wide in the dialect, not DuckDB's 32. */
+/** An argument of a list, a struct or an aggregate: an integer literal has 64 bits in the dialect, rather than DuckDB's 32. */
 export function wide(value: Typed): Expression {
   return wideConstant(value);
 }
 
-/** A number of characters or a place: whole numbers may come as decimals. */
+/** A number of characters or a position: integers may arrive as decimals. */
 export function whole(value: Typed): Expression {
   return value.arrow?.startsWith("Decimal") === true ? castTo(value.node, "BIGINT") : wide(value);
 }
 
-/** What DuckDB takes as INTEGER only: lengths and places. */
+/** For lengths and positions, which DuckDB accepts as INTEGER only. */
 export function narrow(value: Typed): Expression {
   return value.node.class === "CONSTANT" ? value.node : castTo(value.node, "INTEGER");
 }
 
-/** `name` of the call's own arguments, at its place in the statement. */
+/** A call of `name` with the same arguments, at the call's location. */
 export function callAs(name: string, { node, args }: RuleInput, children: Expression[] = args.map(wide)): FunctionCall {
   return call(name, children, node.query_location);
 }
 
-/** A call under DuckDB's name. `kind` "first": that of the first argument. `arrow`: see Typed. */
+/** A rule that renames the call. `kind` "first": that of the first argument. `arrow`: see Typed. */
 export function simple(name: string, counts: readonly [number, number?], kind: Kind | "first", arrow?: string): Rule {
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
@@ -68,7 +68,7 @@ export function nullConstant(): Expression {
   return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type: { id: "NULL", type_info: null }, is_null: true } };
 }
 
-/** NULL as a value of a type. */
+/** NULL of a type. */
 export function nullOf(type: string): Expression {
   return castTo(nullConstant(), type);
 }

@@ -1,4 +1,4 @@
-// What a SELECT reads: groups that the storage makes, the newest rows of its table, or what its FROM says.
+// Selects the source of a SELECT: groups computed by the scan, the newest rows of its table, or its FROM as written.
 import type { ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, Scope } from "../bind/scope.ts";
 import { encodeName } from "../parse/names.ts";
@@ -14,17 +14,17 @@ import { pushAggregate } from "./pushdown/push-aggregate.ts";
 
 export interface SelectSource {
   readonly from: From;
-  /** What a condition on the SELECT's columns, from outside, may narrow. */
+  /** Scans that a condition on the SELECT's columns from outside may narrow. */
   readonly narrowable: Narrowable;
-  /** The scan whose rows an item of the select list numbers, 1 being the newest of its series. */
+  /** The scan whose rows an item numbers, 1 being the newest of its series. */
   numbers(item: Expression): ScanUse | undefined;
-  /** Whether an item that looks like a column stands for a value of a group. */
+  /** True if an item that looks like a column stands for a value of a group. */
   isValue(item: Expression): boolean;
 }
 
 const NOTHING: Narrowable = new Map();
 
-/** Rewrites the FROM of `node`, and more of it where it reads groups or newest rows. */
+/** Rewrites the FROM of `node`, and other clauses if it reads groups or newest rows. */
 export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
   chooseFirstRows(node, context, outer, ctes);
   const table = mayShowNewest(node) ? OneTable.of(node, context, outer, ctes) : null;
@@ -47,7 +47,7 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   return source;
 }
 
-/** Groups as DISTINCT ON, where only last rows show. */
+/** Groups as DISTINCT ON, if only last rows matter. */
 function chooseLastRows(table: OneTable, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource | null {
   const last = lastRowsOf(table);
   const chosen = last === null ? null : OneTable.of(last.node, context, outer, ctes);
@@ -60,12 +60,12 @@ function chooseLastRows(table: OneTable, context: RewriteContext, outer: Scope |
   const from = rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;
   for (const scan of from.narrowable.keys()) Object.assign(scan, { newestOnly: true, present, stake });
-  // of its columns only keys are known as columns, and all rows of a key are in one group
+  // only keys are known columns, and all rows of a key are in one group
   const isWhole = node.modifiers.every(({ type }) => type === "DISTINCT_MODIFIER" || type === "ORDER_MODIFIER");
   return { from, narrowable: isWhole ? from.narrowable : NOTHING, numbers: () => undefined, isValue: (item) => values.has(item) };
 }
 
-/** Rows with number 1 as DISTINCT ON, where few rows remain to be looked at. */
+/** Rows with number 1 as DISTINCT ON, if few rows remain. */
 function chooseFirstRows(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): void {
   const chosen = firstRowsOf(node);
   const table = chosen === null ? null : OneTable.of(chosen.node, context, outer, ctes);

@@ -1,4 +1,4 @@
-// UNION, INTERSECT and EXCEPT: what is known of the columns that two sides have together.
+// The result columns of UNION, INTERSECT and EXCEPT.
 import type { ColumnType } from "../../model/rows/column.ts";
 import { decimalNote, haveMixedSigns, MIXED_SIGNS } from "../bind/decimals.ts";
 import { clockOf, typeNote } from "../bind/kind.ts";
@@ -6,7 +6,7 @@ import type { OutputColumn } from "../bind/scope.ts";
 import { DICTIONARY, isDictionary, markOf } from "../bind/type-notes.ts";
 import { castToDecimal, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
 
-/** A column is a time only if it is one on both sides; it is no column of a table. Integers with and without a sign become decimals. */
+/** A column is a time only if it is one on both sides; it is not a table's column. Signed and unsigned integers become decimals. */
 export function mergeSides(
   node: SetOperationNode,
   left: readonly OutputColumn[] | null,
@@ -33,14 +33,14 @@ export function mergeSides(
   });
 }
 
-/** The vendor puts the marks of all sides together, and the last one wins; a side that is cast to the other's type gives way. */
+/** The vendor merges the marks of all sides, and the last one wins; a side that is cast to the other's type is ignored. */
 function unionMark(left: OutputColumn, right: OutputColumn): ColumnType | null {
   const isRightCast =
     (left.kind === "float" && right.kind === "integer") || (left.kind === "string" && right.kind !== "string" && right.kind !== "unknown");
   return isRightCast ? (markOf(left) ?? markOf(right)) : (markOf(right) ?? markOf(left));
 }
 
-/** Whether a query's column is an expression of its own, in all its parts. */
+/** True if a query's column is a computed expression in all operands. */
 function hasItem(node: QueryNode, index: number): boolean {
   if (node.type === "SET_OPERATION_NODE") return hasItem(node.left, index) && hasItem(node.right, index);
   return node.type === "SELECT_NODE" && node.select_list[index] !== undefined && node.select_list.every((item) => item.class !== "STAR");

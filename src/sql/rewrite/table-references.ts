@@ -1,12 +1,13 @@
-// How often a statement names each table: a WITH entry that is named once may be narrowed by that reference.
+// Counts references to each table: a WITH entry with a single reference may be narrowed by it.
 import type { QueryNode } from "../parse/tree.ts";
 
+/** The table references of one statement. */
 export class TableReferences {
   private counts: Map<string, number> | null = null;
 
   constructor(private readonly root: QueryNode) {}
 
-  /** References without a schema to a name, wherever they stand; of several WITH entries of one name all together. */
+  /** References to a name without a schema; entries of the same name are counted together. */
   count(name: string): number {
     if (this.counts === null) {
       this.counts = new Map();

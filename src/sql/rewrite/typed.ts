@@ -1,4 +1,4 @@
-// A value by its kind alone.
+// A value of which only the kind is known.
 import type { Kind, Typed } from "../bind/kind.ts";
 import type { Expression } from "../parse/tree.ts";
 

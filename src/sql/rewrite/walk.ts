@@ -1,7 +1,7 @@
-// Going through expressions without knowing every kind of node.
+// Generic traversal of expressions.
 import type { Expression, OrderBy, Window } from "../parse/tree.ts";
 
-/** A copy of `node` with its direct children replaced; queries inside are left as they are. */
+/** A copy of `node` with its direct children replaced; queries within are unchanged. */
 export function mapChildren(node: Expression, map: (child: Expression) => Expression): Expression {
   const optional = (child: Expression | null): Expression | null => (child === null ? null : map(child));
   const orders = (list: readonly OrderBy[]): OrderBy[] => list.map((order) => ({ ...order, expression: map(order.expression) }));
@@ -106,14 +106,14 @@ function windowChildren(node: Window): Expression[] {
   return [...children, ...partitions, ...ordered, ...[start_expr, end_expr, offset_expr, default_expr, filter_expr].flatMap(present)];
 }
 
-/** Whether `node` or one below it, in the same query, is one `is` looks for. */
+/** True if `is` accepts `node` or a descendant in the same query. */
 export function someNode(node: Expression, is: (node: Expression) => boolean): boolean {
   if (is(node)) return true;
   for (const child of childrenOf(node)) if (someNode(child, is)) return true;
   return false;
 }
 
-/** The conditions that AND joins, however nested. */
+/** The AND-connected conditions, however nested. */
 export function conjuncts(node: Expression): Expression[] {
   return node.class === "CONJUNCTION" && node.type === "CONJUNCTION_AND" ? node.children.flatMap(conjuncts) : [node];
 }

@@ -1,5 +1,5 @@
-// Window functions. An aggregate's rule is that of aggregate-function.ts, with the window put to each aggregate it consists of. A RANGE
-// frame in intervals over times is computed on nanoseconds, because DuckDB would add to microseconds.
+// Window functions. For aggregates the rule of aggregate-function.ts applies, with the window added to each aggregate in its result. A
+// RANGE frame in intervals over times is computed in nanoseconds, because DuckDB would add microseconds.
 
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { isAggregate } from "../bind/functions.ts";
@@ -19,6 +19,7 @@ import { nsOf } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { mapChildren } from "./walk.ts";
 
+/** Rewrites a window function call. */
 export function rewriteWindow(node: Window, context: RewriteContext, scope: Scope): Typed {
   const optional = (child: Expression | null): Typed | null => (child === null ? null : context.expression(child, scope));
   const args = node.children.map((child) => context.expression(child, scope));
@@ -53,13 +54,13 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   return NEIGHBOURS.has(name) ? withMarkOf(value, args[0]) : value;
 }
 
-/** What lag and lead give where there is no other row: of the type of the others, cut where DuckDB would round. */
+/** The default of lag and lead, converted to the value's type: truncated where DuckDB would round. */
 function defaultOf(value: Typed | null, other: Typed | undefined): Expression | null {
   if (value === null) return null;
   return value.kind === "float" && other?.kind === "integer" ? castTo(call("trunc", [value.node]), "BIGINT") : value.node;
 }
 
-/** ntile(n): larger tiles are spread among the others, where DuckDB has them first. */
+/** ntile(n): larger tiles are distributed among the others, where DuckDB puts them first. */
 function tiles(window: Window): Expression {
   const { children } = window;
   const over = (name: string, type: string, parts: Partial<Window>): Window => ({
@@ -75,17 +76,17 @@ function tiles(window: Window): Expression {
   return call("__tile", [children[0] ?? nullConstant(), place, count], window.query_location);
 }
 
-/** Numbers of rows: 64 bits without a sign in the dialect. */
+/** Row numbers and ranks: unsigned 64 bits in the dialect. */
 const RANKS: ReadonlySet<string> = new Set(["dense_rank", "ntile", "rank", "row_number"]);
-/** Window functions of DuckDB's with the names of aggregates. */
+/** DuckDB's window functions with names of aggregates. */
 const OWN: ReadonlySet<string> = new Set(["first_value", "last_value", "nth_value"]);
 
 const NEIGHBOURS: ReadonlySet<string> = new Set(["lag", "lead"]);
 
-/** Those that give the value of another row. */
+/** Functions that return the value of another row. */
 const CHOOSING: ReadonlySet<string> = new Set([...OWN, ...NEIGHBOURS]);
 
-/** DuckDB's parser takes a second and third argument apart from the first. */
+/** DuckDB's parser separates the second and third argument from the first. */
 function withDetached(args: readonly Typed[], detached: readonly (Typed | null)[]): Typed[] {
   return [...args, ...detached.filter((arg) => arg !== null)];
 }

@@ -1,5 +1,5 @@
-// Caches in FROM: `last_cache('t', 'c')` and `distinct_cache('t', 'c')` become references to tables before anything else looks at a
-// statement's tree, so that whatever is true of tables is true of them. Their arguments are names: they are part of the statement's shape.
+// Caches in FROM: `last_cache('t', 'c')` and `distinct_cache('t', 'c')` are replaced by table references before anything else processes the
+// tree, so that everything that applies to tables applies to them. Their arguments are names: they are part of the statement's shape.
 import type { CacheKind, CacheReference } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { EncodedText } from "../parse/encoded-text.ts";
@@ -8,16 +8,16 @@ import { unsupported } from "../parse/unsupported.ts";
 
 const FUNCTIONS: Readonly<Record<string, CacheKind>> = { last_cache: "last", distinct_cache: "distinct" };
 
-/** No table that a statement names is called so: the character before it cannot stand in SQL text. */
+/** No table name in a statement starts like this: NUL is not allowed in SQL text. */
 const KEY = /^\0(?:last|distinct)_cache\(/;
 
-/** The name under which a rewrite and its statements know a cache. */
+/** The table name that stands for a cache. */
 export function cacheKey({ kind, table, name }: CacheReference): string {
   const args = [table, ...(name === null ? [] : [name])].map((text) => `'${text.replaceAll("'", "''")}'`);
   return `\0${kind}_cache(${args.join(", ")})`;
 }
 
-/** A name under which a rewrite knows a table or a cache, for people. */
+/** The readable name of a table or cache. */
 export function shownName(name: string): string {
   return isCacheKey(name) ? name.slice(1) : name;
 }
@@ -26,7 +26,7 @@ export function isCacheKey(name: string): boolean {
   return KEY.test(name);
 }
 
-/** Puts references in the places of all calls. @throws TsdbError bad_query for arguments that are no names */
+/** Replaces all calls by references. @throws TsdbError bad_query for arguments other than names */
 export function nameCaches(node: QueryNode, text: EncodedText): void {
   const mayHave = text.tokens.some((token) => Object.hasOwn(FUNCTIONS, token.text));
   if (mayHave) visit(node as unknown as Node);
@@ -43,7 +43,7 @@ function visit(node: Node | unknown[]): void {
   }
 }
 
-/** Null: it is no cache. */
+/** Returns null if it is not a cache. */
 function cacheTable(node: Node): BaseTable | null {
   if (node["type"] !== "TABLE_FUNCTION") return null;
   const ref = node as unknown as TableFunctionRef;
@@ -56,7 +56,7 @@ function cacheTable(node: Node): BaseTable | null {
     alias: alias === "" ? name : alias,
     sample,
     catalog_name: "",
-    // no WITH entry is meant
+    // never a WITH entry
     schema_name: "iox",
     table_name: name,
     column_name_alias,
@@ -81,7 +81,7 @@ function stringOf(node: Expression | undefined): string | null {
   return String(node.value.value);
 }
 
-/** What became of a reference; "table" and "cache" say which there is none of. */
+/** The error for an unknown table or cache. */
 export function unknownCache({ kind, table }: CacheReference, missing: "table" | "cache"): TsdbError {
   if (missing === "table") return planningError(`provided table name (${table}) is invalid`);
   return planningError(`could not find ${kind} value cache for the given arguments`);

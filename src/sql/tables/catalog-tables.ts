@@ -1,4 +1,4 @@
-// information_schema as tables whose rows are made in memory: what SHOW, DESCRIBE and the clients of other tools read.
+// information_schema as tables whose rows are generated in memory: read by SHOW, DESCRIBE and other tools.
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import { type SystemColumn, type SystemRow, type SystemType, type SystemValue, systemColumns } from "../../model/system-table.ts";
 import { DIALECT_FUNCTIONS } from "../bind/dialect.ts";
@@ -12,7 +12,7 @@ export interface DatabaseTable {
   readonly columns: readonly ColumnDef[];
 }
 
-/** What there is to be told of a database. */
+/** The properties of a database shown in views. */
 export interface DatabaseCatalog {
   readonly tables: readonly DatabaseTable[];
   /** The database `_internal`. */
@@ -30,7 +30,7 @@ const DATA_TYPE: Readonly<Record<ColumnType, string>> = {
   [ColumnType.boolean]: "Boolean",
 };
 
-/** Of schema `system`; texts of information_schema are plain ones. */
+/** For schema `system`; texts of information_schema are plain. */
 const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
   text: "Utf8View",
   texts: "List(Utf8View)",
@@ -47,7 +47,7 @@ const SYSTEM_DATA_TYPE: Readonly<Record<SystemType, string>> = {
 const VIEW_DATA_TYPE: Readonly<Record<SystemType, string>> = { ...SYSTEM_DATA_TYPE, text: "Utf8" };
 
 const CATALOG = "public";
-/** Of a view, about our virtual tables and functions. */
+/** Maximum rows of a view for our virtual tables and functions. */
 const OWN_ROWS_MAX = 2000;
 
 const VIEWS: Readonly<Record<string, readonly SystemColumn[]>> = {
@@ -68,7 +68,7 @@ const VIEWS: Readonly<Record<string, readonly SystemColumn[]>> = {
     parameter_name:text?, data_type:text, parameter_default:text?, is_variadic:boolean, rid:unsigned`),
 };
 
-/** How names are understood, under the names that tools of the dialect ask for. */
+/** Settings of name resolution, under the names that tools of the dialect query. */
 const SETTINGS: readonly SystemRow[] = [
   ["datafusion.catalog.default_catalog", CATALOG, "The catalog of tables named without one"],
   ["datafusion.catalog.default_schema", "iox", "The schema of tables named without one"],
@@ -77,12 +77,12 @@ const SETTINGS: readonly SystemRow[] = [
   ["datafusion.sql_parser.enable_ident_normalization", "true", "Whether unquoted names become lower case"],
 ];
 
-/** The columns of a view; null when there is none of that name. */
+/** The columns of a view; null if it does not exist. */
 export function findView(name: string): readonly SystemColumn[] | null {
   return Object.hasOwn(VIEWS, name) ? VIEWS[name]! : null;
 }
 
-/** The rows of a view that there is, made as they are asked for: there may be very many. */
+/** The rows of an existing view, generated lazily: there may be very many. */
 export function viewRows(name: string, catalog: DatabaseCatalog): Iterable<SystemRow> {
   switch (name) {
     case "tables":
@@ -96,7 +96,7 @@ export function viewRows(name: string, catalog: DatabaseCatalog): Iterable<Syste
     case "routines":
       return routineRows();
     default:
-      // there are no views of users, and of functions' parameters nothing is known
+      // users cannot create views, and parameters of functions are unknown
       return [];
   }
 }
@@ -119,7 +119,7 @@ function* allColumnRows({ tables, isInternal }: DatabaseCatalog): Generator<Syst
   for (const view of Object.keys(VIEWS).sort()) yield* columnRows("information_schema", view, ownColumns(VIEWS[view]!, VIEW_DATA_TYPE));
 }
 
-/** Rows that views have, at most, for every table of users; those of our virtual tables are few. */
+/** Upper bound of a view's rows; those for virtual tables are few. */
 export function viewRowsMax(name: string, { tables }: DatabaseCatalog): number {
   const ofTable = name === "columns" ? (table: DatabaseTable) => table.columns.length : () => 1;
   return tables.reduce((sum, table) => sum + ofTable(table), OWN_ROWS_MAX);
@@ -154,7 +154,7 @@ function columnRows(schema: string, table: string, columns: readonly DescribedCo
   });
 }
 
-/** Operators have no names of letters. */
+/** Operators have no alphabetic names. */
 const FUNCTION_NAME = /^[a-z]/;
 const VOLATILE: ReadonlySet<string> = new Set(["random", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"]);
 

@@ -1,4 +1,4 @@
-// A table of rows made by us, written to the kernel's memory chunk by chunk, so that it is scanned like rows written by users.
+// A table of generated rows, written to kernel memory chunk by chunk, so that it is scanned like a user table.
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -21,14 +21,15 @@ const STORED_AS: Readonly<Record<SystemType, ColumnType>> = {
   duration: ColumnType.integer,
 };
 
-/** Its columns as those of a table. */
+/** Its columns as table columns. */
 export function rowTableDefs(columns: readonly SystemColumn[]): ColumnDef[] {
   return columns.map(({ name, type }, id) => ({ id, name, type: STORED_AS[type] }));
 }
 
+/** Scans generated rows. Owned: call `release`. */
 export class RowTable implements ScanTable {
   readonly columns: readonly ColumnDef[];
-  /** Texts stay until the statement ends, because DuckDB's vectors point to them. */
+  /** Texts are kept until the statement ends, because DuckDB's vectors reference them. */
   private readonly blocks: Blocks;
 
   constructor(

@@ -1,5 +1,5 @@
-// The tables of schema `system`: their columns, and whether every database has them or only `_internal`. The rows come with a statement's
-// snapshot (query/system-tables.ts).
+// The tables of schema `system`: their columns, and whether they exist in every database or only in `_internal`. The rows come with a
+// statement's snapshot (query/system-tables.ts).
 import { type SystemColumn, systemColumns } from "../../model/system-table.ts";
 
 export interface SystemTable {
@@ -39,14 +39,14 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
     updated_at:time?, cli_params:text?`),
 };
 
-/** Names in order. */
+/** Names in alphabetical order. */
 export function systemTableNames(isInternal: boolean): string[] {
   return Object.keys(SYSTEM_TABLES)
     .filter((name) => isInternal || !SYSTEM_TABLES[name]!.isInternal)
     .sort();
 }
 
-/** Null: there is none of that name. */
+/** Null if it does not exist. */
 export function findSystemTable(name: string, isInternal: boolean): SystemTable | null {
   const table = Object.hasOwn(SYSTEM_TABLES, name) ? SYSTEM_TABLES[name]! : null;
   return table === null || (table.isInternal && !isInternal) ? null : table;

@@ -1,4 +1,4 @@
-// The tables of ours that a database has: information_schema and system, with what their columns are to a statement.
+// The virtual tables of a database (information_schema and system), with the types of their columns in statements.
 import type { SystemColumn, SystemRow, SystemType } from "../../model/system-table.ts";
 import type { Kind } from "../bind/kind.ts";
 import type { OutputColumn } from "../bind/scope.ts";
@@ -9,7 +9,7 @@ import { findSystemTable } from "./system-schema.ts";
 
 export interface VirtualTable {
   readonly columns: readonly SystemColumn[];
-  /** To be gone through as often as wanted. */
+  /** May be iterated any number of times. */
   readonly rows: () => Iterable<SystemRow>;
   readonly rowCountMax: number;
 }
@@ -19,13 +19,13 @@ export interface OwnData extends DatabaseCatalog {
   readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
 }
 
-/** Columns of a table of ours; null when there is none of that name. */
+/** Columns of a virtual table; null if it does not exist. */
 export function ownColumns(schema: string, name: string, isInternal: boolean): readonly SystemColumn[] | null {
   if (schema === "information_schema") return findView(name);
   return schema === "system" ? (findSystemTable(name, isInternal)?.columns ?? null) : null;
 }
 
-/** Null: there is no such table. */
+/** Null if there is no such table. */
 export function virtualTable(schema: string, name: string, data: OwnData): VirtualTable | null {
   const columns = ownColumns(schema, name, data.isInternal);
   if (columns === null) return null;
@@ -51,10 +51,10 @@ export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
   return columns.map(({ name, type }) => ({ name: encodeName(name), kind: KIND[type] }));
 }
 
-/** What lists hold, as DuckDB's JSON functions say it. */
+/** Element types of lists, in the notation of DuckDB's JSON functions. */
 const LISTS: Partial<Record<SystemType, string>> = { texts: '["VARCHAR"]', "unsigneds 16": '["USMALLINT"]' };
 
-/** The columns as a select list over the scanned rows; null when these are already what they should be. */
+/** The columns as a select list over the scanned rows; null if no conversion is needed. */
 export function selectListOf(columns: readonly SystemColumn[]): Expression[] | null {
   if (columns.every(({ type }) => convert(type, "") === null)) return null;
   return columns.map(({ name, type }) => {

@@ -1,4 +1,4 @@
-// Which calls of aggregates the storage can compute itself, and what of.
+// Determines which aggregate calls the scan can compute, and their arguments.
 import { type Aggregate, type AggregateFunction, aggregateType } from "../../../model/query/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
@@ -8,15 +8,15 @@ import { call } from "../../parse/tree.ts";
 import { someNode } from "../walk.ts";
 import { isSelector } from "./selector.ts";
 
-/** What an aggregate's call is made of. */
+/** Resolves the parts of an aggregate call. */
 export interface CallParts {
-  /** The column an argument names; null for anything else. */
+  /** The column denoted by an argument; null for anything else. */
   column(argument: Expression): ColumnDef | null;
-  /** The storage's value of an aggregate. */
+  /** The scan's result column for an aggregate. */
   value(aggregate: Aggregate): Expression;
 }
 
-/** Aggregates that rewrite/ gives another name or makes of others. */
+/** Aggregates that rewrite/ renames or composes from others. */
 const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
   "approx_distinct",
   "approx_median",
@@ -28,21 +28,21 @@ const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
   "percentile_cont",
 ]);
 
-/** Whether a call without OVER makes one value of many rows. */
+/** True for an aggregate call without OVER. */
 export function isAggregateCall(node: Expression): boolean {
   if (node.class !== "FUNCTION") return false;
   const name = RENAMED_FUNCTIONS[node.function_name] ?? node.function_name;
   return isAggregate(name) || DIALECT_AGGREGATES.has(name) || isSelector(name);
 }
 
-/** Whether an aggregate is called in `node`. */
+/** True if `node` contains an aggregate call. */
 export function hasAggregate(node: Expression): boolean {
   return someNode(node, isAggregateCall);
 }
 
 const SIMPLE: Readonly<Record<string, AggregateFunction>> = { sum: "sum", avg: "mean", mean: "mean", min: "min", max: "max" };
 
-/** The value of x where `time` is least or greatest: rows without x do not count. */
+/** The value of x at the least or greatest time, ignoring rows without x. */
 const BY_TIME: Readonly<Record<string, "first" | "last">> = {
   arg_min: "first",
   argmin: "first",
@@ -52,10 +52,10 @@ const BY_TIME: Readonly<Record<string, "first" | "last">> = {
   max_by: "last",
 };
 
-/** `name(x ORDER BY time)`: the first or last row's x, which may be NULL. */
+/** `name(x ORDER BY time)`: x in the first or last row, possibly NULL. */
 const ORDERED: Readonly<Record<string, "first" | "last">> = { first: "first", first_value: "first", last: "last", last_value: "last" };
 
-/** A call in terms of the storage's aggregates; null when it is none of theirs. */
+/** A call in terms of the scan's aggregates; null if they cannot express it. */
 export function storageAggregate(node: FunctionCall, parts: CallParts): Expression | null {
   if (node.filter !== null || node.distinct) return null;
   const { function_name: name, children } = node;
@@ -92,15 +92,15 @@ function orderedAggregate(node: FunctionCall, parts: CallParts): Expression | nu
   const column = parts.column(node.children[0]!);
   if (order === undefined || parts.column(order.expression)?.type !== ColumnType.time || column === null) return null;
   const isDescending = order.type === "DESCENDING";
-  // any_value passes over NULLs
+  // any_value ignores NULLs
   if (node.function_name === "any_value") return of(isDescending ? "last" : "first", column, parts);
   const end = ORDERED[node.function_name];
   if (end === undefined) return null;
   const isFirst = (end === "first") !== isDescending;
   const value = of(isFirst ? "first" : "last", column, parts);
   if (value === null) return null;
-  // The storage gives the outermost value there is. It is the outermost row's where that row's time is the value's; elsewhere that row has
-  // none. Of several rows at that time any may be taken, so one with a value.
+  // The scan returns the outermost present value. It belongs to the outermost row if that row's time equals the value's; otherwise that row
+  // has no value. Among several rows at that time any may be used, hence one with a value.
   const valueTime = parts.value({ fn: isFirst ? "firstTime" : "lastTime", column });
   const rowTime = parts.value({ fn: isFirst ? "min" : "max", column: TIME });
   return whenEqual(valueTime, rowTime, value);
@@ -119,7 +119,7 @@ function whenEqual(left: Expression, right: Expression, then: Expression): Case 
   return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks: [{ when_expr, then_expr: then }], else_expr: none };
 }
 
-/** A part of a selector; null when the storage does not know it: where the least and the greatest value lie. */
+/** A part of a selector; null if the scan cannot compute it: the times of the least and the greatest value. */
 export function storageSelectorPart(node: FunctionCall, part: "value" | "time", parts: CallParts): Expression | null {
   const { function_name: name, children } = node;
   if (node.filter !== null || node.distinct || node.order_bys.orders.length > 0 || children.length !== 2) return null;

@@ -1,4 +1,4 @@
-// Aggregates that DuckDB has under another name, with another result, or that are made of others.
+// Aggregates that DuckDB has under another name or with another result, and those composed from others.
 
 import { isUnsigned } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
@@ -9,7 +9,7 @@ import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
 import { rewriteSelector } from "./selector.ts";
 
-/** The call itself under another name or with other arguments; FILTER, DISTINCT and ORDER BY stay. */
+/** The call with another name or other arguments; keeps FILTER, DISTINCT and ORDER BY. */
 function aggregate(node: FunctionCall, name: string, children: Expression[] = node.children): FunctionCall {
   return { ...node, function_name: name, children };
 }
@@ -20,7 +20,7 @@ function withoutOrder(node: FunctionCall): FunctionCall {
 
 const NUMBERS: ReadonlySet<Kind> = new Set(["integer", "float", "duration", "unknown", "interval"]);
 
-/** @throws TsdbError bad_query where the kind of value is known and no number */
+/** @throws TsdbError bad_query if the value's kind is known and not numeric */
 function expectNumber({ node, args }: RuleInput): void {
   const { kind } = args[0] ?? { kind: "unknown" };
   if (!NUMBERS.has(kind)) throw planError(`Function '${node.function_name}' expects a number but received a value of kind ${kind}`);
@@ -32,7 +32,7 @@ function average(input: RuleInput): Typed | null {
   return input.args[0]!.kind === "duration" ? { node: castTo(input.node, "BIGINT"), kind: "duration" } : null;
 }
 
-/** The dialect has no 128-bit integers: a sum of integers is one, and too large a sum is an error. */
+/** The dialect has no 128-bit integers: a sum of integers has 64 bits, and a larger one is an error. */
 function sum(input: RuleInput): Typed | null {
   const [value] = input.args;
   if (value?.kind !== "integer" && value?.kind !== "duration") return null;
@@ -40,7 +40,7 @@ function sum(input: RuleInput): Typed | null {
   return { node: castTo(input.node, hasSign ? "BIGINT" : "UBIGINT"), kind: value.kind, ...(hasSign ? {} : { arrow: "UInt64" }) };
 }
 
-/** count(a, b): rows in which none is NULL. */
+/** count(a, b): the number of rows without NULL in any of them. */
 function count({ node, args }: RuleInput): Typed | null {
   if (args.length < 2) return null;
   const present = conjunction(args.map((arg) => isNotNull(arg.node)))!;
@@ -48,20 +48,20 @@ function count({ node, args }: RuleInput): Typed | null {
   return { node: aggregate(node, "count", [whenThen([[present, value]])]), kind: "integer" };
 }
 
-/** Exactly: DuckDB's approximation is off by a tenth and more, and takes as long. */
+/** Exact: DuckDB's approximation deviates by 10 % and more, and is no faster. */
 function distinctCount(input: RuleInput): Typed {
   expectArguments(input, 1);
   return { node: { ...aggregate(input.node, "count"), distinct: true }, kind: "integer", arrow: "UInt64" };
 }
 
-/** nth_value(x, n ORDER BY …): of all rows in their order; negative numbers count from the last. */
+/** nth_value(x, n ORDER BY …): over all ordered rows; negative numbers count from the end. */
 function nthValue({ node, args }: RuleInput): Typed {
   const [value, place] = args;
   if (value === undefined || place === undefined || args.length > 2) throw argumentCount("nth_value", "2", args.length);
   return { node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) };
 }
 
-/** DuckDB's NaN where a value does not vary is NULL in the dialect. */
+/** NaN in DuckDB for constant values is NULL in the dialect. */
 function whereDefined(node: FunctionCall): Typed {
   return { node: call("__defined", [node]), kind: "float" };
 }
@@ -78,7 +78,7 @@ function arrayAgg({ node, args }: RuleInput): Typed {
   return { node: aggregate(node, "array_agg", [wide(value)]), kind: "list", depth, ...listType([value]) };
 }
 
-/** The value that ORDER BY names and the arguments before it: `f(…) WITHIN GROUP (ORDER BY x)` arrives as `f(… ORDER BY x)`. */
+/** The ORDER BY value, and the arguments before it: `f(…) WITHIN GROUP (ORDER BY x)` arrives as `f(… ORDER BY x)`. */
 function ordered({ node, args, orders }: RuleInput): { args: readonly Typed[]; isDescending: boolean } | null {
   const [order] = node.order_bys.orders;
   if (order === undefined) return null;
@@ -90,7 +90,7 @@ function ordered({ node, args, orders }: RuleInput): { args: readonly Typed[]; i
 function percentile(input: RuleInput): Typed {
   const within = ordered(input);
   const [value, fraction, ...centroids] = within?.args ?? input.args;
-  // a number of centroids is a hint, and DuckDB chooses its own
+  // the number of centroids is a hint, which DuckDB does not take
   if (value === undefined || fraction === undefined || centroids.length > 1) {
     throw argumentCount("approx_percentile_cont", within === null ? "2 or 3" : "1 or 2", input.args.length);
   }
@@ -102,7 +102,7 @@ function percentile(input: RuleInput): Typed {
   return cutToInteger({ node: aggregate(node, "approx_quantile", [number(value), castTo(wanted, "FLOAT")]), kind: kindOf(value) }, value);
 }
 
-/** percentile_cont(x, p): exact, between two values what lies there. */
+/** percentile_cont(x, p): exact, with interpolation. */
 function exactPercentile(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, fraction] = input.args;
@@ -124,7 +124,7 @@ function kindOf({ kind }: Typed): Kind {
   return kind === "integer" || kind === "unknown" ? "float" : kind;
 }
 
-/** DuckDB takes the share as a 32-bit float, so what lies between two of them is interpolated. */
+/** DuckDB takes the fraction as a 32-bit float, so results between two of them are interpolated. */
 function approximate(node: FunctionCall, value: Typed, share: number): Typed {
   const nearest = Math.fround(share);
   if (nearest === share || kindOf(value) !== "float") {
@@ -136,7 +136,7 @@ function approximate(node: FunctionCall, value: Typed, share: number): Typed {
   return { node: call("__between", [both, floatConstant((share - low) / (high - low))]), kind: "float" };
 }
 
-/** The next 32-bit float above (1) or below (-1) a positive one. */
+/** The adjacent 32-bit float above (1) or below (-1) a positive one. */
 function neighbour(value: number, step: 1 | -1): number {
   const bits = new Int32Array([0]);
   const floats = new Float32Array(bits.buffer);
@@ -161,19 +161,19 @@ function weightedPercentile(input: RuleInput): Typed {
   const pair = call("__weighted_pair", [value.node, weight.node]);
   const isCounted = conjunction([isNotNull(value.node), isNotNull(weight.node)])!;
   const pairs = aggregate(withoutOrder(input.node), "list", [whenThen([[isCounted, pair]])]);
-  // the vendor's form with WITHIN GROUP gives a float
+  // the vendor's form with WITHIN GROUP returns a float
   const estimate: Typed = { node: call("__weighted_percentile", [pairs, wanted]), kind: "float" };
   return within === null ? cutToInteger(estimate, value) : estimate;
 }
 
-/** A value of integers as one of their type. */
+/** Converts an integer result to the value's type. */
 function asInteger(node: Expression, of: Typed): Typed {
   return isUnsigned(of)
     ? { node: castTo(node, "UBIGINT"), kind: "integer", arrow: "UInt64" }
     : { node: castTo(node, "BIGINT"), kind: "integer" };
 }
 
-/** A float between integers is cut to one. */
+/** Truncates an interpolated value between integers. */
 function cutToInteger(estimate: Typed, of: Typed): Typed {
   if (of.kind !== "integer") return estimate;
   return asInteger(call(isUnsigned(of) ? "__whole_unsigned" : "__whole_signed", [estimate.node]), of);
@@ -183,18 +183,18 @@ function median(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [value] = input.args;
   if (value!.kind !== "integer") return { node: input.node, kind: kindOf(value!) };
-  // the lower and the upper one of the middle: ~ turns the order of integers round
+  // the lower and the upper median: ~ reverses the order of integers
   const inverse = (node: Expression): Expression => ({ ...call("~", [node]), is_operator: true });
   const at = (node: Expression) => aggregate(input.node, "quantile_disc", [node, floatConstant(0.5)]);
   return asInteger(call("__middle", [at(wide(value!)), inverse(at(inverse(wide(value!))))]), value!);
 }
 
-/** A 64-bit integer without a sign in the dialect. */
+/** An unsigned 64-bit integer in the dialect. */
 function unsigned({ node }: RuleInput): Typed {
   return { node: castTo(node, "BIGINT"), kind: "integer", arrow: "UInt64" };
 }
 
-/** As aggregates; with OVER they are DuckDB's. */
+/** As aggregates; with OVER, DuckDB's functions apply. */
 function end(name: "first" | "last"): Rule {
   return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) });
 }
@@ -231,7 +231,7 @@ export const AGGREGATE_RULES: Rules = {
   sum,
 };
 
-/** string_agg(x, delimiter): DuckDB would put commas where there is none. */
+/** string_agg(x, delimiter): without a delimiter DuckDB would insert commas. */
 function stringAgg(input: RuleInput): Typed {
   expectArguments(input, 2);
   return { node: input.node, kind: "string", arrow: "LargeUtf8" };

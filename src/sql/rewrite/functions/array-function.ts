@@ -1,4 +1,4 @@
-// Lists: every array_… is a list_… as well. Places count from 1, from the end where they are negative.
+// List functions: every array_… exists as list_… too. Positions count from 1, negative ones from the end.
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { isNullConstant, itemType, listType, NULL_TYPE } from "../../bind/type-notes.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
@@ -9,7 +9,7 @@ import { rewriteSeries } from "./series-function.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
 
-/** How deep lists lie in each other in a value that is a list. */
+/** Nesting depth of a list value. */
 function depthOf(value: Typed | undefined): number {
   return value?.depth ?? 1;
 }
@@ -18,7 +18,7 @@ function listOf(node: Expression, depth: number): Typed {
   return { node, kind: "list", depth };
 }
 
-/** What a list holds, as far as it is known. */
+/** The type of a list's elements, as far as known. */
 function elementOf(node: Expression, list: Typed | undefined): Typed {
   const depth = depthOf(list);
   return { ...(depth > 1 ? listOf(node, depth - 1) : { node, kind: "unknown" as const }), ...itemType(list ?? {}) };
@@ -29,19 +29,19 @@ export function subscript(value: Expression, key: Expression): Operator {
   return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [value, key] };
 }
 
-/** A list of the values given, as `make_array` and `[…]` make it. */
+/** A list of the given values, as created by `make_array` and `[…]`. */
 export function makeList(node: Expression, items: readonly Typed[]): Typed {
   const first = items.find(({ kind }) => kind === "list");
   return { ...listOf(node, first === undefined ? 1 : depthOf(first) + 1), ...listType(items) };
 }
 
-/** A list like the one at `at` among the arguments. */
+/** A function that returns a list like its argument at `at`. */
 function sameList(name: string, counts: readonly [number, number?], at = 0): Rule {
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const list = input.args[at]!;
     if (name === "list_reverse" && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
-    // DuckDB looks for the type of NULL elsewhere
+    // DuckDB would take the type of NULL from another argument
     if (isNullConstant(list)) return listOf(castToList(list.node, "BIGINT"), 1);
     return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
   };
@@ -54,7 +54,7 @@ function ofKind(name: string, counts: readonly [number, number?], kind: Kind): R
   };
 }
 
-/** A number of elements or a place: 64 bits without a sign in the dialect. */
+/** A count or a position: unsigned 64 bits in the dialect. */
 function place(node: Expression): Typed {
   return { node: castTo(node, "BIGINT"), kind: "integer", arrow: "UInt64" };
 }
@@ -76,7 +76,7 @@ function length(input: RuleInput): Typed {
   return place(callAs("len", input, [inside(list!.node, Number(depth) - 1)]));
 }
 
-/** The first list of the first list … of a list, `steps` times. */
+/** The first element, `steps` levels deep. */
 function inside(list: Expression, steps: number): Expression {
   return steps === 0 ? list : subscript(inside(list, steps - 1), bigintConstant(1n));
 }
@@ -93,7 +93,7 @@ function dimensionCount(input: RuleInput): Typed {
   return place(call("__if_present", [input.args[0]!.node, bigintConstant(BigInt(depthOf(input.args[0])))]));
 }
 
-/** One list of what lies in lists, `steps` levels of them. */
+/** Flattens `steps` levels of lists. */
 function flat(list: Expression, steps: number): Expression {
   return steps <= 0 ? list : flat(call("flatten", [list]), steps - 1);
 }
@@ -104,7 +104,7 @@ function flatten(input: RuleInput): Typed {
   return depth === 1 ? input.args[0]! : listOf(callAs("flatten", input), depth - 1);
 }
 
-/** Of a map its entries, of a list what lies in it however deep. */
+/** The number of a map's entries, or of the elements of a nested list. */
 function cardinality(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [value] = input.args;
@@ -112,7 +112,7 @@ function cardinality(input: RuleInput): Typed {
   return place(callAs("len", input, [flat(value!.node, depthOf(value) - 1)]));
 }
 
-/** array_to_string(list, delimiter [, text for NULL]); lists in lists are laid side by side. */
+/** array_to_string(list, delimiter [, text for NULL]); nested lists are flattened. */
 function toText(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [list, delimiter, none] = input.args;
@@ -151,7 +151,7 @@ const PARSED_ORDERS = new Set(["ASCENDING", "DESCENDING", "ORDER_DEFAULT"]);
 function sort(input: RuleInput): Typed | null {
   expectArguments(input, 1, 3);
   const [list, direction, nulls] = input.args;
-  // what DuckDB's parser makes of list(x ORDER BY x)
+  // the form of list(x ORDER BY x) after DuckDB's parser
   if (direction?.text !== undefined && PARSED_ORDERS.has(direction.text)) return null;
   const order = direction === undefined ? "ASC" : (direction.text?.toUpperCase() ?? "");
   const where = nulls === undefined ? "NULLS FIRST" : (nulls.text?.toUpperCase() ?? "");
@@ -162,7 +162,7 @@ function sort(input: RuleInput): Typed | null {
   return list!.arrow === undefined ? sorted : { ...sorted, arrow: list!.arrow };
 }
 
-/** `array_remove` and its kin: `last` is the place up to which there is something to remove or replace. */
+/** `array_remove` and similar: `last` is the last position to remove or replace. */
 function upTo(macro: string, counts: number, last: (args: readonly Expression[]) => Expression): Rule {
   return (input) => {
     expectArguments(input, counts);
@@ -172,7 +172,7 @@ function upTo(macro: string, counts: number, last: (args: readonly Expression[])
   };
 }
 
-/** Each is mentioned several times, in lambdas too: they must not lie in each other by powers. */
+/** Each is used several times, also in lambdas: binding avoids exponential nesting. */
 function bindAll(args: readonly Expression[], body: (args: readonly Expression[]) => Expression): Expression {
   const [first, ...rest] = args;
   if (first === undefined) return body([]);
@@ -201,7 +201,7 @@ function concat(input: RuleInput): Typed {
   return listOf(callAs("list_concat", input), Math.max(...input.args.map(depthOf)));
 }
 
-/** Whether a list has a value. */
+/** True if a list contains a value. */
 function has(input: RuleInput): Typed {
   const isConstant = input.args[1] !== undefined && input.args[1].node.class === "CONSTANT";
   return ofKind(isConstant ? "__has" : "list_contains", [2], "boolean")(input)!;
@@ -212,7 +212,7 @@ function make(input: RuleInput): Typed {
   return makeList(callAs("list_value", input), input.args);
 }
 
-/** By the name behind `array_` and `list_`. */
+/** By the name after `array_` and `list_`. */
 const BOTH: Rules = {
   any_value: element("list_any_value"),
   append: sameList("list_append", [2]),

@@ -1,9 +1,9 @@
-// Hashes, and binary data written as text.
+// Hash functions, and text encodings of binary data.
 import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, planError, type Rule, type RuleInput, type Rules } from "../rule.ts";
 
-/** A text's UTF-8, or binary data as it is. */
+/** A text's UTF-8 bytes, or binary data unchanged. */
 export function bytesOf(value: Typed): Expression {
   return value.kind === "binary" ? value.node : call("encode", [castTo(value.node, "VARCHAR")]);
 }
@@ -13,7 +13,7 @@ function md5(input: RuleInput): Typed {
   return { node: callAs("md5", input, [bytesOf(input.args[0]!)]), kind: "string", arrow: "Utf8View" };
 }
 
-/** DuckDB gives the hash of its own function in hexadecimal digits. */
+/** DuckDB's function returns hexadecimal digits. */
 function sha256(input: RuleInput): Typed {
   expectArguments(input, 1);
   return { node: call("unhex", [callAs("sha256", input, [bytesOf(input.args[0]!)])]), kind: "binary" };
@@ -38,7 +38,7 @@ function digest(input: RuleInput): Typed {
 const ENCODERS: Readonly<Record<string, string>> = { hex: "__to_hex", base64: "__to_base64", base64pad: "to_base64" };
 const DECODERS: Readonly<Record<string, string>> = { hex: "__of_hex", base64: "__of_base64", base64pad: "__of_base64" };
 
-/** encode(value, format), decode(text, format); with one argument they are DuckDB's. */
+/** encode(value, format), decode(text, format); with one argument DuckDB's functions apply. */
 function coder(verb: "encode" | "decode", macros: Readonly<Record<string, string>>): Rule {
   return (input) => {
     const [value, format] = input.args;

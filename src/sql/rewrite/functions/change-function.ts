@@ -1,5 +1,5 @@
-// How a value changes from row to row of a window: difference, derivative and their kinds without negative values. Rows without a value
-// are passed over, and have no change of their own.
+// Changes between rows of a window: difference, derivative and their non-negative variants. Rows without a value are skipped and have no
+// result.
 import { ColumnType } from "../../../model/rows/column.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { intervalNs } from "../../parse/interval.ts";
@@ -8,7 +8,7 @@ import { argumentCount, isNotNull, planError, whenThen } from "../rule.ts";
 import { asTime, nsOf } from "../time/time-value.ts";
 
 export interface ChangeInput {
-  /** The call, its window rewritten. */
+  /** The call with a rewritten window. */
   readonly window: Window;
   readonly args: readonly Typed[];
 }
@@ -29,7 +29,7 @@ function difference({ window, args }: ChangeInput): Typed {
   return { node: operator("-", current, previous(window, current)), kind: value.kind };
 }
 
-/** derivative(x, unit, time): the change of x in a unit of time. */
+/** derivative(x, unit, time): the change of x per unit of time. */
 function derivative({ window, args }: ChangeInput): Typed {
   const [value, unit, time] = args;
   if (value === undefined || unit === undefined || time === undefined || args.length > 3) {

@@ -1,11 +1,11 @@
-// Functions that choose among their arguments.
+// Functions that select among their arguments.
 import type { Typed } from "../../bind/kind.ts";
 import { chosenType, isDictionary, isNullConstant, sameType } from "../../bind/type-notes.ts";
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "../rule.ts";
 import { unify } from "../values/common-type.ts";
 
-/** greatest, least: NULLs do not count. */
+/** greatest, least: NULLs are ignored. */
 function choice(name: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
@@ -14,7 +14,7 @@ function choice(name: string): (input: RuleInput) => Typed {
   };
 }
 
-/** The first that is not NULL, of two. */
+/** The first of two values that is not NULL. */
 function ifNull(input: RuleInput): Typed {
   expectArguments(input, 2);
   const { nodes, ...common } = unify(input.args);
@@ -22,7 +22,7 @@ function ifNull(input: RuleInput): Typed {
   return { node, ...common, ...chosenType(input.args), ...(isTextOrNull(input.args) ? { arrow: "Utf8View" } : {}) };
 }
 
-/** A text and NULL have no type in common but the first of those that the function takes. */
+/** True for texts and NULLs: then the function's first parameter type applies. */
 function isTextOrNull(args: readonly Typed[]): boolean {
   const present = args.filter((arg) => !isNullConstant(arg));
   return present.length === 1 && present[0]!.kind === "string" && !isDictionary(present[0]!);
@@ -31,7 +31,7 @@ function isTextOrNull(args: readonly Typed[]): boolean {
 function nullIf(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, other] = input.args;
-  // DuckDB looks for the type of NULL in the wrong argument
+  // DuckDB would take the type of NULL from the wrong argument
   if (value!.node.class === "CONSTANT" && value!.node.value.is_null) return { node: nullConstant(), kind: other!.kind };
   if (value!.kind === "integer" && other!.kind === "float") {
     return { node: callAs("nullif", input, [castTo(value!.node, "DOUBLE"), other!.node]), kind: "float" };
@@ -39,7 +39,7 @@ function nullIf(input: RuleInput): Typed {
   return { node: callAs("nullif", input), kind: value!.kind, ...sameType(value) };
 }
 
-/** nvl2(value, if it is there, if it is NULL) */
+/** nvl2(value, result if not NULL, result if NULL) */
 function nvl2(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, present, absent] = input.args;

@@ -1,10 +1,10 @@
-// Mathematics: IEEE 754 for floats, errors for integers that do not fit.
+// Mathematical functions: IEEE 754 for floats, errors for integer overflow.
 import type { Typed } from "../../bind/kind.ts";
 import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
 import { call, castTo, integerConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, narrow, nullOf, type Rule, type RuleInput, type Rules, simple, wide } from "../rule.ts";
 
-/** A function of one number with a float; of 32 bits it is one. */
+/** A function from a number to a float; of 32 bits for such an argument. */
 function float(name: string): Rule {
   const plain = simple(name, [1], "float");
   return (input) => {
@@ -13,7 +13,7 @@ function float(name: string): Rule {
   };
 }
 
-/** Of an integer the same, as wide as it is; NULL is a float. */
+/** Keeps an integer's type; NULL is a float. */
 function abs(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [x] = input.args;
@@ -36,7 +36,7 @@ function log(input: RuleInput): Typed {
 function round(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [x, places] = input.args;
-  // of an integer it is a float
+  // rounding an integer gives a float
   const value = x!.kind === "integer" ? castTo(x!.node, "DOUBLE") : x!.node;
   return {
     node: callAs("round", input, places === undefined ? [value] : [value, narrow(places)]),
@@ -50,13 +50,13 @@ function trunc(input: RuleInput): Typed {
   const [x, places] = input.args;
   const value = castTo(x!.node, "DOUBLE");
   const node = callAs("trunc", input, places === undefined ? [value] : [value, narrow(places)]);
-  // the parser writes INTERVAL '1' DAY with trunc
+  // the parser represents INTERVAL '1' DAY with trunc
   return x!.number === undefined || places !== undefined
     ? { node, kind: "float" }
     : { node, kind: "float", number: Math.trunc(Number(x!.number)) };
 }
 
-/** Of integers an integer, exact and within 64 bits. */
+/** For integers exact, within 64 bits. */
 function power(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [base, exponent] = input.args;
@@ -65,7 +65,7 @@ function power(input: RuleInput): Typed {
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
 
-/** DuckDB's is 128 bits wide. */
+/** DuckDB's result has 128 bits. */
 function factorial(input: RuleInput): Typed {
   expectArguments(input, 1);
   return {

@@ -1,11 +1,11 @@
-// Regular expressions and patterns. A constant pattern is translated once (regex.ts), others row by row.
+// Regular expressions and LIKE patterns. A constant pattern is translated once (regex.ts), others row by row.
 import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { translateRegex, translateReplacement } from "../../regex/regex.ts";
 import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { textOf } from "../values/cast.ts";
 
-/** A pattern for RE2 with its flags in it. */
+/** A pattern for RE2 that includes its flags. */
 function pattern(regex: Typed, flags: Typed | undefined): Expression {
   if (regex.text !== undefined && (flags === undefined || flags.text !== undefined)) {
     return stringConstant(translateRegex(regex.text, flags?.text ?? "").pattern);
@@ -13,7 +13,7 @@ function pattern(regex: Typed, flags: Typed | undefined): Expression {
   return call("__regex", [castTo(regex.node, "VARCHAR"), flags === undefined ? stringConstant("") : castTo(flags.node, "VARCHAR")]);
 }
 
-/** Flags without "g", and whether it was there. */
+/** Flags without "g", and whether it was present. */
 function withoutGlobal(flags: Typed | undefined): { flags: Typed | undefined; isGlobal: boolean } {
   if (flags?.text === undefined) return { flags, isGlobal: false };
   const text = flags.text.replaceAll("g", "");
@@ -43,7 +43,7 @@ function count(input: RuleInput): Typed {
 
 const OCCURRENCE_MAX = 100n;
 
-/** regexp_instr(text, regex [, start [, occurrence [, flags]]]): where it matches, from 1; 0 for nowhere. */
+/** regexp_instr(text, regex [, start [, occurrence [, flags]]]): position of the match, from 1; 0 if none. */
 function place(input: RuleInput): Typed {
   expectArguments(input, 2, 5);
   const [value, regex, start, occurrence, flags] = input.args;
@@ -62,7 +62,7 @@ function place(input: RuleInput): Typed {
   return { node: callAs("__regexp_place", input, [text, whole, start === undefined ? integerConstant(1) : wide(start)]), kind: "integer" };
 }
 
-/** regexp_match(text, regex [, flags]): the groups of the first match, or all of it where there are no groups; NULL for no match. */
+/** regexp_match(text, regex [, flags]): the groups of the first match, or the whole match without groups; NULL if there is none. */
 function match(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, regex, flags] = input.args;
@@ -75,7 +75,7 @@ function match(input: RuleInput): Typed {
   return { node: whenThen([[call("regexp_matches", [text, re]), found]]), kind: "list", depth: 1 };
 }
 
-/** A group that took no part in the match is left out; DuckDB gives an empty text for it. */
+/** Groups that did not participate are omitted; DuckDB returns an empty text for them. */
 function groupsOf(regex: string, flags: string, extract: (group: number) => Expression): Expression {
   const { groups } = translateRegex(regex, flags);
   if (groups.length === 0) return call("list_value", [extract(0)]);
@@ -87,7 +87,7 @@ function groupsOf(regex: string, flags: string, extract: (group: number) => Expr
   return groups.every(({ mayBeEmpty }) => mayBeEmpty) ? list : call("__present", [list]);
 }
 
-/** RE2 hands out nine groups at most. */
+/** RE2's interface returns at most nine groups. */
 const GROUPS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 function anyGroups(regex: Typed, extract: (group: number) => Expression): Expression {
@@ -96,7 +96,7 @@ function anyGroups(regex: Typed, extract: (group: number) => Expression): Expres
   return whenThen([[operator("=", groupCount, integerConstant(0)), call("list_value", [extract(0)])]], groups);
 }
 
-/** regexp_replace(text, regex, replacement [, flags]): the first match, with "g" every one. */
+/** regexp_replace(text, regex, replacement [, flags]): replaces the first match, with "g" all. */
 function replace(input: RuleInput): Typed {
   expectArguments(input, 3, 4);
   const [value, regex, replacement, given] = input.args;
@@ -127,7 +127,7 @@ function replacementOf(regex: Typed, replacement: Typed, flags: Typed | undefine
   return call("__regex_replacement", [castTo(regex.node, "VARCHAR"), flagText, castTo(replacement.node, "VARCHAR")]);
 }
 
-/** The operators of token-rules.ts: case-blind or not, negated or not. */
+/** The operators of token-rules.ts: case-insensitive or not, negated or not. */
 const MATCH_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string }>> = {
   "<~>": { negated: false, flags: "" },
   "<!~>": { negated: true, flags: "" },
@@ -135,7 +135,7 @@ const MATCH_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string
   "<!~*>": { negated: true, flags: "i" },
 };
 
-/** LIKE and its kin, by DuckDB's operators. */
+/** LIKE and similar, by DuckDB's operators. */
 const LIKE_OPERATORS: Readonly<Record<string, { negated: boolean; name: string }>> = {
   "~~": { negated: false, name: "like_escape" },
   "!~~": { negated: true, name: "like_escape" },
@@ -143,7 +143,7 @@ const LIKE_OPERATORS: Readonly<Record<string, { negated: boolean; name: string }
   "!~~*": { negated: true, name: "ilike_escape" },
 };
 
-/** An operator that looks for a pattern; null for any other. */
+/** Rewrites a pattern operator; null for any other. */
 export function rewritePatternOperator(node: FunctionCall, [text, regex]: readonly [Typed, Typed]): Typed | null {
   const matching = MATCH_OPERATORS[node.function_name];
   if (matching !== undefined) {
@@ -153,7 +153,7 @@ export function rewritePatternOperator(node: FunctionCall, [text, regex]: readon
   }
   const like = LIKE_OPERATORS[node.function_name];
   if (like === undefined) return null;
-  // a backslash takes the meaning of what follows it
+  // backslashes are escapes in the dialect
   if (regex.text !== undefined && !regex.text.includes("\\")) return { node, kind: "boolean" };
   const found = call(like.name, [text.node, regex.node, stringConstant("\\")], node.query_location);
   return { node: like.negated ? not(found) : found, kind: "boolean" };

@@ -1,4 +1,5 @@
-// selector_first(x, time) and its kin: the value and the time of one row of many, rows without x left out. Made of DuckDB's aggregates.
+// selector_first(x, time) and similar: the value and the time of one selected row, ignoring rows without x. Composed from DuckDB's
+// aggregates.
 import type { Typed } from "../../bind/kind.ts";
 import { sameType, structType } from "../../bind/type-notes.ts";
 import type { Expression, FunctionCall, Operator } from "../../parse/tree.ts";
@@ -7,7 +8,7 @@ import { argumentCount, isNotNull, whenThen } from "../rule.ts";
 import { asTime, nsOf } from "../time/time-value.ts";
 import { typed } from "../typed.ts";
 
-/** The aggregates that find the value and its time. Of equal values the earliest row's counts. */
+/** The aggregates for the value and its time. Among equal values the earliest row is selected. */
 const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value: FunctionCall; time: FunctionCall }>> = {
   selector_first: (x, time) => ({ value: call("arg_min", [x.node, time.node]), time: call("min", [time.node]) }),
   selector_last: (x, time) => ({ value: call("arg_max", [x.node, time.node]), time: call("max", [time.node]) }),
@@ -25,7 +26,7 @@ export function isSelector(name: string): boolean {
   return Object.hasOwn(SELECTORS, name);
 }
 
-/** The pair as a struct. */
+/** Rewrites a call to a struct of value and time. */
 export function rewriteSelector(node: FunctionCall, args: readonly Typed[]): Typed {
   const { value, time } = pairOf(node, args);
   const members: Expression[] = [
@@ -39,7 +40,7 @@ export function rewriteSelector(node: FunctionCall, args: readonly Typed[]): Typ
   return { ...typed(whenThen([[isNotNull(time.node), call("struct_pack", members, node.query_location)]]), "other"), ...note };
 }
 
-/** `selector_last(x, time)['value']`: a part of the pair, without the pair. */
+/** `selector_last(x, time)['value']`: one part, without computing the other. */
 export function selectorPart(node: Operator): { selector: FunctionCall; part: "value" | "time" } | null {
   const [pair, key] = node.children;
   if (node.type !== "ARRAY_EXTRACT" && node.type !== "STRUCT_EXTRACT") return null;
@@ -59,8 +60,8 @@ function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; tim
   const isPresent: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [x.node] };
   const filter: Expression =
     node.filter === null ? isPresent : { class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [isPresent, node.filter] };
-  // the least and the greatest of tags are plain texts
+  // the minimum and maximum of tags are plain texts
   const chosen = /first|last/.test(node.function_name) ? sameType(x) : {};
-  // the aggregates of the value pass over NULLs themselves
+  // the aggregates of the value ignore NULLs by themselves
   return { value: { ...typed({ ...pair.value, filter: node.filter }, x.kind), ...chosen }, time: typed({ ...pair.time, filter }, "time") };
 }

@@ -1,4 +1,4 @@
-// range and generate_series as functions of values: lists of numbers, of times or of dates. Their length is bounded.
+// range and generate_series as scalar functions: lists of numbers, times or dates, limited in length.
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { Interval } from "../../parse/interval.ts";
@@ -6,7 +6,7 @@ import { bigintConstant, call, castTo, castToList, type Expression, operator } f
 import { callAs, expectArguments, planError, type RuleInput, wide } from "../rule.ts";
 import { asTime, intervalConstant, nsOf } from "../time/time-value.ts";
 
-/** `isClosed`: the end belongs to the list, as in generate_series. */
+/** `isClosed`: includes the end, as in generate_series. */
 export function rewriteSeries(input: RuleInput, isClosed: boolean): Typed {
   expectArguments(input, 1, 3);
   const [first, second, third] = input.args;
@@ -43,7 +43,7 @@ function lengthNs({ months, days, ns }: Interval): bigint {
   return BigInt(months) * MONTH_NS + BigInt(days) * DAY_NS + ns;
 }
 
-/** DuckDB's own, in microseconds: months are of no fixed length. */
+/** Uses DuckDB's function with microseconds, because months have no fixed length. */
 function months(input: RuleInput, [from, to]: readonly [Typed, Typed], interval: Interval, isClosed: boolean): Expression {
   const ends = [from, to].map(({ node }) => castTo(node, "TIMESTAMP"));
   const count = operator("//", operator("-", nsOf(to), nsOf(from)), bigintConstant(lengthNs(interval)));

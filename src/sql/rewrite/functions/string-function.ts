@@ -1,4 +1,4 @@
-// Functions of texts. Lengths and places are counted in characters, from 1.
+// String functions. Lengths and positions count characters, from 1.
 import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole, wide } from "../rule.ts";
@@ -8,14 +8,14 @@ const INT32 = { kind: "integer", arrow: "Int32" } as const;
 const TEXT = { kind: "string" } as const;
 const BOOLEAN = { kind: "boolean" } as const;
 
-/** An argument as text: the dialect turns other values into one. */
+/** An argument as text: the dialect casts other values. */
 function text(value: Typed): Expression {
   const isNull = value.node.class === "CONSTANT" && value.node.value.is_null;
   if (isNull || value.kind === "integer" || value.kind === "boolean") return castTo(wide(value), "VARCHAR");
   return textOf(value);
 }
 
-/** A function of texts alone. */
+/** A function whose arguments are texts. */
 function ofTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
@@ -32,14 +32,14 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
   };
 }
 
-/** Joined, NULLs left out. */
+/** Concatenation without NULLs. */
 function concat(input: RuleInput): Typed | null {
   if (input.args.some(({ kind }) => kind === "list")) return null;
   expectArguments(input, 1, Number.POSITIVE_INFINITY);
   return { node: callAs("concat", input, input.args.map(text)), ...TEXT };
 }
 
-/** Bytes: of a text or of binary data. */
+/** Number of bytes or bits, of a text or of binary data. */
 function octets(name: "octet_length" | "bit_length"): Rule {
   return (input) => {
     expectArguments(input, 1);
@@ -49,7 +49,7 @@ function octets(name: "octet_length" | "bit_length"): Rule {
   };
 }
 
-/** lpad, rpad: with spaces, unless something else is given. */
+/** lpad, rpad: pads with spaces by default. */
 function pad(macro: string): Rule {
   return (input) => {
     expectArguments(input, 2, 3);
@@ -58,7 +58,7 @@ function pad(macro: string): Rule {
   };
 }
 
-/** substr(text, from [, length]): what lies before the first character counts, and is nothing. */
+/** substr(text, from [, length]): positions before the first character count, but are empty. */
 function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;

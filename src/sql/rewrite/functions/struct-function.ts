@@ -1,4 +1,4 @@
-// Structs and maps. Names of members are encoded like all names (names.ts).
+// Structs and maps. Member names are encoded like all names (names.ts).
 import { type Kind, type Typed, typeNote } from "../../bind/kind.ts";
 import { itemType, memberType, structType } from "../../bind/type-notes.ts";
 import { decodeNames, encodeName } from "../../parse/names.ts";
@@ -12,7 +12,7 @@ function member(value: Typed, name: string): Expression {
   return { ...wide(value), alias: encodeName(name) };
 }
 
-/** A struct of members, each under its encoded name, with the note of what they are. */
+/** A struct of members with encoded names, and its type note. */
 function structOf(input: RuleInput, members: readonly { name: string; value: Typed }[]): Typed {
   const node = callAs(
     "struct_pack",
@@ -22,7 +22,7 @@ function structOf(input: RuleInput, members: readonly { name: string; value: Typ
   return { node, kind: "struct", ...structType(members) };
 }
 
-/** struct(a, b), (a, b): members c0, c1, unless they are named. */
+/** struct(a, b), (a, b): members c0, c1, unless named. */
 function row(input: RuleInput): Typed {
   const nameOf = ({ node }: Typed, i: number) => (node.alias === "" ? `c${i}` : decodeNames(node.alias));
   return structOf(
@@ -61,7 +61,7 @@ function getField(input: RuleInput): Typed {
   return keys.reduce<Typed>((from, key) => partOf(from, key), value!);
 }
 
-/** `value[key]`: an element of a list, a map's value, a struct's member. */
+/** `value[key]`: an element of a list, a value of a map, or a member of a struct. */
 export function partOf(value: Typed, key: Typed): Typed {
   const isMember = key.text !== undefined && value.kind !== "map" && value.kind !== "list";
   const name =
@@ -86,7 +86,7 @@ function map(input: RuleInput): Typed {
   return { node: callAs("map", input), kind: "map", entries: input.args.map(typeNote) };
 }
 
-/** The keys or the values of a map, in a list like that which it was made of. */
+/** The list of a map's keys or values, with the type of the list it was created from. */
 function mapList(name: string, side: number): Rule {
   return (input) => {
     expectArguments(input, 1);

@@ -1,4 +1,4 @@
-// Types as the vendor's engine names them, and the version.
+// Type functions with the vendor's type names, and version().
 
 import { near, TsdbError } from "../../../model/errors.ts";
 import { VERSION } from "../../../model/version.ts";
@@ -15,7 +15,7 @@ import { rewriteCast, textOf } from "../values/cast.ts";
 import { someNode } from "../walk.ts";
 import { bytesOf } from "./binary-function.ts";
 
-/** The vendor's name of a value's type where it is known here; null: DuckDB has to say. */
+/** The vendor's name of a value's type if it is known here; null: only DuckDB knows it. */
 export function knownType(value: Typed): string | null {
   if (value.arrow !== undefined) return value.arrow;
   const { node } = value;
@@ -35,7 +35,7 @@ function arrowTypeof(input: RuleInput): Typed {
   const known = knownType(value!);
   const text = stringConstant(known ?? "");
   if (known === null) return { node: call("__arrow_type", [call("typeof", [wide(value!)])]), kind: "string" };
-  // what makes one row of many must go on doing so
+  // an aggregate argument must keep reducing rows
   const isOneRow = someNode(value!.node, (part) => part.class === "FUNCTION" && isAggregate(part.function_name));
   if (isOneRow) return { node: whenThen([[isNotNull(call("count_star", [])), text]]), kind: "string" };
   return { node: text, kind: "string", text: known };
@@ -60,20 +60,20 @@ function arrowCast(input: RuleInput): Typed {
     const time = timeOfNs(operator("*", castTo(wide(value!), "BIGINT"), bigintConstant(unitNs)));
     return { ...inZone(time, type.zone), arrow: type.name };
   }
-  // a text without a zone of its own is of the type's
+  // a text without a zone is in the type's zone
   if (type.zone !== undefined && value!.text !== undefined)
     return { ...inZone(bin(asTime(value!, type.zone), unitNs!, 0n), type.zone), arrow: type.name };
   if (type.type.id === "BLOB") return { node: bytesOf(value!), kind: "binary", arrow: type.name };
   if (type.type.id === "VARCHAR" && value!.kind === "binary") return { node: textOf(value!), kind: "string", arrow: type.name };
   const node: Cast = { ...castTo(value!.node, type.type.id), cast_type: type.type };
-  // a text without a zone shows a clock in that one
+  // a text without a zone is local time in the type's zone
   const source = type.zone === undefined || value!.text === undefined ? value! : asTime(value!, type.zone);
   const cast = withMarkOf({ ...rewriteCast(node, source, input.scope), arrow: type.name }, value);
   if (unitNs === undefined || cast.kind !== "time") return cast;
   return withMarkOf({ ...inZone(bin(cast, unitNs, 0n), type.zone), arrow: type.name }, value);
 }
 
-/** What answers. */
+/** The version of the server. */
 function version(input: RuleInput): Typed {
   expectArguments(input, 0);
   return { node: stringConstant(ENGINE), kind: "string", text: ENGINE };

@@ -1,5 +1,5 @@
-// The bins between two times, numbered from 0: what a gap-filling query has to show of each group. Bins by a zone's clock and bins of
-// months are not all of one length, so bins come in runs within which they are.
+// The bins between two times, numbered from 0, that a gap-filling query returns for each group. Bins in local time and bins of months have
+// different lengths, so bins are stored as runs of equal length.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone } from "../../../model/time/time-zone.ts";
@@ -11,7 +11,7 @@ import { planError } from "../rule.ts";
 import { type ClockBins, leastOverlap, monthStart } from "../time/time-bin.ts";
 import { choose, chooseByNumber } from "../time/time-choice.ts";
 
-/** Of each group: enough for a bin a second over 100 days. */
+/** Maximum bins per group: a bin per second over 100 days. */
 const BINS_MAX = 10_000_000n;
 
 const I64_MIN = -(2n ** 63n);
@@ -26,10 +26,11 @@ export interface BinRequest {
   readonly name: string;
   readonly interval: Interval;
   readonly originNs: bigint;
-  /** Null: the clock of UTC. */
+  /** Null: UTC. */
   readonly zone: TimeZone | null;
 }
 
+/** The bins of one gap-filling query. */
 export class GapBins {
   /** In order. */
   private readonly runs: BinRun[] = [];
@@ -40,7 +41,7 @@ export class GapBins {
     private readonly stepNs: bigint,
   ) {}
 
-  /** The bins of all times of `range`. @throws TsdbError bad_query for too many */
+  /** The bins that cover `range`. @throws TsdbError bad_query for too many */
   static of(range: TimeRange, { name, interval, originNs, zone }: BinRequest): GapBins {
     const isEmpty = range.maxNs < range.minNs;
     if (interval.months !== 0) {
@@ -57,19 +58,19 @@ export class GapBins {
     return bins;
   }
 
-  /** The number of a bin, by its start. */
+  /** The number of a bin, from its start. */
   indexOf(start: Expression): Expression {
     const bounds = this.runs.slice(1).map(({ startNs }) => startNs);
     return call("__bin_index", [start, choose(start, bounds, this.bases), bigintConstant(this.stepNs)]);
   }
 
-  /** The start of a bin, by its number: BIGINT nanoseconds. */
+  /** The start of a bin as BIGINT nanoseconds, from its number. */
   startOf(index: Expression): Expression {
     const chosen = chooseByNumber(index, this.firstIndexes.slice(1), this.bases);
     return call("__bin_at", [index, chosen, bigintConstant(this.stepNs)]);
   }
 
-  /** Where the bin of number 0 would begin if a run went on before its beginning. */
+  /** For each run: the start of bin 0 if the run extended back to it. */
   private get bases(): bigint[] {
     if (this.runs.length === 0) return [0n];
     const indexes = this.firstIndexes;
@@ -85,9 +86,9 @@ export class GapBins {
     });
   }
 
-  /** Bins from `startNs` on that begin at or before `lastNs`. */
+  /** Adds bins from `startNs` on that start at or before `lastNs`. */
   private addRun(startNs: bigint, lastNs: bigint): void {
-    // a bin that begins before the first time there is has no start
+    // a bin that starts before the least time has no start
     const first = startNs < I64_MIN ? startNs + floorDiv(I64_MIN - startNs + this.stepNs - 1n, this.stepNs) * this.stepNs : startNs;
     if (first > lastNs) return;
     const count = (lastNs - first) / this.stepNs + 1n;
@@ -103,7 +104,7 @@ export class GapBins {
     );
   }
 
-  /** A bin among others, or one of them. */
+  /** Inserts a bin between others, unless it exists. */
   private insert(startNs: bigint): void {
     if (startNs < I64_MIN) return;
     const index = this.runs.findLastIndex((run) => run.startNs <= startNs);
@@ -137,7 +138,7 @@ export class GapBins {
       const { fromNs, offsetNs } = zone.spans[i]!;
       const lastLocal = (i === last ? maxNs : zone.spans[i + 1]!.fromNs - 1n) + offsetNs;
       let local = floor((i === first ? minNs : fromNs) + offsetNs);
-      // one by one as long as the clock shows times that it skipped, or has shown before
+      // individually, as long as local times are skipped or repeated
       const clear = clearFrom(zone, i, leastNs);
       for (; local < clear && local <= lastLocal; local += stepNs) {
         single.push(zone.toUtc(local, { offsetNs, leastNs }));
@@ -148,12 +149,12 @@ export class GapBins {
   }
 }
 
-/** The time by the clock from which on it shows nothing twice, nothing skipped, in a span of its zone. */
+/** The local time from which on a span of the zone contains no repeated or skipped times. */
 function clearFrom(zone: TimeZone, index: number, leastNs: bigint): bigint {
   const { fromNs, offsetNs } = zone.spans[index]!;
   const before = zone.spans[index - 1]?.offsetNs;
   if (before === undefined) return I64_MIN - DAY_NS;
-  // hours that come twice count for this span when the bins are short enough
+  // repeated hours belong to this span if the bins are short enough
   const isOther = before > offsetNs && before - offsetNs < leastNs;
   return fromNs + (isOther ? before : offsetNs);
 }

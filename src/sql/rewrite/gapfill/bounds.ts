@@ -1,5 +1,5 @@
-// The time bounds of a gap-filling query, found before anything of it is rewritten: what its WHERE clause says of the time column, and what
-// those of the queries do that it reads the column from.
+// Finds the time bounds of a gap-filling query before it is rewritten: from the conditions on the time column in its WHERE clause, and in
+// those of the subqueries that the column comes from.
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { kindOfType } from "../../bind/kind.ts";
@@ -13,32 +13,32 @@ import { asTime } from "../time/time-value.ts";
 import { conjuncts, someNode } from "../walk.ts";
 
 export interface TimeSource {
-  /** Of the column's instants. */
+  /** Range of the column's instants. */
   readonly range: TimeRange;
-  /** In the type of the bins. */
+  /** Zone of the bins' type. */
   readonly zone?: string;
 }
 
-/** The time argument of a call in GROUP BY. @throws TsdbError bad_query when it is none, or is not bounded on both sides */
+/** The time argument of a call in GROUP BY. @throws TsdbError bad_query if it is not a time, or not bounded on both sides */
 export function timeSource(argument: Expression, node: SelectNode, context: RewriteContext, ctes: CteMap): TimeSource {
   const column = unwrap(argument);
   if (column === null) throw planError("DATE_BIN_GAPFILL requires a column as the source argument");
   const finder = new BoundsFinder(context);
   const { range, zone } = finder.find(column, node, ctes);
   const [hasLower, hasUpper] = [range.minNs !== ALL_TIME.minNs, range.maxNs !== ALL_TIME.maxNs];
-  // of a statement that is described any bins will do
+  // any bins do for a described statement
   if (hasLower && hasUpper) return { range: finder.isOpen ? { minNs: 0n, maxNs: 0n } : range, ...(zone === undefined ? {} : { zone }) };
   const missing = !hasLower && !hasUpper ? "both upper and lower time bounds" : `${hasLower ? "upper" : "lower"} time bound`;
   if (finder.hasOtherBound) throw planError(`${hasLower ? "upper" : "lower"} time bound for gap fill query must evaluate to a scalar`);
   throw planError(`gap-filling query is missing ${missing}`);
 }
 
-/** A column, as a time with a zone or without. */
+/** A time column, with or without a zone. */
 interface TimeColumn {
   readonly names: readonly string[];
   /** tz(column, zone). */
   readonly zone?: string;
-  /** `column AT TIME ZONE zone`: of a column without a zone the bounds are by that clock. */
+  /** `column AT TIME ZONE zone`: bounds of a column without a zone are local times there. */
   readonly clock?: string;
 }
 
@@ -62,13 +62,13 @@ function textOf(node: Expression): string | null {
   return node.class === "CONSTANT" && node.value.type.id === "VARCHAR" && !node.value.is_null ? String(node.value.value) : null;
 }
 
-/** The queries that a column goes through at most. */
+/** Maximum subqueries that a column passes through. */
 const DEPTH_MAX = 64;
 
 class BoundsFinder {
-  /** A condition compares the column with something that is no constant. */
+  /** A condition compares the column with a non-constant value. */
   hasOtherBound = false;
-  /** A condition compares the column with a parameter that has no value yet. */
+  /** A condition compares the column with a parameter without a value. */
   isOpen = false;
   private depth = 0;
 
@@ -113,7 +113,7 @@ class BoundsFinder {
     return { range: ALL_TIME };
   }
 
-  /** What one condition says of the column. `zone`: of the column itself. */
+  /** The bounds of one condition on the column. `zone`: that of the column itself. */
   private bound(part: Expression, column: TimeColumn, zone: string | undefined, ctes: CteMap): TimeRange {
     if (part.class === "BETWEEN") {
       const own = sameColumn(part.input, column);
@@ -131,7 +131,7 @@ class BoundsFinder {
     return at === null ? ALL_TIME : BOUNDS[type](at);
   }
 
-  /** The instant that a column is compared with; null for anything but a constant. */
+  /** The instant that a column is compared with; null if it is not constant. */
   private constant(node: Expression, { zone, clock }: TimeColumn, own: string | undefined, ctes: CteMap): bigint | null {
     const { open, params } = this.context;
     if (open !== undefined && someNode(node, (part) => part.class === "PARAMETER" && !Object.hasOwn(params, part.identifier))) {
@@ -147,15 +147,15 @@ class BoundsFinder {
       this.hasOtherBound = true;
       return null;
     }
-    // `time AT TIME ZONE zone` of a time without one: the column shows what a clock would
+    // `time AT TIME ZONE zone` for a time without a zone: the column shows local time
     const clockZone = clock === undefined || own !== undefined ? null : TimeZone.of(clock);
     const at = clockZone === null ? ns : ns + clockZone.offsetAt(ns);
-    // the outermost times stand for no bound at all
+    // the extreme times would mean unbounded
     return at <= ALL_TIME.minNs ? ALL_TIME.minNs + 1n : at >= ALL_TIME.maxNs ? ALL_TIME.maxNs - 1n : at;
   }
 }
 
-/** The column in a condition, if it is the one looked for. */
+/** The column in a condition, if it is the one in question. */
 function sameColumn(node: Expression, column: TimeColumn): TimeColumn | null {
   const found = unwrap(node);
   if (found === null || found.names.at(-1) !== column.names.at(-1)) return null;

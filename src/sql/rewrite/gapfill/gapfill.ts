@@ -1,11 +1,11 @@
-// date_bin_gapfill: a SELECT that groups by it becomes one over its groups with the missing bins put between them.
+// date_bin_gapfill: rewrites a SELECT that groups by it to a query over its groups that inserts the missing bins.
 //
-//   grouped   SELECT date_bin(…) AS bin, keys, aggregates FROM … WHERE … GROUP BY …  the storage may make it (push-aggregate.ts)
-//   numbered  … with the number of each group's bin
-//   marked    … with the number of the next bin of the same key, and what locf and interpolate carry over: windows over these groups
-//   filled    … one row for each bin up to the next, each made of the group before it
-//   shown     … the bin's start, the keys, each aggregate as it is in that bin or as it is filled
-//   the SELECT's own list, HAVING, ORDER BY and LIMIT over that
+//     grouped   SELECT date_bin(…) AS bin, keys, aggregates FROM … WHERE … GROUP BY …  may be computed by the scan (push-aggregate.ts)
+//     numbered  … with the number of each group's bin
+//     marked    … with the number of the next bin of the same key, and the values for locf and interpolate: windows over these groups
+//     filled    … one row per bin up to the next one, each created from the group before it
+//     shown     … the bin's start, the keys, and each aggregate, as computed or filled
+//     the SELECT's own list, HAVING, ORDER BY and LIMIT over that
 
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { type CteMap, Scope } from "../../bind/scope.ts";
@@ -27,7 +27,7 @@ import { GapBins } from "./bins.ts";
 import { timeSource } from "./bounds.ts";
 import { BIN_FUNCTIONS, type Fill, misplaced } from "./rules.ts";
 
-/** Changes a SELECT that groups by date_bin_gapfill; leaves others as they are. @throws TsdbError bad_query */
+/** Rewrites a SELECT that groups by date_bin_gapfill; leaves others unchanged. @throws TsdbError bad_query */
 export function fillGaps(node: SelectNode, context: RewriteContext, ctes: CteMap): void {
   if (node.group_expressions.length === 0 && node.aggregate_handling !== "FORCE_AGGREGATES") return;
   const groups = groupExpressions(node);
@@ -39,13 +39,13 @@ function isBinCall(node: Expression): boolean {
   return node.class === "FUNCTION" && node.function_name in BIN_FUNCTIONS;
 }
 
-/** An expression of GROUP BY, and how else the SELECT may name it. */
+/** An expression of GROUP BY, and its other names in the SELECT. */
 interface Group {
   readonly expression: Expression;
   readonly alias: string | null;
 }
 
-/** GROUP BY with places and aliases as what they stand for; a name is an alias only where that is a bin. */
+/** GROUP BY with positions and aliases resolved; a name is an alias only if that is a bin. */
 function groupExpressions(node: SelectNode): Group[] {
   if (node.aggregate_handling === "FORCE_AGGREGATES") {
     return node.select_list.filter((item) => !hasAggregate(item)).map((item) => ({ expression: item, alias: itemAlias(item) }));
@@ -63,7 +63,7 @@ function groupExpressions(node: SelectNode): Group[] {
   });
 }
 
-/** `upper(room) AS room … GROUP BY room`: the column is meant. */
+/** `upper(room) AS room … GROUP BY room` refers to the column. */
 function readsColumn(node: Expression, name: string): boolean {
   return someNode(node, (part) => part.class === "COLUMN_REF" && part.column_names.at(-1) === name);
 }
@@ -73,10 +73,10 @@ const NUMBER = internalName("number", 0);
 const FROM = internalName("from", 0);
 const NEXT = internalName("next", 0);
 const AT = internalName("at", 0);
-/** Lists of rows to be made are taken apart in steps, so that none is longer than this: DuckDB's memory limit does not see lists. */
+/** Lists of rows are generated in steps, so that none is longer than this: DuckDB's memory limit does not count lists. */
 const CHUNK = 256n;
 
-/** An aggregate of the groups, and what is carried over from one group to the next. */
+/** An aggregate of the groups, and the values carried from one group to the next. */
 interface Value {
   readonly expression: Expression;
   readonly name: string;
@@ -180,14 +180,14 @@ class GapFilling {
     return { ...modifier, distinct_on_targets: modifier.distinct_on_targets.map((target) => this.orderKey(target)) };
   }
 
-  /** A bare name is an alias first; a number is a place. */
+  /** A bare name is an alias first; a number is a position. */
   private orderKey(node: Expression): Expression {
     if (node.class === "CONSTANT") return node;
     const isAlias = node.class === "COLUMN_REF" && node.column_names.length === 1 && this.aliases.has(node.column_names[0]!);
     return isAlias ? node : this.replace(node, true);
   }
 
-  /** An expression over groups as one over filled rows. */
+  /** Rewrites an expression over groups to one over filled rows. */
   private replace(node: Expression, mayFill: boolean): Expression {
     const text = this.textOf(node);
     const key = this.keys.find((known) => known.text === text);
@@ -221,7 +221,7 @@ class GapFilling {
     return this.value(argument, fill);
   }
 
-  /** A column of the filled rows: an aggregate of the bin itself, or filled. */
+  /** A column of the filled rows: the bin's own aggregate, or filled. */
   private value(node: Expression, fill: Fill | null): Expression {
     const key = this.textOf(node);
     let value = this.values.get(key);
@@ -234,13 +234,13 @@ class GapFilling {
     return column(fill === null ? value.name : fillName(value, fill));
   }
 
-  /** What two expressions have in common that mean the same. */
+  /** Equal for expressions with equal meaning. */
   private textOf(node: Expression): string {
     let text = this.texts.get(node);
     if (text === undefined) {
       text = JSON.stringify({ ...node, alias: "" }, (member, value: unknown) => {
         if (member === "query_location") return undefined;
-        // with one source of columns a qualified name is the same as a bare one
+        // with one source of columns qualifiers are irrelevant
         return member === "column_names" && this.hasOneSource && Array.isArray(value) ? value.slice(-1) : value;
       });
       this.texts.set(node, text);
@@ -296,7 +296,7 @@ class GapFilling {
     return select({ items, from: subquery(numbered, internalName("numbered", 0)), orderBy });
   }
 
-  /** One row for each bin from FROM up to NEXT, in steps. */
+  /** One row per bin from FROM up to NEXT, generated in steps. */
   private filled(marked: SelectNode): SelectNode {
     const names = marked.select_list.map((item) =>
       item.alias !== "" ? item.alias : (item as { column_names: string[] }).column_names[0]!,
@@ -336,7 +336,7 @@ class GapFilling {
     return select({ items, from: subquery(filled, internalName("filled", 0)) });
   }
 
-  /** The value on the line between the last bin that has one and the next. */
+  /** Linear interpolation between the last and the next bin with a value. */
   private between(value: Value, isAfter: Expression): Expression {
     if (isSelectorCall(value.expression)) {
       const part = this.values.get(this.textOf(partOf(value.expression, "value")))!;
@@ -356,7 +356,7 @@ class GapFilling {
   }
 }
 
-/** Of the lists that bins are taken apart in, the largest first. */
+/** Sizes of the steps, largest first. */
 function chunkSizes({ count }: GapBins): bigint[] {
   const sizes: bigint[] = [];
   for (let size = CHUNK; size < count; size *= CHUNK) sizes.unshift(size);
@@ -372,7 +372,7 @@ function countBins(node: Expression): number {
   return count;
 }
 
-/** A bin without rows has their value of no rows; the dialect's other counts are NULL there. */
+/** Counts that are 0 for an empty bin; the dialect's other counts are NULL. */
 const COUNTS: ReadonlySet<string> = new Set(["count", "count_star"]);
 
 function isCount(node: Expression): boolean {

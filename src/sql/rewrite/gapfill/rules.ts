@@ -1,22 +1,22 @@
-// The functions of gap-filling queries where they are called on their own: gapfill.ts takes the calls out of the queries that it changes.
+// Functions of gap-filling queries outside of such queries: gapfill.ts has replaced the calls in them.
 import { isUnsigned } from "../../bind/decimals.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { call, castTo } from "../../parse/tree.ts";
 import { planError, type Rule } from "../rule.ts";
 
-/** The functions by the bins that they make. */
+/** Each function by the bin function that it extends. */
 export const BIN_FUNCTIONS: Readonly<Record<string, string>> = {
   date_bin_gapfill: "date_bin",
   date_bin_wallclock_gapfill: "date_bin_wallclock",
 };
 export type Fill = "locf" | "interpolate";
 
-/** Called on their own. */
+/** Called outside of a gap-filling query. */
 export const GAPFILL_RULES: Readonly<Record<string, Rule>> = {
   ...Object.fromEntries(Object.keys(BIN_FUNCTIONS).map((name) => [name, () => misplaced(name)])),
   locf: () => misplaced("locf"),
   interpolate: () => misplaced("interpolate"),
-  /** The value between two others: at, time and value before, time and value after. */
+  /** Interpolates: time, previous time and value, next time and value. */
   __interpolate: ({ args }) => {
     const [at, t0, v0, t1, v1] = args.map(({ node }) => node) as [Expression, Expression, Expression, Expression, Expression];
     const kind = args[2]?.kind ?? "unknown";

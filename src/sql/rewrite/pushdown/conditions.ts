@@ -1,5 +1,5 @@
-// What a condition says about single columns of a table, for scans to skip rows by. Constants are brought to the column's own type only
-// where the comparison stays the same for every value of that type.
+// Derives hints on single columns from conditions, by which scans skip rows. A constant is converted to the column's type only if the
+// comparison stays equivalent for all values of that type.
 
 import type { ComparisonOperator, TimeRange } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
@@ -14,7 +14,7 @@ const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
   COMPARE_GREATERTHANOREQUALTO: ">=",
 };
 
-/** The operator when its sides change places. */
+/** The operator with its operands swapped. */
 const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   "=": "=",
   "!=": "!=",
@@ -26,10 +26,10 @@ const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
-/** Up to here every integer is a double, and so is every integer beside it. */
+/** Up to this number all integers are exact as doubles, including their neighbours. */
 const EXACT_MAX = 2 ** 52;
 
-/** What `left type right` says; null: nothing that could be said exactly. */
+/** The hint of `left type right`; null if there is no exact one. */
 export function comparisonHint(type: string, left: Typed, right: Typed): Hint | null {
   const operator = OPERATORS[type];
   if (operator === undefined) return null;
@@ -65,7 +65,7 @@ export function textHint(column: Typed, values: readonly string[]): Hint | null 
   return { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: "in", values } };
 }
 
-/** The value is there: what no value of the type fails. */
+/** The value is not NULL: a condition that every value of the type satisfies. */
 export function presenceHint(column: Typed): Hint | null {
   const { source } = column;
   const def = source?.scan.defs[source.index];
@@ -88,10 +88,10 @@ export function truthHint(column: Typed, value: boolean): Hint | null {
   return { kind: "field", scan: source.scan, predicate: { columnId: def.id, operator: "=", value } };
 }
 
-/** Nothing lies in it. */
+/** An empty range. */
 const NEVER: TimeRange = { minNs: I64_MAX, maxNs: I64_MIN };
 
-/** `at` may lie outside of i64. */
+/** `at` may be outside of i64. */
 function timeRange(operator: ComparisonOperator, at: bigint): TimeRange | null {
   if (operator === "!=") return null;
   const minNs = operator === "=" || operator === ">=" ? at : operator === ">" ? at + 1n : I64_MIN;
@@ -116,7 +116,7 @@ function fold(type: ColumnType, operator: ComparisonOperator, constant: Typed): 
   // A cast to another type may round, or fail.
   if (number === undefined || constant.node.class !== "CONSTANT") return null;
   if (type === ColumnType.float) {
-    // An integer beyond i64 would be compared as a HUGEINT, whose way to a double is DuckDB's own.
+    // An integer beyond i64 would be compared as a HUGEINT, which DuckDB converts to a double by its own rules.
     if (typeof number === "bigint") return number < I64_MIN || number > I64_MAX ? null : { operator, value: Number(number) };
     return Number.isNaN(number) ? null : { operator, value: number };
   }
@@ -125,13 +125,13 @@ function fold(type: ColumnType, operator: ComparisonOperator, constant: Typed): 
   if (whole === null) return null;
   const [least, greatest] = type === ColumnType.integer ? [I64_MIN, I64_MAX] : [0n, 2n ** 64n - 1n];
   if (whole.value >= least && whole.value <= greatest) return whole;
-  // Beyond the type's range a comparison is always true or never; only the first can be said.
+  // Outside of the type's range a comparison is always true or never; only the former can be expressed.
   const isAlways = whole.value < least ? [">", ">=", "!="].includes(operator) : ["<", "<=", "!="].includes(operator);
   return isAlways ? { operator: ">=", value: least } : null;
 }
 
-/** Integers are compared with a double as doubles. Their way there never changes their order, and up to 2^52 not their value: so the
- *  integers on either side of the constant stay on their side. */
+/** Integers are compared with a double as doubles. The conversion preserves their order, and up to 2^52 their value: so integers stay on
+ *  their side of the constant. */
 function wholeNumber(operator: ComparisonOperator, value: number): { operator: ComparisonOperator; value: bigint } | null {
   if (!(Math.abs(value) <= EXACT_MAX)) return null;
   if (Number.isInteger(value)) return { operator, value: BigInt(value) };

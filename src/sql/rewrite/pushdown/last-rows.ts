@@ -1,5 +1,5 @@
-// Groups by tags of which only values of the last row are asked, last_value(x ORDER BY time), selector_last(x, time), max(time), are the
-// rows that DISTINCT ON (tags) … ORDER BY time DESC chooses. DuckDB would sort every group as often as there are columns.
+// Groups by tags that only use values of the last row (last_value(x ORDER BY time), selector_last(x, time), max(time)) are the rows
+// selected by DISTINCT ON (tags) … ORDER BY time DESC. DuckDB would sort every group once per column.
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { encodeName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, FunctionCall, Modifier, OrderBy, SelectNode } from "../../parse/tree.ts";
@@ -10,13 +10,13 @@ import type { OneTable } from "../one-table.ts";
 export interface LastRows {
   /** The same query with DISTINCT ON. */
   readonly node: SelectNode;
-  /** The last row with a value is the last row only if that has one: it must, in these columns. */
+  /** The last row with a value is the last row only if that has a value: these columns must have one. */
   readonly present: readonly ColumnDef[];
-  /** Items of its select list that stand for an aggregate: columns in form, not in name. */
+  /** Items of its select list that stand for an aggregate: columns in form only. */
   readonly values: ReadonlySet<Expression>;
 }
 
-/** Null: something else is asked too. */
+/** Returns null if other values are used too. */
 export function lastRowsOf(table: OneTable): LastRows | null {
   const { node } = table;
   const isPlain = node.having === null && node.qualify === null && node.sample === null;
@@ -31,7 +31,7 @@ export function lastRowsOf(table: OneTable): LastRows | null {
   return new LastRowsOf(table, keys).make();
 }
 
-/** GROUP BY as expressions; null where a name may be a column or an alias, or for grouping sets. */
+/** GROUP BY as expressions; null if a name may be a column or an alias, or for grouping sets. */
 function groupsOf(table: OneTable): Expression[] | null {
   const { group_expressions: groups, group_sets: sets } = table.node;
   if (sets.length > 1 || (sets[0] !== undefined && sets[0].length !== groups.length)) return null;
@@ -66,7 +66,7 @@ class LastRowsOf {
     return { node: { ...node, ...groups, select_list, modifiers }, present: [...this.present.values()], values: this.values };
   }
 
-  /** The column whose value in the last row an aggregate is; null: it is none of these. */
+  /** The column of which an aggregate is the last row's value; null otherwise. */
   private lastOf(item: Expression): ColumnDef | null {
     const part = item.class === "OPERATOR" ? selectorPart(item) : null;
     if (part !== null) return this.lastPresent(part.selector, part.part === "time");
@@ -82,7 +82,7 @@ class LastRowsOf {
     return this.table.column(children[0]!);
   }
 
-  /** f(x, time): x of the last row that has one, or that row's time. */
+  /** f(x, time): x of the last row with a value, or that row's time. */
   private lastPresent(node: FunctionCall, isTime: boolean): ColumnDef | null {
     const [value, time] = node.children;
     const isKnown = BY_TIME.has(node.function_name) || node.function_name === "selector_last";
@@ -119,14 +119,14 @@ class LastRowsOf {
     return [{ type: "DISTINCT_MODIFIER", distinct_on_targets }, { type: "ORDER_MODIFIER", orders: [...orders, newestFirst] }, ...limits];
   }
 
-  /** A key, which is the same in all rows of a group. A bare name is an alias first. */
+  /** A key, which is constant within a group. A bare name is an alias first. */
   private orderKey(node: Expression): ColumnDef | null {
     const meant = this.table.itemAt(node) ?? this.table.item(node) ?? node;
     const def = this.table.column(meant);
     return def !== null && this.keys.has(def.id) ? def : null;
   }
 
-  /** By its full name, so that no alias is meant. */
+  /** By its qualified name, to avoid aliases. */
   private ref(def: ColumnDef, alias: string): ColumnRef {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias, column_names: [this.table.alias, encodeName(def.name)] };
   }

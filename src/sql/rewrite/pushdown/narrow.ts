@@ -1,5 +1,5 @@
-// Which scans a condition narrows. A scan may leave out rows that cannot take part in the answer: what is left out must not change what
-// an outer join makes up, what a limit counts, or what another reference to the same rows sees.
+// Determines the scans that a condition may narrow. A scan may omit rows that cannot contribute to the answer: omitting them must not
+// affect the NULL rows of an outer join, a limit, or other references to the same rows.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { STATEMENT_LIMITS } from "../../../model/query/statement-limits.ts";
 import type { Hint } from "../../bind/kind.ts";
@@ -8,8 +8,8 @@ import type { Modifier, SelectNode } from "../../parse/tree.ts";
 import { isAggregateCall } from "../functions/aggregate-call.ts";
 import { someNode } from "../walk.ts";
 
-/** Narrows those scans by what `hints` say. A scan of an outer query keeps its rows: there the condition holds for some of them only.
- *  True: only rows come now for which all of them hold. */
+/** Narrows those scans by `hints`. Scans of outer queries are not narrowed: there the condition holds for some rows only. Returns true
+ *  if the scans then return exactly the rows that satisfy all hints. */
 export function applyHints(hints: readonly Hint[], narrowable: Narrowable): boolean {
   let isDone = true;
   for (const hint of hints) {
@@ -20,7 +20,7 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
     if (when === undefined || when === "to newest" || hint.kind === "newest") continue;
     if (hint.kind === "time") scan.range = intersect(scan.range, hint.range);
     else if (hint.kind === "field") {
-      // each is judged row by row; DuckDB judges the rest
+      // each is evaluated row by row; DuckDB evaluates the rest
       if (scan.fields.length < STATEMENT_LIMITS.scanConditionsMax) scan.fields.push(hint.predicate);
       else isDone = false;
     } else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
@@ -32,13 +32,13 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   return { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
 }
 
-/** What a join's condition narrows: rows that fail it are gone from an inner join; an outer join keeps those of one side. */
+/** A join's condition: rows that fail it are removed by an inner join; an outer join keeps those of one side. */
 export function applyJoinHints(joinType: string, hints: readonly Hint[], left: Narrowable, right: Narrowable): void {
   if (joinType === "INNER" || joinType === "SEMI" || joinType === "RIGHT") applyHints(hints, left);
   if (joinType === "INNER" || joinType === "SEMI" || joinType === "LEFT" || joinType === "ANTI") applyHints(hints, right);
 }
 
-/** What a condition after a join may narrow. */
+/** The scans that a condition after a join may narrow. */
 export function narrowableAfter(joinType: string, left: Narrowable, right: Narrowable): Narrowable {
   switch (joinType) {
     case "INNER":
@@ -50,7 +50,7 @@ export function narrowableAfter(joinType: string, left: Narrowable, right: Narro
     case "OUTER":
     case "FULL":
       return new Map([...nullable(left), ...nullable(right)]);
-    // only the left side's columns are seen after these
+    // only the left side's columns are visible after these
     case "SEMI":
     case "ANTI":
       return left;
@@ -59,24 +59,24 @@ export function narrowableAfter(joinType: string, left: Narrowable, right: Narro
   }
 }
 
-/** Whether a condition on columns that a query passes on may choose among the rows that it reads: what it makes of the others must not show
- *  in the rows that are left. */
+/** True if a condition on output columns of a query may be applied to the rows that it reads: the removed rows must not affect the
+ *  remaining output. */
 export function isTransparent(node: SelectNode): boolean {
   const isPlain = node.sample === null && node.qualify === null && node.modifiers.every(keepsRows);
   if (!isPlain || node.select_list.some((item) => someNode(item, ({ class: kind }) => kind === "WINDOW"))) return false;
-  // Columns of a grouping are its keys: rows of other keys are in other groups. Grouping sets put NULL in their place.
+  // Columns of a grouped query are its keys: rows with other keys are in other groups. Grouping sets replace keys by NULL.
   const isGrouped = node.group_expressions.length > 0;
   if (isGrouped) return node.group_sets.length === 1 && node.group_sets[0]!.length === node.group_expressions.length;
   return node.group_sets.length === 0 && node.aggregate_handling === "STANDARD_HANDLING" && !aggregatesAll(node);
 }
 
-/** One row of all. */
+/** True if all rows are aggregated to one. */
 function aggregatesAll({ select_list, having, modifiers }: SelectNode): boolean {
   const orders = modifiers.flatMap((modifier) => (modifier.type === "ORDER_MODIFIER" ? modifier.orders : []));
   return having !== null || [...select_list, ...orders.map(({ expression }) => expression)].some((node) => someNode(node, isAggregateCall));
 }
 
-/** A limit counts rows, DISTINCT ON chooses among them. */
+/** False for a limit, which counts rows, and DISTINCT ON, which selects among them. */
 function keepsRows(modifier: Modifier): boolean {
   return modifier.type === "ORDER_MODIFIER" || (modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length === 0);
 }

@@ -1,15 +1,15 @@
-// Which SELECTs show nothing but what the newest row of each series holds, so that the scan may leave out all others.
+// Recognizes SELECTs whose answer depends only on the newest row of each series, so that the scan may omit all others.
 //
-// A series is all rows with the same tags; of two of its rows one is newer. Let the rows that pass WHERE be whole series within a time
-// range (conditions on fields would choose among the rows of a series, so they forbid everything here). Then:
+// A series consists of all rows with the same tags; of two of its rows one is newer. Let the rows that pass WHERE be whole series within a
+// time range (conditions on fields would select among the rows of a series, so they rule this out). Then:
 //
-// - Of rows in the order of [expressions over tags …, time DESC, …] the first, of all or of those with the same keys over tags, is the
-//   newest of its series: a newer one of the same series has the same tags, so the same keys, and comes before it. So does every row
-//   that ties with it in keys and time. That is what DISTINCT ON, LIMIT 1 and a number or rank of 1 choose.
-// - An aggregate over groups by tags sees every series of a group whole. max(time), and x of the last row, are found in a newest row. An
-//   expression over tags is the same in all rows of a series, so which values there are shows in the newest rows alone.
-// - The last x that is there is in the newest row if that has an x. Whether all newest rows have is not known before they are read:
-//   `present` names such columns.
+// - Of rows ordered by [expressions over tags …, time DESC, …], the first one, overall or per key over tags, is the newest of its series: a
+//   newer row of the same series has the same tags, so the same keys, and sorts before it. The same holds for every row that ties with it
+//   in keys and time. These rows are what DISTINCT ON, LIMIT 1 and a number or rank of 1 select.
+// - An aggregate over groups by tags sees all rows of each series in a group. max(time), and x of the last row, are found in a newest row.
+//   An expression over tags is constant within a series, so the newest rows alone show which values exist.
+// - The last present x is in the newest row if that has an x. Whether all newest rows do is unknown before they are read: `present` lists
+//   such columns.
 
 import { TsdbError } from "../../../model/errors.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
@@ -20,13 +20,14 @@ import { type OneTable, Unfit, unfit } from "../one-table.ts";
 import { childrenOf, conjuncts, someNode } from "../walk.ts";
 
 export interface NewestRows {
-  /** Items of the select list that are 1 only in newest rows, and tell nothing of others where they are 1; null: only newest rows show. */
+  /** Items of the select list that are 1 only in newest rows, and where other rows with 1 are irrelevant; null: only newest rows are
+   *  returned. */
   readonly numbers: ReadonlySet<Expression> | null;
   /** Columns that must have a value in all newest rows. */
   readonly present: readonly ColumnDef[];
 }
 
-/** Null: other rows show too. */
+/** Returns null if other rows matter. */
 export function newestRows(table: OneTable): NewestRows | null {
   if (!mayShowNewest(table.node)) return null;
   try {
@@ -37,7 +38,7 @@ export function newestRows(table: OneTable): NewestRows | null {
   }
 }
 
-/** Quickly: what newestRows looks at, and all that could be groups. */
+/** A quick test for statements that newestRows might accept, and all that could be groups. */
 export function mayShowNewest(node: SelectNode): boolean {
   const { modifiers, qualify, group_expressions, aggregate_handling, select_list, having } = node;
   if (qualify !== null || group_expressions.length > 0 || aggregate_handling === "FORCE_AGGREGATES" || having !== null) return true;
@@ -73,7 +74,7 @@ class NewestFinder {
     return this.firstRows();
   }
 
-  /** What is computed of rows, or groups. */
+  /** The expressions computed from rows, or groups. */
   private shown(): Expression[] {
     const { select_list, qualify, modifiers } = this.node;
     return [...select_list, ...(qualify === null ? [] : [qualify]), ...modifiers.flatMap(expressionsOf)];
@@ -100,7 +101,7 @@ class NewestFinder {
     return { numbers: null, present: [...this.present.values()] };
   }
 
-  /** Everything but aggregates and keys would be DuckDB's error. */
+  /** Anything but aggregates and keys would be an error in DuckDB. */
   private checkAggregates(node: Expression): void {
     if (node.class === "FUNCTION" && isAggregateCall(node)) this.checkAggregate(node);
     else if (node.class === "SUBQUERY") unfit();
@@ -128,14 +129,14 @@ class NewestFinder {
     this.present.set(column.id, column);
   }
 
-  /** An aggregate that looks at which values there are, not at how often, of values that all rows of a series share. */
+  /** True for an aggregate that depends on which values exist, not how often, over values that are constant within a series. */
   private isOfValues({ function_name: name, distinct, children }: FunctionCall): boolean {
     const [value] = children;
     const countsOnce = VALUES_ONLY.has(name) || (distinct && DISTINCT_VALUES.has(name));
     return countsOnce && value!.class !== "CONSTANT" && this.table.isOfSeries(value!);
   }
 
-  /** Rows numbered, one of which is shown of each partition; either QUALIFY says so, or the query around it. */
+  /** Numbered rows of which one per partition is selected, by QUALIFY or by the enclosing query. */
   private numbered(windows: readonly Window[]): NewestRows {
     const { node } = this;
     const [window, ...others] = windows;
@@ -151,7 +152,7 @@ class NewestFinder {
 
   private numbersNewest({ function_name, partitions, orders, filter_expr, arg_orders, children }: Window): boolean {
     const isNumber = NUMBERS.has(function_name) && filter_expr === null && arg_orders.length === 0 && children.length === 0;
-    // aliases mean nothing inside of OVER
+    // aliases are not visible within OVER
     const isKey = (key: Expression) => key.class !== "CONSTANT" && this.table.isOfSeries(key);
     return isNumber && partitions.every((key) => this.table.isOfSeries(key)) && this.ordersNewestFirst(orders, isKey, (key) => key);
   }
@@ -179,7 +180,7 @@ class NewestFinder {
     return isChosen ? { numbers: null, present: [] } : unfit();
   }
 
-  /** Expressions over tags, then the time from its end. */
+  /** Expressions over tags, followed by time in descending order. */
   private ordersNewestFirst(
     orders: readonly OrderBy[],
     isKey: (key: Expression) => boolean,
@@ -197,7 +198,7 @@ class NewestFinder {
     return this.table.column(node)?.type === ColumnType.time;
   }
 
-  /** A place in the select list or an alias as the item; where a name is an alias and a column, which one differs from clause to clause. */
+  /** Resolves a position in the select list or an alias; if a name is both an alias and a column, clauses differ. */
   private meant(node: Expression): Expression {
     if (node.class === "CONSTANT") return this.table.itemAt(node) ?? unfit();
     const item = this.table.item(node);
@@ -212,10 +213,10 @@ class NewestFinder {
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(["row_number", "rank", "dense_rank", "rank_dense"]);
-/** With ORDER BY time; a NULL is a value like others. */
+/** With ORDER BY time; a NULL is an ordinary value. */
 const LAST_ROW: ReadonlySet<string> = new Set(["last", "last_value"]);
 const FIRST_ROW: ReadonlySet<string> = new Set(["first", "first_value"]);
-/** f(x, time): the x of the greatest time, rows without x left out. */
+/** f(x, time): x at the greatest time, ignoring rows without x. */
 const LAST_VALUE: ReadonlySet<string> = new Set(["arg_max", "argmax", "max_by"]);
 const VALUES_ONLY: ReadonlySet<string> = new Set(["min", "max", "approx_distinct", "approx_count_distinct", "any_value", "arbitrary"]);
 const DISTINCT_VALUES: ReadonlySet<string> = new Set(["count"]);
@@ -224,7 +225,7 @@ function isOne(node: Expression | null): boolean {
   return node?.class === "CONSTANT" && node.value.value === 1 && ["INTEGER", "BIGINT"].includes(node.value.type.id);
 }
 
-/** A function that makes several rows of one, or none. */
+/** A function that returns any number of rows. */
 function makesRows(node: Expression): boolean {
   return someNode(node, (part) => part.class === "FUNCTION" && part.function_name === "unnest");
 }

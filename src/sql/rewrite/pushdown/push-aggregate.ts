@@ -1,6 +1,6 @@
-// A SELECT that groups one table's rows by tags and a bin of time becomes a SELECT over groups which the storage makes. The tree is changed
-// before its rewrite, and only if nothing of it is left that needs single rows: every name means a tag grouped by, every time is the bin,
-// every aggregate one of the storage's. What stands around them (HAVING, ORDER BY, windows, arithmetic) stays with DuckDB.
+// Rewrites a SELECT that groups one table's rows by tags and a time bin to a SELECT over groups that the scan computes. The tree is changed
+// before its rewrite, and only if nothing in it needs single rows: every name is a grouping tag, every time is the bin, every aggregate one
+// of the scan's. Everything around them (HAVING, ORDER BY, windows, arithmetic) is left to DuckDB.
 
 import { TsdbError } from "../../../model/errors.ts";
 import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate.ts";
@@ -17,16 +17,16 @@ import { isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-tabl
 import { conjunction, mapChildren, someNode } from "../walk.ts";
 import type { PushedDown } from "./where.ts";
 
-/** A scan of groups, registered under a new handle; null when the statement has to do without. */
+/** A scan of groups, registered under a new handle; null if that is not possible. */
 type GroupScan = (source: GroupSource) => ScanUse | null;
 
-/** Changes the SELECT to read groups, and gives its new FROM; null, and nothing changed, when that cannot be. */
+/** Changes the SELECT to read groups, and returns its new FROM; null, without a change, if that is not possible. */
 export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
   if (!asksForGroups(table.node)) return null;
   try {
     return new Grouping(table, groups).push();
   } catch (error) {
-    // the plain rewrite finds a mistake of the statement again
+    // the plain rewrite reports errors of the statement again
     if (error instanceof Unfit || error instanceof TsdbError) return null;
     throw error;
   }
@@ -37,7 +37,7 @@ function asksForGroups(node: SelectNode): boolean {
   return node.select_list.some(hasAggregate) || (node.having !== null && hasAggregate(node.having));
 }
 
-/** Where an expression stands: that decides what an alias means there. */
+/** The clause of an expression, which determines the meaning of aliases. */
 type Clause = "select" | "where" | "filter" | "order";
 
 class Grouping {
@@ -76,7 +76,7 @@ class Grouping {
     if (node.having !== null) filters.push(this.replace(node.having, "filter"));
     const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
-    // without GROUP BY it is the aggregates that make groups
+    // without GROUP BY only aggregates create groups
     if (this.isListOfKeys ? this.aggregates.size > 0 && groups.length > 0 : groups.length === 0 && this.aggregates.size === 0) unfit();
     const from = this.groupsAsTable(pushedDown);
     Object.assign(node, { select_list, qualify, modifiers, where_clause: conjunction(filters), having: null });
@@ -84,7 +84,7 @@ class Grouping {
     return from;
   }
 
-  /** What rows are grouped by, as expressions over rows. */
+  /** The grouping expressions, as expressions over rows. */
   private groupExpressions(): Expression[] {
     const { node } = this;
     if (node.aggregate_handling === "FORCE_AGGREGATES") {
@@ -100,7 +100,7 @@ class Grouping {
     return node.group_expressions.map((group) => this.groupExpression(group));
   }
 
-  /** A place in the select list, a column, or an alias: DuckDB's order. */
+  /** A position in the select list, a column, or an alias, in DuckDB's order. */
   private groupExpression(group: Expression): Expression {
     if (group.class === "CONSTANT") return this.table.itemAt(group) ?? unfit();
     if (group.class !== "COLUMN_REF" || this.table.resolve(group.column_names).found) return group;
@@ -119,7 +119,7 @@ class Grouping {
     this.tags.set(def.id, def);
   }
 
-  /** A condition on rows that only looks at what they are grouped by is one on groups. */
+  /** A condition on rows that only uses grouping expressions becomes one on groups. */
   private keyFilter(condition: Expression): Expression {
     let hasColumn = false;
     const isUnfit = (node: Expression): boolean => {
@@ -141,12 +141,12 @@ class Grouping {
     return [{ ...modifier, distinct_on_targets: modifier.distinct_on_targets.map((target) => this.orderKey(target)) }];
   }
 
-  /** A bare name is an alias first; a number is a place. */
+  /** A bare name is an alias first; a number is a position. */
   private orderKey(node: Expression): Expression {
     return node.class === "CONSTANT" || this.table.item(node) !== undefined ? node : this.replace(node, "order");
   }
 
-  /** An expression over rows as one over groups. */
+  /** Rewrites an expression over rows to one over groups. */
   private replace(node: Expression, clause: Clause): Expression {
     switch (node.class) {
       case "COLUMN_REF":
@@ -173,7 +173,7 @@ class Grouping {
     return mapChildren(node, (child) => this.replace(child, clause));
   }
 
-  /** The bin's start, as a time with the zone that the SELECT's has. */
+  /** The bin's start, as a time with the zone used in the SELECT. */
   private binAs(zone: string | undefined): Expression {
     return zone === undefined ? this.ref(BIN_NAME) : call("tz", [this.ref(BIN_NAME), stringConstant(zone)]);
   }
@@ -187,7 +187,7 @@ class Grouping {
     const item = this.table.item(node);
     const def = this.table.column(node);
     if (def !== null) {
-      // whether an alias or a column of that name is meant differs from clause to clause
+      // whether a name denotes an alias or a column differs between clauses
       if (item !== undefined && clause !== "select" && this.table.column(item)?.id !== def.id) unfit();
       return this.tags.has(def.id) ? this.ref(encodeName(def.name), node.query_location) : unfit();
     }
@@ -195,7 +195,7 @@ class Grouping {
     return clause === "filter" ? this.replace({ ...item, alias: "" }, "select") : node;
   }
 
-  /** CallParts: the column that an argument names. */
+  /** CallParts: the column denoted by an argument. */
   column(argument: Expression): ColumnDef | null {
     return this.table.column(argument);
   }
@@ -212,7 +212,7 @@ class Grouping {
     return this.ref(known.name);
   }
 
-  /** A column of the groups, by its full name: no alias is one. */
+  /** A column of the groups, by its qualified name, which no alias has. */
   private ref(name: string, location?: number): ColumnRef {
     const place = location === undefined ? {} : { query_location: location };
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };

@@ -1,5 +1,4 @@
-// A WHERE clause as what the storage can judge row by row: a time range, tags' values and fields' comparisons. What it cannot judge
-// exactly is left over.
+// Splits a WHERE clause into conditions that the scan evaluates exactly (time range, tag values, field comparisons) and the rest.
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../../model/query/scan.ts";
 import type { ScanUse, Typed } from "../../bind/kind.ts";
 import type { Expression } from "../../parse/tree.ts";
@@ -9,14 +8,14 @@ import { intersect } from "./narrow.ts";
 
 export interface PushedDown {
   readonly range: TimeRange;
-  /** One per column; no values: no row passes. */
+  /** One per column; without values: no row passes. */
   readonly tags: readonly TagPredicate[];
   readonly fields: readonly FieldPredicate[];
-  /** Conditions as written that are none of these: a row passes WHERE if it satisfies them too. */
+  /** All other conditions as written: a row passes WHERE if it satisfies them too. */
   readonly rest: readonly Expression[];
 }
 
-/** `rewrite` gives a condition without changing it. */
+/** @param rewrite rewrites a copy of a condition */
 export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (condition: Expression) => Typed): PushedDown {
   let range = ALL_TIME;
   const tags = new Map<number, readonly (string | null)[]>();

@@ -1,5 +1,5 @@
-// Bins of time: date_bin by an interval from an origin, in UTC or by a zone's clock, date_trunc, and DuckDB's time_bucket with its origins.
-// The macros that they call are in macros.ts.
+// Time bins: date_bin by an interval from an origin, in UTC or local time, date_trunc, and DuckDB's time_bucket with its origins. The
+// macros are in macros.ts.
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone, ZoneSpan } from "../../../model/time/time-zone.ts";
@@ -15,10 +15,10 @@ import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
 import { asTime, timeConstant, timeOfNs } from "./time-value.ts";
 import { fromClock, inZone, offsetTree, timesOf, toClock, withReach, zoneOf } from "./time-zone.ts";
 
-/** Midnight of a Monday, which weeks are counted from. */
+/** Midnight of a Monday, the origin of weeks. */
 const MONDAY_NS = -3n * DAY_NS;
 
-/** What date_trunc cuts to. */
+/** The units of date_trunc. */
 const TRUNC_UNITS: ReadonlyMap<string, Interval> = new Map(
   "nanosecond microsecond millisecond second minute hour day week month quarter year decade century millennium"
     .split(" ")
@@ -27,10 +27,10 @@ const TRUNC_UNITS: ReadonlyMap<string, Interval> = new Map(
 
 const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
-/** The remainder and its shift must stay in i64: a third of it, 97 years. Longer bins are counted in months. */
+/** The remainder and its shift must fit i64: a third of it, 97 years. Longer bins are counted in months. */
 const STEP_MAX = I64_MAX / 3n;
 
-/** The start of the bin of `stepNs` from `originNs` that holds `time`; NULL where that lies before the first time there is. */
+/** The start of the bin of `stepNs` from `originNs` that contains `time`; NULL if it is before the least time. */
 export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   checkStep(stepNs);
   if (stepNs === 1n) return { ...time, mark: null };
@@ -51,13 +51,13 @@ function checkStep(stepNs: bigint): void {
   if (stepNs > STEP_MAX) throw planError("DATE_BIN stride is longer than 97 years");
 }
 
-/** DuckDB cannot make the first two times there are. */
+/** DuckDB cannot represent the first two times of i64. */
 function constantBin(startNs: bigint): Typed {
   return startNs < I64_MIN + 2n ? typed(nullOf("TIMESTAMP_NS"), "time") : timeConstant(startNs);
 }
 
 const MICROSECOND = 1_000n;
-/** October 1677, in months since year 0: the first month that begins within i64 nanoseconds. */
+/** October 1677, in months since year 0: the first month that starts within i64 nanoseconds. */
 const FIRST_MONTH = 1677n * 12n + 9n;
 
 /** Bins of whole months. */
@@ -82,7 +82,7 @@ function binMonths(time: Typed, months: bigint, originNs: bigint): Typed {
   return inZone(typed(node, "time"), time.zone);
 }
 
-/** The latest of the times n * `months` from the origin that is not after `timeNs`, or the one `ahead` after it. */
+/** The latest time of the form origin + n * `months` that is at most `timeNs`, or `ahead` steps later. */
 export function monthStart(timeNs: bigint, months: bigint, originNs: bigint, ahead = 0n): bigint {
   const monthOf = (ns: bigint): bigint => {
     const { year, month } = dateOf(Number(floorDiv(ns, DAY_NS)));
@@ -124,7 +124,7 @@ export function dateBin(input: RuleInput): Typed {
 
 const LONG_MONTH_NS = 31n * DAY_NS;
 
-/** date_bin_wallclock(interval, time[, origin]): bins by what a clock in the time's zone shows; the origin is such a time too. */
+/** date_bin_wallclock(interval, time[, origin]): bins by local time in the time's zone; the origin is a local time too. */
 export function dateBinWallclock(input: RuleInput): Typed {
   const { interval, time, originNs } = binArguments("date_bin_wallclock", input);
   if (interval.months !== 0) throw planError("DATE_BIN_WALLCLOCK does not support month-, year- or century-based intervals");
@@ -144,7 +144,7 @@ function wallclockBin(time: Typed, bins: ClockBins, scope: Scope): Typed {
   return { ...onClock(time, times(), leastNs, (local) => bin(local, stepNs, originNs)), times };
 }
 
-/** Of hours that come twice, the first are meant, unless they are at least as long as the interval: then those of the time itself. */
+/** Of repeated hours the first are meant, unless they are at least as long as the interval: then those of the time itself. */
 export function leastOverlap(interval: Interval): bigint {
   return interval.days !== 0 ? I64_MAX : interval.ns;
 }
@@ -162,7 +162,7 @@ export function wallclockStart(timeNs: bigint, zone: TimeZone, { stepNs, originN
   return zone.toUtc(originNs + floorDiv(localNs - originNs, stepNs) * stepNs, { offsetNs, leastNs });
 }
 
-/** Whether the clock is put forth and back by whole bins at the end of a bin: then they are bins of UTC. */
+/** True if clock changes are whole bins at the end of a bin: then the bins equal bins in UTC. */
 export function areFixed(spans: readonly ZoneSpan[], stepNs: bigint, originNs: bigint): boolean {
   return spans.every(({ fromNs, offsetNs }, i) => {
     const before = spans[i - 1]?.offsetNs;
@@ -170,7 +170,7 @@ export function areFixed(spans: readonly ZoneSpan[], stepNs: bigint, originNs: b
   });
 }
 
-/** `move` of what a clock in the time's zone shows, as a time of that zone. `range`: of the time, and of what comes out. */
+/** Applies `move` to the local time in the time's zone. `range`: of the time, and of the result. */
 export function onClock(time: Typed, range: TimeRange, leastNs: bigint, move: (local: Typed) => Typed): Typed {
   const zone = zoneOf(time);
   if (zone === null) return inZone(move(inZone(time, undefined)), time.zone);
@@ -195,7 +195,7 @@ export function onClock(time: Typed, range: TimeRange, leastNs: bigint, move: (l
 const MONDAY_OF_2000_NS = 946_857_600_000_000_000n;
 const NEW_YEAR_OF_2000_NS = 946_684_800_000_000_000n;
 
-/** DuckDB's own name for bins, with its origins but to the nanosecond; `time_bucket(width, time, interval)` stays DuckDB's. */
+/** DuckDB's function for bins, with its origins but with nanoseconds; `time_bucket(width, time, interval)` is left to DuckDB. */
 export function timeBucket({ args }: RuleInput): Typed | null {
   const [width, time, origin] = args;
   const interval = width?.interval;
@@ -205,7 +205,7 @@ export function timeBucket({ args }: RuleInput): Typed | null {
   return interval.days === 0 && interval.ns === 0n ? binMonths(time, BigInt(interval.months), originNs ?? NEW_YEAR_OF_2000_NS) : null;
 }
 
-/** The name of a unit or a part of time, as written in any case and number. */
+/** The name of a unit or part of a time, in any case, singular or plural. */
 export function unitName(value: Typed | undefined): string | null {
   if (value?.text === undefined) return null;
   const name = value.text.trim().toLowerCase();
@@ -221,7 +221,7 @@ export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const step = TRUNC_UNITS.get(name);
   if (step === undefined) throw planError(`Unsupported date_trunc granularity: ${unit?.text ?? "not a constant"}`);
   const time = asTime(value);
-  // a time that comes twice stays in its own hour
+  // a repeated local time stays in its own hour
   if (step.months === 0) {
     return wallclockBin(time, { stepNs: intervalNs(step), originNs: name === "week" ? MONDAY_NS : 0n, leastNs: 0n }, scope);
   }

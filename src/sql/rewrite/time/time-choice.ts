@@ -1,5 +1,5 @@
-// A value by the stretch of time that an instant lies in: a tree of comparisons, which costs little for a row but much to plan. Of a long
-// table only the years that data mostly has become a tree; the others are searched in a list.
+// Selects a value by the range that contains an instant: a tree of comparisons, which is fast per row but expensive to plan. For long
+// tables only common years use a tree; the others use a list search.
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import { daysOf } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
@@ -8,28 +8,28 @@ import { whenThen } from "../rule.ts";
 import { nanosecondsOf } from "./time-macro.ts";
 import { timeConstant } from "./time-value.ts";
 
-/** Nanoseconds, text, or what an expression says; all constants of one choice are of one kind. */
+/** Nanoseconds, text, or an expression; all constants of one choice have one kind. */
 export type Leaf = bigint | string | Expression;
 
 const TREE_LEAVES_MAX = 96;
 const COMMON_FROM_NS = BigInt(daysOf(2005, 1, 1)) * DAY_NS;
 const COMMON_END_NS = BigInt(daysOf(2040, 1, 1)) * DAY_NS;
 
-/** `leaves[k]` for times from `bounds[k - 1]` on and before `bounds[k]`; `at` is mentioned many times. */
+/** `leaves[k]` for times from `bounds[k - 1]` to before `bounds[k]`; `at` is used many times. */
 export function choose(at: Expression, bounds: readonly bigint[], leaves: readonly Leaf[]): Expression {
   if (leaves.length <= TREE_LEAVES_MAX) return tree(at, bounds, leaves, timeBound);
   const rest = search(nanosecondsOf(at), bounds, leaves);
   const first = bounds.findIndex((bound) => bound > COMMON_FROM_NS);
   const end = bounds.findLastIndex((bound) => bound < COMMON_END_NS) + 1;
   if (first < 0 || end <= first || end - first >= TREE_LEAVES_MAX) return rest;
-  // what lies before the first bound is in the same stretch as the beginning
+  // times before the first bound are in the same range as the start
   const common = tree(at, bounds.slice(first, end), leaves.slice(first, end + 1), timeBound);
   const from = compare("COMPARE_GREATERTHANOREQUALTO", at, timeBound(COMMON_FROM_NS));
   const to = compare("COMPARE_LESSTHAN", at, timeBound(COMMON_END_NS));
   return whenThen([[{ class: "CONJUNCTION", type: "CONJUNCTION_AND", alias: "", children: [from, to] }, common]], rest);
 }
 
-/** The same by a BIGINT. */
+/** The same for a BIGINT. */
 export function chooseByNumber(at: Expression, bounds: readonly bigint[], leaves: readonly bigint[]): Expression {
   return leaves.length <= TREE_LEAVES_MAX ? tree(at, bounds, leaves, bigintConstant) : search(at, bounds, leaves);
 }

@@ -1,4 +1,4 @@
-// Numbers and texts as times and dates, and back: to_timestamp and its kin, from_unixtime, to_unixtime, to_date, make_date.
+// Conversions of numbers and texts to times and dates, and back: to_timestamp and similar, from_unixtime, to_unixtime, to_date, make_date.
 import { TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import type { Clock, Typed } from "../../bind/kind.ts";
@@ -12,7 +12,7 @@ import { timeByFormats } from "./time-parse.ts";
 import { asTime, nsOf, timeConstant, timeOfNs } from "./time-value.ts";
 import { inZone, tzRule } from "./time-zone.ts";
 
-/** to_timestamp_seconds(x[, format …]) and its kin give times of their unit; plain to_timestamp and _nanos of nanoseconds. */
+/** to_timestamp_seconds(x[, format …]) and similar return times of their unit; to_timestamp and _nanos of nanoseconds. */
 export function toTimestamp(unit: NonNullable<Clock["unit"]> | "ns"): Rule {
   const name = `to_timestamp${{ s: "_seconds", ms: "_millis", us: "_micros", ns: "" }[unit]}`;
   return ({ args }) => {
@@ -25,7 +25,7 @@ export function toTimestamp(unit: NonNullable<Clock["unit"]> | "ns"): Rule {
   };
 }
 
-/** A number of units as BIGINT, or as a constant; null: the value is no number. Fractions count `scale` units, or are cut. */
+/** A number of units as BIGINT, or as a constant; null: the value is not a number. Fractions are converted by `scale`, or truncated. */
 function wholeNumber(value: Typed, scale: bigint): bigint | Expression | null {
   if (typeof value.number === "bigint") return value.number;
   if (value.number !== undefined) return Number.isFinite(value.number) ? fractionOf(value.number, scale) : notFinite(value.number);
@@ -36,7 +36,7 @@ function wholeNumber(value: Typed, scale: bigint): bigint | Expression | null {
   return castTo(call("trunc", [scaled]), "BIGINT");
 }
 
-/** `12.345` seconds to the nanosecond: as its decimal digits say. */
+/** `12.345` seconds to the nanosecond, from its decimal digits. */
 function fractionOf(number: number, scale: bigint): bigint {
   if (scale === 1n || Number.isInteger(number)) return BigInt(Math.trunc(number)) * scale;
   const whole = Math.floor(number);
@@ -58,7 +58,7 @@ function timeOfUnits(units: bigint | Expression, unit: "s" | "ms" | "us" | "ns")
   return typeof units === "bigint" ? { ...value, timeNs: units * UNIT_NS[unit] } : value;
 }
 
-/** A time cut to whole units, downwards. */
+/** Rounds a time down to whole units. */
 export function inUnit(value: Typed, unit: "s" | "ms" | "us" | "ns"): Typed {
   if (unit === "ns" || value.unit === unit) return value;
   const time = asTime(value);
@@ -67,7 +67,7 @@ export function inUnit(value: Typed, unit: "s" | "ms" | "us" | "ns"): Typed {
   return timeOfUnits(call("__floor_div", [nanosecondsOf(time.node), bigintConstant(size)]), unit);
 }
 
-/** The documentation gives nanoseconds, the engine behind it takes seconds: what is too large to be seconds of a time is nanoseconds. */
+/** The documentation says nanoseconds, the engine takes seconds: values too large for seconds are taken as nanoseconds. */
 const SECONDS_MAX = 9_223_372_036n;
 
 /** from_unixtime(x[, zone]) */
@@ -94,7 +94,7 @@ function unixTime(value: Typed): Typed {
   return timeOfNs(whenThen([[isSeconds, operator("*", number, bigintConstant(SECOND_NS))]], number));
 }
 
-/** to_unixtime(x[, format …]): whole seconds, cut towards 1970. */
+/** to_unixtime(x[, format …]): whole seconds, truncated towards 1970. */
 export function toUnixtime({ args }: RuleInput): Typed {
   const [value, ...formats] = args;
   if (value === undefined) throw argumentCount("to_unixtime", "at least 1", 0);
@@ -128,7 +128,7 @@ export function toDate({ args }: RuleInput): Typed {
     const epoch = castTo(stringConstant("1970-01-01"), "DATE");
     return { node: operator("+", epoch, castTo(typeof days === "bigint" ? bigintConstant(days) : days, "INTEGER")), kind: "date" };
   }
-  // dates reach further than times
+  // dates have a larger range than times
   if (value.text !== undefined && PLAIN_DATE.test(value.text)) return { node: castTo(value.node, "DATE"), kind: "date" };
   return dateOfTime(asTime(value));
 }

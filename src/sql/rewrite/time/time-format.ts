@@ -1,5 +1,5 @@
-// to_char(value, format): times, dates and durations as text by a format of chrono.ts. What DuckDB's strftime knows alike goes to it, as
-// much at once as possible; the rest is put together from parts of the time.
+// to_char(value, format): formats times, dates and durations by a chrono format. Fields that DuckDB's strftime formats alike are passed to
+// it, as many at once as possible; the others are composed from parts of the time.
 
 import type { Typed } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
@@ -24,11 +24,11 @@ export function toCharRule({ args, scope }: RuleInput): Typed {
   return { node: formatted(value, parts, scope), kind: "string" };
 }
 
-/** A time as what its fields are made of: all mention it many times. */
+/** The values that a time's fields are computed from, each used many times. */
 interface Source {
-  /** TIMESTAMP, what the clock shows. */
+  /** Local time as TIMESTAMP. */
   readonly us: Expression;
-  /** Nanoseconds of its second. */
+  /** Nanoseconds within the second. */
   readonly fraction: Expression;
   /** Seconds since 1970. */
   readonly seconds: Expression;
@@ -119,7 +119,7 @@ function joined(parts: readonly FormatPart[], source: Source): Expression {
   return pieces.length > 0 ? text : whenThen([[isNotNull(source.us), stringConstant("")]]);
 }
 
-/** What strftime writes as chrono does. */
+/** Fields that strftime formats like chrono. */
 const NATIVE: ReadonlySet<Field> = new Set<Field>([
   "y",
   "m",
@@ -148,7 +148,7 @@ function fractionText(digits: "all" | "needed" | 3 | 6 | 9, hasPoint: boolean, f
   return call("printf", [stringConstant(`${hasPoint ? "." : ""}%0${count}d`), value]);
 }
 
-/** Numbers: DuckDB's name of the part, digits, and what fills them up. */
+/** Numbers: DuckDB's name of the part, digits, and padding. */
 const NUMBERS: Partial<Record<Field, readonly [part: string, width: number, pad: " " | "0"]>> = {
   Y: ["year", 4, "0"],
   q: ["quarter", 1, "0"],
@@ -207,7 +207,7 @@ function numberText(value: Expression, width: number, pad: "" | " " | "0"): Expr
   return call("printf", [stringConstant(pad === "" ? "%d" : `%${pad === "0" ? "0" : ""}${width}d`), value]);
 }
 
-/** `iso8601`, or `pretty`, as Arrow calls them. */
+/** `iso8601` or `pretty`, Arrow's names. */
 function durationText(ns: Expression, format: string): Expression {
   const name = format.trim().toLowerCase();
   if (name !== "pretty" && name !== "iso8601")

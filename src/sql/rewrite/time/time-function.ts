@@ -1,4 +1,4 @@
-// Functions of time, exact to the nanosecond where DuckDB's own stop at the microsecond. The macros they call are in macros.ts.
+// Time functions, exact to the nanosecond where DuckDB's own have microseconds. The macros are in macros.ts.
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { scaledUnit } from "../../parse/interval.ts";
@@ -16,7 +16,7 @@ import { datePart } from "./time-part.ts";
 import { intervalConstant, nsOf, timeConstant } from "./time-value.ts";
 import { atTimeZoneRule, toLocalTimeRule, tzRule } from "./time-zone.ts";
 
-/** `current_timestamp` and its kin, which are written without parentheses. */
+/** `current_timestamp` and similar, written without parentheses. */
 export function currentTime(name: string, context: RewriteContext): Typed | null {
   switch (name) {
     case "current_timestamp":
@@ -36,7 +36,7 @@ function today(context: RewriteContext): Typed {
   return typed(castTo(timeConstant(floorDiv(context.nowNs, DAY_NS) * DAY_NS).node, "DATE"), "date");
 }
 
-/** to_days(n) …: what `INTERVAL '1' DAY` and `INTERVAL 3 MONTH` are parsed as. */
+/** to_days(n) …: the parsed form of `INTERVAL '1' DAY` and `INTERVAL 3 MONTH`. */
 function intervalUnit(unit: string): Rule {
   return ({ node, args }) => {
     const amount = args[0]?.number;
@@ -45,7 +45,7 @@ function intervalUnit(unit: string): Rule {
   };
 }
 
-/** trunc(CAST('1' AS DOUBLE)): the number inside `INTERVAL '1' DAY`; other calls are left alone. */
+/** trunc(CAST('1' AS DOUBLE)): the number within `INTERVAL '1' DAY`; other calls are unchanged. */
 const truncRule: Rule = ({ node, args }) => {
   const number = args[0]?.number;
   return args.length === 1 && number !== undefined
@@ -58,7 +58,7 @@ const CALENDAR_PARTS =
     " ",
   );
 
-/** Calendar functions see whole microseconds, rounded down. */
+/** Calendar functions get whole microseconds, rounded down. */
 const calendarRule: Rule = ({ node, args }) => {
   const value = args[0];
   return args.length === 1 && value?.kind === "time" ? typed({ ...node, children: [timeMacro("__us", value.node)] }, "unknown") : null;

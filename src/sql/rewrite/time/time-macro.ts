@@ -1,14 +1,13 @@
-// Calls of the macros of macros.ts. A macro's text takes the place of its call with the arguments in it, as often as it mentions them, so a
-// large argument is computed once, in front.
+// Calls of the macros in macros.ts. A macro is expanded with its argument inserted at each use, so a large argument is bound first.
 import { internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression } from "../../parse/tree.ts";
 import { call, integerConstant } from "../../parse/tree.ts";
 import { someNode } from "../walk.ts";
 
-/** A value of more nodes than this is not worth being planned and computed twice. */
+/** Values with more nodes are bound rather than planned and computed twice. */
 const MENTIONED_NODES_MAX = 12;
 
-/** `body` over a value that it mentions several times. `name`: for people who read plans. */
+/** `body` over a value that it uses several times. `name`: for readers of plans. */
 export function bind(name: string, value: Expression, body: (value: Expression) => Expression): Expression {
   let nodes = 0;
   if (!someNode(value, () => ++nodes > MENTIONED_NODES_MAX)) return body(value);
@@ -18,7 +17,7 @@ export function bind(name: string, value: Expression, body: (value: Expression) 
   return { class: "OPERATOR", type: "ARRAY_EXTRACT", alias: "", children: [list, integerConstant(1)] };
 }
 
-/** A macro of a time, its first parameter. */
+/** A macro whose first parameter is a time. */
 export function timeMacro(name: string, time: Expression, ...others: readonly Expression[]): Expression {
   return bind("of", time, (at) => call(name, [at, ...others]));
 }

@@ -1,5 +1,5 @@
-// Text as times: by the forms that everybody writes, or by formats of chrono.ts, of which the first that fits counts. Constants are read
-// before the statement runs, columns by DuckDB.
+// Parses text as times: in common formats, or by chrono formats, of which the first match applies. Constants are parsed before the
+// statement runs, columns by DuckDB.
 import { near, TsdbError } from "../../../model/errors.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { type Group, MONTHS, type Pattern, patternOf, readByPattern, sourceOf } from "../../functions/chrono-pattern.ts";
@@ -12,7 +12,7 @@ import { timeConstant } from "./time-value.ts";
 
 const FORMATS_MAX = 64;
 
-/** Reads `text` by the first of `formats` that fits it. @throws TsdbError bad_query */
+/** Parses `text` by the first of `formats` that matches. @throws TsdbError bad_query */
 export function timeByFormats(name: string, text: Typed, formats: readonly Typed[]): Typed {
   if (formats.length > FORMATS_MAX) throw planError(`${name} takes at most ${FORMATS_MAX} formats, got ${formats.length}`);
   const patterns = formats.map((format): Pattern => {
@@ -48,10 +48,10 @@ function columnByPatterns(text: Expression, patterns: readonly Pattern[], proble
   return call("make_timestamp_ns", [coalesce([...readings, failure])]);
 }
 
-/** Nanoseconds of a text that matches. */
+/** Nanoseconds of a matching text. */
 function nsByPattern(text: Expression, pattern: Pattern): Expression {
   const { groups } = pattern;
-  // DuckDB knows names without case
+  // DuckDB's names are case-insensitive
   const nameOf = (group: Group): Expression => stringConstant(`g${groups.indexOf(group)}`);
   const names = call("list_value", groups.map(nameOf));
   const found = call("regexp_extract", [text, stringConstant(sourceOf(pattern)), names]);

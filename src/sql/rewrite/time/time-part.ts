@@ -9,7 +9,7 @@ import { timeMacro } from "./time-macro.ts";
 import { asTime } from "./time-value.ts";
 import { timesOf, toClock } from "./time-zone.ts";
 
-/** DuckDB's names of the parts, by the dialect's. */
+/** DuckDB's part names by the dialect's. */
 const PARTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...Object.fromEntries(
@@ -39,7 +39,7 @@ const PARTS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Units in the plural lose their s, so `s`, `ms`, `us` and `ns` come here without it. */
+/** Plural units lose their s, so `s`, `ms`, `us` and `ns` arrive here without it. */
 const SHORT: ReadonlyMap<string, string> = new Map(Object.entries({ s: "second", ms: "millisecond", us: "microsecond", ns: "nanosecond" }));
 
 export function datePart(input: RuleInput): Typed {
@@ -72,13 +72,13 @@ function partOf(part: string, value: Typed, { scope }: RuleInput): Typed {
   const clock = time === null ? null : toClock(time, timesOf(time, scope));
   if (part === "nanosecond") {
     const us = (): Expression => call("date_part", [stringConstant("microsecond"), castTo(value.node, "TIMESTAMP")]);
-    // a minute of them is more than an Int32 holds
+    // a minute in nanoseconds exceeds an Int32
     return { node: clock !== null ? timeMacro("__second_ns", clock.node) : operator("*", us(), bigintConstant(1000n)), kind: "integer" };
   }
   return integer(calendarPart(part, clock === null ? castTo(value.node, "TIMESTAMP") : timeMacro("__us", clock.node)));
 }
 
-/** `us`: TIMESTAMP. */
+/** @param us TIMESTAMP */
 function calendarPart(part: string, us: Expression): Expression {
   const value = call("date_part", [stringConstant(part), us]);
   // Monday is 0
@@ -110,7 +110,7 @@ const DURATION_NS: ReadonlyMap<string, bigint> = new Map(
   }),
 );
 
-/** A duration has no fields: the whole of it in a unit, cut. */
+/** A duration has no fields: the total in a unit, truncated. */
 function durationPart(part: string, written: string, value: Typed): Typed {
   if (part === "epoch") {
     return { node: operator("/", castTo(value.node, "DOUBLE"), castTo(bigintConstant(SECOND_NS), "DOUBLE")), kind: "float" };

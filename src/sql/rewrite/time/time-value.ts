@@ -1,4 +1,4 @@
-// Values that are times or intervals: constants of them, and other values as times.
+// Constants of times and intervals, and conversion of other values to times.
 import { near, TsdbError } from "../../../model/errors.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { duckInterval, type Interval, isTooLarge } from "../../parse/interval.ts";
@@ -12,8 +12,8 @@ const I64_MIN = -(2n ** 63n);
 const I64_MAX = 2n ** 63n - 1n;
 const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
 
-/** A constant time. DuckDB calls the two outermost values infinite and makes them only from their names. One outside of i64 can be compared
- *  with; reading its value throws. */
+/** A constant time. DuckDB treats the two extreme values as infinite and creates them only by name. One outside of i64 can only be
+ *  compared; reading its value throws. */
 export function timeConstant(timeNs: bigint): Typed {
   let node: Expression;
   if (timeNs > I64_MAX || timeNs < I64_MIN) node = castTo(call("error", [stringConstant(OUT_OF_RANGE)]), "TIMESTAMP_NS");
@@ -23,14 +23,14 @@ export function timeConstant(timeNs: bigint): Typed {
   return { node, kind: "time", timeNs };
 }
 
-/** A constant interval. @throws TsdbError bad_query for one of too many months or days */
+/** A constant interval. @throws TsdbError bad_query for too many months or days */
 export function intervalConstant(interval: Interval): Typed {
   if (isTooLarge(interval))
     throw new TsdbError("bad_query", "Arrow error: Arithmetic overflow: an interval of more than 2147483647 months or days");
   return { node: castTo(stringConstant(duckInterval(interval)), "INTERVAL"), kind: "interval", interval };
 }
 
-/** The time a text stands for; without a zone of its own it is `zone`'s. @throws TsdbError bad_query */
+/** The time of a text; in `zone` if it contains no zone. @throws TsdbError bad_query */
 export function timeOfText(text: string, zone?: string): bigint {
   const ns = parseTimeText(text, zone);
   if (ns === null) throw new TsdbError("bad_query", `Parser error: Error parsing timestamp from '${near(text)}': error parsing date`);
@@ -40,7 +40,7 @@ export function timeOfText(text: string, zone?: string): bigint {
   return ns;
 }
 
-/** `value` as a time: a text constant is parsed, in `zone` if it says none itself, anything else cast. */
+/** `value` as a time: a text constant is parsed, in `zone` if it contains none, all other values are cast. */
 export function asTime(value: Typed, zone?: string): Typed {
   if (value.kind === "time") return value;
   if (value.text !== undefined) return timeConstant(timeOfText(value.text, zone));
@@ -54,7 +54,7 @@ export function nsOf(value: Typed): Expression {
   return value.timeNs !== undefined ? bigintConstant(value.timeNs) : nanosecondsOf(value.node);
 }
 
-/** A time from nanoseconds; outside of i64 DuckDB's overflow error ends the statement. */
+/** A time from nanoseconds; outside of i64 the statement ends with DuckDB's overflow error. */
 export function timeOfNs(ns: Expression): Typed {
   return typed(call("make_timestamp_ns", [ns]), "time");
 }

@@ -1,5 +1,5 @@
-// Times whose type carries a zone. Their value is UTC like all others'; what a clock in the zone shows is computed where it matters, from
-// the zone's own table of offsets: one offset where a scan's times lie between two changes, else a tree of comparisons.
+// Times whose type has a zone. Their value is UTC like all others'; local time is computed where needed, from the zone's table of offsets:
+// a single offset if a scan's times are between two changes, otherwise a tree of comparisons.
 import { near } from "../../../model/errors.ts";
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { DAY_NS, MINUTE_NS } from "../../../model/time/time-units.ts";
@@ -15,7 +15,7 @@ import { choose, type Leaf } from "./time-choice.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
 import { asTime, timeConstant, timeOfNs, timeOfText } from "./time-value.ts";
 
-/** The zone of a time; null: its type has none, or it is that of UTC. */
+/** The zone of a time; null: its type has none, or UTC. */
 export function zoneOf({ zone }: Typed): TimeZone | null {
   if (zone === undefined) return null;
   const found = knownZone(zone);
@@ -28,7 +28,7 @@ function knownZone(name: string): TimeZone {
   return zone;
 }
 
-/** `time` with a zone in its type, or without. */
+/** `time` with or without a zone in its type. */
 export function inZone(time: Typed, zone: string | undefined): Typed {
   const { zone: _, ...plain } = time;
   return zone === undefined ? plain : { ...plain, zone };
@@ -46,7 +46,7 @@ export function tzRule({ args }: RuleInput): Typed {
   return inZone(asTime(time), knownZone(zone.text).name);
 }
 
-/** `time AT TIME ZONE zone`, which the parser calls timezone(zone, time): a time without a zone is what a clock there shows. */
+/** `time AT TIME ZONE zone`, parsed as timezone(zone, time): a time without a zone is local time there. */
 export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
   const [zone, time] = args;
   if (zone?.text === undefined || time === undefined || args.length > 2) throw planError("AT TIME ZONE expects a timezone string");
@@ -58,7 +58,7 @@ export function atTimeZoneRule({ args, scope }: RuleInput): Typed {
   return withMarkOf({ ...fromClock(inZone(value, name), times, null), times: () => times }, time);
 }
 
-/** to_local_time(time): what a clock in the time's zone shows. */
+/** to_local_time(time): the local time in the time's zone. */
 export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   const [time] = args;
   if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
@@ -68,19 +68,19 @@ export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   return { ...toClock(value, range), times: () => withReach(range, 0n) };
 }
 
-/** The times that a value may have: those of the rows that it is a column of. */
+/** The possible times of a value: those of the rows that it is a column of. */
 export function timesOf({ timeNs, source, times }: Typed, scope: Scope): TimeRange {
   if (timeNs !== undefined) return { minNs: timeNs, maxNs: timeNs };
   if (times !== undefined) return times();
   return source === undefined ? ALL_TIME : scope.timeRange(source.scan);
 }
 
-/** A range with what comes before it, and the hours around a change of a clock. */
+/** A range extended backwards, and by the hours around a clock change. */
 export function withReach({ minNs, maxNs }: TimeRange, reachNs: bigint): TimeRange {
   return { minNs: clampI64(minNs - reachNs - DAY_NS), maxNs: clampI64(maxNs + DAY_NS) };
 }
 
-/** What a clock in the time's zone shows, as a time without a zone. */
+/** The local time in the time's zone, as a time without a zone. */
 export function toClock(time: Typed, range: TimeRange): Typed {
   const zone = zoneOf(time);
   const plain = inZone(time, undefined);
@@ -91,8 +91,8 @@ export function toClock(time: Typed, range: TimeRange): Typed {
   return timeOfNs(bind("instant", time.node, (at) => operator("+", nanosecondsOf(at), offsetTree(at, spans))));
 }
 
-/** `local`, which a clock in its zone shows, as a time with that zone. `range`: instants that may come out. `chosen`: of an instant in
- *  whose place this one stands, for hours that come twice; null: the earlier. */
+/** Converts the local time `local` to a time with that zone. `range`: possible results. `chosen`: the instant that it replaces, for
+ *  repeated hours; null: the earlier one. */
 export function fromClock(local: Typed, range: TimeRange, chosen: ChosenInstant | null): Typed {
   const zone = zoneOf(local);
   if (zone === null) return local;
@@ -104,20 +104,20 @@ export function fromClock(local: Typed, range: TimeRange, chosen: ChosenInstant 
 }
 
 export interface ChosenInstant {
-  /** The offset at that instant, BIGINT nanoseconds. */
+  /** The offset at that instant, as BIGINT nanoseconds. */
   readonly offset: Expression;
-  /** It only counts where the hours that come twice are as long as this. */
+  /** Applies only if the repeated hours are as long as this. */
   readonly leastNs: bigint;
 }
 
-/** The offset of an instant, TIMESTAMP_NS, mentioned many times. */
+/** The offset at an instant (TIMESTAMP_NS), which is used many times. */
 export function offsetTree(at: Expression, spans: readonly ZoneSpan[]): Expression {
   const bounds = spans.slice(1).map(({ fromNs }) => fromNs);
   const leaves = spans.map(({ offsetNs }) => offsetNs);
   return choose(at, bounds, leaves);
 }
 
-/** A time with a zone as answers write it, with its offset; null: it has no zone. */
+/** A time with a zone in the format of answers, with its offset; null: it has no zone. */
 export function zonedText(time: Typed, scope: Scope): Expression | null {
   if (time.zone === undefined) return null;
   const spans = zoneSpans(time, scope);
@@ -130,13 +130,13 @@ export function zonedText(time: Typed, scope: Scope): Expression | null {
   });
 }
 
-/** The spans of a time's zone that it may lie in, without the seconds of local mean time: an offset is written without them. */
+/** The spans of a time's zone that may apply, without the seconds of local mean time, which written offsets do not have. */
 export function zoneSpans(time: Typed, scope: Scope): ZoneSpan[] {
   const spans = knownZone(time.zone ?? "UTC").spansWithin(timesOf(time, scope));
   return spans.map((span) => ({ ...span, offsetNs: (span.offsetNs / MINUTE_NS) * MINUTE_NS }));
 }
 
-/** `+02:00`; nothing at all is `Z`. */
+/** `+02:00`; zero is `Z`. */
 export function offsetText(offsetNs: bigint): string {
   if (offsetNs === 0n) return "Z";
   const minutes = Number((offsetNs < 0n ? -offsetNs : offsetNs) / MINUTE_NS);
@@ -144,19 +144,19 @@ export function offsetText(offsetNs: bigint): string {
   return `${offsetNs < 0n ? "-" : "+"}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
 }
 
-/** The offset that makes an instant of what a clock shows. */
+/** The offset for converting local time to an instant. */
 function clockTree(at: Expression, spans: readonly ZoneSpan[], chosen: ChosenInstant | null): Expression {
   const bounds: bigint[] = [];
   const leaves: Leaf[] = [spans[0]!.offsetNs];
   for (let i = 1; i < spans.length; i++) {
     const [before, { fromNs, offsetNs }] = [spans[i - 1]!.offsetNs, spans[i]!];
     const after = fromNs + offsetNs;
-    // hours that come twice begin when the clock is put back to `after`
+    // repeated hours start when the clock is set back to `after`
     if (offsetNs < before && chosen !== null && chosen.leastNs <= before - offsetNs) {
       bounds.push(clampI64(after));
       leaves.push(chosen.offset);
     }
-    // hours that are skipped count on from before the change
+    // skipped hours are interpreted with the offset before the change
     bounds.push(clampI64(offsetNs < before ? fromNs + before : after));
     leaves.push(offsetNs);
   }

@@ -1,4 +1,4 @@
-// + - * / %: with times, durations and intervals, and what is an error or infinite with numbers.
+// + - * / %: with times, durations and intervals, and division by zero and overflow of numbers.
 
 import { ALL_TIME } from "../../../model/query/scan.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
@@ -35,7 +35,7 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   if (decimal !== null) return decimal;
   const kind = numericKind(left, right);
   if (kind === "float" && node.function_name === "/") {
-    // the sign would divide as DuckDB divides integers, by zero to NULL; the function divides as IEEE 754 says
+    // the operator would use DuckDB's integer division, by zero to NULL; the function divides as in IEEE 754
     return typed(call("/", [left.node, right.node], node.query_location), kind);
   }
   const [a, b] = widened(left, right);
@@ -45,21 +45,21 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
 }
 
-/** Whether a sum or product has no sign. */
+/** True if a sum or product is unsigned. */
 function staysUnsigned(left: Typed, right: Typed): boolean {
   return isUnsigned64(left) && isUnsigned64(right);
 }
 
 const NUMBERS: Partial<Record<Typed["kind"], string>> = { string: "Utf8", integer: "Int64", float: "Float64", boolean: "Boolean" };
 
-/** No number is read out of a text. @throws TsdbError bad_query */
+/** Texts are not converted to numbers. @throws TsdbError bad_query */
 function refuseTexts(sign: string, left: Typed, right: Typed): void {
   const [a, b] = [NUMBERS[left.kind], NUMBERS[right.kind]];
   if (a === undefined || b === undefined || (left.kind !== "string" && right.kind !== "string")) return;
   throw planError(`Cannot coerce arithmetic expression ${a} ${sign} ${b} to valid types`);
 }
 
-/** An error where it is zero. */
+/** An error if it is zero. */
 function divisor(node: Expression, { number }: Typed): Expression {
   return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
 }
@@ -71,14 +71,14 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
   return "unknown";
 }
 
-/** Arithmetic on literals alone is 64 bits wide, not DuckDB's 32. */
+/** Arithmetic on literals has 64 bits, rather than DuckDB's 32. */
 function widened(left: Typed, right: Typed): [Expression, Expression] {
   const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
   const type = staysUnsigned(left, right) ? "UBIGINT" : "BIGINT";
   return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
 }
 
-/** An open parameter beside a span of time is a time, one beside a time a span: DuckDB could not tell which of its signs is meant. */
+/** An open parameter next to an interval is a time, next to a time an interval: otherwise DuckDB could not choose the operator. */
 function openTimes(sign: string, left: Typed, right: Typed): readonly [Typed, Typed] {
   if (sign !== "+" && sign !== "-") return [left, right];
   if (sign === "+") return [opened(left, isSpan(right), isDay(right)), opened(right, isSpan(left), isDay(left))];
@@ -91,7 +91,7 @@ function opened(value: Typed, asTime: boolean, asInterval: boolean): Typed {
   return asInterval ? typed(castTo(value.node, "INTERVAL"), "interval") : value;
 }
 
-/** Null: it is no time less an open parameter. */
+/** Null: it is not a time minus an open parameter. */
 function openDifference(sign: string, left: Typed, right: Typed): Typed | null {
   return sign === "-" && isTime(left) && right.node.class === "PARAMETER" ? subtract(left, opened(right, true, false)) : null;
 }
@@ -147,7 +147,7 @@ function combine(left: Typed, right: Typed, sign: 1 | -1): Typed {
   return typed(operator(sign === 1 ? "+" : "-", left.node, right.node), "interval");
 }
 
-/** A date moved by an interval is a date: of hours only whole days count. */
+/** A date plus an interval is a date: only whole days of its hours count. */
 function shiftDate(date: Typed, by: Typed, sign: 1 | -1): Typed {
   if (by.interval === undefined) return typed(castTo(operator(sign === 1 ? "+" : "-", date.node, by.node), "DATE"), "date");
   const { months, days, ns } = sign === 1 ? by.interval : negateInterval(by.interval);
@@ -155,7 +155,7 @@ function shiftDate(date: Typed, by: Typed, sign: 1 | -1): Typed {
   return typed(castTo(operator("+", date.node, whole.node), "DATE"), "date");
 }
 
-/** A time moved by an interval or duration. */
+/** A time plus an interval or duration. */
 function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
   const time = asTime(from);
   if (by.kind === "duration") return inZone(timeOfNs(operator(sign === 1 ? "+" : "-", nsOf(time), by.node)), time.zone);
@@ -166,7 +166,7 @@ function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
   return shiftByConstant(time, sign === 1 ? by.interval : negateInterval(by.interval));
 }
 
-/** Months and days are counted by the clock of the time's zone, hours and less by UTC. */
+/** Months and days are added in local time of the time's zone, hours and smaller units in UTC. */
 function shiftByConstant(time: Typed, { months, days, ns }: Interval): Typed {
   if (zoneOf(time) === null && time.timeNs === undefined) return inZone(shiftNode(time, months, BigInt(days) * DAY_NS + ns), time.zone);
   const move = (local: Typed): Typed =>
@@ -185,7 +185,7 @@ function shiftNode(time: Typed, months: number, ns: bigint): Typed {
   return ns === 0n ? typed(moved, "time") : timeOfNs(operator("+", nanosecondsOf(moved), bigintConstant(ns)));
 }
 
-/** A constant interval times a number: exact, where DuckDB would stop at the microsecond. */
+/** A constant interval times a number: exact, where DuckDB has microseconds. */
 function scaleInterval(node: FunctionCall, left: Typed, right: Typed): Typed | null {
   const [interval, factor] = left.interval !== undefined ? [left.interval, right] : [right.interval, left];
   if (node.function_name !== "*" || interval === undefined) return null;
@@ -194,7 +194,7 @@ function scaleInterval(node: FunctionCall, left: Typed, right: Typed): Typed | n
   return scale(node, { node: bigintConstant(intervalNs(interval)), kind: "duration" }, factor);
 }
 
-/** duration * number, duration / number, duration / duration; interval * number is DuckDB's. */
+/** duration * number, duration / number, duration / duration; interval * number is left to DuckDB. */
 function scale(node: FunctionCall, left: Typed, right: Typed): Typed | null {
   const isNumber = (value: Typed): boolean => value.kind === "integer" || value.kind === "float";
   if (node.function_name === "/" && left.kind === "duration" && (right.kind === "duration" || right.kind === "interval")) {

@@ -1,4 +1,4 @@
-// Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type was called; a constant is taken at its text.
+// Casts. The dialect's timestamps are nanoseconds without a zone, whatever the type's name; a constant is converted from its text.
 import { near, TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import { arrowTypeName } from "../../bind/arrow-type.ts";
@@ -59,12 +59,12 @@ function castOfDays(node: Cast, child: Typed): Typed | null {
     const us = operator("//", castTo(child.node, "BIGINT"), bigintConstant(1000n));
     return { node: castTo(operator("+", MIDNIGHT, call("to_microseconds", [us])), "TIME"), kind: "other" };
   }
-  // the eight bytes of it, the least first
+  // its eight bytes, least significant first
   if (id === "BLOB") return { node: call("__integer_bytes", [castTo(child.node, "BIGINT")]), kind: "binary" };
   return null;
 }
 
-/** `cast` with the number that it makes of a constant. */
+/** `cast` with the number of a converted constant. */
 function withNumber(cast: Typed, child: Typed): Typed {
   if ((cast.kind !== "integer" && cast.kind !== "float") || (child.number === undefined && child.text === undefined)) return cast;
   const number = castNumber(cast.kind, child);
@@ -79,20 +79,20 @@ function castToBoolean(node: Cast, text: string): Typed {
     : { node: { ...node, child: stringConstant(boolean ? "t" : "f") }, kind: "boolean", boolean };
 }
 
-/** As Arrow reads them; DuckDB knows some of them. */
+/** Texts accepted by Arrow; DuckDB accepts some of them. */
 const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
   ..."t tr tru true y ye yes on 1".split(" ").map((text) => [text, true] as const),
   ..."f fa fal fals false n no of off 0".split(" ").map((text) => [text, false] as const),
 ]);
 
-/** A value that DuckDB turns into text as the dialect does. */
+/** A value cast to text in the dialect's format. */
 export function textOf(value: Typed): Expression {
   if (value.kind === "float" && decimalOf(value) === null) return call("__float_text", [value.node]);
   if (value.kind === "interval") return call("__interval_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
 
-/** A value that becomes an integer as in the dialect: floats are cut, where DuckDB would round; texts must be whole numbers. */
+/** A value cast to an integer as in the dialect: floats are truncated, where DuckDB would round; texts must be integers. */
 function wholeOf(node: Cast, child: Typed): Expression {
   if (child.kind === "float") return call("trunc", [child.node]);
   if (child.kind !== "string") return child.node;
@@ -107,7 +107,7 @@ function depthOf(type: SqlType): { depth?: number } {
   return depth === 0 ? {} : { depth };
 }
 
-/** The number a constant becomes: `INTERVAL '1' DAY` is parsed as to_days(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER)). */
+/** The number of a converted constant: `INTERVAL '1' DAY` is parsed as to_days(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER)). */
 function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
   if (kind === "float") {
     if (child.number !== undefined) return Number(child.number);
@@ -118,7 +118,7 @@ function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
   return child.number !== undefined && Number.isSafeInteger(child.number) ? BigInt(child.number) : undefined;
 }
 
-/** Nanoseconds of the types that are coarser than a nanosecond and say so. */
+/** Nanoseconds per unit of coarser types. */
 const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
 
 function castToTime(node: Cast, child: Typed): Typed {
@@ -138,7 +138,7 @@ function castToTime(node: Cast, child: Typed): Typed {
   if (child.kind === "duration") return { node: call("make_timestamp_ns", [child.node]), kind: "time" };
   if (child.kind === "integer")
     return { node: call("make_timestamp_ns", [operator("*", castTo(child.node, "BIGINT"), bigintConstant(SECOND_NS))]), kind: "time" };
-  // of a float it is nanoseconds
+  // a float is nanoseconds
   if (child.kind === "float")
     return { node: call("make_timestamp_ns", [castTo(call("trunc", [castTo(child.node, "DOUBLE")]), "BIGINT")]), kind: "time" };
   if (child.kind === "string") return { node: timeMacro(node.try_cast ? "__read_time" : "__text_time", child.node), kind: "time" };
@@ -148,7 +148,7 @@ function castToTime(node: Cast, child: Typed): Typed {
 /** Microseconds of the units that a timestamp may have. */
 const UNIT_US: Readonly<Record<"s" | "ms" | "us", bigint>> = { s: 1_000_000n, ms: 1_000n, us: 1n };
 
-/** Timestamps of coarser units reach further than times do. */
+/** Timestamps of coarser units have a larger range than times. */
 function castFromCoarse(node: Cast, { node: value, unit = "us" }: Typed): Typed {
   const kind = kindOfType(node.cast_type);
   const us = castTo(value, "TIMESTAMP");
@@ -164,7 +164,7 @@ function castFromTime(node: Cast, time: Typed, scope: Scope): Typed {
   if (kind === "string") {
     return { node: { ...node, child: zonedText(child, scope) ?? timeMacro("__time_text", child.node) }, kind };
   }
-  // DuckDB cuts to microseconds towards 1970, which is the wrong day just before midnight
+  // DuckDB truncates towards 1970, which gives the wrong day just before midnight
   if (kind === "date") return { node: { ...node, child: timeMacro("__us", child.node) }, kind };
   return { node, kind };
 }

@@ -1,4 +1,4 @@
-// The type that several values of which one is chosen have in common, and the values brought to it.
+// The common type of alternative values, and their conversion to it.
 import { commonDecimal, decimalNote } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { castTo, castToDecimal, type Expression } from "../../parse/tree.ts";
@@ -12,7 +12,7 @@ export interface Unified {
   readonly arrow?: string;
 }
 
-/** The kind several values share, as far as it is known; NULLs do not count. */
+/** The common kind of several values, as far as known; NULLs are ignored. */
 export function commonKind(kinds: readonly Kind[]): Kind {
   const known = kinds.filter((kind) => kind !== "unknown");
   const [first] = known;
@@ -23,7 +23,7 @@ export function commonKind(kinds: readonly Kind[]): Kind {
 
 const isNumeric = (kind: Kind): boolean => kind === "integer" || kind === "float";
 
-/** Values of which one is chosen, brought to one kind: texts, if one of them is a text; integers are 64 bits wide. */
+/** Converts alternative values to one kind: texts, if one of them is a text; integers have 64 bits. */
 export function unify(values: readonly Typed[]): Unified {
   const isNumber = ({ kind }: Typed): boolean => isNumeric(kind);
   const areTexts = values.some(({ kind }) => kind === "string") && values.some(isNumber);

@@ -1,4 +1,4 @@
-// Comparisons with times and durations, and what they tell the scan: conditions of the form column-operator-constant become hints.
+// Comparisons with times and durations, and their hints for scans: conditions of the form column-operator-constant.
 
 import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
 import { markOf, withMarkOf } from "../../bind/type-notes.ts";
@@ -10,7 +10,7 @@ import { comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
 import { typedConstant } from "./constant.ts";
 
-/** Brings two sides to one kind where the dialect says how; otherwise DuckDB decides. */
+/** Converts two operands to one kind where the dialect defines it; otherwise DuckDB decides. */
 function align(value: Typed, other: Typed): Typed {
   const isTime = other.kind === "time" || other.kind === "coarse";
   if (isTime && value.text !== undefined) return asTime(value, other.zone);
@@ -21,12 +21,12 @@ function align(value: Typed, other: Typed): Typed {
   return value;
 }
 
-/** What is compared with a span of time is one. */
+/** An open parameter compared with an interval is one. */
 function beside(value: Typed, other: Typed): Typed {
   return value.difference !== undefined && (other.kind === "interval" || other.kind === "duration") ? value.difference : value;
 }
 
-/** Whether a text equals a whole number is asked of texts: not every text is a number. */
+/** A text is compared with an integer as texts: not every text is a number. */
 function alignEqual(value: Typed, other: Typed): Typed {
   if (other.kind !== "string" || other.text !== undefined || typeof value.number !== "bigint") return align(value, other);
   const text = String(value.number);
@@ -40,7 +40,7 @@ const EQUALITIES: ReadonlySet<string> = new Set([
   "COMPARE_NOT_DISTINCT_FROM",
 ]);
 
-/** Constant intervals of which DuckDB would cut off nanoseconds. */
+/** True for constant intervals whose nanoseconds DuckDB would truncate. */
 function areFine({ interval: a }: Typed, { interval: b }: Typed): boolean {
   return a !== undefined && b !== undefined && a.months === 0 && b.months === 0 && (isFine(a) || isFine(b));
 }
@@ -52,14 +52,14 @@ export function asDuration(value: Typed): Typed {
   return { node: call("__interval_ns", [value.node]), kind: "duration" };
 }
 
-/** A time outside of i64 as the nearest inside, for its order. */
+/** A time outside of i64 as the nearest one inside, which has the same order. */
 function inRange(value: Typed): Typed {
   if (value.timeNs === undefined) return value;
   const timeNs = clampI64(value.timeNs);
   return value.kind === "time" && timeNs === value.timeNs ? value : { ...value, node: timeConstant(timeNs).node };
 }
 
-/** A condition that is one of its sides, as the vendor's optimizer sees it: `b = true`, `b <> false`. */
+/** True for a condition that equals one of its operands, as in the vendor's optimizer: `b = true`, `b <> false`. */
 function isSide(type: string, side: Typed, other: Typed): boolean {
   if (side.kind !== "boolean" || markOf(side) === null) return false;
   return (type === "COMPARE_EQUAL" && other.boolean === true) || (type === "COMPARE_NOTEQUAL" && other.boolean === false);
@@ -75,7 +75,7 @@ function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed
   const bring = EQUALITIES.has(node.type) ? alignEqual : align;
   const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
-  // `1 = 1`, which tools put before what they append
+  // `1 = 1`, which tools insert before appending conditions
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
     return { node: rewritten, kind: "boolean", hints: [], isExact: true };
   }
@@ -84,7 +84,7 @@ function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed
   return condition(rewritten, [comparisonHint(node.type, a, b)]);
 }
 
-/** `number = 1` for a number of rows. */
+/** `number = 1` for a row number. */
 function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
   return b.number === 1n ? a.numbers : a.number === 1n ? b.numbers : undefined;
 }
@@ -110,7 +110,7 @@ export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   return condition(rewritten, [list.length === 1 ? comparisonHint("COMPARE_EQUAL", first!, list[0]!) : null]);
 }
 
-/** The same for literals alone, which stay one where they mean to the column what they mean as they are. */
+/** The same for literals only, which stay a single list if the column's type accepts them unchanged. */
 export function rewriteInList(node: Operator, subject: Typed, literals: LiteralList): Typed {
   const { kind, values } = literals;
   const isAsItIs = kind === "s" ? subject.kind === "string" : subject.kind === "integer" || subject.kind === "float";
@@ -131,7 +131,7 @@ export function rewriteInList(node: Operator, subject: Typed, literals: LiteralL
   ]);
 }
 
-/** A condition that says all of `hints`; exactly them, when none is missing. */
+/** A condition with the given hints; exact if none is missing. */
 export function condition(node: Typed["node"], hints: readonly (Hint | null)[]): Typed {
   const known = hints.filter((hint) => hint !== null);
   return { node, kind: "boolean", hints: known, isExact: known.length === hints.length };

@@ -1,4 +1,4 @@
-// Literals as values: of which kind they are, and how wide they reach DuckDB.
+// Literals as values: their kind, and their width in DuckDB.
 import { kindOfType, type Typed } from "../../bind/kind.ts";
 import { type Constant, castTo, type Expression } from "../../parse/tree.ts";
 import { decimalValue, wideValue } from "../../print/value-text.ts";
@@ -22,14 +22,14 @@ export function typedConstant(node: Constant): Typed {
   return { node, kind, ...arrow, number: kind === "integer" ? BigInt(value.value as number | string) : Number(value.value) };
 }
 
-/** An integer literal that 64 bits do not hold is a float. */
+/** An integer literal beyond 64 bits is a float. */
 function largeConstant(node: Constant, number: bigint): Typed {
   if (number >= 0n && number <= U64_MAX) return { node, kind: "integer", arrow: "UInt64" };
   const value = { type: { id: "DOUBLE", type_info: null }, is_null: false, value: Number(number) };
   return { node: { ...node, value }, kind: "float", number: Number(number) };
 }
 
-/** An integer literal is 64 bits wide in the dialect, not DuckDB's 32; beyond those with a sign it has none. */
+/** An integer literal has 64 bits in the dialect, rather than DuckDB's 32; beyond the signed range it is unsigned. */
 export function wideConstant(value: Typed): Expression {
   const { node } = value;
   if (node.class !== "CONSTANT" || value.kind !== "integer") return node;

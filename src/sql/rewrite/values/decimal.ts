@@ -1,13 +1,13 @@
-// + - * / % of decimals, and of integers that have only decimals in common.
+// + - * / % of decimals, and of integers whose only common type is a decimal.
 import { asDecimal, type DecimalType, decimalNote, decimalOf, haveMixedSigns, resultOf } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { Expression, FunctionCall } from "../../parse/tree.ts";
 import { call, castTo, castToDecimal, operator, stringConstant } from "../../parse/tree.ts";
 
-/** An expression that is an error where it is zero. */
+/** An expression that is an error if it is zero. */
 export type Divisor = (node: Expression, value: Typed) => Expression;
 
-/** Null: it is no arithmetic of decimals. */
+/** Returns null if no decimals are involved. */
 export function rewriteDecimals(node: FunctionCall, left: Typed, right: Typed, divisor: Divisor): Typed | null {
   const [ofLeft, ofRight] = [decimalOf(left), decimalOf(right)];
   if (ofLeft === null && ofRight === null && !haveMixedSigns(left, right)) return null;
@@ -18,7 +18,7 @@ export function rewriteDecimals(node: FunctionCall, left: Typed, right: Typed, d
   return { node: castToDecimal(value, result.width, result.scale), ...decimalNote(result) };
 }
 
-/** Beside a float a decimal is one. */
+/** Next to a float a decimal becomes a float. */
 function floats(node: FunctionCall, left: Typed, right: Typed): Typed | null {
   if (left.kind !== "float" || right.kind !== "float") return null;
   const children = [left, right].map((value) => castTo(value.node, "DOUBLE"));
@@ -48,7 +48,7 @@ function computed(node: FunctionCall, left: Operand, right: Operand, { scale }: 
   }
 }
 
-/** The digits of a decimal, as an integer. */
+/** The digits of a decimal as an integer. */
 function unscaled(node: Expression, { width }: DecimalType, scale: number): Expression {
   if (scale === 0) return castTo(node, "HUGEINT");
   return castTo(
@@ -57,7 +57,7 @@ function unscaled(node: Expression, { width }: DecimalType, scale: number): Expr
   );
 }
 
-/** And back. */
+/** The inverse. */
 function scaled(digits: Expression, scale: number): Expression {
   if (scale === 0) return digits;
   return operator("*", castToDecimal(digits, 38, 0), castToDecimal(stringConstant(`0.${"1".padStart(scale, "0")}`), scale + 1, scale));

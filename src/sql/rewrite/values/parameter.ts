@@ -8,7 +8,7 @@ import { typedConstant, U64_MAX } from "./constant.ts";
 
 type ParameterValue = string | number | bigint | boolean | null;
 
-/** A parameter's value; of a statement that is described the parameter itself. @throws TsdbError bad_query when it has none */
+/** A parameter's value; in a described statement the parameter itself. @throws TsdbError bad_query if it has no value */
 export function rewriteParameter(node: Parameter, { params, open }: RewriteContext): Typed {
   const { identifier: name } = node;
   const value = Object.hasOwn(params, name) ? params[name] : undefined;
@@ -20,12 +20,12 @@ export function rewriteParameter(node: Parameter, { params, open }: RewriteConte
   return isUnsigned(value) ? { ...constant, arrow: "UInt64" } : constant;
 }
 
-/** An integer without a minus is one without a sign, which needs no other type in DuckDB while 63 bits hold it. */
+/** A non-negative integer is unsigned, which needs no other DuckDB type while it fits 63 bits. */
 function isUnsigned(value: ParameterValue): boolean {
   return typeof value === "bigint" && value >= 0n && value <= U64_MAX;
 }
 
-/** What a parameter is to a statement. */
+/** A parameter's value as a constant. */
 function sqlValue(value: ParameterValue): SqlValue {
   const of = (id: string, raw: number | string | boolean): SqlValue => ({ type: { id, type_info: null }, is_null: false, value: raw });
   if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
