@@ -17,6 +17,9 @@ import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
+import { pluginDryRunRoutes } from "./v3/plugins/dry-run.ts";
+import { pluginFileRoutes } from "./v3/plugins/files.ts";
+import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
@@ -48,6 +51,9 @@ const ROUTES = [
   cacheRoutes,
   fileIndexRoutes,
   nodeRoutes,
+  pluginFileRoutes,
+  pluginPackageRoutes,
+  pluginDryRunRoutes,
   infoRoutes,
 ];
 

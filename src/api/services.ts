@@ -4,6 +4,7 @@ import type { TokenService } from "../auth/token-service.ts";
 import type { CacheService } from "../model/cache-service.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { NodeService } from "../model/nodes.ts";
+import type { PluginService } from "../model/plugins.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { DataService } from "../model/rows/deletion.ts";
@@ -44,6 +45,8 @@ export interface AppServices {
   readonly nodes: (admin: AdminCaller) => NodeService;
   /** @throws TsdbError unavailable until the log is replayed */
   readonly fileIndexes: (grant: DatabaseGrant) => FileIndexService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly plugins: (admin: AdminCaller) => PluginService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly triggers: (admin: AdminCaller) => TriggerService;
   /** Triggers that answer requests: a handler asks for the rights on their database. @throws TsdbError unavailable before the log is

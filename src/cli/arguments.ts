@@ -2,7 +2,8 @@
 // node:util's parseArgs, whose messages name neither the expected value nor the flag that was probably meant.
 import { TsdbError } from "../model/errors.ts";
 import type { ConfigFile } from "./config-file.ts";
-import { type Environment, environmentName, FLAGS, type Flag, type FlagName } from "./flags.ts";
+import type { Flag } from "./flag.ts";
+import { type Environment, environmentName, FLAGS, type FlagName } from "./flags.ts";
 import { nearestName } from "./nearest-name.ts";
 
 export interface Given {

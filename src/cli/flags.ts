@@ -1,6 +1,7 @@
 // The flags of `tsdb serve`: one table for parser, environment and help.
 import { LIMITS } from "../model/limits.ts";
 import type { Flag } from "./flag.ts";
+import { PLUGIN_FLAGS } from "./plugin-flags.ts";
 import { showBytes } from "./units.ts";
 import { V2_FLAGS } from "./v2-flags.ts";
 
@@ -366,6 +367,7 @@ export const FLAGS = [
     defaultNote: String(LIMITS.queryLogDefault),
     aliases: ["INFLUXDB3_QUERY_LOG_SIZE", "INFLUXDB3_QUERY_LOG_MAX_ENTRIES"],
   },
+  ...PLUGIN_FLAGS,
   {
     name: "log-filter",
     group: "Logging and the rest",

@@ -2,7 +2,8 @@
 import { EDITIONS } from "../api/shared/aliases.ts";
 import type { ClientCommand } from "./client/command.ts";
 import { CLIENT_COMMANDS } from "./client/commands.ts";
-import { environmentName, FLAGS, type Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
+import { environmentName, FLAGS } from "./flags.ts";
 
 const WIDTH = 100;
 const COLUMN = 36;

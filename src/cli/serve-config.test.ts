@@ -1,7 +1,8 @@
 // Flags and environment of `tsdb serve`: what they mean, which wins, and the one line about each mistake.
 import { expect, test } from "bun:test";
 import { TsdbError } from "../model/errors.ts";
-import { FLAGS, type Flag } from "./flags.ts";
+import type { Flag } from "./flag.ts";
+import { FLAGS } from "./flags.ts";
 import { type Machine, parseServeFlags, type ServeConfig } from "./serve-config.ts";
 
 const GIB = 2 ** 30;
@@ -85,6 +86,7 @@ test("the configuration without flags", () => {
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
     edition: "enterprise",
+    plugins: null,
     shutdownTimeoutMs: 30_000,
   });
 });

@@ -15,6 +15,7 @@ import { FlagReader } from "./flag-reader.ts";
 import type { Environment } from "./flags.ts";
 import type { LogFilter, LogFormat } from "./log-filter.ts";
 import { type MemoryLimits, readMemoryLimits } from "./memory-limits.ts";
+import { type PluginConfig, readPlugins } from "./plugin-flags.ts";
 import type { Address } from "./units.ts";
 
 export interface ServeConfig
@@ -26,6 +27,8 @@ export interface ServeConfig
     Omit<MemoryLimits, "valueCacheBytesMax">,
     QueryConfig {
   readonly schemaLimits: SchemaLimits;
+  /** Null: without --plugin-dir. */
+  readonly plugins: PluginConfig | null;
   readonly caches: CacheOptions;
   readonly logFilter: LogFilter;
   readonly logFormat: LogFormat;
@@ -160,6 +163,7 @@ export function parseServeFlags(
     ...memory,
     ...readQueries(read, machine.processors),
     schemaLimits: readSchemaLimits(read),
+    plugins: readPlugins(read),
     caches: readCaches(read, valueCacheBytesMax),
     logFilter: read.logFilter("log-filter"),
     logFormat: read.oneOf("log-format", ["full", "json"]),

@@ -56,6 +56,7 @@ const DOCUMENTS: [format: QueryFormat, text: string][] = [
   ["json", `[${JSON_ROWS.join(",")}]`],
   ["jsonl", `${JSON_ROWS.join("\n")}\n`],
   ["seed", `${SEED_HEAD}${SEED_ROWS.join(",")}]}]}]}`],
+  ["plugin", `${SEED_HEAD}[2998574931000000000,"a",1.0,null,null],[2998574931000690067,"b",0.5,true,7]]}]}]}`],
   ["csv", "time,host,usage,ok,n\n2065-01-07T17:28:51,a,1.0,,\n2065-01-07T17:28:51.000690067,b,0.5,true,7\n"],
   [
     "pretty",
@@ -256,6 +257,7 @@ describe("pretty", () => {
 test("each format has its content type", async () => {
   const types: Record<QueryFormat, string> = {
     seed: "application/json",
+    plugin: "application/json",
     json: "application/json",
     jsonl: "application/jsonl",
     csv: "text/csv",

@@ -7,6 +7,7 @@ import type { ServerStatus } from "../api/services.ts";
 import { writePublicFile } from "../disk/private-files.ts";
 import type { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { PluginService } from "../model/plugins.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { WriteService } from "../model/write.ts";
 import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
@@ -32,6 +33,7 @@ export interface RequestServices {
   /** Asked for by its own listener alone, which is there only with it. */
   v2Line(): V2Line;
   readonly triggers: Pick<Triggers, "service" | "requests">;
+  readonly plugins: PluginService;
   receive: WriteService["receive"];
   query: QueryService["query"];
 }
@@ -80,6 +82,7 @@ function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls 
     data: () => serving().admin.data,
     tokens: () => ifServing(auth.tokens),
     fileIndexes: () => serving().admin.fileIndexes,
+    plugins: () => serving().plugins,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),
     triggers: () => serving().triggers.service,

@@ -124,7 +124,7 @@ export class Server {
       serving?.stopFlight(shutdownTimeoutMs),
       http.stop(shutdownTimeoutMs),
       v2?.stop(shutdownTimeoutMs),
-      serving?.triggers.stop(),
+      serving?.stopPlugins(),
     ]);
     await queries.close();
     await serving?.close();

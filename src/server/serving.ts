@@ -15,6 +15,7 @@ import type { V2Line } from "../metadata/line.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
+import type { PluginService } from "../model/plugins.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { IncomingBody } from "../model/write.ts";
 import type { ReplayResult } from "../storage/wal/replay.ts";
@@ -23,6 +24,7 @@ import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
+import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
 import { openV2Line } from "./v2-line.ts";
 
@@ -34,6 +36,8 @@ interface ServingParts {
   /** Null: the bucket-based API is off. */
   readonly v2: V2Line | null;
   readonly triggers: Triggers;
+  /** Null: without --plugin-dir. */
+  readonly pluginParts: PluginParts | null;
 }
 
 type Fail = (error: Error) => void;
@@ -64,14 +68,22 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   });
   const v2 = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
   const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
-  const triggers = new Triggers({ foundation, wal, runtime: null, asyncCallsMax: 1, positions: await openPositions(foundation) });
+  const pluginParts = createPlugins({
+    ...{ config: config.plugins, catalog, kernel: foundation.kernel, log: foundation.logs("plugin") },
+    ...{ queries: queries.client, writes: ingest, maxRequestBytes: config.maxRequestBytes },
+    writerOf: (caller) => watcher.triggers?.writerOf(caller),
+  });
+  const triggers = new Triggers({
+    ...{ foundation, wal, runtime: pluginParts?.runtime ?? null, asyncCallsMax: config.plugins?.asyncRunsMax ?? 1 },
+    positions: await openPositions(foundation),
+  });
   watcher.triggers = triggers;
   await queries.client.ready();
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
   }
-  return { wal, ingest, backgroundJobs, admin, triggers, v2 };
+  return { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts };
 }
 
 async function openWal(
@@ -125,22 +137,26 @@ export class Serving implements RequestServices {
   readonly wal: Wal;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
+  readonly plugins: PluginService;
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
   private readonly ingest: Ingest;
   private readonly v2: V2Line | null;
+  private readonly pluginParts: PluginParts | null;
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, triggers, v2 }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
     this.v2 = v2;
+    this.pluginParts = pluginParts;
+    this.plugins = new Plugins(pluginParts, listening.foundation);
     this.triggers = triggers;
     if (!listening.foundation.config.readOnly) {
       backgroundJobs.startTimers();
@@ -158,6 +174,12 @@ export class Serving implements RequestServices {
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
     const { config, catalog } = this.listening.foundation;
     return config.readOnly ? Promise.reject(catalog.refusal) : this.ingest.receive(announcedBytes);
+  }
+
+  /** Ends what runs of plugins, dry runs too: their statements and writes find the server as it was. */
+  async stopPlugins(): Promise<void> {
+    await this.triggers.stop();
+    await this.pluginParts?.runtime.stop();
   }
 
   query(request: QueryRequest): Promise<QueryAnswer> {

@@ -234,7 +234,7 @@ test.each([
 });
 
 test("nothing was reported but what the services of this file cannot answer, and no token was made", () => {
-  expect(reports.filter(({ where }) => !where.includes("/configure/"))).toEqual([]);
+  expect(reports.filter(({ where }) => !/\/configure\/|\/plugin_test\//.test(where))).toEqual([]);
   expect(catalog.tokens().length).toBe(Object.keys(TOKENS).length + 2);
   expect(tokens.hasOperator).toBe(true);
 });

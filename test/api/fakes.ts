@@ -117,6 +117,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     fileIndexes: () => service("fileIndexes"),
     triggers: () => service("triggers"),
     engine: () => options.engine ?? { find: () => ANY_TRIGGER },
+    plugins: () => service("plugins"),
     access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,

@@ -2,8 +2,8 @@
 import type { PolicyRules } from "../retention-policies.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
-/** "flight": Arrow as Flight clients read it, strings without dictionaries. */
-export type QueryFormat = "seed" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow" | "flight";
+/** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds. */
+export type QueryFormat = "seed" | "plugin" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow" | "flight";
 
 /** Bind parameters: JSON scalars. Integers are bigint; a number is a float even if it is integral. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;

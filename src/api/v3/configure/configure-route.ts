@@ -25,9 +25,9 @@ export function configureFailed(services: AppServices, { request, target }: AnyC
   if (error instanceof UnacceptableType) return text(415, error.message);
   const failure = failureOf(error);
   if (failure.isOurs) services.report(error, `${request.method} ${target.path}`);
-  const isPlugin = error instanceof TsdbError && error.kind === "plugin";
+  const isText = error instanceof TsdbError && (error.kind === "plugin" || error.details["asText"] === true);
   const isName = error instanceof TsdbError && error.kind === "bad_request" && "name" in error.details;
-  const isJson = isName || failure.status === 403 || failure.status === 422 || (failure.status >= 500 && !isPlugin);
+  const isJson = !isText && (isName || failure.status === 403 || failure.status === 422 || failure.status >= 500);
   return isJson ? errorJson(failure) : errorText(failure);
 }
 

@@ -1,0 +1,24 @@
+// Dry runs: a plugin gets rows or a time that the request brings, and what it logs and would write is the answer.
+import { TsdbError } from "../../model/errors.ts";
+import type { PluginDryRun, PluginDryRunResult } from "../../model/plugins.ts";
+import type { PluginPayload } from "../plugin-call.ts";
+import type { PluginRuntime } from "../plugin-runtime.ts";
+
+/** What dry runs without a name share. */
+const CACHE = "_shared_test";
+
+/** Never fails for what the plugin does. @throws TsdbError plugin when it cannot be found or is none; overloaded when too many wait */
+export async function dryRun(runtime: PluginRuntime, run: PluginDryRun, payload: PluginPayload): Promise<PluginDryRunResult> {
+  const { filename, database, cacheName, arguments: given } = run;
+  const plugin = await runtime.locate(filename, payload.kind);
+  const logLines: string[] = [];
+  const { failure, writes } = await runtime.run(
+    { caller: { kind: "test", database, cacheName: cacheName ?? CACHE }, plugin, payload, arguments: given },
+    { signal: new AbortController().signal, onLog: ({ level, text }) => logLines.push(`${level.toUpperCase()}: ${text}`) },
+  );
+  if (failure?.kind === "busy") throw new TsdbError("overloaded", failure.message);
+  const byDatabase = Map.groupBy(writes, (write) => write.database);
+  const lines = [...byDatabase].map(([name, all]) => [name, all.map(({ line }) => line)] as const);
+  const errors = failure === null ? [] : [failure.traceback?.trimEnd() ?? failure.message];
+  return { logLines, writes: Object.fromEntries(lines), errors };
+}
