@@ -29,6 +29,7 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
   "POST /api/v3/configure/token/admin": [{ status: 409, why: "facts 5.2: works once" }],
   "DELETE /api/v3/configure/token": [{ status: 405, why: "facts 5.1: the operator's token stays" }],
   "POST /api/v3/enterprise/configure/token": [{ status: 409, why: "facts 5.1: the name is taken" }],
+  "POST /api/v3/plugins/files": [{ status: 409, why: "a file that exists is not replaced by one that is to be new" }],
   "GET /ready": [{ status: 503, why: "facts 0.5" }],
   // what the seed says of the native endpoint alone; a limit of the schema is the same on all three
   "POST /write": [{ status: 422, why: "seed, Errors: write endpoints" }],
@@ -136,6 +137,18 @@ const PING: StrictSchema = {
 };
 
 const MADE: StrictSchema = { type: "object" };
+const LINES: StrictSchema = { type: "array", items: { type: "string" } };
+const DRY_RUN: StrictSchema = {
+  type: "object",
+  properties: { log_lines: LINES, database_writes: { type: "object" }, errors: LINES },
+  required: ["log_lines", "database_writes", "errors"],
+  additionalProperties: false,
+};
+const DRY_SCHEDULE: StrictSchema = {
+  ...DRY_RUN,
+  properties: { ...DRY_RUN.properties, trigger_time: { type: "string", format: "date-time", nullable: true } },
+  required: [...DRY_RUN.required!, "trigger_time"],
+};
 
 /** Bodies in JSON, where the files have another one, or one that anything would fit; by operation and status. */
 const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly why: string }>> = {
@@ -149,6 +162,8 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "POST /api/v3/enterprise/configure/token 201": { schema: TOKEN, why: "facts 5.3: as of every other token; the files show the request" },
   "POST /api/v3/configure/distinct_cache 201": { schema: MADE, why: "facts 4.1: what the catalog has of it; clients only print it" },
   "POST /api/v3/configure/last_cache 201": { schema: MADE, why: "facts 4.2" },
+  "POST /api/v3/plugin_test/wal 200": { schema: DRY_RUN, why: "facts 6.4: the files do not show it" },
+  "POST /api/v3/plugin_test/schedule 200": { schema: DRY_SCHEDULE, why: "facts 6.4" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
@@ -194,6 +209,9 @@ export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
   // facts 4.1
   "POST /api/v3/configure/distinct_cache": ["application/json"],
   "POST /api/v3/configure/last_cache": ["application/json"],
+  // facts 6.4
+  "POST /api/v3/plugin_test/wal": ["application/json"],
+  "POST /api/v3/plugin_test/schedule": ["application/json"],
   "GET /metrics": ["text/plain"],
   "GET /ready": ["text/plain"],
 };

@@ -1,6 +1,6 @@
 // A good request for each operation of the contract, with every parameter and member that it may have. What stands here is what a schema
 // cannot say: which names there are, and what a statement or a line looks like.
-import { DATABASE, TABLE, type World } from "./world.ts";
+import { DATABASE, REQUIREMENTS, SCHEDULE_PLUGIN, TABLE, type World, WRITES_PLUGIN } from "./world.ts";
 
 export interface Good {
   readonly query?: Readonly<Record<string, string>>;
@@ -163,6 +163,19 @@ export const GOOD: Readonly<Record<string, Make>> = {
       await world.post("/api/v3/enterprise/configure/file_index", { ...owner, columns: ["host"] });
     return { body: onTable };
   },
+
+  "POST /api/v3/plugins/files": (world) => ({ body: { plugin_name: `${world.fresh()}.py`, content: "x = 1\n" } }),
+  // these need no index: the one is installed already, the other names none
+  "POST /api/v3/configure/plugin_environment/install_packages": () => ({ body: { packages: ["pip"] } }),
+  "POST /api/v3/configure/plugin_environment/install_requirements": () => ({ body: { requirements_location: REQUIREMENTS } }),
+  "POST /api/v3/plugin_test/wal": () => ({
+    body: {
+      ...{ filename: WRITES_PLUGIN, database: DATABASE, input_lp: LINES, cache_name: "c", input_arguments: { k: "v" } },
+    },
+  }),
+  "POST /api/v3/plugin_test/schedule": () => ({
+    body: { filename: SCHEDULE_PLUGIN, database: DATABASE, schedule: "0 * * * * *", cache_name: "c", input_arguments: { k: "v" } },
+  }),
 };
 
 /** Members that the files leave out, or require where this server does not; with why. */
@@ -183,6 +196,10 @@ export const LENIENT: readonly { readonly what: RegExp; readonly why: string }[]
   },
   { what: /^POST \/(write|api\/v2\/write).*header\.Accept/, why: "the answer has one form, whatever the client takes" },
   { what: /query\.(u|consistency|rp)\b/, why: "facts 0.3, seed: ignored" },
+  {
+    what: /plugin_test.*body\.(cache_name|input_arguments|schedule)=null$/,
+    why: "facts 6.4: optional; null is absent",
+  },
   { what: /retention_period=null$/, why: "facts 3.1: null is for ever" },
   { what: /^POST \/(write|api\/v2\/write): query\.precision=""$/, why: "an empty precision is none: clients of both lines send it" },
   { what: /^POST \/api\/v3\/query_sql: body\.(format|params)=null$/, why: "facts 2.1: optional; null is absent" },

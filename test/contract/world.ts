@@ -1,8 +1,15 @@
 // The server that the contract is tested on: tokens are asked for, and it has a database with a table, another one, and tokens for them.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { TestServer } from "../support/server.ts";
 
 export const DATABASE = "contract";
 export const TABLE = "readings";
+/** In the server's --plugin-dir. */
+export const WRITES_PLUGIN = "writes.py";
+export const SCHEDULE_PLUGIN = "schedule.py";
+export const REQUIREMENTS = "requirements.txt";
 const OTHER_DATABASE = "other";
 
 export interface Sent {
@@ -26,10 +33,20 @@ export class World {
   stranger = "";
   private names = 0;
 
-  private constructor(readonly server: TestServer) {}
+  private constructor(
+    readonly server: TestServer,
+    private readonly pluginFolder: string,
+  ) {}
 
   static async start(flags: readonly string[] = []): Promise<World> {
-    const world = new World(await TestServer.start({ withAuth: true, flags }));
+    const folder = mkdtempSync(join(tmpdir(), "tsdb-contract-plugins-"));
+    writeFileSync(join(folder, WRITES_PLUGIN), "def process_writes(local, batches, args=None): local.write('m v=1')\n");
+    writeFileSync(join(folder, SCHEDULE_PLUGIN), "def process_scheduled_call(local, time, args=None): local.info(time)\n");
+    writeFileSync(join(folder, REQUIREMENTS), "# none\n");
+    const plugins = ["--plugin-dir", folder, "--package-manager", "pip"];
+    // random names of packages are not looked for
+    const env = { ...(process.env as Record<string, string>), PIP_NO_INDEX: "1" };
+    const world = new World(await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] }), folder);
     const first = await world.send({ method: "POST", path: "/api/v3/configure/token/admin" }, null);
     world.admin = tokenOf(first);
     // not the first one, which an operation replaces
@@ -37,6 +54,11 @@ export class World {
     await world.write(DATABASE, `${TABLE},host=a,room=x v=1.5,n=2i,s="x",b=true 1\n${TABLE},host=b v=2.5 2`);
     await world.write(OTHER_DATABASE, `${TABLE},host=a v=1 1`);
     return world;
+  }
+
+  async dispose(): Promise<void> {
+    await this.server.dispose();
+    rmSync(this.pluginFolder, { recursive: true });
   }
 
   /** Needs the extended edition. */

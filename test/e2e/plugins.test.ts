@@ -73,13 +73,6 @@ describe("files", () => {
     expect(existsSync(join(outside, "made.py"))).toBe(false);
   });
 
-  test("of a trigger that does not exist", async () => {
-    const missing = { status: 500, text: "plugin not found: nobody" };
-    expect(await send("PUT", "/api/v3/plugins/files", { plugin_name: "nobody", content: "" })).toEqual(missing);
-    const files = [{ relative_path: "__init__.py", content: "" }];
-    expect(await send("PUT", "/api/v3/plugins/directory", { plugin_name: "nobody", files })).toEqual(missing);
-  });
-
   test.each([[{}], [{ plugin_name: 5, content: "" }], [{ plugin_name: "x.py" }], [{ plugin_name: "x.py", content: null }], [[]]])(
     "%j is no body",
     async (body) => {
@@ -100,11 +93,10 @@ test("a server without --plugin-dir says so", async () => {
   try {
     const answers = await Promise.all([
       send("POST", "/api/v3/plugins/files", { plugin_name: "x.py", content: "" }, other.url),
-      send("PUT", "/api/v3/plugins/files", { plugin_name: "x", content: "" }, other.url),
       send("POST", "/api/v3/configure/plugin_environment/install_packages", { packages: ["x"] }, other.url),
       send("POST", "/api/v3/plugin_test/wal", { filename: "x.py", database: "d", input_lp: "m v=1" }, other.url),
     ]);
-    expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual([500, 500, 500, 404].map((status) => `${status} ${off}`));
+    expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual([500, 500, 404].map((status) => `${status} ${off}`));
   } finally {
     await other.dispose();
   }
@@ -178,11 +170,11 @@ def process_writes(tsdb_local, table_batches, args=None):
       [{ input_lp: "" }, 400, "input_lp has no lines"],
       [{ input_lp: "m f=1\nm f" }, 400, "input_lp: line 2: "],
       [{ input_lp: "m f=1", database: "none" }, 404, "the requested resource was not found: none"],
-      [{ input_lp: "m f=1", filename: "none.py" }, 500, "Plugin error: the plugin none.py is not in the plugin directory"],
+      [{ input_lp: "m f=1", filename: "none.py" }, 404, "Plugin error: the plugin none.py is not in the plugin directory"],
       [{ input_lp: "m f=1", filename: "../w.py" }, 400, "not a path below the plugin directory"],
-      [{ input_lp: "m f=1", filename: "bad" }, 500, "Plugin error: the folder bad has no __init__.py"],
-      [{ input_lp: "m f=1", filename: "s.py" }, 500, "Plugin error: s.py cannot be used: it defines no function process_writes"],
-      [{ input_lp: "m f=1", filename: "gh:examples/none.txt" }, 500, "Plugin error: gh:examples/none.txt does not end with .py"],
+      [{ input_lp: "m f=1", filename: "bad" }, 400, "Plugin error: the folder bad has no __init__.py"],
+      [{ input_lp: "m f=1", filename: "s.py" }, 400, "Plugin error: s.py cannot be used: it defines no function process_writes"],
+      [{ input_lp: "m f=1", filename: "gh:examples/none.txt" }, 400, "Plugin error: gh:examples/none.txt does not end with .py"],
       [{ input_lp: "m f=1", input_arguments: { a: 1 } }, 400, "serde json error: "],
     ];
     test.each(REFUSED)("%j: %p", async (body, status, text) => {

@@ -48,7 +48,7 @@ export class PluginFiles {
     const path = filename.startsWith(REMOTE) ? await this.download(filename.slice(REMOTE.length)) : await this.find(filename);
     const isFolder = (await stat(path)).isDirectory();
     const problem = await this.parts.check.problemOf(isFolder ? join(path, FOLDER_ENTRY) : path, ENTRY_POINTS[kind]);
-    if (problem !== null) throw new TsdbError("plugin", `Plugin error: ${filename} cannot be used: ${problem}`);
+    if (problem !== null) throw new TsdbError("plugin", `Plugin error: ${filename} cannot be used: ${problem}`, { isUnfit: true });
     return path;
   }
 
@@ -132,10 +132,10 @@ export class PluginFiles {
     if (found?.isFile() === true && path.endsWith(".py")) return path;
     if (found?.isDirectory() === true) {
       if (await exists(join(path, FOLDER_ENTRY))) return path;
-      throw new TsdbError("plugin", `Plugin error: the folder ${filename} has no ${FOLDER_ENTRY}`);
+      throw new TsdbError("plugin", `Plugin error: the folder ${filename} has no ${FOLDER_ENTRY}`, { isUnfit: true });
     }
     const what = found === null ? "is not in the plugin directory" : "is no file that ends with .py";
-    throw new TsdbError("plugin", `Plugin error: the plugin ${filename} ${what}`);
+    throw new TsdbError("plugin", `Plugin error: the plugin ${filename} ${what}`, { isMissing: found === null });
   }
 
   private download(path: string): Promise<string> {

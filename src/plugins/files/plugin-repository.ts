@@ -29,7 +29,7 @@ export class PluginRepository {
    *  @throws TsdbError plugin when it has no such file, or it cannot be reached and the file never was */
   async download(folder: string, path: string): Promise<string> {
     const target = this.cachedPath(folder, path);
-    if (!path.endsWith(".py")) throw new TsdbError("plugin", `Plugin error: gh:${path} does not end with .py`);
+    if (!path.endsWith(".py")) throw new TsdbError("plugin", `Plugin error: gh:${path} does not end with .py`, { isUnfit: true });
     const address = new URL(partsOf(path).map(encodeURIComponent).join("/"), this.options.address).href;
     const found = await fetched(address);
     if (found instanceof Uint8Array) {
@@ -37,7 +37,8 @@ export class PluginRepository {
       return target;
     }
     const isKept = !found.isFinal && (await stat(target).catch(() => null)) !== null;
-    if (!isKept) throw new TsdbError("plugin", `Plugin error: cannot download ${address}: ${found.reason} (--plugin-repo)`);
+    if (!isKept)
+      throw new TsdbError("plugin", `Plugin error: cannot download ${address}: ${found.reason} (--plugin-repo)`, { isMissing: true });
     this.options.onStale(path, found.reason);
     return target;
   }

@@ -37,8 +37,8 @@ const ScheduleResult = t.Object({
 
 const ANSWERS = {
   400: "The body or the plugin cannot be understood.",
-  404: "The database does not exist, or the server has no --plugin-dir.",
-  500: "There is no such plugin, or no Python.",
+  404: "The database or the plugin does not exist, or the server has no --plugin-dir.",
+  500: "There is no Python.",
 };
 
 interface DryRunBody {
