@@ -1,9 +1,9 @@
 // The flags of `tsdb serve`: one table for parser, environment and help.
 import { LIMITS } from "../model/limits.ts";
 import type { Flag } from "./flag.ts";
-import { PLUGIN_FLAGS } from "./plugin-flags.ts";
+import { PLUGIN_FLAGS } from "./flags/plugin-flags.ts";
+import { V2_FLAGS } from "./flags/v2-flags.ts";
 import { showBytes } from "./units.ts";
-import { V2_FLAGS } from "./v2-flags.ts";
 
 export type { Flag } from "./flag.ts";
 

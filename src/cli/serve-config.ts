@@ -12,10 +12,10 @@ import { DEFAULT_SCHEMA_LIMITS, type SchemaLimits } from "../storage/catalog/sch
 import { readFlags } from "./arguments.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { FlagReader } from "./flag-reader.ts";
+import { type PluginConfig, readPlugins } from "./flags/plugin-flags.ts";
 import type { Environment } from "./flags.ts";
 import type { LogFilter, LogFormat } from "./log-filter.ts";
 import { type MemoryLimits, readMemoryLimits } from "./memory-limits.ts";
-import { type PluginConfig, readPlugins } from "./plugin-flags.ts";
 import type { Address } from "./units.ts";
 
 export interface ServeConfig

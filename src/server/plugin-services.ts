@@ -1,8 +1,8 @@
 // The processing engine's Python side, put together from the configuration: files, packages, the runtime, and what plugins may ask of the
 // server.
 import { join, resolve } from "node:path";
+import type { PluginConfig } from "../cli/flags/plugin-flags.ts";
 import type { Log } from "../cli/logger.ts";
-import type { PluginConfig } from "../cli/plugin-flags.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginDryRun, PluginDryRunResult, PluginService } from "../model/plugins.ts";

@@ -1,5 +1,5 @@
 // The flags of the bucket-based API.
-import type { Flag } from "./flag.ts";
+import type { Flag } from "../flag.ts";
 
 export const V2_FLAGS = [
   {

@@ -1,7 +1,7 @@
 // The flags of plugins: where they are, which Python runs them, and what they may take.
-import { PACKAGE_MANAGERS, type PackageManagerName } from "../plugins/packages/package-manager.ts";
-import type { Flag } from "./flag.ts";
-import { showBytes } from "./units.ts";
+import { PACKAGE_MANAGERS, type PackageManagerName } from "../../plugins/packages/package-manager.ts";
+import type { Flag } from "../flag.ts";
+import { showBytes } from "../units.ts";
 
 const MIB = 1024 * 1024;
 const MEMORY_BYTES_DEFAULT = 1024 * MIB;
