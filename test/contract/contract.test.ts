@@ -20,6 +20,8 @@ setDefaultTimeout(60_000);
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 8);
+/** Whether refused GETs, too, are followed by a look at everything there is: daily other methods alone. */
+const LOOKS_AFTER_GET = process.env["ALL_STATES"] === "1";
 
 const contract = contractFile as unknown as Contract;
 const own = await ownOperations(contract);
@@ -108,7 +110,8 @@ describe.each([...served, ...Object.entries(own)])("%s", (key, operation) => {
       [`Bearer ${world.stranger}`, isForAll ? 200 : 403],
     ];
     const bad = [...variants.missing(), ...variants.brokenQuery(), ...variants.wrongTypes(), ...variants.brokenBodies()];
-    const before = await world.state();
+    const isLookedAfter = LOOKS_AFTER_GET || !key.startsWith("GET ");
+    const before = isLookedAfter ? await world.state() : null;
     const found: string[] = [];
     for (const variant of bad.filter(({ wanted }) => wanted !== null)) found.push(...(await judge(key, operation, variant)));
     for (const [authorization, status] of credentials) {
@@ -116,7 +119,7 @@ describe.each([...served, ...Object.entries(own)])("%s", (key, operation) => {
       found.push(...(await judge(key, operation, variant, authorization)));
     }
     expect(found).toEqual([]);
-    expect(await world.state()).toEqual(before);
+    if (before !== null) expect(await world.state()).toEqual(before);
     // what the contract lets pass
     for (const variant of bad.filter(({ wanted }) => wanted === null)) expect(await judge(key, operation, variant)).toEqual([]);
   });

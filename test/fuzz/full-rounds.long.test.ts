@@ -10,7 +10,7 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
   ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
-  ["test/contract/contract.test.ts", /random requests/, { ROUNDS: "30" }],
+  ["test/contract/contract.test.ts", /random requests|bad requests/, { ROUNDS: "30", ALL_STATES: "1" }],
   ["test/sql", /in the states of the rows|kept rewrites/, { ROUNDS: "6", ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
 ];
