@@ -61,7 +61,7 @@ const handle = (query: string, rows: number) => {
 
 test.each<[what: string, call: () => Promise<CallEnd>]>([
   ["a description", () => client.call("GetFlightInfo", descriptorOf(statementCommand(failing(ROW, 0))), IN_DB)],
-  ["its schema alone", () => client.call("GetSchema", descriptorOf(statementCommand(failing(ROW, 2))), IN_DB)],
+  ["its schema alone", () => client.call("GetSchema", descriptorOf(statementCommand(failing(ROW, 1))), IN_DB)],
   [
     "a prepared statement of several rows",
     () => client.call("DoGet", Ticket.encode({ ticket: preparedCommand(handle(failing("SELECT $1 AS x", 1), 3)) }), IN_DB),
