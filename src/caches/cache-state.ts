@@ -4,11 +4,12 @@ import type { NewestRowsOfRun } from "../kernel/cache/newest-slots.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import type { Reclaimer } from "../model/reclaimer.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
+import { I64_MIN } from "../model/rows/int64.ts";
 import type { Run } from "../model/rows/run.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 
 /** Initial bound: nothing was seen yet. */
-export const NEVER_NS = -(2n ** 63n);
+export const NEVER_NS = I64_MIN;
 
 export interface StateParts {
   readonly kernel: Kernel;

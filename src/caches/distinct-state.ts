@@ -8,6 +8,7 @@ import { Blocks } from "../kernel/memory/blocks.ts";
 import { cacheColumns } from "../model/cache-table.ts";
 import type { DistinctCacheDef } from "../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
+import { I64_MAX } from "../model/rows/int64.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { type CacheAnswer, type CacheState, NEVER_NS, type StateParts, type Visible } from "./cache-state.ts";
 
@@ -103,7 +104,7 @@ export class DistinctState implements CacheState {
         run: { ...rows, sorted: false, unique: true, minTimeNs: 0n, maxTimeNs: 0n, seqMin: 1, seqMax: 1 },
         bytes,
         leastEnteredNs,
-        leastTimeNs: 2n ** 63n - 1n,
+        leastTimeNs: I64_MAX,
         release: () => {
           blocks.release();
           memory.note(-bytes);

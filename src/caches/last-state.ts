@@ -10,6 +10,7 @@ import { SeriesMaps } from "../kernel/series/series-maps.ts";
 import { cacheColumns } from "../model/cache-table.ts";
 import type { LastCacheDef } from "../model/caches.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
+import { I64_MAX } from "../model/rows/int64.ts";
 import type { DictionaryView } from "../model/rows/run.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import type { CacheAnswer, CacheState, StateParts, Visible } from "./cache-state.ts";
@@ -17,7 +18,7 @@ import { NEVER_NS } from "./cache-state.ts";
 
 /** Fewer unused keys or series are not removed. */
 const UNUSED_MIN = 1024;
-const NONE_NS = 2n ** 63n - 1n;
+const NONE_NS = I64_MAX;
 
 /** The rows of one last-value cache. Owned: call `release`. */
 export class LastState implements CacheState {

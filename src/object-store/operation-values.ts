@@ -1,5 +1,6 @@
 // Validates JSON values read from an operation log: each function checks one value and reports what it expected.
 import { near, TsdbError } from "../model/errors.ts";
+import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 
 /** @throws TsdbError corrupt_file */
 export function badValue(what: string, value: unknown, want: string): never {
@@ -24,14 +25,11 @@ export function readCount(what: string, value: unknown): number {
   return value;
 }
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-
 /** Decimal nanoseconds, which JSON's numbers cannot represent. @throws TsdbError corrupt_file */
 export function readNs(what: string, value: unknown): bigint {
   if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) badValue(what, value, "nanoseconds as a decimal text");
   const ns = BigInt(value);
-  if (ns < INT64_MIN || ns > INT64_MAX) badValue(what, value, "64 bits");
+  if (ns < I64_MIN || ns > I64_MAX) badValue(what, value, "64 bits");
   return ns;
 }
 

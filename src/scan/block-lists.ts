@@ -1,6 +1,7 @@
 // The blocks of tables as statements see them, described once per manifest change: a statement on a table of a thousand files must not pay
 // for each of them, and an unchanged object need not be sent to a worker again.
 
+import { I64_MAX } from "../model/rows/int64.ts";
 import type { ObjectSource } from "../storage/block/byte-source.ts";
 import type { BlockMeta, Manifest } from "../storage/manifest/manifest.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -11,7 +12,7 @@ export interface BlockList {
   readonly endMinNs: bigint;
 }
 
-const NO_BLOCKS: BlockList = { blocks: [], endMinNs: 2n ** 63n - 1n };
+const NO_BLOCKS: BlockList = { blocks: [], endMinNs: I64_MAX };
 
 /** Tables whose lists are cached: the most recently used. */
 const TABLES_MAX = 1000;

@@ -9,6 +9,7 @@ import { timeRange } from "../kernel/scan/rows.ts";
 import type { OwnedRun } from "../kernel/scan/run-merge.ts";
 import type { SeriesFilter } from "../kernel/series/series-filter.ts";
 import type { TimeRange } from "../model/query/scan.ts";
+import { I64_MAX } from "../model/rows/int64.ts";
 import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -125,7 +126,7 @@ export class NewestRows {
 
   private begin(dictionary: DictionaryView): Met {
     const { count } = this.choice.filter.wanted(dictionary);
-    const met: Met = { series: new Uint8Array(dictionary.seriesCount), leftCount: count, earliestNs: 2n ** 63n - 1n };
+    const met: Met = { series: new Uint8Array(dictionary.seriesCount), leftCount: count, earliestNs: I64_MAX };
     this.met.set(dictionary, met);
     return met;
   }

@@ -10,6 +10,7 @@ import { type AlonePart, type MergeSlice, planSlices } from "../kernel/scan/slic
 import { SeriesFilter } from "../kernel/series/series-filter.ts";
 import type { FieldTexts, TimeRange } from "../model/query/scan.ts";
 import { VALUE_BYTES } from "../model/rows/column.ts";
+import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import type { BlockCache, CacheReader, Lease } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
@@ -103,7 +104,7 @@ export class TableReader {
   /** Contains the times of all returned rows; null if there are none. */
   get times(): TimeRange | null {
     if (this.parts.length === 0) return null;
-    let [minNs, maxNs] = [2n ** 63n - 1n, -(2n ** 63n)];
+    let [minNs, maxNs] = [I64_MAX, I64_MIN];
     for (const part of this.parts) {
       const { minTimeNs, maxTimeNs } = rowsOf(part);
       if (minTimeNs < minNs) minNs = minTimeNs;

@@ -1,5 +1,7 @@
 // Determines the blocks of a table that a statement sees, and the deletions that apply to them: once per list of blocks and deletions,
 // since a statement must not pay for a thousand of both, and an unchanged object need not be sent to a worker again.
+
+import { I64_MAX } from "../model/rows/int64.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/rows/tombstone.ts";
 import type { BlockList } from "./block-lists.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
@@ -39,6 +41,6 @@ export class VisibleBlocksOfTables {
 function find(list: BlockList, known: readonly Tombstone[], fromNs: bigint): Found {
   const blocks = list.blocks.filter((block) => block.maxTimeNs >= fromNs && !known.some((tombstone) => hidesWhole(tombstone, block)));
   const tombstones = new Set(known.filter((tombstone) => blocks.some((block) => canHide(tombstone, block))));
-  const toNs = blocks.reduce((least, { maxTimeNs }) => (maxTimeNs < least ? maxTimeNs : least), 2n ** 63n - 1n);
+  const toNs = blocks.reduce((least, { maxTimeNs }) => (maxTimeNs < least ? maxTimeNs : least), I64_MAX);
   return { blocks, tombstones, known, fromNs, toNs };
 }

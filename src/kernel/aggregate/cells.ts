@@ -2,6 +2,7 @@
 // appearance. Implemented in assembly/scan/cells.ts.
 import type { TimeBins } from "../../model/query/aggregate.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
+import { I64_MIN } from "../../model/rows/int64.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { CellArray, CellArrays } from "./arrays.ts";
 
@@ -13,7 +14,6 @@ export interface BinPlan {
   readonly count: bigint;
 }
 
-const I64_MIN = -(2n ** 63n);
 const U32_MAX = 2 ** 32 - 1;
 /** Key and slot of a hashed cell right after the table has doubled, including the old table that still exists. */
 const HASHED_CELL_BYTES = 96;

@@ -1,6 +1,7 @@
 // The state of an aggregation per column and cell, and how rows update it. Aggregates that need the same state share it.
 import { assert } from "../../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import type { ColumnRun, PartialRun } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { assertDense } from "../scan/dense-run.ts";
@@ -16,8 +17,6 @@ export type CellRows =
  *  time alone. */
 export type Fact = "sum" | "least" | "most" | "trues" | "first" | "last" | "firstTime" | "lastTime";
 
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 const NAN_BITS = 0x7ff8000000000000n;
 const MINUS_INFINITY_BITS = 0xfff0000000000000n;
 const HIGHEST_BIT = 2n ** 63n;

@@ -1,4 +1,6 @@
 // The newest rows of each key of a last-value cache: owns the memory that assembly/cache/newest.ts works on.
+
+import { I64_MIN } from "../../model/rows/int64.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -14,7 +16,7 @@ const PER_KEY_WORD = 6;
 const ARRAYS_WORD = 7;
 const ROWS_WORD = 13;
 const COUNT_WORD = 15;
-const EMPTY = -(2n ** 63n);
+const EMPTY = I64_MIN;
 
 export interface NewestRowsOfRun extends RowsOfRun {
   /** True if no other row, new or cached, has the series and time of one of these rows. */

@@ -13,6 +13,7 @@ import {
 import { assert } from "../../model/assert.ts";
 import type { ComparisonOperator, FieldComparison, FieldPredicate } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
+import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import type { PartialRun } from "../../model/rows/run.ts";
 import type { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -24,10 +25,6 @@ interface Test {
   readonly low: bigint;
   readonly span: bigint;
 }
-
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
-const U64_MAX = 2n ** 64n - 1n;
 
 /** Writes the predicates on columns of `run` (PREDICATE_BYTES each) to `blocks`. Returns null if no row can satisfy all of them, for
  *  instance because the run lacks a column, so that it is NULL. */

@@ -1,6 +1,7 @@
 // The request side of a scan, the physical operator of both languages: time range, predicates, columns.
 
 import type { ColumnDef } from "../rows/column.ts";
+import { I64_MAX, I64_MIN } from "../rows/int64.ts";
 
 /** Both bounds are inclusive: a half-open range cannot reach the end of i64. */
 export interface TimeRange {
@@ -8,7 +9,7 @@ export interface TimeRange {
   readonly maxNs: bigint;
 }
 
-export const ALL_TIME: TimeRange = { minNs: -(2n ** 63n), maxNs: 2n ** 63n - 1n };
+export const ALL_TIME: TimeRange = { minNs: I64_MIN, maxNs: I64_MAX };
 
 /** True for rows whose `column` is one of `values` (null = absent). A hint: the scan may return more rows, the engine filters again. */
 export interface TagPredicate {

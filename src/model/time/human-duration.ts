@@ -1,5 +1,6 @@
 // Human-readable durations of retention periods: `30d`, `1h 30m`, `1year`, with the vendor's units and lengths.
 import { TsdbError } from "../errors.ts";
+import { I64_MAX } from "../rows/int64.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "./time-units.ts";
 
 const UNITS: ReadonlyMap<string, bigint> = new Map(
@@ -22,7 +23,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
 
 /** A fraction is exact to the nanosecond. */
 const PART = /\s*(\d+)(?:\.(\d+))?\s*([A-Za-zµ]+)\s*/y;
-const NS_MAX = 2n ** 63n - 1n;
+const NS_MAX = I64_MAX;
 
 /** Parses a duration to nanoseconds. @throws TsdbError bad_request describing the fault in `text` */
 export function parseHumanDuration(text: string): bigint {

@@ -2,6 +2,7 @@
 // so that bins and their printed times use the same clock.
 
 import type { TimeRange } from "../query/scan.ts";
+import { I64_MAX, I64_MIN } from "../rows/int64.ts";
 import { DAY_NS, SECOND_NS } from "./time-units.ts";
 
 /** From `fromNs` until the next span, local time is UTC plus `offsetNs`. */
@@ -10,8 +11,6 @@ export interface ZoneSpan {
   readonly offsetNs: bigint;
 }
 
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 const UTC_NAMES: ReadonlySet<string> = new Set(["UTC", "Z", "GMT", "Etc/UTC"]);
 const FIXED_OFFSET = /^([+-])(\d{1,2})(?::?(\d{2}))?$/;
 /** Limit of the cache; there are 600 real names, but clients may send any offset or spelling. */

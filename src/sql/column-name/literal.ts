@@ -1,11 +1,9 @@
 // Literals in names: the vendor's type with the value in parentheses, whatever the literal's notation.
+
+import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import { negateInterval, parseInterval } from "../parse/interval.ts";
 import type { Token } from "../parse/tokens.ts";
 import { UNNAMED } from "./token-reader.ts";
-
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
-const U64_MAX = 2n ** 64n - 1n;
 
 const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 

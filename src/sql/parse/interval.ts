@@ -1,5 +1,6 @@
 // Interval literals. DuckDB's intervals have microseconds; ours keep nanoseconds until they are combined with a time.
 import { TsdbError } from "../../model/errors.ts";
+import { I64_MAX } from "../../model/rows/int64.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../../model/time/time-units.ts";
 
 /** Months and days have no fixed length in general; in UTC a day has 24 hours. */
@@ -89,7 +90,6 @@ export function parseInterval(text: string): Interval | null {
 
 const TEXT_CHARS_MAX = 500;
 const I32_MAX = 2 ** 31 - 1;
-const I64_MAX = 2n ** 63n - 1n;
 
 /** Months and days have 32 bits in the dialect, nanoseconds 64. */
 export function isTooLarge({ months, days, ns }: Interval): boolean {

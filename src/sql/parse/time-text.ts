@@ -1,10 +1,10 @@
 // Parses time literals: common RFC 3339 forms, with nanoseconds; and calendar arithmetic on i64 nanoseconds in UTC.
+
+import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { Interval } from "./interval.ts";
 
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 const DATE = String.raw`([+-]?\d{4,6})-(\d{1,2})-(\d{1,2})`;
 const CLOCK = String.raw`(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?)?`;
 const ZONE = String.raw`([+-]\d{1,2}(?::?\d{2})?|[A-Za-z]+(?:[/_+-][A-Za-z0-9]+)*)`;

@@ -10,6 +10,7 @@ import { assert } from "../../model/assert.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
+import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import { joinOverlaps, type Overlaps } from "../../model/rows/overlap-ranges.ts";
 import type { ColumnRun, DictionaryView, RowFacts, Run } from "../../model/rows/run.ts";
 
@@ -59,8 +60,8 @@ let lastNumber = 0;
 export class BufferSegment {
   private readonly number = ++lastNumber;
   rowCount = 0;
-  minTimeNs = 2n ** 63n - 1n;
-  maxTimeNs = -(2n ** 63n);
+  minTimeNs = I64_MAX;
+  maxTimeNs = I64_MIN;
   seqMin = 0;
   seqMax = 0;
   private readonly seriesPtr: number;

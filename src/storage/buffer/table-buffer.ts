@@ -6,6 +6,7 @@ import type { SeriesDictionary } from "../../kernel/series/series-dictionary.ts"
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
+import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { type BufferBatch, BufferSegment } from "./segment.ts";
 
@@ -212,7 +213,7 @@ function sealed(segments: readonly BufferSegment[], { dictionary, isEvicted, pin
 
 /** `rows` in log order. */
 function spanOf(rows: readonly Span[]): Span {
-  let { minTimeNs, maxTimeNs } = { minTimeNs: 2n ** 63n - 1n, maxTimeNs: -(2n ** 63n) };
+  let { minTimeNs, maxTimeNs } = { minTimeNs: I64_MAX, maxTimeNs: I64_MIN };
   for (const part of rows) {
     if (part.minTimeNs < minTimeNs) minTimeNs = part.minTimeNs;
     if (part.maxTimeNs > maxTimeNs) maxTimeNs = part.maxTimeNs;

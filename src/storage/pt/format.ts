@@ -5,6 +5,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
+import { I64_MIN } from "../../model/rows/int64.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { DirectoryReader, DirectoryWriter } from "./bytes.ts";
 import { GroupedColumn, type GroupedColumnEntries, PageGroups } from "./groups.ts";
@@ -23,7 +24,6 @@ export const PT_TRAILER_BYTES = 32;
 
 const FLAG_UNIQUE = 1;
 const FLAG_GROUPED = 2;
-const INT64_MIN = -(2n ** 63n);
 
 /** Rows of a block that are encoded together, sorted by series and time. */
 export interface PtPage {
@@ -95,7 +95,7 @@ export interface PtDirectory {
 /** Start of a block's day. For the first day of the i64 range only the end is representable. */
 export function dayStartNs({ day }: Pick<PtBlock, "day">): bigint {
   const start = BigInt(day) * DAY_NS;
-  return start < INT64_MIN ? INT64_MIN : start;
+  return start < I64_MIN ? I64_MIN : start;
 }
 
 /** Ids of all columns in a block, tags included, ascending. */

@@ -2,6 +2,7 @@
 // windows of a range, for `fill`. A window starts where local time is a multiple of the length, plus the offset; where the clock jumps by
 // less than the length, the window around the jump is longer or shorter.
 import { TsdbError } from "../../model/errors.ts";
+import { I64_MIN } from "../../model/rows/int64.ts";
 import { inSteps, StepCounter, type Steps } from "../../model/steps.ts";
 import type { TimeZone } from "../../model/time/time-zone.ts";
 import type { Windows } from "./operator.ts";
@@ -15,7 +16,7 @@ export interface WindowGrid {
 }
 
 /** The least and greatest times of the language. */
-export const TIME_MIN = -(2n ** 63n) + 2n;
+export const TIME_MIN = I64_MIN + 2n;
 export const TIME_MAX = 2n ** 63n - 2n;
 
 /** Maximum windows per group of a statement, including empty ones. */

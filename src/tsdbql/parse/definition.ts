@@ -1,5 +1,6 @@
 // Parses statements that change databases or data, and those that are parsed only to be rejected.
 import { TsdbError } from "../../model/errors.ts";
+import { U64_MAX } from "../../model/rows/int64.ts";
 import type { Definition, Expression, Measurement, Refused, RetentionClause, Select } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
 import { parseList, parseMeasurement, parseSelect, parseWhere } from "./select.ts";
@@ -8,7 +9,6 @@ import type { TokenStream } from "./token-stream.ts";
 import { describeToken, type Keyword, type Token } from "./tokens.ts";
 
 const I32_MAX = 2 ** 31 - 1;
-const U64_MAX = 2n ** 64n - 1n;
 
 /** The node of a rejected statement. */
 export const refused = (what: string): Refused => ({ kind: "refused", what });

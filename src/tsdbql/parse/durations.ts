@@ -1,5 +1,6 @@
 // Duration literals: `90m`, `1h30m`, `10ms`, `5u`. 64-bit nanoseconds, as in 1.x.
 import { TsdbError } from "../../model/errors.ts";
+import { I64_MAX } from "../../model/rows/int64.ts";
 
 const UNITS_NS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -12,7 +13,6 @@ const UNITS_NS: Readonly<Record<string, bigint>> = {
   d: 86_400_000_000_000n,
   w: 604_800_000_000_000n,
 };
-const I64_MAX = 2n ** 63n - 1n;
 const PART = /(\d+)(ns|ms|[uµsmhdw])/y;
 
 /** @throws TsdbError bad_query: not a duration, or beyond 64 bits of nanoseconds */

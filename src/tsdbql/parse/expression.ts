@@ -1,6 +1,8 @@
 // Parses expressions: operands by recursive descent, operators by precedence with a stack, so that a chain of any length needs no
 // recursion. A chain of ANDs or ORs becomes a balanced tree (their grouping is irrelevant, and they print alike), so that recursive
 // traversal stays shallow even in a condition of 100,000 comparisons.
+
+import { I64_MAX, U64_MAX } from "../../model/rows/int64.ts";
 import type { BinaryOperator, Call, CastType, Expression, FieldType, VarRef } from "./ast.ts";
 import { parseDuration } from "./durations.ts";
 import { goRegexError } from "./go-regex.ts";
@@ -17,8 +19,6 @@ const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {
   ...{ "+": 4, "-": 4, "|": 4, "^": 4 },
   ...{ "*": 5, "/": 5, "%": 5, "&": 5 },
 };
-const I64_MAX = 2n ** 63n - 1n;
-const U64_MAX = 2n ** 64n - 1n;
 const FIELD_TYPES: readonly FieldType[] = ["float", "integer", "unsigned", "string", "boolean"];
 
 /** @throws TsdbError bad_query. `p.height` is set to the height of the result, by this and all functions below */

@@ -1,5 +1,7 @@
 // Constant folding: `now() - 1h + 2m`, `'2024-01-01' + 90d`, `1 / 2`, `true AND x`. With the types and the 64-bit wrap-around of 1.x; all
 // other expressions are unchanged.
+
+import { I64_MAX } from "../../model/rows/int64.ts";
 import type { TimeZone } from "../../model/time/time-zone.ts";
 import type { BinaryOperator, Expression, IntegerLiteral } from "../parse/ast.ts";
 import { looksLikeTime, parseTime } from "../parse/time-literals.ts";
@@ -215,7 +217,7 @@ function foldTime(operator: BinaryOperator, time: bigint, right: Expression, zon
 
 /** The difference of two times saturates. */
 function saturated(ns: bigint): bigint {
-  const max = 2n ** 63n - 1n;
+  const max = I64_MAX;
   return ns > max ? max : ns < -max - 1n ? -max - 1n : ns;
 }
 

@@ -1,6 +1,7 @@
 // Separates the time conditions of WHERE from the others. As in 1.x, every comparison with `time` narrows the statement's single range,
 // even next to an OR.
 import { TsdbError } from "../../model/errors.ts";
+import { I64_MIN } from "../../model/rows/int64.ts";
 import type { Binary, BinaryOperator, Expression } from "../parse/ast.ts";
 import { nodeName, printExpression } from "../parse/print.ts";
 import { expectTime } from "../parse/time-literals.ts";
@@ -19,7 +20,7 @@ export interface SplitCondition {
 }
 
 /** The time range of 1.x, which reserves the extremes of 64 bits. */
-export const TIME_MIN_NS = -(2n ** 63n) + 2n;
+export const TIME_MIN_NS = I64_MIN + 2n;
 export const TIME_MAX_NS = 2n ** 63n - 2n;
 
 const UNBOUND: TimeBounds = { minNs: null, maxNs: null };
@@ -101,7 +102,7 @@ function instantOf(value: Expression, context: FoldContext): bigint {
     case "duration":
       return one.ns;
     case "number":
-      return Number.isFinite(one.value) ? BigInt.asIntN(64, BigInt(Math.trunc(one.value))) : -(2n ** 63n);
+      return Number.isFinite(one.value) ? BigInt.asIntN(64, BigInt(Math.trunc(one.value))) : I64_MIN;
     case "integer":
       if (!one.unsigned) return one.value;
   }

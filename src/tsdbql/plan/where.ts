@@ -1,4 +1,6 @@
 // Splits a condition on one measurement's rows into tests of single tags, tests of single fields, and the rest, which needs whole rows.
+
+import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import type { BinaryOperator, Expression, Literal } from "../parse/ast.ts";
 import { compileRegex } from "../regex/matcher.ts";
 import { type ColumnKind, kindOf, type Schema } from "./types.ts";
@@ -185,6 +187,6 @@ function wholeTest(
   value: bigint,
   beyond: null,
 ): FieldTest | null {
-  const [least, greatest] = kind === "integer" ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];
+  const [least, greatest] = kind === "integer" ? [I64_MIN, I64_MAX] : [0n, U64_MAX];
   return value < least || value > greatest ? beyond : { field, operator, value };
 }

@@ -1,6 +1,7 @@
 // The bins between two times, numbered from 0, that a gap-filling query returns for each group. Bins in local time and bins of months have
 // different lengths, so bins are stored as runs of equal length.
 import type { TimeRange } from "../../../model/query/scan.ts";
+import { I64_MIN } from "../../../model/rows/int64.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone } from "../../../model/time/time-zone.ts";
 import { type Interval, intervalNs } from "../../parse/interval.ts";
@@ -13,8 +14,6 @@ import { choose, chooseByNumber } from "../time/time-choice.ts";
 
 /** Maximum bins per group: a bin per second over 100 days. */
 const BINS_MAX = 10_000_000n;
-
-const I64_MIN = -(2n ** 63n);
 
 /** `count` bins from `startNs` on, `GapBins.stepNs` apart. */
 interface BinRun {

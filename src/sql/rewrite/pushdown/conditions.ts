@@ -3,6 +3,7 @@
 
 import type { ComparisonOperator, TimeRange } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
+import { I64_MAX, I64_MIN, U64_MAX } from "../../../model/rows/int64.ts";
 import type { Hint, Typed } from "../../bind/kind.ts";
 
 const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
@@ -24,8 +25,6 @@ const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   ">=": "<=",
 };
 
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 /** Up to this number all integers are exact as doubles, including their neighbours. */
 const EXACT_MAX = 2 ** 52;
 
@@ -123,7 +122,7 @@ function fold(type: ColumnType, operator: ComparisonOperator, constant: Typed): 
   if (type !== ColumnType.integer && type !== ColumnType.unsigned) return null;
   const whole = typeof number === "bigint" ? { operator, value: number } : wholeNumber(operator, number);
   if (whole === null) return null;
-  const [least, greatest] = type === ColumnType.integer ? [I64_MIN, I64_MAX] : [0n, 2n ** 64n - 1n];
+  const [least, greatest] = type === ColumnType.integer ? [I64_MIN, I64_MAX] : [0n, U64_MAX];
   if (whole.value >= least && whole.value <= greatest) return whole;
   // Outside of the type's range a comparison is always true or never; only the former can be expressed.
   const isAlways = whole.value < least ? [">", ">=", "!="].includes(operator) : ["<", "<=", "!="].includes(operator);

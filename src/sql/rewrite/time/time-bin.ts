@@ -1,6 +1,7 @@
 // Time bins: date_bin by an interval from an origin, in UTC or local time, date_trunc, and DuckDB's time_bucket with its origins. The
 // macros are in macros.ts.
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
+import { I64_MAX, I64_MIN } from "../../../model/rows/int64.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone, ZoneSpan } from "../../../model/time/time-zone.ts";
 import type { Typed } from "../../bind/kind.ts";
@@ -25,8 +26,6 @@ const TRUNC_UNITS: ReadonlyMap<string, Interval> = new Map(
     .map((unit) => [unit, parseInterval(`1 ${unit}`)!]),
 );
 
-const I64_MIN = -(2n ** 63n);
-const I64_MAX = 2n ** 63n - 1n;
 /** The remainder and its shift must fit i64: a third of it, 97 years. Longer bins are counted in months. */
 const STEP_MAX = I64_MAX / 3n;
 

@@ -1,5 +1,6 @@
 // Constants of times and intervals, and conversion of other values to times.
 import { near, TsdbError } from "../../../model/errors.ts";
+import { I64_MAX, I64_MIN } from "../../../model/rows/int64.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { duckInterval, type Interval, isTooLarge } from "../../parse/interval.ts";
 import { parseTimeText } from "../../parse/time-text.ts";
@@ -7,9 +8,6 @@ import { bigintConstant, call, castTo, type Expression, integerConstant, stringC
 import { typed } from "../typed.ts";
 import { nanosecondsOf, timeMacro } from "./time-macro.ts";
 
-const I64_MIN = -(2n ** 63n);
-
-const I64_MAX = 2n ** 63n - 1n;
 const OUT_OF_RANGE = "Arithmetic overflow: a time outside of 1677-09-21 to 2262-04-11, the range of nanoseconds";
 
 /** A constant time. DuckDB treats the two extreme values as infinite and creates them only by name. One outside of i64 can only be

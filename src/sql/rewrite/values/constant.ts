@@ -1,11 +1,9 @@
 // Literals as values: their kind, and their width in DuckDB.
+import { I64_MAX, U64_MAX } from "../../../model/rows/int64.ts";
 import { kindOfType, type Typed } from "../../bind/kind.ts";
 import { type Constant, castTo, type Expression } from "../../parse/tree.ts";
 import { decimalValue, wideValue } from "../../print/value-text.ts";
 import { typed } from "../typed.ts";
-
-const I64_MAX = 2n ** 63n - 1n;
-export const U64_MAX = 2n ** 64n - 1n;
 
 /** A literal as a value. */
 export function typedConstant(node: Constant): Typed {

@@ -1,10 +1,11 @@
 // A statement's parameters as constants.
 import { TsdbError } from "../../../model/errors.ts";
+import { I64_MIN, U64_MAX } from "../../../model/rows/int64.ts";
 import type { Typed } from "../../bind/kind.ts";
 import type { SqlValue } from "../../parse/sql-value.ts";
 import { type Parameter, stringConstant } from "../../parse/tree.ts";
 import type { RewriteContext } from "../context.ts";
-import { typedConstant, U64_MAX } from "./constant.ts";
+import { typedConstant } from "./constant.ts";
 
 type ParameterValue = string | number | bigint | boolean | null;
 
@@ -31,7 +32,7 @@ function sqlValue(value: ParameterValue): SqlValue {
   if (value === null) return { type: { id: "NULL", type_info: null }, is_null: true };
   if (typeof value === "string") return stringConstant(value).value;
   if (typeof value === "boolean") return of("BOOLEAN", value);
-  if (typeof value === "bigint" && value >= -(2n ** 63n) && value < 2n ** 64n)
+  if (typeof value === "bigint" && value >= I64_MIN && value < 2n ** 64n)
     return of(value < 2n ** 63n ? "BIGINT" : "UBIGINT", String(value));
   return of("DOUBLE", Number(value));
 }

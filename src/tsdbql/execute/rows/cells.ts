@@ -1,4 +1,6 @@
 // Conversions of row columns: to other types, and without nulls.
+
+import { I64_MIN } from "../../../model/rows/int64.ts";
 import { inRange, inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { cellsOf, numbersOf, pointsOf, takeValues } from "../../functions/columns.ts";
 import { takeIntegers } from "../../functions/int64.ts";
@@ -25,7 +27,7 @@ export function* castCells(cells: AnyCells, kind: ColumnKind): Steps<AnyCells | 
     : cellsOf("unsigned", new BigUint64Array(values.buffer as ArrayBuffer, values.byteOffset, values.length), validity);
 }
 
-const LEAST = -(2n ** 63n);
+const LEAST = I64_MIN;
 
 function* wholeNumbers(values: Float64Array): Steps<BigInt64Array> {
   const whole = new BigInt64Array(values.length);
