@@ -17,6 +17,8 @@ import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
+import { triggerRoutes } from "./v3/configure/trigger.ts";
+import { engineRoutes } from "./v3/engine.ts";
 import { pluginDryRunRoutes } from "./v3/plugins/dry-run.ts";
 import { pluginFileRoutes } from "./v3/plugins/files.ts";
 import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
@@ -54,6 +56,8 @@ const ROUTES = [
   pluginFileRoutes,
   pluginPackageRoutes,
   pluginDryRunRoutes,
+  triggerRoutes,
+  engineRoutes,
   infoRoutes,
 ];
 

@@ -14,6 +14,11 @@ const JSON_BODY = { headers: { "content-type": "application/json" } };
 const body = (value: unknown) => ({ ...JSON_BODY, body: JSON.stringify(value) });
 const LINE = { body: "cpu v=1 1" };
 
+const TRIGGER = {
+  ...{ db: "d", plugin_filename: "p.py", trigger_name: "t", trigger_specification: "all_tables", disabled: false },
+  trigger_settings: { run_async: false, error_behavior: "log" },
+};
+
 export type RouteRow = readonly [
   method: string,
   path: string,
@@ -78,6 +83,12 @@ export const ROUTES: readonly RouteRow[] = [
   ["POST", "/api/v3/configure/plugin_environment/install_requirements", "admin", "", body({ requirements_location: "r.txt" })],
   ["POST", "/api/v3/plugin_test/wal", "admin", "", body({ filename: "p.py", database: "d", input_lp: "m v=1" })],
   ["POST", "/api/v3/plugin_test/schedule", "admin", "", body({ filename: "p.py", database: "d" })],
+  ["POST", "/api/v3/configure/processing_engine_trigger", "admin", "", body(TRIGGER)],
+  ["DELETE", "/api/v3/configure/processing_engine_trigger", "admin", "?db=d&trigger_name=t"],
+  ["POST", "/api/v3/configure/processing_engine_trigger/enable", "admin", "?db=d&trigger_name=t"],
+  ["POST", "/api/v3/configure/processing_engine_trigger/disable", "admin", "?db=d&trigger_name=t"],
+  ["GET", "/api/v3/engine/*", "db:read+write"],
+  ["POST", "/api/v3/engine/*", "db:read+write"],
   ["GET", "/ready", "page:ready"],
   ["GET", "/health", "page:health"],
   ["GET", "/api/v1/health", "page:health"],

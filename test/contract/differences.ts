@@ -29,6 +29,11 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
   "POST /api/v3/configure/token/admin": [{ status: 409, why: "facts 5.2: works once" }],
   "DELETE /api/v3/configure/token": [{ status: 405, why: "facts 5.1: the operator's token stays" }],
   "POST /api/v3/enterprise/configure/token": [{ status: 409, why: "facts 5.1: the name is taken" }],
+  "POST /api/v3/configure/processing_engine_trigger": [
+    { status: 422, why: "as many triggers as there may be" },
+    { status: 500, why: "facts 6.1: the plugin cannot be used" },
+  ],
+  "POST /api/v3/configure/processing_engine_trigger/enable": [{ status: 500, why: "facts 6.1: the plugin cannot be used" }],
   "POST /api/v3/plugins/files": [{ status: 409, why: "a file that exists is not replaced by one that is to be new" }],
   "GET /ready": [{ status: 503, why: "facts 0.5" }],
   // what the seed says of the native endpoint alone; a limit of the schema is the same on all three
@@ -164,6 +169,8 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "POST /api/v3/configure/last_cache 201": { schema: MADE, why: "facts 4.2" },
   "POST /api/v3/plugin_test/wal 200": { schema: DRY_RUN, why: "facts 6.4: the files do not show it" },
   "POST /api/v3/plugin_test/schedule 200": { schema: DRY_SCHEDULE, why: "facts 6.4" },
+  "GET /api/v3/engine/{request_path} 200": { schema: MADE, why: "the plugin's" },
+  "POST /api/v3/engine/{request_path} 200": { schema: MADE, why: "the plugin's" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
@@ -209,6 +216,9 @@ export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
   // facts 4.1
   "POST /api/v3/configure/distinct_cache": ["application/json"],
   "POST /api/v3/configure/last_cache": ["application/json"],
+  // facts 6.2: what the plugin answers
+  "GET /api/v3/engine/{request_path}": ["application/json"],
+  "POST /api/v3/engine/{request_path}": ["application/json"],
   // facts 6.4
   "POST /api/v3/plugin_test/wal": ["application/json"],
   "POST /api/v3/plugin_test/schedule": ["application/json"],

@@ -1,8 +1,10 @@
 // A good request for each operation of the contract, with every parameter and member that it may have. What stands here is what a schema
 // cannot say: which names there are, and what a statement or a line looks like.
-import { DATABASE, REQUIREMENTS, SCHEDULE_PLUGIN, TABLE, type World, WRITES_PLUGIN } from "./world.ts";
+import { DATABASE, REQUEST_PLUGIN, REQUIREMENTS, SCHEDULE_PLUGIN, TABLE, type World, WRITES_PLUGIN } from "./world.ts";
 
 export interface Good {
+  /** Where the operation's own has something that the request chooses. */
+  readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Members of a body in JSON or of a form, or the body. */
@@ -41,6 +43,23 @@ const cacheOf = (path: string, make: typeof distinctCache | typeof lastCache): M
     await world.post(path, { db, table, name, ...rest });
     return { query: { db, table, name } };
   };
+};
+
+const TRIGGER = "/api/v3/configure/processing_engine_trigger";
+const trigger = (world: World, trigger_specification: string, plugin_filename: string, wants_body = "no") => ({
+  ...{ db: DATABASE, trigger_name: world.fresh(), trigger_specification, plugin_filename, disabled: false },
+  ...{ trigger_settings: { run_async: false, error_behavior: "log" }, trigger_arguments: { wants_body }, node_spec: "all" },
+});
+const someTrigger = async (world: World) => {
+  const made = trigger(world, "every:1d", SCHEDULE_PLUGIN);
+  await world.post(TRIGGER, made);
+  return { db: DATABASE, trigger_name: made.trigger_name };
+};
+/** Of a trigger that answers. */
+const requestPath = async (world: World, wantsBody: string) => {
+  const path = world.fresh();
+  await world.post(TRIGGER, trigger(world, `request:${path}`, REQUEST_PLUGIN, wantsBody));
+  return `/api/v3/engine/${path}`;
 };
 
 export const GOOD: Readonly<Record<string, Make>> = {
@@ -164,6 +183,16 @@ export const GOOD: Readonly<Record<string, Make>> = {
     return { body: onTable };
   },
 
+  "POST /api/v3/configure/processing_engine_trigger": (world) => ({ body: trigger(world, "every:1d", SCHEDULE_PLUGIN) }),
+  "DELETE /api/v3/configure/processing_engine_trigger": async (world) => ({ query: { ...(await someTrigger(world)), force: "true" } }),
+  "POST /api/v3/configure/processing_engine_trigger/disable": async (world) => ({ query: await someTrigger(world) }),
+  "POST /api/v3/configure/processing_engine_trigger/enable": async (world) => ({ query: await someTrigger(world) }),
+  "GET /api/v3/engine/{request_path}": async (world) => ({ path: await requestPath(world, "no") }),
+  // whatever comes is the plugin's
+  "POST /api/v3/engine/{request_path}": async (world) => ({
+    ...{ path: await requestPath(world, "yes"), headers: { "Content-Type": "application/json" }, body: '{"a":1}' },
+  }),
+
   "POST /api/v3/plugins/files": (world) => ({ body: { plugin_name: `${world.fresh()}.py`, content: "x = 1\n" } }),
   // these need no index: the one is installed already, the other names none
   "POST /api/v3/configure/plugin_environment/install_packages": () => ({ body: { packages: ["pip"] } }),
@@ -196,6 +225,8 @@ export const LENIENT: readonly { readonly what: RegExp; readonly why: string }[]
   },
   { what: /^POST \/(write|api\/v2\/write).*header\.Accept/, why: "the answer has one form, whatever the client takes" },
   { what: /query\.(u|consistency|rp)\b/, why: "facts 0.3, seed: ignored" },
+  { what: /processing_engine_trigger: body\.trigger_arguments=null$/, why: "facts 6.1: optional; null is none" },
+  { what: /^(GET|POST) \/api\/v3\/engine\//, why: "seed: query, headers and body are passed to the plugin" },
   {
     what: /plugin_test.*body\.(cache_name|input_arguments|schedule)=null$/,
     why: "facts 6.4: optional; null is absent",

@@ -21,9 +21,9 @@ const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e
 function unknown(
   key: string,
   place: "query" | "body",
-  names: readonly ("db" | "table" | "name" | "token_name" | "node_id")[],
+  names: readonly ("db" | "table" | "name" | "token_name" | "node_id" | "trigger_name")[],
 ): Situation[] {
-  const words = { db: "database", table: "table", name: "cache", token_name: "token", node_id: "node" };
+  const words = { db: "database", table: "table", name: "cache", token_name: "token", node_id: "node", trigger_name: "trigger" };
   return names.map((name) => ({ key, what: `an unknown ${words[name]}`, [place]: { [name]: NOWHERE }, status: 404 }));
 }
 
@@ -78,4 +78,17 @@ export const SITUATIONS: readonly Situation[] = [
   { key: `DELETE ${CONFIGURE}/token`, what: "the same once more", twice: true, status: 404 },
   ...unknown(`DELETE ${CONFIGURE}/token`, "query", ["token_name"]),
   ...unknown(`POST ${ENTERPRISE}/node/stop`, "body", ["node_id"]),
+
+  // Triggers
+  ...unknown(`POST ${CONFIGURE}/processing_engine_trigger`, "body", ["db"]),
+  { key: `POST ${CONFIGURE}/processing_engine_trigger`, what: "a name that is taken", twice: true, status: 400 },
+  { key: `POST ${CONFIGURE}/processing_engine_trigger`, what: "no such plugin", body: { plugin_filename: "none.py" }, status: 500 },
+  ...["sometimes", "cron:* * *", "every:2y", "every:0s", "table:", "request:", ""].map((trigger_specification) => ({
+    ...{ key: `POST ${CONFIGURE}/processing_engine_trigger`, what: `the specification "${trigger_specification}"` },
+    ...{ body: { trigger_specification }, status: 400 },
+  })),
+  { key: `DELETE ${CONFIGURE}/processing_engine_trigger`, what: "the same once more", twice: true, status: 404 },
+  ...["", "/enable", "/disable"].flatMap((path) => {
+    return unknown(`${path === "" ? "DELETE" : "POST"} ${CONFIGURE}/processing_engine_trigger${path}`, "query", ["db", "trigger_name"]);
+  }),
 ];

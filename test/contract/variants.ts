@@ -51,7 +51,7 @@ export class Variants {
   ) {
     const [method, path] = key.split(" ") as [string, string];
     this.method = method;
-    this.path = path;
+    this.path = good.path ?? path;
     this.pairs = Object.entries(good.query ?? {});
     this.members = typeof good.body === "object" ? good.body : null;
     this.isForm = method === "POST" && path === "/query";

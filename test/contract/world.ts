@@ -9,7 +9,13 @@ export const TABLE = "readings";
 /** In the server's --plugin-dir. */
 export const WRITES_PLUGIN = "writes.py";
 export const SCHEDULE_PLUGIN = "schedule.py";
+export const REQUEST_PLUGIN = "request.py";
 export const REQUIREMENTS = "requirements.txt";
+/** Wants a body when it is told so, as an author of plugins would. */
+const REQUEST_SOURCE = `
+def process_request(local, query, headers, body, args=None):
+    return ({"error": "a body is wanted"}, 400) if args["wants_body"] == "yes" and not body else {"n": len(body)}
+`;
 const OTHER_DATABASE = "other";
 
 export interface Sent {
@@ -42,6 +48,7 @@ export class World {
     const folder = mkdtempSync(join(tmpdir(), "tsdb-contract-plugins-"));
     writeFileSync(join(folder, WRITES_PLUGIN), "def process_writes(local, batches, args=None): local.write('m v=1')\n");
     writeFileSync(join(folder, SCHEDULE_PLUGIN), "def process_scheduled_call(local, time, args=None): local.info(time)\n");
+    writeFileSync(join(folder, REQUEST_PLUGIN), REQUEST_SOURCE);
     writeFileSync(join(folder, REQUIREMENTS), "# none\n");
     const plugins = ["--plugin-dir", folder, "--package-manager", "pip"];
     // random names of packages are not looked for
@@ -124,7 +131,7 @@ export class World {
       ...states.map((name) => ["_internal", `SELECT * FROM system.${name} ORDER BY ALL`]),
       [DATABASE, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY ALL"],
       [DATABASE, `SELECT count(*) AS n FROM ${TABLE}`],
-      ...states.filter((name) => /cache|index/.test(name)).map((name) => [DATABASE, `SELECT * FROM system.${name} ORDER BY ALL`]),
+      ...states.filter((name) => /cache|index|trigger/.test(name)).map((name) => [DATABASE, `SELECT * FROM system.${name} ORDER BY ALL`]),
     ] as const;
     const found = await Promise.all(asked.map(async ([database, q]) => [`${database}: ${q}`, await this.rows(database!, q!)] as const));
     return Object.fromEntries(found);
