@@ -15,7 +15,7 @@ import { endWithThisProcess, plainEnvironment } from "./support/server.ts";
 const ROOT = join(import.meta.dir, "..");
 const TIMEOUT_MS = 300_000;
 const READY_MS = 60_000;
-const PORTS = [8181, 8182, 8183, 8443];
+const PORTS = [8086, 8181, 8182, 8183, 8443];
 
 /** npm of a machine without a network, curl that takes an error of the server for one, and the program without npm's half second. */
 const SHIMS = `set -e -o pipefail
@@ -65,6 +65,7 @@ class Newcomer {
       ...{ ROOT, BUN: process.execPath, HOME: this.folder },
       // the addresses that nobody has to name
       TSDB_HTTP_BIND: `127.0.0.1:${this.ports.get(8181)}`,
+      TSDB_V2_HTTP_BIND: `127.0.0.1:${this.ports.get(8086)}`,
       TSDB_FLIGHT_BIND: `127.0.0.1:${this.ports.get(8183)}`,
       TSDB_HOST_URL: `http://127.0.0.1:${this.ports.get(8181)}`,
     };

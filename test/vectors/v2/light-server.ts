@@ -1,6 +1,7 @@
 // The v2 line without sockets, threads and rows: the catalog in memory, its services and the HTTP app. For what needs no rows.
 import { createV2App } from "../../../src/api/v2/app/app.ts";
 import type { V2Options } from "../../../src/api/v2/app/services.ts";
+import type { HashCost } from "../../../src/metadata/access/passwords.ts";
 import { SecretBox } from "../../../src/metadata/access/secret-box.ts";
 import { V2Line } from "../../../src/metadata/line.ts";
 import { MemoryObjectStore } from "../../../src/object-store/memory-object-store.ts";
@@ -19,6 +20,8 @@ export interface LightOptions {
   readonly keepsHashesOnly?: boolean;
   readonly store?: MemoryObjectStore;
   readonly box?: SecretBox;
+  /** Default: as little as there is. */
+  readonly hashCost?: HashCost;
   /** Milliseconds since 1970. */
   readonly clockMs?: () => number;
 }
@@ -33,7 +36,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     sessions: { lengthMs: 60 * MINUTE_MS, renewMs: 5 * MINUTE_MS },
     box: given.box ?? SecretBox.random(),
     keepsHashesOnly: given.keepsHashesOnly ?? false,
-    hashCost: { memoryCost: 8, timeCost: 1 },
+    hashCost: given.hashCost ?? { memoryCost: 8, timeCost: 1 },
     onDropped: () => {},
   });
   const reports: LightServer["reports"] = [];

@@ -29,6 +29,8 @@ export interface V2Call extends OpenCall {
 }
 
 type OpenHandler = (call: OpenCall) => Response | Promise<Response>;
+/** The principal of a signed-in route, otherwise null. */
+type Handler = (call: OpenCall, principal: Principal | null) => Response | Promise<Response>;
 type V2Handler = (call: V2Call) => Response | Promise<Response>;
 type Checked = (context: { readonly request: Request; readonly server: Server<unknown> | null }) => Promise<Response>;
 
@@ -86,13 +88,10 @@ export class V2Routes {
   }
 
   private signedIn(method: V2Method, path: string, handle: V2Handler): this {
-    return this.add(method, path, "signed in", (call) => {
-      const principal = admit(this.services, call.request);
-      return principal instanceof Response ? principal : handle({ ...call, principal });
-    });
+    return this.add(method, path, "signed in", (call, principal) => handle({ ...call, principal: principal! }));
   }
 
-  private add(method: V2Method, path: string, rule: V2Rule, handle: OpenHandler): this {
+  private add(method: V2Method, path: string, rule: V2Rule, handle: Handler): this {
     const match = matcherOf(path);
     const { services } = this;
     const run = async (request: Request, server: Server<unknown> | null): Promise<Response> => {
@@ -103,7 +102,9 @@ export class V2Routes {
         throw new Error(`BUG: the router took ${request.method} ${target.path} for ${method} ${path}`);
       }
       try {
-        return await handle({ request, target, server, params, search: new SearchParams(target.search) });
+        const principal = rule === "signed in" ? admit(services, request) : null;
+        if (principal instanceof Response) return principal;
+        return await handle({ request, target, server, params, search: new SearchParams(target.search) }, principal);
       } catch (error) {
         if (!(error instanceof TsdbError)) services.report(error, `${request.method} ${path}`);
         return errorAnswer(error);

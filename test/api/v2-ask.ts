@@ -1,0 +1,27 @@
+// One request to an app of port 8086, and its answer with the body parsed.
+import type { LightServer } from "../vectors/v2/light-server.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** `{}` where the answer is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at what they expect, and fail where it is not
+  readonly body: any;
+}
+
+export async function ask(
+  server: Pick<LightServer, "base" | "send">,
+  method: string,
+  path: string,
+  token?: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const init: RequestInit = { method, headers: { ...(token === undefined ? {} : { authorization: `Token ${token}` }), ...headers } };
+  if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await server.send(new Request(`${server.base}${path}`, init));
+  const text = await response.text();
+  const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+}

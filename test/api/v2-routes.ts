@@ -1,0 +1,165 @@
+// Who may ask which route of port 8086, said a second time beside the code: what a token needs for it, and a request that it answers.
+
+/** What the requests are about. */
+export interface World {
+  readonly orgID: string;
+  /** The operator. */
+  readonly userID: string;
+  readonly otherUserID: string;
+  readonly bucketID: string;
+  readonly authID: string;
+  readonly legacyID: string;
+}
+
+export interface NeededPermission {
+  readonly action: "read" | "write";
+  readonly resource: { readonly type: string; readonly id?: string; readonly orgID?: string };
+}
+
+export interface RouteRow {
+  readonly method: string;
+  /** As the router has it. */
+  readonly route: string;
+  /** Nobody is asked: everything that follows is left out. */
+  readonly isOpen?: true;
+  /** All of them are needed. */
+  readonly needs?: (world: World) => readonly NeededPermission[];
+  /** Default: 200. */
+  readonly status?: number;
+  readonly body?: (world: World) => unknown;
+  /** Without the permissions the answer is a list without items. */
+  readonly isFiltered?: true;
+}
+
+const read = (type: string, where: { id?: string; orgID?: string } = {}): NeededPermission => ({
+  action: "read",
+  resource: { type, ...where },
+});
+const write = (type: string, where: { id?: string; orgID?: string } = {}): NeededPermission => ({
+  action: "write",
+  resource: { type, ...where },
+});
+
+const authorization = (action: "read" | "write") => (world: World) => [
+  { action, resource: { type: "authorizations", orgID: world.orgID } },
+  { action, resource: { type: "users", id: world.userID } },
+];
+const both = (world: World) => [...authorization("read")(world), ...authorization("write")(world)];
+/** A new one that gives nothing away but what its maker has. */
+const newAuthorization = (world: World) => ({ orgID: world.orgID, permissions: [write("authorizations", { orgID: world.orgID })] });
+const org = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "orgs", id: world.orgID } }];
+const orgBoth = (world: World) => [...org("read")(world), ...org("write")(world)];
+const user = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "users", id: world.otherUserID } }];
+const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
+const member = (world: World) => ({ id: world.otherUserID });
+const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
+
+const OPEN: readonly (readonly [method: string, route: string])[] = [
+  ["GET", "/api/v2"],
+  ["ALL", "/health"],
+  ["HEAD", "/health"],
+  ["ALL", "/ready"],
+  ["HEAD", "/ready"],
+  ["GET", "/ping"],
+  ["HEAD", "/ping"],
+  ["GET", "/metrics"],
+  ["GET", "/debug/pprof"],
+  ["GET", "/debug/pprof/:profile"],
+  ["GET", "/api/v2/setup"],
+  ["POST", "/api/v2/setup"],
+  ["POST", "/api/v2/signin"],
+  ["POST", "/api/v2/signout"],
+];
+
+function members(path: string, read: RouteRow["needs"], write: RouteRow["needs"]): RouteRow[] {
+  return ["members", "owners"].flatMap((role) => [
+    { method: "GET", route: `${path}/${role}`, needs: read! },
+    { method: "POST", route: `${path}/${role}`, needs: write!, body: member, status: 201 },
+    { method: "DELETE", route: `${path}/${role}/:userID`, needs: write!, status: 204 },
+  ]);
+}
+
+const LEGACY = "/private/legacy/authorizations";
+
+export const V2_ROUTES: readonly RouteRow[] = [
+  ...OPEN.map(([method, route]): RouteRow => ({ method, route, isOpen: true })),
+  { method: "GET", route: "/api/v2/flags", needs: () => [] },
+  { method: "ALL", route: "/api/v2/resources", needs: () => [] },
+  { method: "GET", route: "/api/v2/me", needs: (world) => [read("users", { id: world.userID })] },
+  { method: "GET", route: "/api/v2/authorizations", needs: authorization("read"), isFiltered: true },
+  { method: "POST", route: "/api/v2/authorizations", needs: authorization("write"), body: newAuthorization, status: 201 },
+  { method: "GET", route: "/api/v2/authorizations/:authID", needs: authorization("read") },
+  { method: "PATCH", route: "/api/v2/authorizations/:authID", needs: both, body: () => ({ description: "d" }) },
+  { method: "DELETE", route: "/api/v2/authorizations/:authID", needs: authorization("write"), status: 204 },
+  { method: "GET", route: LEGACY, needs: authorization("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: LEGACY,
+    needs: authorization("write"),
+    body: (world) => ({ ...newAuthorization(world), token: crypto.randomUUID() }),
+    status: 201,
+  },
+  { method: "GET", route: `${LEGACY}/:authID`, needs: authorization("read") },
+  { method: "PATCH", route: `${LEGACY}/:authID`, needs: both, body: () => ({ description: "d" }) },
+  { method: "DELETE", route: `${LEGACY}/:authID`, needs: authorization("write"), status: 204 },
+  {
+    method: "POST",
+    route: `${LEGACY}/:authID/password`,
+    needs: authorization("write"),
+    body: () => ({ password: "password12" }),
+    status: 204,
+  },
+  { method: "GET", route: "/api/v2/users", needs: user("read"), isFiltered: true },
+  { method: "POST", route: "/api/v2/users", needs: () => [write("users")], body: () => ({ name: crypto.randomUUID() }), status: 201 },
+  { method: "GET", route: "/api/v2/users/:userID", needs: user("read") },
+  { method: "PATCH", route: "/api/v2/users/:userID", needs: user("write"), body: () => ({ status: "active" }) },
+  { method: "DELETE", route: "/api/v2/users/:userID", needs: user("write"), status: 204 },
+  { method: "GET", route: "/api/v2/users/:userID/permissions", needs: user("read") },
+  { method: "POST", route: "/api/v2/users/:userID/password", needs: user("write"), body: () => ({ password: "password12" }), status: 204 },
+  { method: "GET", route: "/api/v2/orgs", needs: org("read"), isFiltered: true },
+  { method: "POST", route: "/api/v2/orgs", needs: () => [write("orgs")], body: () => ({ name: crypto.randomUUID() }), status: 201 },
+  { method: "GET", route: "/api/v2/orgs/:orgID", needs: org("read") },
+  { method: "PATCH", route: "/api/v2/orgs/:orgID", needs: org("write"), body: () => ({ description: "d" }) },
+  { method: "DELETE", route: "/api/v2/orgs/:orgID", needs: org("write"), status: 204 },
+  ...members("/api/v2/orgs/:orgID", org("read"), orgBoth),
+  { method: "GET", route: "/api/v2/orgs/:orgID/secrets", needs: (w) => [...org("read")(w), read("secrets", { orgID: w.orgID })] },
+  {
+    method: "PATCH",
+    route: "/api/v2/orgs/:orgID/secrets",
+    needs: (w) => [...org("read")(w), write("secrets", { orgID: w.orgID })],
+    body: () => ({ k: "v" }),
+    status: 204,
+  },
+  {
+    method: "POST",
+    route: "/api/v2/orgs/:orgID/secrets/delete",
+    needs: (w) => [...org("read")(w), write("secrets", { orgID: w.orgID })],
+    body: () => ({ secrets: ["k"] }),
+    status: 204,
+  },
+  {
+    method: "DELETE",
+    route: "/api/v2/orgs/:orgID/secrets/:secretID",
+    needs: (w) => [...org("read")(w), write("secrets", { orgID: w.orgID })],
+    status: 204,
+  },
+  { method: "GET", route: "/api/v2/buckets", needs: (w) => [read("buckets", { orgID: w.orgID })], isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/buckets",
+    needs: (w) => [write("buckets", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, name: crypto.randomUUID() }),
+    status: 201,
+  },
+  { method: "GET", route: "/api/v2/buckets/:bucketID", needs: bucket("read") },
+  { method: "PATCH", route: "/api/v2/buckets/:bucketID", needs: (w) => [...bucket("read")(w), ...bucket("write")(w)], body: () => ({}) },
+  { method: "DELETE", route: "/api/v2/buckets/:bucketID", needs: bucket("write"), status: 204 },
+  ...members("/api/v2/buckets/:bucketID", bucketAndOrg("read"), bucketAndOrg("write")),
+];
+
+/** Routes that ask for more than permissions, tested apart. */
+export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[] = [
+  ["GET", "/api/v2/config"],
+  ["PUT", "/api/v2/me/password"],
+  ["PUT", "/api/v2/users/:userID/password"],
+];
