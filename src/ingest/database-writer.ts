@@ -11,6 +11,7 @@ import { assert } from "../model/assert.ts";
 import { LIMITS } from "../model/limits.ts";
 import { VALUE_BYTES } from "../model/rows/column.ts";
 import type { ColumnRun } from "../model/rows/run.ts";
+import type { WriteRequest } from "../model/write.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type FinishedPlan, SchemaPlan } from "../storage/catalog/resolve.ts";
@@ -75,7 +76,8 @@ export class DatabaseWriter {
   private recordBytes = 0;
 
   constructor(
-    private readonly databaseName: string,
+    /** By name in the default namespace, or by id. */
+    private readonly database: string | number,
     private readonly parser: LineParser,
     private readonly parts: WriterParts,
   ) {
@@ -108,7 +110,7 @@ export class DatabaseWriter {
   /** Binds the parser's last body; the batches point into parser memory and the body. With acceptPartial=false and an invalid line
    *  nothing changes and `batches` is empty. `madeTables`: number of tables that `prepare` has created for it. @throws TsdbError
    *  overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(parsed: ParsedBody, { acceptPartial }: { acceptPartial: boolean }, madeTables = 0): ResolvedBody {
+  take(parsed: ParsedBody, { acceptPartial }: Pick<WriteRequest, "acceptPartial">, madeTables = 0): ResolvedBody {
     this.recordBytes = 0;
     try {
       const { lineCount } = parsed;
@@ -116,7 +118,8 @@ export class DatabaseWriter {
       const tables = parsed.tables.map((table) => this.begin(table));
       const schema = this.unknown(tables);
       const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejections);
-      if (rejections.count > 0 && !acceptPartial) return this.refuse(tables, rejections, lineCount);
+      const isRefused = acceptPartial === "conflicts" ? lineCount > parsed.rowCount : !acceptPartial && rejections.count > 0;
+      if (isRefused) return this.refuse(tables, rejections, lineCount);
       const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan).durable;
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
       return { batches, rejections, lineCount, schemaDurable };
@@ -227,7 +230,7 @@ export class DatabaseWriter {
   private plan(schema: readonly SchemaWork[], madeTables: number, rejections: Rejections): SchemaPlan {
     const plan = new SchemaPlan(
       this.parts.catalog,
-      this.databaseName,
+      this.database,
       schema.map(({ work, tagColumns }) => ({
         name: work.parsed.name,
         tags: tagColumns.map((tag) => work.parsed.tagColumns[tag]!),

@@ -88,7 +88,7 @@ export class Ingest implements WriteService {
 
   /** Releases `bytes` as soon as the lines are stored. */
   async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
-    const steps = new SchemaSteps(request.acceptPartial);
+    const steps = new SchemaSteps(request.acceptPartial === true);
     let stored: Stored;
     try {
       stored = await this.storeWhenRoom(bytes, request, steps);
@@ -134,7 +134,7 @@ export class Ingest implements WriteService {
   private store(bytes: BodyBytes, request: WriteRequest, steps: SchemaSteps, mayWait: boolean): Stored | NoRoom | "full" | undefined {
     if (this.isClosed) throw new TsdbError("unavailable", "the server is stopping");
     const nowNs = this.parts.clockNs();
-    const writer = this.writers.use(request.database);
+    const writer = this.writers.use(request);
     try {
       const body = writer.take(bytes, request, nowNs, steps);
       const stored = body && this.commit(body, { bytes, request, nowNs });

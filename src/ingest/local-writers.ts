@@ -16,11 +16,13 @@ export class LocalWriters {
   ) {}
 
   /** The writer of a database; marks it as most recently used. */
-  use(database: string): LocalWriter {
-    let writer = this.writers.get(database);
+  use({ database, databaseId }: Pick<WriteRequest, "database" | "databaseId">): LocalWriter {
+    // no name has this character
+    const key = databaseId === undefined ? database : `#${databaseId}`;
+    let writer = this.writers.get(key);
     if (writer === undefined) {
-      writer = new LocalWriter(database, this.parts, () => this.writers.delete(database));
-      this.writers.set(database, writer);
+      writer = new LocalWriter(databaseId ?? database, this.parts, () => this.writers.delete(key));
+      this.writers.set(key, writer);
     }
     this.memory.use(writer);
     return writer;
@@ -33,7 +35,7 @@ export class LocalWriter implements KeptWriter {
   private readonly writer: DatabaseWriter;
 
   constructor(
-    database: string,
+    database: string | number,
     parts: WriterParts,
     private readonly onForgotten: () => void,
   ) {

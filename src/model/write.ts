@@ -4,9 +4,11 @@ import type { Precision } from "./time/precision.ts";
 export interface WriteRequest {
   /** Database name, already validated; created by the write if it does not exist. */
   readonly database: string;
+  /** The database of a bucket, in any namespace: it must exist. Undefined: `database` in the default namespace. */
+  readonly databaseId?: number;
   readonly precision: Precision;
-  /** False: nothing is stored if any line is invalid. */
-  readonly acceptPartial: boolean;
+  /** False: nothing is stored if any line is invalid. `conflicts`: the same of syntax errors; lines that the schema rejects are left out. */
+  readonly acceptPartial: boolean | "conflicts";
   /** True: the promise resolves once the rows are visible, before they are durable. */
   readonly noSync: boolean;
   /** A trigger that writes; absent: a client. */

@@ -9,13 +9,14 @@ import type { ServeConfig } from "../cli/serve-config.ts";
 import { SecretBox } from "../metadata/access/secret-box.ts";
 import { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { WriteService } from "../model/write.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** The server as the routes see it. */
 export interface V2View {
   status(): ServerStatus;
   /** @throws TsdbError unavailable before the log is replayed */
-  serving(): { v2Line(): V2Line };
+  serving(): { v2Line(): V2Line; receive: WriteService["receive"] };
 }
 
 /** As far as a request moves the end of its session. */
@@ -53,6 +54,8 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
   const startedMs = Date.now();
   const app = createV2App({
     line: () => view.serving().v2Line(),
+    write: { receive: (bytes) => view.serving().receive(bytes) },
+    written: (outcome, counts) => metrics.write(outcome, counts),
     status: () => view.status(),
     options: optionsOf(config),
     startedMs,

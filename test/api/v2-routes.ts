@@ -160,6 +160,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
 /** Routes that ask for more than permissions, tested apart. */
 export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[] = [
   ["GET", "/api/v2/config"],
+  ["POST", "/api/v2/write"],
   ["PUT", "/api/v2/me/password"],
   ["PUT", "/api/v2/users/:userID/password"],
 ];

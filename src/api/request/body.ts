@@ -31,10 +31,12 @@ export interface BodyHead {
 export class BodyReader {
   private readonly arrivals: Arrivals;
 
-  /** @param bytesMax limit of the bytes as sent, and again after decompression @param nowMs a monotonic clock */
+  /** @param bytesMax limit of the bytes as sent, and again after decompression @param nowMs a monotonic clock @param isLenient x-gzip is
+   *  gzip, and unknown encodings are ignored */
   constructor(
     private readonly bytesMax: number,
     private readonly nowMs: () => number,
+    private readonly isLenient = false,
   ) {
     this.arrivals = new Arrivals(nowMs);
   }
@@ -42,7 +44,7 @@ export class BodyReader {
   /** @throws TsdbError too_large; bad_request for an unsupported encoding, or an invalid length, such as two lengths, which the runtime
    *  lets through */
   head({ headers }: Request): BodyHead {
-    const isGzip = encodingIsGzip(headers.get("content-encoding"));
+    const isGzip = encodingIsGzip(headers.get("content-encoding"), this.isLenient);
     const announced = headers.get("content-length");
     if (announced === null) return { announcedBytes: undefined, isGzip };
     if (!/^\d+$/.test(announced)) throw new TsdbError("bad_request", `invalid content-length: ${near(announced)}`);
@@ -112,11 +114,12 @@ export function tooLarge(bytesMax: number): TsdbError {
   return new TsdbError("too_large", `max request size (${bytesMax} bytes) exceeded`, { bytesMax });
 }
 
-function encodingIsGzip(header: string | null): boolean {
+function encodingIsGzip(header: string | null, isLenient: boolean): boolean {
   if (header === null) return false;
   const encoding = header.trim().toLowerCase();
   if (encoding === "gzip") return true;
   if (encoding === "" || encoding === "identity") return false;
+  if (isLenient) return encoding === "x-gzip";
   throw new TsdbError("bad_request", `unacceptable content-encoding: ${near(header)}`);
 }
 

@@ -4,7 +4,7 @@ import type { ProvenCaller } from "../../auth/authorizer.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
 import type { Precision } from "../../model/time/precision.ts";
-import type { IncomingBody, WriteResult } from "../../model/write.ts";
+import type { IncomingBody, WriteResult, WriteService } from "../../model/write.ts";
 import { BodyReader } from "../request/body.ts";
 import { UrlCache } from "../request/url-cache.ts";
 import type { AppServices, ServerStatus } from "../services.ts";
@@ -70,11 +70,7 @@ export class WriteRoute {
       requireReady(services.status());
       const target = asked.isOfV1 ? this.placed(asked, caller) : asked;
       if (!asked.isOfV1) caller.require(target.database, "write");
-      const head = reader.head(request);
-      const place = services.write.receive(head.announcedBytes);
-      body = place instanceof Promise ? await place : place;
-      await reader.read(request, head, body);
-      await requireConnection(request);
+      body = await receiveBody(services.write, reader, request);
       const bytes = body.byteCount;
       const result = await body.write(target);
       if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
@@ -89,6 +85,21 @@ export class WriteRoute {
     } finally {
       body?.release();
     }
+  }
+}
+
+/** The whole body of a write request, to be written or released. @throws TsdbError too_large, bad_request, too_slow, overloaded, cancelled */
+export async function receiveBody(service: WriteService, reader: BodyReader, request: Request): Promise<IncomingBody> {
+  const head = reader.head(request);
+  const place = service.receive(head.announcedBytes);
+  const body = place instanceof Promise ? await place : place;
+  try {
+    await reader.read(request, head, body);
+    await requireConnection(request);
+    return body;
+  } catch (error) {
+    body.release();
+    throw error;
   }
 }
 

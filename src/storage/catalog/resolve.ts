@@ -56,6 +56,7 @@ export interface FinishedPlan {
 export type CatalogView = Pick<
   Catalog,
   | "findDatabase"
+  | "databaseById"
   | "findDeletedDatabase"
   | "findSchema"
   | "findDeletedTable"
@@ -89,24 +90,30 @@ interface TableWork {
 /** The schema changes of one body. Used once. */
 export class SchemaPlan {
   private readonly database: { readonly id: number } | undefined;
+  private readonly databaseName: string;
   private readonly work: TableWork[];
   private newTableCount = 0;
   private readonly limits: SchemaLimits;
   /** Number of tables that may be created. */
   private readonly newTablesMax: number;
 
-  /** `madeTables`: tables already created for the same body. @throws TsdbError limit_exceeded if the database does not exist and the
-   *  limit is reached, bad_request if it is soft-deleted */
+  /** `database`: by name in the default namespace, or by id. `madeTables`: tables already created for the same body. @throws TsdbError
+   *  limit_exceeded if the database does not exist and the limit is reached, bad_request if it is soft-deleted, unknown_database for an
+   *  id that does not exist */
   constructor(
     private readonly catalog: CatalogView,
-    private readonly databaseName: string,
+    database: string | number,
     tables: readonly ParsedTable[],
     { madeTables = 0, limits = catalog.limits }: { madeTables?: number; limits?: SchemaLimits } = {},
   ) {
     this.limits = limits;
     this.newTablesMax = Math.max(0, limits.newTablesPerBodyMax - madeTables);
-    this.database = catalog.findDatabase(databaseName);
-    if (catalog.findDeletedDatabase(databaseName) !== undefined) {
+    const existing = typeof database === "number" ? catalog.databaseById(database) : undefined;
+    if (typeof database === "number" && existing === undefined) throw new TsdbError("unknown_database", `database not found: ${database}`);
+    const databaseName = existing?.name ?? String(database);
+    this.databaseName = databaseName;
+    this.database = existing ?? catalog.findDatabase(databaseName);
+    if (catalog.findDeletedDatabase(databaseName, existing?.namespace) !== undefined) {
       const message = `cannot write to soft-deleted database '${databaseName}' - it is marked for deletion`;
       throw new TsdbError("bad_request", message, { database: databaseName });
     }

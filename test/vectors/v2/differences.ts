@@ -10,6 +10,13 @@ export interface Difference {
 const OTHER_RUNTIME = "profiles of the vendor's runtime: this server has none, and says so (501)";
 const METRICS = "metric families are those of this server";
 const WHOLE_OR_NOTHING = "a setup that fails leaves nothing behind (FINDINGS 1.3)";
+const NUMBERS = "the parser takes numbers with a digit on both sides of the point";
+const ONE_KIND = "a column of a table is a tag or a field, not both";
+const EDGES = "times at the very edges of 64 bits are stored";
+const CRLF = "lines may end in CR LF";
+const GZIP = "a body that is no gzip is the client's fault: 400 (FINDINGS 1.8)";
+const RETENTION = "rows past their retention are stored and not shown: a longer retention shows them again";
+const KEYS = "keys may be longer";
 const OWN_PASSWORD = "the name in the Basic header counts, not only the password (FINDINGS 1.5)";
 
 export const DIFFERENCES: readonly Difference[] = [
@@ -43,6 +50,34 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   { conversation: "buckets / paging by org is by name", steps: [21], reason: "an offset below 0 is shown as what it means, 0" },
   { conversation: "buckets / paging over all orgs is by id", steps: [12], reason: "the last id there can be has nothing after it" },
+  { conversation: "authorizations / another org", steps: [11], reason: "the bucket's own organization counts (FINDINGS 1.1)" },
+  {
+    conversation: "buckets / a refused delete of a system bucket",
+    steps: [6],
+    reason: "a refused deletion deletes nothing (FINDINGS 1.2)",
+  },
+  { conversation: "write / good lines", steps: [17, 18, 19], reason: NUMBERS },
+  { conversation: "write / good lines", steps: [47], reason: ONE_KIND },
+  { conversation: "write / good lines read back", steps: [0], reason: ONE_KIND },
+  { conversation: "write / bad lines", steps: [31], reason: "an equals sign may stand in a tag's value" },
+  { conversation: "write / bad lines", steps: [33, 34], reason: EDGES },
+  { conversation: "write / bad lines", steps: [37, 38], reason: "_field and _measurement may name tags, until scripts read them" },
+  { conversation: "write / bad lines", steps: [40, 41], reason: "a field called time is refused, and not left out" },
+  { conversation: "write / bad lines", steps: [42], reason: ONE_KIND },
+  { conversation: "write / bad lines", steps: [61], reason: "a NUL stands in no name" },
+  { conversation: "write / bad lines", steps: [62], reason: CRLF },
+  { conversation: "write / several bad lines in one body", steps: [4], reason: CRLF },
+  { conversation: "write / empty bodies", steps: [6], reason: GZIP },
+  { conversation: "write / encodings and headers", steps: [1, 5], reason: GZIP },
+  { conversation: "write / encodings and headers", steps: [21], reason: "bytes that are no UTF-8 are not stored" },
+  { conversation: "write / retention limits", steps: [2, 3, 6], reason: RETENTION },
+  { conversation: "write / long keys, many fields, big strings", steps: [0, 1, 2], reason: KEYS },
+  {
+    conversation: "write / long keys, many fields, big strings",
+    steps: [5],
+    reason: "a text that is too long is a line that cannot be parsed",
+  },
+  { conversation: "write / a bucket of another org by its id", steps: [5], reason: "the bucket's own organization counts (FINDINGS 1.1)" },
   { conversation: "buckets / labels", steps: [7], reason: "buckets have no labels yet" },
   { conversation: "system / profiling", steps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], reason: OTHER_RUNTIME },
 ];

@@ -4,6 +4,7 @@ import type { V2Options } from "../../../src/api/v2/app/services.ts";
 import type { HashCost } from "../../../src/metadata/access/passwords.ts";
 import { SecretBox } from "../../../src/metadata/access/secret-box.ts";
 import { V2Line } from "../../../src/metadata/line.ts";
+import type { IncomingBody, WriteResult } from "../../../src/model/write.ts";
 import { MemoryObjectStore } from "../../../src/object-store/memory-object-store.ts";
 import { Catalog } from "../../../src/storage/catalog/catalog.ts";
 import type { PlayedServer } from "./replay.ts";
@@ -42,6 +43,8 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
   const reports: LightServer["reports"] = [];
   const app = createV2App({
     line: () => line,
+    write: { receive: () => new ForgottenBody() },
+    written: () => {},
     status: () => ({ state: "ready" }),
     startedMs: clockMs(),
     clockMs,
@@ -84,4 +87,20 @@ export function lightServerOf(flags: readonly string[] = []): Promise<LightServe
       pprofDisabled: has("--pprof-disabled"),
     },
   });
+}
+
+/** Takes any lines and stores nothing. */
+class ForgottenBody implements IncomingBody {
+  byteCount = 0;
+  readonly memoryBytes = 0;
+
+  append(bytes: Uint8Array): void {
+    this.byteCount += bytes.byteLength;
+  }
+
+  async write(): Promise<WriteResult> {
+    return { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: this.byteCount === 0 };
+  }
+
+  release(): void {}
 }

@@ -5,9 +5,12 @@ export const LIGHT_GROUPS = [
   ...(["authorizations", "buckets", "legacy_authorizations", "orgs", "secrets", "session", "setup", "system", "users"] as const),
 ] as const;
 
+/** Groups about rows: they are replayed against a process. */
+export const FULL_GROUPS = ["write"] as const;
+
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^(?:\/api\/v2\/(?:write|delete|query)|\/write|\/query)(?:\/|$)/, "rows"],
+  [/^(?:\/api\/v2\/(?:delete|query)|\/write|\/query)(?:\/|$)/, "rows"],
   [/^\/api\/v2\/labels(?:\/|$)|\/labels(?:\/|$)/, "labels"],
   [/^\/api\/v2\/dbrps(?:\/|$)/, "mappings"],
   [

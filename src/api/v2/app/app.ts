@@ -6,6 +6,7 @@ import type { App } from "../../app.ts";
 import { INVALID_TARGET, RequestTargets, redirected, targetOf } from "../../request/request-target.ts";
 import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
 import { authorizationRoutes } from "../authorizations.ts";
+import { bucketWriteRoutes } from "../bucket-write.ts";
 import { bucketRoutes } from "../buckets.ts";
 import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { organizationRoutes } from "../organizations.ts";
@@ -18,7 +19,7 @@ import { userRoutes } from "../users.ts";
 import { admit } from "./admit.ts";
 import { plain } from "./answers.ts";
 import { errorAnswer } from "./errors.ts";
-import { matcherOf, ruleOf } from "./route.ts";
+import { matcherOf, routeOf, ruleOf } from "./route.ts";
 import type { V2Services } from "./services.ts";
 import { type KnownRoute, notRouted } from "./unrouted.ts";
 
@@ -33,6 +34,7 @@ const ROUTES = [
   organizationRoutes,
   secretRoutes,
   bucketRoutes,
+  bucketWriteRoutes,
 ];
 
 const PREFLIGHT = {
@@ -47,7 +49,7 @@ export function createV2App(services: V2Services): App {
   const app: App = new Elysia({ name: "http.v2", strictPath: true, handler: { standardHostname: false } })
     .wrap((next) => {
       const handler = next as unknown as Handler;
-      if (around?.next !== handler) around = { next: handler, made: border(services, known, handler) };
+      if (around?.next !== handler) around = { next: handler, made: border(services, handler) };
       return around.made;
     })
     .onError(({ error, code, request }) => {
@@ -66,7 +68,7 @@ export function createV2App(services: V2Services): App {
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-function border(services: V2Services, known: readonly KnownRoute[], next: Handler): Handler {
+function border(services: V2Services, next: Handler): Handler {
   const headers = Object.entries(V2_VERSION_HEADERS);
   const targets = new RequestTargets();
   const answer = (request: Request, path: string): Response | Promise<Response> => {
@@ -99,8 +101,7 @@ function border(services: V2Services, known: readonly KnownRoute[], next: Handle
     for (const [name, value] of headers) response.headers.set(name, value);
     const origin = request.headers.get("origin");
     if (origin !== null && isApiPath(target.path)) response.headers.set("access-control-allow-origin", origin);
-    const route = known.find(({ matches }) => matches(target.path))?.pattern ?? "other";
-    services.counted(request.method, route, response.status, (services.now() - startedMs) / 1000);
+    services.counted(request.method, routeOf(request) ?? "other", response.status, (services.now() - startedMs) / 1000);
     return response;
   };
 }

@@ -34,6 +34,17 @@ type Handler = (call: OpenCall, principal: Principal | null) => Response | Promi
 type V2Handler = (call: V2Call) => Response | Promise<Response>;
 type Checked = (context: { readonly request: Request; readonly server: Server<unknown> | null }) => Promise<Response>;
 
+const ROUTE = Symbol("the route that ran");
+
+interface Routed extends Request {
+  [ROUTE]?: string;
+}
+
+/** The pattern of the route that ran for a request; undefined for none. */
+export function routeOf(request: Request): string | undefined {
+  return (request as Routed)[ROUTE];
+}
+
 const RULES = new WeakMap<object, V2Rule>();
 
 /** The rule of a route's handler; undefined for one that `V2Routes` has not registered. */
@@ -101,6 +112,7 @@ export class V2Routes {
       if (params === null || (method !== "ALL" && request.method !== method)) {
         throw new Error(`BUG: the router took ${request.method} ${target.path} for ${method} ${path}`);
       }
+      (request as Routed)[ROUTE] = path;
       try {
         const principal = rule === "signed in" ? admit(services, request) : null;
         if (principal instanceof Response) return principal;

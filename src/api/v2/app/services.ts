@@ -1,5 +1,6 @@
 // What the routes of port 8086 need from the rest of the server.
 import type { V2Line } from "../../../metadata/line.ts";
+import type { WriteService } from "../../../model/write.ts";
 import type { ServerStatus } from "../../services.ts";
 
 export interface V2Options {
@@ -17,9 +18,18 @@ export interface V2Options {
   readonly sessionLengthSeconds: number;
 }
 
+export interface WriteCounts {
+  readonly rows: number;
+  readonly rejected: number;
+  readonly bytes: number;
+}
+
 export interface V2Services {
   /** @throws TsdbError unavailable before the log is replayed */
   readonly line: () => V2Line;
+  readonly write: WriteService;
+  /** The outcome of a body of lines. */
+  readonly written: (outcome: "stored" | "rejected" | "partial" | "failed", counts: WriteCounts) => void;
   readonly status: () => ServerStatus;
   readonly options: V2Options;
   /** When the server started, milliseconds since 1970. */

@@ -1,0 +1,18 @@
+// A real server process as the replayer needs it: for conversations about rows.
+import { TestServer } from "../../support/server.ts";
+import type { PlayedServer } from "./replay.ts";
+
+/** The flags of the recorded server that this one has under another name. */
+const FLAGS: Readonly<Record<string, string>> = {
+  "--strong-passwords": "--v2-strong-passwords",
+  "--use-hashed-tokens": "--v2-use-hashed-tokens",
+  "--metrics-disabled": "--v2-metrics-disabled",
+  "--pprof-disabled": "--v2-pprof-disabled",
+};
+
+export async function fullServerOf(flags: readonly string[] = []): Promise<PlayedServer> {
+  const own = flags.flatMap((flag) => FLAGS[flag] ?? []);
+  // buckets without rules keep everything, as they do on the recorded server
+  const server = await TestServer.start({ withBuckets: true, flags: ["--v2-default-bucket-retention", "0", ...own] });
+  return { base: server.bucketsUrl, send: (request) => fetch(request), stop: () => server.dispose() };
+}
