@@ -7,7 +7,8 @@ export interface WriteRequest {
   /** The database of a bucket, in any namespace: it must exist. Undefined: `database` in the default namespace. */
   readonly databaseId?: number;
   readonly precision: Precision;
-  /** False: nothing is stored if any line is invalid. `conflicts`: the same of syntax errors; lines that the schema rejects are left out. */
+  /** False: nothing is stored if any line is invalid. `conflicts`: nothing is stored if a line cannot be parsed, and lines that the schema
+   *  rejects are left out. */
   readonly acceptPartial: boolean | "conflicts";
   /** True: the promise resolves once the rows are visible, before they are durable. */
   readonly noSync: boolean;

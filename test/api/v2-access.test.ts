@@ -1,4 +1,4 @@
-// Access to port 8086: without credentials nothing, without a permission 403 or nothing to be seen, with exactly those of the table all of it.
+// Access to port 8086: nothing without credentials, 403 or nothing to be seen without a permission, all of it with those of the table.
 import { describe, expect, test } from "bun:test";
 import { createV2App } from "../../src/api/v2/app/app.ts";
 import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";

@@ -88,7 +88,8 @@ export class WriteRoute {
   }
 }
 
-/** The whole body of a write request, to be written or released. @throws TsdbError too_large, bad_request, too_slow, overloaded, cancelled */
+/** The whole body of a write request, to be written or released. @throws TsdbError too_large, bad_request, too_slow, overloaded,
+ *  cancelled */
 export async function receiveBody(service: WriteService, reader: BodyReader, request: Request): Promise<IncomingBody> {
   const head = reader.head(request);
   const place = service.receive(head.announcedBytes);

@@ -1,5 +1,5 @@
-// POST /api/v2/write on port 8086: lines for a bucket. A body with a line that cannot be parsed stores nothing; lines whose types contradict
-// their table are left out, and the others stored.
+// POST /api/v2/write on port 8086: lines for a bucket. A body with a line that cannot be parsed stores nothing; lines whose types
+// contradict their table are left out, and the others stored.
 import type { Principal } from "../../metadata/access/principal.ts";
 import type { V2Line } from "../../metadata/line.ts";
 import type { Bucket } from "../../metadata/resources/buckets.ts";

@@ -1,5 +1,5 @@
-// What the vendor's v2 server says of a line that it cannot parse: clients and people know its texts. Only lines that the parser has rejected
-// are read here; the order of the checks decides which of several faults is named.
+// The words of the vendor's v2 server for a line that it cannot parse: clients and people know them. Only lines that the parser has
+// rejected are read here; the order of the checks decides which of several faults is named.
 
 import { near } from "../../model/errors.ts";
 
