@@ -2,14 +2,36 @@
 import { ARRAY } from "./array/array.ts";
 import { BOOLEAN } from "./boolean.ts";
 import { CSV } from "./csv/csv.ts";
+import { BOUNDARIES } from "./date/boundaries.ts";
+import { DATE } from "./date/date.ts";
 import { INFLUXDB } from "./influxdb/influxdb.ts";
 import { Library } from "./library.ts";
+import { MATH } from "./math/math.ts";
+import { BITWISE, DICT, TIMEZONE, TYPES } from "./scalars/scalars.ts";
+import { SCHEMA, V1 } from "./schema/schema.ts";
+import { STRINGS } from "./strings/strings.ts";
 import { UNIVERSE } from "./universe/universe.ts";
 
 let known: Library | null = null;
 
 /** Made once in a process: packages are parsed when a script first imports them. */
 export function fluxLibrary(): Library {
-  known ??= new Library([BOOLEAN, UNIVERSE, INFLUXDB, ARRAY, CSV]);
+  known ??= new Library([
+    BOOLEAN,
+    UNIVERSE,
+    INFLUXDB,
+    ARRAY,
+    CSV,
+    STRINGS,
+    MATH,
+    DATE,
+    BOUNDARIES,
+    TIMEZONE,
+    TYPES,
+    BITWISE,
+    DICT,
+    SCHEMA,
+    V1,
+  ]);
   return known;
 }

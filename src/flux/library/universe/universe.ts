@@ -1,15 +1,29 @@
 // The package whose names every script sees.
 
 import { valuesEqual } from "../../interpret/operators.ts";
-import { LONGEST } from "../../values/duration.ts";
+import { DAY_NS, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, FluxRecord, isNull } from "../../values/value.ts";
+import { locationOfCall, truncated } from "../date/date.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { aggregateFunction, COUNT, MEAN, mode, SKEW, SPREAD, SUM, stddevOf } from "./aggregates.ts";
+import {
+  chandeMomentumOscillator,
+  exponentialMovingAverage,
+  kaufmansAMA,
+  movingAverage,
+  relativeStrengthIndex,
+  tripleExponentialDerivative,
+} from "./averages.ts";
 import { CONVERSIONS } from "./conversions.ts";
 import { distinct } from "./distinct.ts";
+import { fill, fillEmpty } from "./fill.ts";
+import { findColumn, findRecord, getColumn, getRecord, tableFind } from "./find.ts";
+import { pivot } from "./pivot.ts";
+import { quantile } from "./quantile.ts";
 import { filter, map, reduce } from "./rows.ts";
 import { first, last, max, min, sample, unique } from "./selectors.ts";
+import { cumulativeSum, derivative, difference, elapsed, timeShift } from "./sequence.ts";
 import { columns, drop, duplicate, group, keep, keys, keyValues, rename, set, sort } from "./shape.ts";
 import { limit, range, tail, union, yieldResult } from "./sources.ts";
 import { UNIVERSE_SOURCE } from "./universe-source.ts";
@@ -53,6 +67,12 @@ export const UNIVERSE: LibraryPackage = {
     location: { value: FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) }) },
     ...{ columns, distinct, drop, duplicate, filter, first, group, keep, keys, keyValues, last, limit, map, max, min, mode, range, reduce },
     ...{ rename, sample, set, sort, tail, union, unique, window, yield: yieldResult },
+    ...{ fill, findColumn, findRecord, getColumn, getRecord, tableFind, pivot, quantile },
+    ...{ cumulativeSum, derivative, difference, elapsed, timeShift, chandeMomentumOscillator, exponentialMovingAverage, kaufmansAMA },
+    ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty },
+    _truncated: (call) => truncated(call.time("t"), call.duration("unit"), locationOfCall(call)),
+    today: (call) => truncated(call.run.nowTime, new Duration(0n, DAY_NS), locationOfCall(call)),
+    _abs: (call) => Math.abs(call.float("x")),
     count: aggregateFunction(() => COUNT),
     sum: aggregateFunction(() => SUM),
     mean: aggregateFunction(() => MEAN),

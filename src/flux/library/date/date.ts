@@ -1,0 +1,137 @@
+// Package `date`: parts of times, arithmetic with the calendar.
+import { addDuration, civilOf, DAY_NS, daysOf, floorDiv, negated, SECOND_NS } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { type Location, locationOf } from "../../values/location.ts";
+import { Duration, isNull, Null, Time, type Value } from "../../values/value.ts";
+import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { Windows } from "../universe/window-bounds.ts";
+
+const ZERO = new Duration(0n, 0n);
+
+/** A time, or a duration from now. */
+export function timeOf(value: Value, call: NativeCall): Time {
+  if (value instanceof Time) return value;
+  if (value instanceof Duration) return addDuration(call.run.nowTime, value);
+  throw new FluxError("cannot convert to time");
+}
+
+export function locationOfCall(call: NativeCall): Location {
+  return locationOf(call.record("location", call.run.location));
+}
+
+interface Clock {
+  /** Days since 1970. */
+  readonly days: number;
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  /** Within the day. */
+  readonly ns: bigint;
+}
+
+function clockOf(localNs: bigint): Clock {
+  const days = floorDiv(localNs, DAY_NS);
+  return { days: Number(days), ...civilOf(Number(days)), ns: localNs - days * DAY_NS };
+}
+
+/** 0 is Sunday. */
+export function weekDayOf(days: number): number {
+  return (((days + 4) % 7) + 7) % 7;
+}
+
+/** ISO 8601: the week that holds the year's first Thursday is 1. */
+function isoWeek({ days }: Clock): number {
+  const thursday = days - ((weekDayOf(days) + 6) % 7) + 3;
+  const { year } = civilOf(thursday);
+  return Math.floor((thursday - daysOf(year, 1, 1)) / 7) + 1;
+}
+
+function part(read: (clock: Clock) => number | bigint): NativeBody {
+  return (call) => {
+    const value = call.value("t");
+    if (isNull(value)) return Null.of("int");
+    return BigInt(read(clockOf(locationOfCall(call).toLocal(timeOf(value, call).ns))));
+  };
+}
+
+/** The start of the unit that holds the time. */
+export function truncated(time: Time, unit: Duration, location: Location): Time {
+  for (const { startNs } of new Windows(unit, unit, ZERO, location).holding(time.ns)) return new Time(startNs);
+  return time;
+}
+
+export function moved(time: Time, by: Duration, location: Location): Time {
+  if (by.months === 0n) return addDuration(time, by);
+  const local = addDuration(new Time(location.toLocal(time.ns)), new Duration(by.months, 0n));
+  return new Time(BigInt.asIntN(64, location.toUtc(local.ns) + by.ns));
+}
+
+export const DATE: LibraryPackage = {
+  path: "date",
+  name: "date",
+  source: `
+builtin second : (t: T) => int where T: Timeable
+builtin minute : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin hour : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin weekDay : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin monthDay : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin yearDay : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin month : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin quarter : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin year : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin week : (t: T, ?location: {zone: string, offset: duration}) => int where T: Timeable
+builtin millisecond : (t: T) => int where T: Timeable
+builtin microsecond : (t: T) => int where T: Timeable
+builtin nanosecond : (t: T) => int where T: Timeable
+builtin time : (t: T, ?location: {zone: string, offset: duration}) => time where T: Timeable
+builtin add : (d: duration, to: T, ?location: {zone: string, offset: duration}) => time where T: Timeable
+builtin sub : (from: T, d: duration, ?location: {zone: string, offset: duration}) => time where T: Timeable
+builtin truncate : (t: T, unit: duration, ?location: {zone: string, offset: duration}) => time where T: Timeable
+builtin scale : (d: duration, n: int) => duration
+Sunday = 0
+Monday = 1
+Tuesday = 2
+Wednesday = 3
+Thursday = 4
+Friday = 5
+Saturday = 6
+January = 1
+February = 2
+March = 3
+April = 4
+May = 5
+June = 6
+July = 7
+August = 8
+September = 9
+October = 10
+November = 11
+December = 12
+`,
+  natives: {
+    second: part(({ ns }) => (ns / SECOND_NS) % 60n),
+    minute: part(({ ns }) => (ns / (60n * SECOND_NS)) % 60n),
+    hour: part(({ ns }) => ns / (3600n * SECOND_NS)),
+    weekDay: part(({ days }) => weekDayOf(days)),
+    monthDay: part(({ day }) => day),
+    yearDay: part(({ days, year }) => days - daysOf(year, 1, 1) + 1),
+    month: part(({ month }) => month),
+    quarter: part(({ month }) => Math.ceil(month / 3)),
+    year: part(({ year }) => year),
+    week: part(isoWeek),
+    millisecond: part(({ ns }) => (ns % SECOND_NS) / 1_000_000n),
+    microsecond: part(({ ns }) => (ns % SECOND_NS) / 1000n),
+    nanosecond: part(({ ns }) => ns % SECOND_NS),
+    time: (call) => timeOf(call.value("t"), call),
+    add: (call) => moved(timeOf(call.value("to"), call), call.duration("d"), locationOfCall(call)),
+    sub: (call) => moved(timeOf(call.value("from"), call), negated(call.duration("d")), locationOfCall(call)),
+    truncate: (call) => {
+      const value = call.value("t");
+      return isNull(value) ? Null.of("time") : truncated(timeOf(value, call), call.duration("unit"), locationOfCall(call));
+    },
+    scale: (call) => {
+      const [{ months, ns }, n] = [call.duration("d"), call.bigint("n")];
+      return new Duration(months * n, BigInt.asIntN(64, ns * n));
+    },
+  },
+};

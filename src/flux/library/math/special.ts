@@ -1,0 +1,114 @@
+// Functions that the runtime lacks: error functions, gamma, Bessel functions.
+
+const HALF_LOG_2PI = 0.9189385332046727;
+/** Source: Lanczos, SIAM J. Numer. Anal. B 1 (1964), with g = 607/128. */
+const LANCZOS = [
+  0.99999999999999709182, 57.156235665862923517, -59.597960355475491248, 14.136097974741747174, -0.49191381609762019978,
+  0.33994649984811888699e-4, 0.46523628927048575665e-4, -0.98374475304879564677e-4, 0.15808870322491248884e-3, -0.21026444172410488319e-3,
+  0.2174396181152126432e-3, -0.16431810653676389022e-3, 0.84418223983852743293e-4, -0.2619083840158140867e-4, 0.36899182659531622704e-5,
+];
+
+function logGammaPositive(x: number): number {
+  const shifted = x + 607 / 128 - 0.5;
+  let sum = LANCZOS[0]!;
+  for (let i = 1; i < LANCZOS.length; i++) sum += LANCZOS[i]! / (x + i - 1);
+  return (x - 0.5) * Math.log(shifted) - shifted + HALF_LOG_2PI + Math.log(sum);
+}
+
+export function logGamma(x: number): { readonly value: number; readonly sign: number } {
+  if (Number.isNaN(x)) return { value: x, sign: 1 };
+  if (!Number.isFinite(x)) return { value: Number.POSITIVE_INFINITY, sign: 1 };
+  if (x <= 0 && Number.isInteger(x)) return { value: Number.POSITIVE_INFINITY, sign: x === 0 && Object.is(x, -0) ? -1 : 1 };
+  if (x === 1 || x === 2) return { value: 0, sign: 1 };
+  if (x > 0) return { value: logGammaPositive(x), sign: 1 };
+  const sine = Math.sin(Math.PI * x);
+  return { value: Math.log(Math.PI / Math.abs(sine)) - logGammaPositive(1 - x), sign: sine < 0 ? -1 : 1 };
+}
+
+export function gamma(x: number): number {
+  if (x === Number.POSITIVE_INFINITY || Number.isNaN(x)) return x;
+  if (x === 0) return Object.is(x, -0) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  if (x < 0 && (Number.isInteger(x) || !Number.isFinite(x))) return Number.NaN;
+  if (Number.isInteger(x) && x < 25) {
+    let product = 1;
+    for (let i = 2; i < x; i++) product *= i;
+    return product;
+  }
+  const { value, sign } = logGamma(x);
+  return sign * Math.exp(value);
+}
+
+export function erf(x: number): number {
+  if (Number.isNaN(x)) return x;
+  if (Math.abs(x) > 3) return Math.sign(x) * (1 - erfc(Math.abs(x)));
+  // Maclaurin series: terms fall fast below 3
+  let term = x;
+  let sum = x;
+  for (let n = 1; Math.abs(term) > Math.abs(sum) * 1e-17; n++) {
+    term *= -(x * x) / n;
+    sum += term / (2 * n + 1);
+  }
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
+
+export function erfc(x: number): number {
+  if (x < 3) return 1 - erf(x);
+  if (x > 27) return 0;
+  // continued fraction, from the far end
+  let fraction = 0;
+  for (let k = 120; k > 0; k--) fraction = k / 2 / (x + fraction);
+  return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + fraction);
+}
+
+export function erfInverse(y: number): number {
+  if (Number.isNaN(y) || Math.abs(y) > 1) return Number.NaN;
+  if (Math.abs(y) === 1) return y * Number.POSITIVE_INFINITY;
+  // Winitzki's estimate, then Halley's steps
+  const log = Math.log(1 - y * y);
+  const part = 2 / (Math.PI * 0.147) + log / 2;
+  let x = Math.sign(y) * Math.sqrt(Math.sqrt(part * part - log / 0.147) - part);
+  for (let i = 0; i < 4 && y !== 0; i++) {
+    const error = (y > 0 ? 1 - y - erfc(x) : -(1 + y - erfc(-x))) * -1;
+    const slope = (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x);
+    const step = error / slope;
+    x -= step / (1 + x * step);
+  }
+  return x;
+}
+
+const STEPS = 2000;
+
+/** Bessel's integral by Simpson's rule: the integrand is smooth and periodic, so it converges at once. */
+export function besselJ(n: number, x: number): number {
+  if (Number.isNaN(x)) return x;
+  if (!Number.isFinite(x)) return 0;
+  let sum = 0;
+  for (let i = 0; i < STEPS; i++) {
+    const angle = (Math.PI * (i + 0.5)) / STEPS;
+    sum += Math.cos(n * angle - x * Math.sin(angle));
+  }
+  return sum / STEPS;
+}
+
+export function besselY(n: number, x: number): number {
+  if (x < 0 || Number.isNaN(x)) return Number.NaN;
+  if (x === 0) return Number.NEGATIVE_INFINITY;
+  if (!Number.isFinite(x)) return 0;
+  const first = simpson((angle) => Math.sin(x * Math.sin(angle) - n * angle), 0, Math.PI, 2 * STEPS);
+  // the second integral falls like exp(-x sinh t)
+  const end = Math.asinh((700 + Math.abs(n) * 20) / x);
+  const second = simpson(
+    (t) => (Math.exp(n * t) + (n % 2 === 0 ? 1 : -1) * Math.exp(-n * t)) * Math.exp(-x * Math.sinh(t)),
+    0,
+    end,
+    20 * STEPS,
+  );
+  return (first - second) / Math.PI;
+}
+
+function simpson(f: (x: number) => number, from: number, to: number, steps: number): number {
+  const width = (to - from) / steps;
+  let sum = f(from) + f(to);
+  for (let i = 1; i < steps; i++) sum += f(from + i * width) * (i % 2 === 0 ? 2 : 4);
+  return (sum * width) / 3;
+}

@@ -1,0 +1,129 @@
+// Small packages: `timezone`, `types`, `bitwise`, `dict`, `runtime`, `system`.
+import { COLUMN_TYPES } from "../../values/column-type.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { locationOf } from "../../values/location.ts";
+import { Dictionary, Duration, dictionaryKey, FluxRecord, isNull, kindOf, UInt, type Value } from "../../values/value.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
+
+export const TIMEZONE: LibraryPackage = {
+  path: "timezone",
+  name: "timezone",
+  source: `
+builtin utc : {zone: string, offset: duration}
+builtin fixed : (offset: duration) => {zone: string, offset: duration}
+builtin location : (name: string) => {zone: string, offset: duration}
+`,
+  natives: {
+    utc: { value: FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) }) },
+    fixed: (call) => FluxRecord.of({ zone: "UTC", offset: call.duration("offset") }),
+    location: (call) => {
+      const zone = call.string("name");
+      const record = FluxRecord.of({ zone, offset: new Duration(0n, 0n) });
+      try {
+        locationOf(record);
+      } catch {
+        throw new FluxError(`unknown time zone ${zone}`, "not found");
+      }
+      return record;
+    },
+  },
+};
+
+export const TYPES: LibraryPackage = {
+  path: "types",
+  name: "types",
+  source: `
+builtin isType : (v: A, type: string) => bool where A: Basic
+isNumeric = (v) => isType(v: v, type: "float") or isType(v: v, type: "int") or isType(v: v, type: "uint")
+`,
+  natives: {
+    isType: (call) => {
+      const type = call.string("type");
+      const value = call.value("v");
+      if (![...COLUMN_TYPES, "duration", "regexp", "bytes"].includes(type)) throw new FluxError(`unknown type ${type}`);
+      return !isNull(value) && kindOf(value) === type;
+    },
+  },
+};
+
+const ofUInts =
+  (f: (a: bigint, b: bigint) => bigint): NativeBody =>
+  (call) =>
+    new UInt(BigInt.asUintN(64, f((call.value("a") as UInt).value, (call.value("b") as UInt).value)));
+const ofInts =
+  (f: (a: bigint, b: bigint) => bigint): NativeBody =>
+  (call) =>
+    BigInt.asIntN(64, f(call.bigint("a"), call.bigint("b")));
+/** Shifts by 64 and more leave nothing but the sign. */
+const left = (a: bigint, b: bigint) => (b < 0n || b > 63n ? 0n : a << b);
+const right = (a: bigint, b: bigint) => a >> (b < 0n || b > 63n ? 64n : b);
+
+export const BITWISE: LibraryPackage = {
+  path: "bitwise",
+  name: "bitwise",
+  source: `
+builtin uand : (a: uint, b: uint) => uint
+builtin uor : (a: uint, b: uint) => uint
+builtin unot : (a: uint) => uint
+builtin uxor : (a: uint, b: uint) => uint
+builtin uclear : (a: uint, b: uint) => uint
+builtin ulshift : (a: uint, b: uint) => uint
+builtin urshift : (a: uint, b: uint) => uint
+builtin sand : (a: int, b: int) => int
+builtin sor : (a: int, b: int) => int
+builtin snot : (a: int) => int
+builtin sxor : (a: int, b: int) => int
+builtin sclear : (a: int, b: int) => int
+builtin slshift : (a: int, b: int) => int
+builtin srshift : (a: int, b: int) => int
+`,
+  natives: {
+    uand: ofUInts((a, b) => a & b),
+    uor: ofUInts((a, b) => a | b),
+    unot: (call) => new UInt(BigInt.asUintN(64, ~(call.value("a") as UInt).value)),
+    uxor: ofUInts((a, b) => a ^ b),
+    uclear: ofUInts((a, b) => a & ~b),
+    ulshift: ofUInts(left),
+    urshift: ofUInts(right),
+    sand: ofInts((a, b) => a & b),
+    sor: ofInts((a, b) => a | b),
+    snot: (call) => ~call.bigint("a"),
+    sxor: ofInts((a, b) => a ^ b),
+    sclear: ofInts((a, b) => a & ~b),
+    slshift: ofInts(left),
+    srshift: ofInts(right),
+  },
+};
+
+function changed(from: Dictionary, change: (items: Map<string, { readonly key: Value; readonly value: Value }>) => void): Dictionary {
+  const items = new Map(from.items);
+  change(items);
+  return new Dictionary(items);
+}
+
+export const DICT: LibraryPackage = {
+  path: "dict",
+  name: "dict",
+  source: `
+builtin fromList : (pairs: [{key: K, value: V}]) => [K:V] where K: Comparable
+builtin get : (dict: [K:V], key: K, default: V) => V where K: Comparable
+builtin insert : (dict: [K:V], key: K, value: V) => [K:V] where K: Comparable
+builtin remove : (dict: [K:V], key: K) => [K:V] where K: Comparable
+`,
+  natives: {
+    fromList: (call) => {
+      const pairs = call.array("pairs").items.map((pair) => {
+        const { key, value } = { key: (pair as FluxRecord).get("key")!, value: (pair as FluxRecord).get("value")! };
+        return [dictionaryKey(key), { key, value }] as const;
+      });
+      if (pairs.length === 0) throw new FluxError("invalid key nature: invalid");
+      return new Dictionary(new Map(pairs));
+    },
+    get: (call) => call.dictionary("dict").items.get(dictionaryKey(call.value("key")))?.value ?? call.value("default"),
+    insert: (call) => {
+      const [key, value] = [call.value("key"), call.value("value")];
+      return changed(call.dictionary("dict"), (items) => items.set(dictionaryKey(key), { key, value }));
+    },
+    remove: (call) => changed(call.dictionary("dict"), (items) => items.delete(dictionaryKey(call.value("key")))),
+  },
+};

@@ -1,0 +1,54 @@
+// `fill`, and rows for tables without any.
+import { FluxColumn } from "../../tables/column.ts";
+import { ColumnBuilder } from "../../tables/column-builder.ts";
+import { eachTable } from "../../tables/stream.ts";
+import { FluxTable } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { kindOf, Null, type Value } from "../../values/value.ts";
+import { operator } from "../operator.ts";
+
+export const fill = operator((call) => {
+  const label = call.string("column", "_value");
+  const usePrevious = call.bool("usePrevious", false);
+  if (!usePrevious && !call.has("value")) throw new FluxError("fill requires either value or usePrevious to be set");
+  if (usePrevious && call.has("value")) throw new FluxError("fill requires only one of value or usePrevious to be set");
+  const value = usePrevious ? null : call.value("value");
+  return (input) => eachTable(input, (table) => filled(table, label, value));
+});
+
+/** @param value null: the value before */
+function filled(table: FluxTable, label: string, value: Value | null): FluxTable {
+  const column = table.column(label);
+  if (column === undefined) {
+    if (value === null) return table;
+    return table.set(FluxColumn.constant(label, kindOf(value) as FluxColumnType, value, table.rowCount));
+  }
+  if (value !== null && kindOf(value) !== column.type) {
+    throw new FluxError(`fill column type mismatch: ${column.type}/${kindOf(value)}`);
+  }
+  const key = table.key.get(label);
+  if (key !== undefined) {
+    if (value === null || !(key.value instanceof Null)) return table;
+    const made = table.set(FluxColumn.constant(label, column.type, value, table.rowCount));
+    return made.with(made.columns, table.key.with({ ...key, value }));
+  }
+  if (column.valid === null) return table;
+  const builder = new ColumnBuilder(label, column.type, table.rowCount);
+  let before: Value = Null.of(column.type);
+  for (let row = 0; row < table.rowCount; row++) {
+    const cell = column.get(row);
+    const found: Value = cell instanceof Null ? (value ?? before) : cell;
+    builder.append(found);
+    before = found;
+  }
+  return table.set(builder.build());
+}
+
+/** One row of the key's values and nulls in each table without rows. */
+export const fillEmpty = operator(() => (input) => eachTable(input, (table) => (table.isEmpty ? rowOfNulls(table) : table)));
+
+function rowOfNulls({ key, columns }: FluxTable): FluxTable {
+  const made = columns.map(({ label, type }) => FluxColumn.constant(label, type, key.get(label)?.value ?? Null.of(type), 1));
+  return new FluxTable(key, made, 1);
+}

@@ -1,0 +1,213 @@
+// Functions of a row and those before it: differences, rates, sums so far.
+import type { FluxColumn } from "../../tables/column.ts";
+import { ColumnBuilder } from "../../tables/column-builder.ts";
+import { eachTable } from "../../tables/stream.ts";
+import type { FluxTable } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { durationNs, SECOND_NS } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { Duration, isNull, Null, Time, UInt, type Value } from "../../values/value.ts";
+import { operator } from "../operator.ts";
+import { emptyLike } from "./shape.ts";
+
+const ONE_SECOND = new Duration(0n, SECOND_NS);
+
+/** Columns of the labels, which have to be numbers. */
+function numberColumns(table: FluxTable, labels: readonly string[], what: string): FluxColumn[] {
+  return labels.map((label) => {
+    const column = table.column(label);
+    if (column === undefined) throw new FluxError(`no column "${label}" exists`);
+    if (column.type === "int" || column.type === "uint" || column.type === "float") return column;
+    throw new FluxError(`${what}: unsupported ${what} column type ${column.type}`);
+  });
+}
+
+function plain(value: Value): number | bigint {
+  return value instanceof UInt ? value.value : (value as number | bigint);
+}
+
+export const difference = operator((call) => {
+  const labels = call.strings("columns", ["_value"]);
+  const nonNegative = call.bool("nonNegative", false);
+  const keepFirst = call.bool("keepFirst", false);
+  const initialZero = call.bool("initialZero", false);
+  return (input) =>
+    eachTable(input, (table) => {
+      const columns = numberColumns(table, labels, "difference");
+      if (table.isEmpty) return table;
+      const kept = keepFirst ? table : table.slice(1, table.rowCount);
+      const options = { nonNegative, keepFirst, initialZero };
+      return columns.reduce((made, column) => made.set(differences(column, options)), kept);
+    });
+});
+
+interface DifferenceOptions {
+  readonly nonNegative: boolean;
+  readonly keepFirst: boolean;
+  readonly initialZero: boolean;
+}
+
+function differences(column: FluxColumn, { nonNegative, keepFirst, initialZero }: DifferenceOptions): FluxColumn {
+  const type: FluxColumnType = column.type === "float" ? "float" : "int";
+  const builder = new ColumnBuilder(column.label, type, column.length);
+  let before: number | bigint | null = null;
+  for (let row = 0; row < column.length; row++) {
+    const cell = column.get(row);
+    const isFirst = row === 0;
+    if (isNull(cell)) {
+      if (!isFirst || keepFirst) builder.appendNull();
+      continue;
+    }
+    const value = plain(cell);
+    let made: Value = Null.of(type);
+    if (before !== null) {
+      const step = typeof value === "number" ? value - (before as number) : BigInt.asIntN(64, value - (before as bigint));
+      if (!nonNegative || step >= 0) made = step;
+      else if (initialZero) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
+    } else if (initialZero && isFirst) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
+    before = value;
+    if (!isFirst || keepFirst) builder.append(made);
+  }
+  return builder.build();
+}
+
+export const derivative = operator((call) => {
+  const unit = Number(durationNs(call.duration("unit", ONE_SECOND)));
+  const labels = call.strings("columns", ["_value"]);
+  const nonNegative = call.bool("nonNegative", false);
+  const initialZero = call.bool("initialZero", false);
+  const timeColumn = call.string("timeColumn", "_time");
+  return (input) =>
+    eachTable(input, (table) => {
+      const times = table.column(timeColumn);
+      if (times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
+      if (times.type !== "time") throw new FluxError(`time column "${timeColumn}" is not of type time`);
+      const columns = numberColumns(table, labels, "derivative");
+      const rows = distinctTimes(times, "derivative");
+      if (rows.length < 2) return emptyDerivative(table, labels);
+      const kept = table.take(rows.subarray(1));
+      return columns.reduce((made, column) => made.set(rates(column, times, rows, { unit, nonNegative, initialZero })), kept);
+    });
+});
+
+function emptyDerivative(table: FluxTable, labels: readonly string[]): FluxTable {
+  const empty = emptyLike(table);
+  return labels.reduce((made, label) => made.set(new ColumnBuilder(label, "float").build()), empty);
+}
+
+/** The first row of each time, in order. */
+function distinctTimes(times: FluxColumn, what: string): Uint32Array {
+  const rows: number[] = [];
+  let before: bigint | null = null;
+  for (let row = 0; row < times.length; row++) {
+    if (times.isNull(row)) throw new FluxError(`${what} found null time in time column`);
+    const { ns } = times.get(row) as Time;
+    if (before !== null && ns < before) throw new FluxError(`${what} found out-of-order times in time column`);
+    if (before === null || ns > before) rows.push(row);
+    before = ns;
+  }
+  return Uint32Array.from(rows);
+}
+
+interface RateOptions {
+  readonly unit: number;
+  readonly nonNegative: boolean;
+  readonly initialZero: boolean;
+}
+
+function rates(column: FluxColumn, times: FluxColumn, rows: Uint32Array, { unit, nonNegative, initialZero }: RateOptions): FluxColumn {
+  const builder = new ColumnBuilder(column.label, "float", rows.length);
+  let before: { readonly value: number | bigint; readonly ns: bigint } | null = null;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const cell = column.get(row);
+    const { ns } = times.get(row) as Time;
+    if (isNull(cell)) {
+      if (i > 0) builder.appendNull();
+      continue;
+    }
+    const value = plain(cell);
+    if (i > 0) {
+      if (before === null) builder.appendNull();
+      else {
+        const elapsed = Number(ns - before.ns) / unit;
+        const step = typeof value === "number" ? value - (before.value as number) : Number(value - (before.value as bigint));
+        if (!nonNegative || step >= 0) builder.append(step / elapsed);
+        else if (initialZero) builder.append(Number(value) / elapsed);
+        else builder.appendNull();
+      }
+    }
+    before = { value, ns };
+  }
+  return builder.build();
+}
+
+export const cumulativeSum = operator((call) => {
+  const labels = call.strings("columns", ["_value"]);
+  return (input) =>
+    eachTable(input, (table) =>
+      labels.reduce((made, label) => {
+        const column = table.column(label);
+        if (column === undefined || !["int", "uint", "float"].includes(column.type)) return made;
+        return made.set(sums(column));
+      }, table),
+    );
+});
+
+function sums(column: FluxColumn): FluxColumn {
+  const builder = new ColumnBuilder(column.label, column.type, column.length);
+  let [float, integer] = [0, 0n];
+  for (let row = 0; row < column.length; row++) {
+    const cell = column.get(row);
+    if (isNull(cell)) {
+      builder.appendNull();
+      continue;
+    }
+    if (typeof cell === "number") float += cell;
+    else integer += plain(cell) as bigint;
+    if (column.type === "float") builder.append(float);
+    else builder.append(column.type === "uint" ? new UInt(BigInt.asUintN(64, integer)) : BigInt.asIntN(64, integer));
+  }
+  return builder.build();
+}
+
+export const elapsed = operator((call) => {
+  const unit = durationNs(call.duration("unit", ONE_SECOND));
+  const timeColumn = call.string("timeColumn", "_time");
+  const columnName = call.string("columnName", "elapsed");
+  return (input) =>
+    eachTable(input, (table) => {
+      const times = table.column(timeColumn);
+      if (times === undefined) throw new FluxError(`column "${timeColumn}" does not exist`);
+      if (times.type !== "time") throw new FluxError(`column "${timeColumn}" is not of type time`);
+      const builder = new ColumnBuilder(columnName, "int", table.rowCount);
+      for (let row = 1; row < table.rowCount; row++) {
+        const [before, now] = [times.get(row - 1), times.get(row)];
+        if (isNull(before) || isNull(now)) builder.appendNull();
+        else builder.append(((now as Time).ns - (before as Time).ns) / unit);
+      }
+      return table.slice(Math.min(1, table.rowCount), table.rowCount).set(builder.build());
+    });
+});
+
+/** Rows whose times are moved. */
+export const timeShift = operator((call) => {
+  const shift = call.duration("duration");
+  const labels = call.strings("columns", ["_start", "_stop", "_time"]);
+  const moved = (value: Value): Value => (value instanceof Time ? new Time(BigInt.asIntN(64, value.ns + durationNs(shift))) : value);
+  return (input) =>
+    eachTable(input, (table) => {
+      let made = table;
+      let { key } = table;
+      for (const label of labels) {
+        const column = table.column(label);
+        if (column?.type !== "time") continue;
+        const inKey = key.get(label);
+        if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
+        const builder = new ColumnBuilder(label, "time", table.rowCount);
+        for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
+        made = made.set(builder.build());
+      }
+      return made.with(made.columns, key);
+    });
+});
