@@ -159,6 +159,8 @@ export class LoadedValues extends PackageValue {
 }
 
 class NativeFunction extends FluxFunction {
+  override readonly isNative = true;
+
   constructor(
     name: string,
     parameters: readonly Parameter[],

@@ -93,6 +93,9 @@ export abstract class FluxFunction {
     readonly parameters: readonly Parameter[],
   ) {}
 
+  /** Answered by the server itself. */
+  readonly isNative: boolean = false;
+
   abstract call(args: Arguments): Value;
 
   /** A caller that gives the same arguments many times: the values come in the order of `names`. */

@@ -8,12 +8,12 @@ import { FluxArray, FluxRecord, kindOf, type Value } from "../../values/value.ts
 import type { LibraryPackage } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 
-/** One table without a key; columns are sorted by their labels. */
+/** One table without a key; columns come in the order of the first record. */
 export function tableOfRecords(rows: readonly Value[]): FluxTable {
   const builder = new TableBuilder(GroupKey.NONE);
   const first = rows[0];
   if (!(first instanceof FluxRecord)) throw new FluxError("rows must be records");
-  const labels = [...first.labels()].sort((a, b) => (a < b ? -1 : 1));
+  const labels = [...first.labels()];
   for (const label of labels) builder.column(label, columnType(first.get(label)!));
   for (const row of rows) {
     if (!(row instanceof FluxRecord)) throw new FluxError("rows must be records");

@@ -167,11 +167,11 @@ export const mode = operator((call) => {
     eachTable(input, (table) => {
       const column = table.column(label);
       if (column === undefined) throw missingColumn(label);
+      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
       const found = modesOf(column);
-      const rows = Math.max(1, found.length);
       const values = found.length === 0 ? [Null.of(column.type)] : found;
-      const made = values.map((value) => oneRow(table, FluxColumn.constant(label, column.type, value, 1)));
-      return rows === 1 ? made[0]! : joined(made);
+      const made = values.map((value) => oneRow(table, FluxColumn.constant("_value", column.type, value, 1)));
+      return made.length === 1 ? made[0]! : joined(made);
     });
 });
 
@@ -205,6 +205,6 @@ function modesOf(column: FluxColumn): Value[] {
     counts.set(cell, entry);
   }
   const modes = [...counts].filter(([, { count }]) => count === most);
-  if (modes.length === counts.size && counts.size > 1) return [];
+  if (modes.length === counts.size && most === 1) return [];
   return modes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, { row }]) => column.get(row));
 }

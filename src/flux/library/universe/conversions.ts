@@ -4,7 +4,7 @@ import type { FluxColumnType } from "../../values/column-type.ts";
 import { durationNs, durationText, parseDuration, parseTime, timeText } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { displayText, floatText, stringOf } from "../../values/text.ts";
-import { Bytes, Duration, Dynamic, isNull, kindOf, Null, Time, UInt, type Value } from "../../values/value.ts";
+import { Bytes, Duration, Dynamic, FluxArray, FluxRecord, isNull, kindOf, Null, Time, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 
 const INT_TEXT = /^[+-]?\d+$/;
@@ -24,7 +24,7 @@ function badText(text: string, type: string, cause = ""): FluxError {
 }
 
 function badType(value: Value, type: string): FluxError {
-  return new FluxError(`cannot convert ${kindOf(value)} to ${type}`);
+  return new FluxError(`cannot convert ${typeText(value)} to ${type}`);
 }
 
 export function toInt(value: Value): bigint {
@@ -112,7 +112,16 @@ export function toDuration(value: Value): Duration {
   return parsed;
 }
 
+/** The type of a value as the language writes it. */
+export function typeText(value: Value): string {
+  if (value instanceof FluxArray) return `[${value.items.length === 0 ? "invalid" : typeText(value.items[0]!)}]`;
+  if (value instanceof FluxRecord) return `{${[...value.entries()].map(([label, each]) => `${label}: ${typeText(each)}`).join(", ")}}`;
+  return kindOf(value);
+}
+
 export function toText(value: Value): string {
+  // nine digits here, as recorded
+  if (value instanceof Time) return timeText(value.ns).replace(/(?:\.(\d+))?Z$/, (_, digits = "") => `.${String(digits).padEnd(9, "0")}Z`);
   const text = stringOf(value);
   if (text !== null) return text;
   if (value instanceof Bytes) {

@@ -81,7 +81,7 @@ class Pivot {
     const text = JSON.stringify(cells.map(cellText));
     const known = this.rows.get(text);
     if (known !== undefined) return known;
-    columns.forEach(({ label }, i) => this.heads.get(label)!.values.push(cells[i]!));
+    for (const [i, { label }] of columns.entries()) this.heads.get(label)!.values.push(cells[i]!);
     this.rows.set(text, this.rowCount);
     return this.rowCount++;
   }

@@ -23,6 +23,8 @@ export class FromNode extends StreamNode {
 export interface PushedState {
   /** After `group`: a window or an aggregate ends it. */
   readonly isGrouped: boolean;
+  /** After `window`: only an aggregate may follow. */
+  readonly isWindowed: boolean;
 }
 
 /** What comes out of the storage. */

@@ -32,7 +32,9 @@ export const quantile: NativeBody = (call) => {
         const at = Math.max(0, Math.ceil(q * ordered.rowCount) - 1);
         return ordered.slice(at, at + 1);
       }
-      if (column.type !== "float") throw new FluxError(`unsupported aggregate column type ${column.type}`);
+      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
+      const isNumber = column.type === "float" || (method === "estimate_tdigest" && (column.type === "int" || column.type === "uint"));
+      if (!isNumber) throw new FluxError(`unsupported aggregate column type ${column.type}`);
       const values = floatsOf(column).slice();
       const value =
         method === "exact_mean" ? exactQuantile(values.sort(), q) : new Digest(compression || COMPRESSION).addAll(values).quantile(q);

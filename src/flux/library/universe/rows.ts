@@ -1,17 +1,26 @@
 // `filter`, `map`, `reduce`: functions of rows.
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, type Tables } from "../../tables/stream.ts";
+import { eachTable, type StreamNode, type Tables } from "../../tables/stream.ts";
 import { type FluxTable, GroupKey, type KeyColumn, RowRecord } from "../../tables/table.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { collision, TableMerge } from "../merge-tables.ts";
+import type { NativeBody } from "../native-call.ts";
 import { operator } from "../operator.ts";
+import { PushedNode } from "./pushed.ts";
 
 /** Rows between two pauses. */
 const PAUSE_ROWS = 4096;
 
-export const filter = operator((call) => {
+export const filter: NativeBody = (call) => {
+  const made = plainFilter(call) as StreamNode;
+  const input = call.stream();
+  const isPushed = input instanceof PushedNode && !input.state.isGrouped && !input.state.isWindowed;
+  return isPushed ? new PushedNode("filter", [made], made.location, ([tables]) => tables!, input.state) : made;
+};
+
+const plainFilter = operator((call) => {
   const test = call.function("fn").prepare(["r"]);
   const onEmpty = call.string("onEmpty", "drop");
   if (onEmpty !== "drop" && onEmpty !== "keep") throw new FluxError(`onEmpty must be keep or drop, was ${JSON.stringify(onEmpty)}`);

@@ -18,14 +18,17 @@ export const group: NativeBody = (call) => {
   if (mode !== "by" && mode !== "except" && mode !== "") throw new FluxError(`invalid group mode: must be "by" or "except"`);
   const input = call.stream();
   const isBy = mode !== "except";
-  const isPushed = input instanceof PushedNode && !input.state.isGrouped && isBy;
+  const isPushed = input instanceof PushedNode && !input.state.isGrouped && !input.state.isWindowed && isBy;
   if (!isPushed)
     return streamOf(call, [input], ([tables]) =>
       groupTables(tables!, isBy ? (label) => columns.has(label) : (label) => !columns.has(label)),
     );
   // the storage keeps the bounds in the key
   const keep: KeepLabel = (label) => columns.has(label) || label === "_start" || label === "_stop";
-  return new PushedNode("group", [input], call.site?.location ?? null, ([tables]) => groupTables(tables!, keep), { isGrouped: true });
+  return new PushedNode("group", [input], call.site?.location ?? null, ([tables]) => groupTables(tables!, keep), {
+    isGrouped: true,
+    isWindowed: false,
+  });
 };
 
 /** Rows by the values of the columns that `keep` wants. */

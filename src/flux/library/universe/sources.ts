@@ -53,7 +53,7 @@ export const range: NativeBody = (call) => {
   if (input instanceof FromNode) {
     if (start.ns >= stop.ns) throw new FluxError("error in building plan while starting program: cannot query an empty range");
     const read = (_: readonly Tables[], run: ScriptRun) => readTables(run, input, start, stop);
-    return new PushedNode("range", [input], call.site?.location ?? null, read, { isGrouped: false }, bounds);
+    return new PushedNode("range", [input], call.site?.location ?? null, read, { isGrouped: false, isWindowed: false }, bounds);
   }
   return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => within(table, start, stop)), { bounds });
 };
@@ -100,8 +100,10 @@ function within(table: FluxTable, start: Time, stop: Time): FluxTable {
   ];
   const kept = table.take(Uint32Array.from(rows));
   const set = bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, kept.rowCount));
-  const withBounds = set.reduce((each, column) => each.set(column), kept);
-  return withBounds.with(withBounds.columns, table.key.with(...bounds));
+  const isBound = (label: string) => label === "_start" || label === "_stop";
+  const rest = kept.columns.filter(({ label }) => !isBound(label));
+  const restOfKey = table.key.columns.filter(({ label }) => !isBound(label));
+  return kept.with([...set, ...rest], new GroupKey([...bounds, ...restOfKey]));
 }
 
 export const yieldResult: NativeBody = (call) =>

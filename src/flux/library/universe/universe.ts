@@ -27,7 +27,7 @@ import { cumulativeSum, derivative, difference, elapsed, timeShift } from "./seq
 import { columns, drop, duplicate, group, keep, keys, keyValues, rename, set, sort } from "./shape.ts";
 import { limit, range, tail, union, yieldResult } from "./sources.ts";
 import { UNIVERSE_SOURCE } from "./universe-source.ts";
-import { window } from "./window.ts";
+import { arranged, window } from "./window.ts";
 
 const SCALARS: Readonly<Record<string, NativeBody>> = {
   now: (call) => call.run.now,
@@ -69,7 +69,7 @@ export const UNIVERSE: LibraryPackage = {
     ...{ rename, sample, set, sort, tail, union, unique, window, yield: yieldResult },
     ...{ fill, findColumn, findRecord, getColumn, getRecord, tableFind, pivot, quantile },
     ...{ cumulativeSum, derivative, difference, elapsed, timeShift, chandeMomentumOscillator, exponentialMovingAverage, kaufmansAMA },
-    ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty },
+    ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty, _arranged: arranged },
     _truncated: (call) => truncated(call.time("t"), call.duration("unit"), locationOfCall(call)),
     today: (call) => truncated(call.run.nowTime, new Duration(0n, DAY_NS), locationOfCall(call)),
     _abs: (call) => Math.abs(call.float("x")),

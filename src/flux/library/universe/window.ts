@@ -1,14 +1,15 @@
 // `window`: rows by windows of time.
 import { FluxColumn } from "../../tables/column.ts";
-import type { Tables, TimeBounds } from "../../tables/stream.ts";
+import { eachTable, type StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
 import type { FluxTable, KeyColumn } from "../../tables/table.ts";
 import { isZero, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
 import { Duration, isNull, Time } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
-import type { NativeCall } from "../native-call.ts";
-import { operator } from "../operator.ts";
+import type { NativeBody, NativeCall } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
+import { PushedNode } from "./pushed.ts";
 import { emptyLike } from "./shape.ts";
 import { type WindowBounds, Windows } from "./window-bounds.ts";
 
@@ -46,10 +47,47 @@ export function windowOptions(call: NativeCall): WindowOptions {
   };
 }
 
-export const window = operator((call) => {
+export const window: NativeBody = (call) => {
+  const made = plainWindow(call) as StreamNode;
+  return isPushedWindow(call, call.stream())
+    ? new PushedNode("window", [made], made.location, ([tables]) => tables!, { isGrouped: false, isWindowed: true })
+    : made;
+};
+
+const plainWindow = operator((call) => {
   const options = windowOptions(call);
   return (input) => windowed(input, options);
 });
+
+/** Whether the reference's storage computes these windows: whole ones, of series, in UTC. */
+export function isPushedWindow(call: NativeCall, input: StreamNode): boolean {
+  if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return false;
+  const [every, period] = [call.duration("every", ZERO), call.duration("period", ZERO)];
+  const isWhole = every.ns === LONGEST.ns;
+  const isDisjointWindow = isZero(period) || (period.ns === every.ns && period.months === every.months);
+  return !isWhole && isDisjointWindow && call.record("location", call.run.location).get("zone") === "UTC";
+}
+
+const REWRITTEN: readonly string[] = ["count", "sum", "mean"];
+
+/** Columns in the order in which the reference's form of `aggregateWindow` has them: it has one of its own for these functions. */
+export const arranged: NativeBody = (call) => {
+  const input = call.stream();
+  const fn = call.function("fn");
+  if (!REWRITTEN.includes(fn.name) || !fn.isNative || call.string("timeDst") !== "_time" || call.duration("every").ns === LONGEST.ns)
+    return input;
+  const isPushed = isPushedWindow(call, call.stream("source"));
+  const column = call.string("column");
+  return streamOf(call, [input], ([tables]) =>
+    eachTable(tables!, (table) => {
+      const isBound = (label: string) => isPushed && (label === "_start" || label === "_stop");
+      const [bounds, times] = [table.columns.filter(({ label }) => isBound(label)), table.columns.filter(({ label }) => label === "_time")];
+      const values = table.columns.filter(({ label }) => label === column && label !== "_time");
+      const rest = table.columns.filter((each) => !bounds.includes(each) && !times.includes(each) && !values.includes(each));
+      return table.with(isPushed ? [...bounds, ...times, ...values, ...rest] : [...times, ...rest, ...values]);
+    }),
+  );
+};
 
 export function* windowed(input: Tables, options: WindowOptions): Tables {
   if (options.windows === null) {
