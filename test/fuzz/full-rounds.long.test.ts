@@ -1,4 +1,5 @@
-// Tests that `npm test` runs with few rounds or in few states of the rows, with all of them: each in a process of its own.
+// Tests that `npm test` runs with few rounds or in few states of the rows, with all of them: each in a process of its own,
+// side by side.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -8,14 +9,18 @@ const TIMEOUT_MS = 600_000;
 /** Files, which of their tests, and how they are told to do more. */
 const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readonly<Record<string, string>>])[] = [
   ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
+  ["src/ingest/definitions/deletions.test.ts", /./, { FAULTS_EVERY: "1" }],
+  ["src/object-store", /./, { FAULTS_EVERY: "1" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
   ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
+  ["src/sql/statement-limits.test.ts", /./, { ALL_STATES: "1" }],
+  ["src/storage", /whichever call fails/, { FAULTS_EVERY: "1" }],
   ["test/contract/contract.test.ts", /random requests|bad requests/, { ROUNDS: "30", ALL_STATES: "1" }],
   ["test/sql", /in the states of the rows|kept rewrites/, { ROUNDS: "6", ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
 ];
 
-test.each(FULL)(
+test.concurrent.each(FULL)(
   "%s, tests %p, with %p",
   async (path, tests, environment) => {
     const child = Bun.spawn(

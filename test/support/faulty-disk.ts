@@ -380,14 +380,18 @@ function tornWrite(inode: Inode, offset: number, bytes: Uint8Array, below: (n: n
   return torn;
 }
 
+/** Of a scenario's calls beyond the first 30 one in so many fails; FAULTS_EVERY=1: each of them, as full-rounds.long.test.ts asks. */
+const FAULTS_EVERY = Number(process.env["FAULTS_EVERY"] ?? 3);
+const EACH_CALL_UNTIL = 30;
+
 /** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the power was cut, and
- *  at the one that a killed process leaves. Returns the number of runs. */
+ *  at the one that a killed process leaves. Returns the number of calls. */
 export async function faultLoop<T>(
   below: (n: number) => number,
   scenario: (disk: FaultyDisk) => Promise<T>,
   check: (disk: FaultyDisk, result: T, failAt: number) => Promise<void>,
 ): Promise<number> {
-  for (let failAt = 1; ; failAt++) {
+  for (let failAt = 1; ; failAt += failAt < EACH_CALL_UNTIL ? 1 : FAULTS_EVERY) {
     const disk = new FaultyDisk({ failAt, below });
     const result = await scenario(disk);
     await check(disk.afterCrash(), result, failAt);

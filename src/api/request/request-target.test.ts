@@ -1,4 +1,4 @@
-// Which Hosts are valid, and what a request's target is. What the runtime makes of bytes on a socket: test/api/access-sockets.test.ts.
+// Which Hosts are valid, and what a request's target is. What the runtime makes of bytes on a socket: test/api/access-sockets.long.test.ts.
 import { describe, expect, test } from "bun:test";
 import { isHost, RequestTargets, targetOf } from "./request-target.ts";
 
