@@ -128,7 +128,11 @@ test("a token that may not read and write the database does not reach the plugin
   const { authorizer, tokens, texts } = await tokenWorld();
   let runs = 0;
   const find = (path: string): EngineRoute | null => {
-    return path === "none" ? null : { database: "d", run: async () => (runs++, ANSWER) };
+    const run = async () => {
+      runs++;
+      return ANSWER;
+    };
+    return path === "none" ? null : { database: "d", run };
   };
   const fake = fakes({ access: new AccessControl(authorizer), tokens, engine: { find } });
   const ask = async (token: string, path = "p") => {
