@@ -10,7 +10,7 @@ const COLUMN = 36;
 /** Column of the command summaries. */
 const COMMAND_COLUMN = 26;
 /** Commands are grouped by their first word in this order; others follow. */
-const VERBS = ["query", "sql", "write", "create", "show", "update", "delete", "restore", "stop", "completions"];
+const VERBS = ["query", "sql", "write", "create", "show", "update", "delete", "restore", "stop", "test", "install", "completions"];
 
 /** The output of `tsdb --version`. */
 export function versionLine(): string {
@@ -60,8 +60,8 @@ Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 ended at once by a second
 
 /** The help of a client command. */
 export function commandHelp({ words, aliases = [], summary, notes, positionals, options }: ClientCommand): string {
-  const arguments_ = positionals.map(({ name, choices, isOptional }) => {
-    const shown = choices?.join("|") ?? name;
+  const arguments_ = positionals.map(({ name, choices, isOptional, isRepeated }) => {
+    const shown = `${choices?.join("|") ?? name}${isRepeated === true ? "..." : ""}`;
     return isOptional ? `[${shown}]` : shown;
   });
   const rows = options.map(({ name, short, value, help, default: note, env }) => {

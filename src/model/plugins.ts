@@ -17,14 +17,21 @@ export interface PluginDryRunResult {
   readonly errors: readonly string[];
 }
 
+/** A trigger whose plugin is meant. */
+export interface PluginTrigger {
+  readonly name: string;
+  /** Null: of any database, as long as there is one plugin only. */
+  readonly database: string | null;
+}
+
 /** @throws TsdbError plugin (off, no such plugin), bad_request, unknown_database, already_exists, forbidden */
 export interface PluginService {
   /** A new file; nothing happens if it exists with the same content. */
   createFile(name: string, content: string): Promise<void>;
   /** Replaces the file of the trigger of this name. */
-  updateFile(trigger: string, content: string): Promise<void>;
+  updateFile(trigger: PluginTrigger, content: string): Promise<void>;
   /** Replaces all files in the folder of the trigger of this name. */
-  updateFolder(trigger: string, files: readonly { readonly path: string; readonly content: string }[]): Promise<void>;
+  updateFolder(trigger: PluginTrigger, files: readonly { readonly path: string; readonly content: string }[]): Promise<void>;
   /** Resolves when they are installed. An error has the output of the package manager. */
   installPackages(packages: readonly string[]): Promise<void>;
   /** `location`: of a requirements file, below --plugin-dir or absolute. */

@@ -34,6 +34,8 @@ export interface SystemTablesParts {
   readonly tokens: () => SystemRow[];
   /** What triggers have logged. */
   readonly triggerLog: (databaseId: number) => SystemRow[];
+  /** Files of the plugins of all triggers. */
+  readonly pluginFiles: () => SystemRow[];
 }
 
 /** `database` null: the internal one, which shows all databases. */
@@ -101,6 +103,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
     }),
   processing_engine_trigger_arguments: ({ catalog }, database) =>
     triggersOf(catalog, database).flatMap(({ name, arguments: args }) => Object.entries(args ?? {}).map((entry) => [name, ...entry])),
+  plugin_files: ({ pluginFiles }) => pluginFiles(),
   processing_engine_logs: ({ triggerLog }, database) => (database === null ? [] : triggerLog(database.id)),
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {

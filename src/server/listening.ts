@@ -9,6 +9,7 @@ import type { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginService } from "../model/plugins.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
 import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { SpawnedWorker } from "../workers/query/spawn.ts";
@@ -34,6 +35,8 @@ export interface RequestServices {
   v2Line(): V2Line;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
+  /** Of system.plugin_files. */
+  pluginFileRows(): SystemRow[];
   receive: WriteService["receive"];
   query: QueryService["query"];
 }
@@ -61,6 +64,7 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     shared: kernel.shared,
     nodes: () => [node.info()],
     tokens: () => auth.tokenRows(),
+    pluginFiles: () => view.serving().pluginFileRows(),
     triggerLog: (databaseId) => triggerLogRows(foundation.triggerLog, databaseId),
   });
   return { foundation, http, v2, queries, maintenance: new MaintenanceClient(kernel.shared) };

@@ -5,8 +5,9 @@ import type { PluginConfig } from "../cli/flags/plugin-flags.ts";
 import type { Log } from "../cli/logger.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { PluginDryRun, PluginDryRunResult, PluginService } from "../model/plugins.ts";
+import type { PluginDryRun, PluginDryRunResult, PluginService, PluginTrigger } from "../model/plugins.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import { Precision } from "../model/time/precision.ts";
 import type { TriggerWriter, WriteResult, WriteService } from "../model/write.ts";
 import { dryRun } from "../plugins/dry-run/dry-run.ts";
@@ -132,12 +133,24 @@ export class Plugins implements PluginService {
     return this.on().files.create(name, content);
   }
 
-  updateFile(trigger: string, content: string): Promise<void> {
+  updateFile(trigger: PluginTrigger, content: string): Promise<void> {
     return this.on().files.update(this.pluginOf(trigger), content);
   }
 
-  updateFolder(trigger: string, files: readonly { readonly path: string; readonly content: string }[]): Promise<void> {
+  updateFolder(trigger: PluginTrigger, files: readonly { readonly path: string; readonly content: string }[]): Promise<void> {
     return this.on().files.updateFolder(this.pluginOf(trigger), files);
+  }
+
+  /** Of system.plugin_files: the files of all triggers. */
+  fileRows(): SystemRow[] {
+    const { plugins } = this;
+    if (plugins === null) return [];
+    return this.parts.catalog.liveTriggers().flatMap(({ name, plugin }) => {
+      const rows = plugins.files.list(plugin);
+      return rows.map(
+        (file): SystemRow => [name, file.name, file.path, BigInt(file.bytes), BigInt(Math.trunc(file.modifiedMs)) * 1_000_000n],
+      );
+    });
   }
 
   installPackages(packages: readonly string[]): Promise<void> {
@@ -176,11 +189,14 @@ export class Plugins implements PluginService {
   }
 
   /** @throws TsdbError plugin when no trigger has the name, bad_request when several do, with different plugins */
-  private pluginOf(trigger: string): string {
-    const found = new Set(this.parts.catalog.liveTriggers().flatMap(({ name, plugin }) => (name === trigger ? [plugin] : [])));
-    const [plugin, other] = found;
-    if (plugin === undefined) throw new TsdbError("plugin", `plugin not found: ${trigger}`);
-    if (other !== undefined) throw new TsdbError("bad_request", `triggers named ${trigger} of several databases have different plugins`);
+  private pluginOf({ name, database }: PluginTrigger): string {
+    const { catalog } = this.parts;
+    const isMeant = (databaseId: number) => database === null || catalog.databaseById(databaseId)?.name === database;
+    const named = catalog.liveTriggers().filter((trigger) => trigger.name === name && isMeant(trigger.databaseId));
+    const [plugin, other] = new Set(named.map((trigger) => trigger.plugin));
+    if (plugin === undefined) throw new TsdbError("plugin", `plugin not found: ${name}`);
+    if (other !== undefined)
+      throw new TsdbError("bad_request", `triggers named ${name} of several databases have different plugins; name one by db`);
     return plugin;
   }
 }

@@ -41,6 +41,7 @@ export interface QueriesParts {
   readonly nodes: SystemTablesParts["nodes"];
   readonly tokens: SystemTablesParts["tokens"];
   readonly triggerLog: SystemTablesParts["triggerLog"];
+  readonly pluginFiles: SystemTablesParts["pluginFiles"];
   readonly firstWorker: SpawnedWorker | undefined;
 }
 
@@ -64,7 +65,7 @@ export class Queries {
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
-    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens, triggerLog } = parts;
+    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens, triggerLog, pluginFiles } = parts;
     // during replay only the catalog's deletions exist
     this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
@@ -74,7 +75,8 @@ export class Queries {
       tombstonesOf: (tableId) => this.deletions.tombstonesOf(tableId),
       lastDeletionOf: (tableId) => this.deletions.lastOf(tableId),
       nowMs: () => Date.now(),
-      systemRows: (names, database) => systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, triggerLog }, names, database),
+      systemRows: (names, database) =>
+        systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, triggerLog, pluginFiles }, names, database),
       objectSource: storage.objectSource,
     });
     this.client = this.startClient(log);

@@ -15,8 +15,8 @@ import type { V2Line } from "../metadata/line.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { PluginService } from "../model/plugins.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
+import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
 import type { ReplayResult } from "../storage/wal/replay.ts";
 import { Wal } from "../storage/wal/wal.ts";
@@ -137,7 +137,7 @@ export class Serving implements RequestServices {
   readonly wal: Wal;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
-  readonly plugins: PluginService;
+  readonly plugins: Plugins;
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
@@ -174,6 +174,10 @@ export class Serving implements RequestServices {
   receive(announcedBytes: number | undefined): IncomingBody | Promise<IncomingBody> {
     const { config, catalog } = this.listening.foundation;
     return config.readOnly ? Promise.reject(catalog.refusal) : this.ingest.receive(announcedBytes);
+  }
+
+  pluginFileRows(): SystemRow[] {
+    return this.plugins.fileRows();
   }
 
   /** Ends what runs of plugins, dry runs too: their statements and writes find the server as it was. */

@@ -182,4 +182,34 @@ def process_writes(tsdb_local, table_batches, args=None):
       expect([answer.status, answer.text.slice(0, text.length)]).toEqual([status, text]);
     });
   });
+
+  test("the command line runs them, and says what a server refuses", async () => {
+    const tsdb = async (...args: string[]) => {
+      const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), ...args, "--host", server.url], {
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+      return { exit: await child.exited, out, error };
+    };
+    const wal = await tsdb("test", "wal_plugin", "w.py", "-d", "d", "--lp", "m f=1 1", "--input-arguments", "a=1,b=x y");
+    expect([wal.exit, wal.error]).toEqual([0, ""]);
+    expect(JSON.parse(wal.out)).toMatchObject({
+      log_lines: ["INFO: m [{'f': 1.0, 'time': 1}] {'a': '1', 'b': 'x y'}", expect.any(String)],
+    });
+    const schedule = await tsdb("test", "schedule_plugin", "s.py", "-d", "d", "--schedule", "every:1h", "--cache-name", "cli");
+    expect(JSON.parse(schedule.out)).toMatchObject({ trigger_time: expect.stringMatching(/:00:00Z$/), log_lines: ["INFO: 1 datetime"] });
+    const install = await tsdb("install", "package", "one", "two>=1");
+    expect([install.exit, install.error.trim()]).toEqual([
+      1,
+      "Install command failed: server responded with error [403 Forbidden]: Package installation has been disabled. Contact your administrator for more information.",
+    ]);
+    for (const wrong of [
+      ["test", "wal_plugin", "w.py", "-d", "d"],
+      ["install", "package"],
+      ["install", "package", "a", "-r", "b"],
+    ]) {
+      expect((await tsdb(...wrong)).exit).toBe(2);
+    }
+  });
 }

@@ -5,6 +5,7 @@ import type { ClientCommand } from "./command.ts";
 import { completionsCommand } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
 import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
+import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { SHELL_COMMAND } from "./shell.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
@@ -21,6 +22,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
   ...TRIGGER_COMMANDS,
+  ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,
   completionsCommand(() => CLIENT_COMMANDS),
 ];

@@ -21,6 +21,8 @@ export interface Option {
 export interface Positional {
   readonly name: string;
   readonly isOptional?: boolean;
+  /** Of the last one: any number of values. */
+  readonly isRepeated?: boolean;
   /** The allowed values. */
   readonly choices?: readonly string[];
 }
@@ -120,7 +122,8 @@ function checkPositionals(signature: Signature, found: readonly string[]): void 
   const { positionals } = signature;
   const missing = positionals.find(({ isOptional }, i) => isOptional !== true && found[i] === undefined);
   if (missing !== undefined) throw usage(signature, `${missing.name} is missing`);
-  if (found.length > positionals.length) throw usage(signature, `unexpected argument "${found[positionals.length]}"`);
+  if (found.length > positionals.length && positionals.at(-1)?.isRepeated !== true)
+    throw usage(signature, `unexpected argument "${found[positionals.length]}"`);
   positionals.forEach(({ name, choices }, i) => {
     const value = found[i];
     if (choices === undefined || value === undefined || choices.includes(value)) return;

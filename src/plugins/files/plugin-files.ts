@@ -1,6 +1,6 @@
 // The folder of plugins: finds them for triggers, and takes the files that administrators send.
 import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { ENTRY_POINTS, type PluginPayload } from "../plugin-call.ts";
@@ -110,19 +110,18 @@ export class PluginFiles {
   }
 
   /** Of a trigger's plugin; empty when it is gone. */
-  async list(filename: string): Promise<PluginFileInfo[]> {
+  list(filename: string): PluginFileInfo[] {
     const path = this.pathOf(filename);
-    const own = await stat(path).catch(() => null);
-    if (own === null) return [];
+    const own = statSync(path, { throwIfNoEntry: false });
+    if (own === undefined) return [];
     if (!own.isDirectory()) return [{ name: basename(path), path, bytes: own.size, modifiedMs: own.mtimeMs }];
-    const entries = await readdir(path, { recursive: true, withFileTypes: true });
-    const files: PluginFileInfo[] = [];
-    for (const entry of entries.filter((one) => one.isFile() && !one.name.endsWith(".pyc")).slice(0, LISTED_MAX)) {
+    const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+    const listed = entries.filter((one) => one.isFile() && !one.name.endsWith(".pyc")).slice(0, LISTED_MAX);
+    return listed.flatMap((entry) => {
       const file = join(entry.parentPath, entry.name);
-      const found = await stat(file).catch(() => null);
-      if (found !== null) files.push({ name: relative(path, file), path: file, bytes: found.size, modifiedMs: found.mtimeMs });
-    }
-    return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+      const found = statSync(file, { throwIfNoEntry: false });
+      return found === undefined ? [] : [{ name: relative(path, file), path: file, bytes: found.size, modifiedMs: found.mtimeMs }];
+    });
   }
 
   /** @throws TsdbError plugin, bad_request */
