@@ -285,7 +285,7 @@ test("another shell is refused", () => expect(() => completions("csh", CLIENT_CO
 describe("exit codes", () => {
   const OPTIONS: Readonly<Record<string, string>> = {
     ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
-    ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path },
+    ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path, lp: "m v=1" },
   };
   // completions ask no server, and the shell reads this process's own input
   const ASKING = CLIENT_COMMANDS.filter(({ words }) => !["completions", "sql"].includes(words[0]!));
