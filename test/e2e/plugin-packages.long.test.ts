@@ -1,6 +1,5 @@
 // Packages for plugins on a real server: installed from a wheel that is built here and served from loopback, into a virtual environment
 // that the server makes, and imported by a plugin. What would be an option of the package manager is refused.
-imported by a plugin. What would be an option of the package manager is refused.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
