@@ -57,6 +57,20 @@ test(`random expressions match what JavaScript's match (seed ${SEED})`, () => {
   }
 });
 
+test("compiled expressions are cached up to 64, and up to 65,536 states", () => {
+  const few = (i: number) => `a.${i}`;
+  const kept = compileRegex(few(0));
+  expect(compileRegex(few(0))).toBe(kept);
+  for (let i = 1; i <= 64; i++) compileRegex(few(i));
+  expect(compileRegex(few(0))).not.toBe(kept);
+  const many = (i: number) => `[ab]{9000}${i}`;
+  const large = compileRegex(many(0));
+  for (let i = 1; i < 7; i++) compileRegex(many(i));
+  expect(compileRegex(many(0))).toBe(large);
+  compileRegex(many(7));
+  expect(compileRegex(many(0))).not.toBe(large);
+});
+
 describe("hostile expressions", () => {
   test("nested repetitions of a long text end", () => expect(compileRegex("^(a+)+$").test(`${"a".repeat(100_000)}b`)).toBeFalse());
   test("too many states are refused", () => expect(() => compileRegex("((a{100}){100}){100}")).toThrow("too large"));

@@ -12,16 +12,29 @@ export interface TextTest {
   steps(text: string): Steps<boolean>;
 }
 
-const KEPT_MAX = 256;
+/** Compiled expressions and their states that are cached: a table takes up to 0.6 MB, a state some 80 bytes beside it. */
+const KEPT_MAX = 64;
+const KEPT_STATES_MAX = 65_536;
 const kept = new Map<string, TextTest>();
+let keptStates = 0;
 
 /** @param source checked by the parser @throws TsdbError bad_query: too large */
 export function compileRegex(source: string): TextTest {
   const known = kept.get(source);
   if (known !== undefined) return known;
-  const made = plainTest(source) ?? new Matcher(new Automaton(parseRegex(source)));
-  if (kept.size >= KEPT_MAX) kept.clear();
+  const plain = plainTest(source);
+  if (plain !== null) return keep(source, plain, 1);
+  const automaton = new Automaton(parseRegex(source));
+  return keep(source, new Matcher(automaton), automaton.states.length);
+}
+
+function keep(source: string, made: TextTest, stateCount: number): TextTest {
+  if (kept.size >= KEPT_MAX || keptStates + stateCount > KEPT_STATES_MAX) {
+    kept.clear();
+    keptStates = 0;
+  }
   kept.set(source, made);
+  keptStates += stateCount;
   return made;
 }
 
