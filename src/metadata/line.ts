@@ -6,6 +6,7 @@ import type { SecretBox } from "./access/secret-box.ts";
 import { type SessionLimits, Sessions } from "./access/sessions.ts";
 import { Authorizations } from "./resources/authorizations.ts";
 import { BucketService } from "./resources/buckets.ts";
+import { Labels } from "./resources/labels.ts";
 import { LegacyAuthorizations } from "./resources/legacy-authorizations.ts";
 import { Members } from "./resources/members.ts";
 import { Onboarding } from "./resources/onboarding.ts";
@@ -35,6 +36,7 @@ export class V2Line {
   readonly members: Members;
   readonly authorizations: Authorizations;
   readonly legacyAuthorizations: LegacyAuthorizations;
+  readonly labels: Labels;
   readonly secrets: Secrets;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -46,8 +48,9 @@ export class V2Line {
     const metadata = Metadata.open(catalog, nowMs);
     this.metadata = metadata;
     this.users = new Users(metadata);
-    this.buckets = new BucketService(metadata, onDropped);
-    this.organizations = new Organizations(metadata, this.buckets);
+    this.labels = new Labels(metadata);
+    this.buckets = new BucketService(metadata, this.labels, onDropped);
+    this.organizations = new Organizations(metadata, this.buckets, this.labels);
     this.members = new Members(metadata, this.users);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);

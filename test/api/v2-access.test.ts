@@ -16,7 +16,16 @@ async function world(): Promise<{ readonly server: LightServer; readonly world: 
   const permissions = [{ action: "read", resource: { type: "labels", orgID } }];
   const auth = (await ask(server, "POST", "/api/v2/authorizations", OPERATOR, { orgID, permissions })).body;
   const legacy = (await ask(server, "POST", "/private/legacy/authorizations", OPERATOR, { orgID, permissions, token: "v1" })).body;
-  const ids = { orgID, userID: made.user.id, otherUserID: other.id, bucketID: made.bucket.id, authID: auth.id, legacyID: legacy.id };
+  const label = (await ask(server, "POST", "/api/v2/labels", OPERATOR, { orgID, name: "l" })).body.label;
+  const ids = {
+    labelID: label.id,
+    orgID,
+    userID: made.user.id,
+    otherUserID: other.id,
+    bucketID: made.bucket.id,
+    authID: auth.id,
+    legacyID: legacy.id,
+  };
   return { server, world: ids };
 }
 

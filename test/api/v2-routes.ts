@@ -9,6 +9,7 @@ export interface World {
   readonly bucketID: string;
   readonly authID: string;
   readonly legacyID: string;
+  readonly labelID: string;
 }
 
 export interface NeededPermission {
@@ -155,6 +156,31 @@ export const V2_ROUTES: readonly RouteRow[] = [
   { method: "PATCH", route: "/api/v2/buckets/:bucketID", needs: (w) => [...bucket("read")(w), ...bucket("write")(w)], body: () => ({}) },
   { method: "DELETE", route: "/api/v2/buckets/:bucketID", needs: bucket("write"), status: 204 },
   ...members("/api/v2/buckets/:bucketID", bucketAndOrg("read"), bucketAndOrg("write")),
+  { method: "GET", route: "/api/v2/labels", needs: (w) => [read("labels", { orgID: w.orgID })], isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/labels",
+    needs: (w) => [write("labels", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, name: crypto.randomUUID() }),
+    status: 201,
+  },
+  { method: "GET", route: "/api/v2/labels/:labelID", needs: (w) => [read("labels", { orgID: w.orgID })] },
+  { method: "PATCH", route: "/api/v2/labels/:labelID", needs: (w) => [write("labels", { orgID: w.orgID })], body: () => ({}) },
+  { method: "DELETE", route: "/api/v2/labels/:labelID", needs: (w) => [write("labels", { orgID: w.orgID })], status: 204 },
+  { method: "GET", route: "/api/v2/buckets/:bucketID/labels", needs: bucket("read") },
+  {
+    method: "POST",
+    route: "/api/v2/buckets/:bucketID/labels",
+    needs: (w) => [...bucket("read")(w), ...bucket("write")(w), read("labels", { orgID: w.orgID })],
+    body: (w) => ({ labelID: w.labelID }),
+    status: 201,
+  },
+  {
+    method: "DELETE",
+    route: "/api/v2/buckets/:bucketID/labels/:labelID",
+    needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
+    status: 204,
+  },
 ];
 
 /** Routes that ask for more than permissions, tested apart. */

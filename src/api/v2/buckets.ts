@@ -10,6 +10,7 @@ import { pageLinks, readPage } from "./app/paging.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
+import { addLabelRoutes } from "./labels.ts";
 import { addMemberRoutes } from "./members.ts";
 import { parentId } from "./organizations.ts";
 import { shownBucket } from "./shown.ts";
@@ -38,7 +39,7 @@ const HEAD = "failed to unmarshal json: ";
 export const bucketRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  const shown = (bucket: Bucket) => shownBucket(bucket, []);
+  const shown = (bucket: Bucket) => shownBucket(bucket, line().labels.ofResource("buckets", bucket.id));
   const routes = new V2Routes("buckets", services)
     .get(BUCKETS, ({ principal, search }) => {
       const page = readPage(search);
@@ -78,7 +79,9 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
       await line().buckets.delete(id);
       return noContent();
     });
-  return addMemberRoutes(routes, services, { path: BUCKETS, type: "buckets", parent: (call) => parentBucket(services, call) });
+  const parent = (call: V2Call) => parentBucket(services, call);
+  addLabelRoutes(routes, services, { path: BUCKETS, param: "bucketID", type: "buckets", parent });
+  return addMemberRoutes(routes, services, { path: BUCKETS, type: "buckets", parent });
 };
 
 /** Those that the filters mean; an id goes before all others. @throws TsdbError bad_request, not_found */

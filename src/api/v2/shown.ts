@@ -3,6 +3,7 @@ import type { Permission } from "../../metadata/access/permissions.ts";
 import type { V2Line } from "../../metadata/line.ts";
 import type { Authorization } from "../../metadata/resources/authorizations.ts";
 import type { Bucket } from "../../metadata/resources/buckets.ts";
+import type { Label } from "../../metadata/resources/labels.ts";
 import type { Role } from "../../metadata/resources/members.ts";
 import type { Organization } from "../../metadata/resources/organizations.ts";
 import type { User } from "../../metadata/resources/users.ts";
@@ -38,7 +39,11 @@ export function shownOrganization({ id, name, description, createdAt, updatedAt 
   };
 }
 
-export function shownBucket(bucket: Bucket, labels: readonly object[]): object {
+export function shownLabel({ id, orgID, name, properties }: Label): object {
+  return { id, orgID, name, ...(Object.keys(properties).length === 0 ? {} : { properties }) };
+}
+
+export function shownBucket(bucket: Bucket, labels: readonly Label[]): object {
   const { id, orgID, type, description, name, rp, retentionSeconds, shardSeconds, createdAt, updatedAt } = bucket;
   const self = `/api/v2/buckets/${id}`;
   return {
@@ -56,7 +61,7 @@ export function shownBucket(bucket: Bucket, labels: readonly object[]): object {
       self,
       write: `/api/v2/write?org=${orgID}&bucket=${id}`,
     },
-    labels,
+    labels: labels.map(shownLabel),
   };
 }
 

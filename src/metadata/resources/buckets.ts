@@ -6,6 +6,7 @@ import { checkDatabaseLimit } from "../../storage/catalog/schema-limits.ts";
 import { usualShardNs } from "../store/database-rows.ts";
 import { bucketIdOf, databaseIdOf } from "../store/ids.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
+import type { Labels } from "./labels.ts";
 import { type Page, pageClause } from "./page.ts";
 import { checkRetention, checkUpdatedRetention, type Retention, secondsNs } from "./retention.ts";
 
@@ -58,6 +59,7 @@ const SYSTEM_BUCKETS = [
 export class BucketService {
   constructor(
     private readonly metadata: Metadata,
+    private readonly labels: Labels,
     /** Is told of databases that are to be dropped, when that is durable. */
     private readonly onDropped: (databaseIds: readonly number[]) => void,
   ) {}
@@ -206,6 +208,7 @@ export class BucketService {
     change.apply({ kind: "soft_delete", of: "database", id: databaseId, name: `${name}-${id}`, deletedMs, hardDeleteMs: deletedMs });
     const members = "select id from members where resourceType = 'buckets' and resourceID = ?";
     for (const member of view.all<{ id: string }>(members, id)) change.remove("member", member.id);
+    this.labels.planRemoveAll(change, "buckets", id);
     if (view.get("select id from bucketRecords where id = ?", id) !== null) change.remove("bucket", id);
     return { databaseId };
   }

@@ -3,6 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { RecordTypes } from "../store/kinds.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
 import type { BucketService } from "./buckets.ts";
+import type { Labels } from "./labels.ts";
 import { type Page, pageClause } from "./page.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
@@ -20,6 +21,7 @@ export class Organizations {
   constructor(
     private readonly metadata: Metadata,
     private readonly buckets: BucketService,
+    private readonly labels: Labels,
   ) {}
 
   get count(): number {
@@ -100,6 +102,7 @@ export class Organizations {
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }
+      for (const label of this.labels.list({ orgID: id })) this.labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
       for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);
       change.remove("organization", id);

@@ -40,6 +40,8 @@ export interface RecordTypes {
     /** argon2id; null: it has no password, and nobody can use it. */
     readonly passwordHash: string | null;
   };
+  label: { readonly orgID: string; readonly name: string; readonly properties: Readonly<Record<string, string>> };
+  label_mapping: { readonly labelID: string; readonly resourceType: ResourceType; readonly resourceID: string };
   secret: { readonly orgID: string; readonly key: string; readonly sealedValue: string };
 }
 
@@ -85,5 +87,7 @@ export const KINDS: KindTable = {
   member: { table: "members", columns: ["userID", "resourceType", "resourceID", "role"] },
   authorization: { table: "authorizations", columns: [...AUTHORIZATION, "tokenHash", "sealedToken"] },
   legacy_authorization: { table: "legacyAuthorizations", columns: [...AUTHORIZATION, "username", "passwordHash"] },
+  label: { table: "labels", columns: ["orgID", "name", "properties"] },
+  label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
 };

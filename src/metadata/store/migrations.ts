@@ -41,6 +41,15 @@ export const MIGRATIONS: readonly string[] = [
    create table secrets (
      id text primary key, orgID text not null references organizations, key text not null, sealedValue text not null, unique (orgID, key)
    ) strict;`,
+  `create table labels (
+     id text primary key, orgID text not null references organizations, name text not null, properties text not null
+   ) strict;
+   create index labelsByOrganization on labels (orgID);
+   create table labelMappings (
+     id text primary key, labelID text not null references labels, resourceType text not null, resourceID text not null,
+     unique (resourceType, resourceID, labelID)
+   ) strict;
+   create index mappingsByLabel on labelMappings (labelID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

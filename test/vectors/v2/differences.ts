@@ -40,8 +40,8 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "users / me and passwords", steps: [20], reason: "a path without an id has no password: 405" },
   {
     conversation: "orgs / what deleting an org takes with it",
-    steps: [12, 14],
-    reason: "the tokens of an organization go with it (FINDINGS 1.12)",
+    steps: [9, 12, 14],
+    reason: "labels and tokens of an organization go with it (FINDINGS 1.12)",
   },
   {
     conversation: "buckets / retention and shard group durations on create",
@@ -78,6 +78,7 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "a text that is too long is a line that cannot be parsed",
   },
   { conversation: "write / a bucket of another org by its id", steps: [5], reason: "the bucket's own organization counts (FINDINGS 1.1)" },
-  { conversation: "buckets / labels", steps: [7], reason: "buckets have no labels yet" },
+  { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
+  { conversation: "labels / names, bodies, ids", steps: [18], reason: "the organization of a label exists" },
   { conversation: "system / profiling", steps: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], reason: OTHER_RUNTIME },
 ];

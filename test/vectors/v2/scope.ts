@@ -2,7 +2,7 @@
 
 /** Groups that need no rows: they are replayed without sockets and threads. */
 export const LIGHT_GROUPS = [
-  ...(["authorizations", "buckets", "legacy_authorizations", "orgs", "secrets", "session", "setup", "system", "users"] as const),
+  ...(["authorizations", "buckets", "labels", "legacy_authorizations", "orgs", "secrets", "session", "setup", "system", "users"] as const),
 ] as const;
 
 /** Groups about rows: they are replayed against a process. */
@@ -11,10 +11,9 @@ export const FULL_GROUPS = ["write"] as const;
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
   [/^(?:\/api\/v2\/(?:delete|query)|\/write|\/query)(?:\/|$)/, "rows"],
-  [/^\/api\/v2\/labels(?:\/|$)|\/labels(?:\/|$)/, "labels"],
   [/^\/api\/v2\/dbrps(?:\/|$)/, "mappings"],
   [
-    /^\/api\/v2\/(?:tasks|checks|dashboards|variables|telegrafs|scrapers|sources|documents|templates)(?:\/|$)/,
+    /^\/api\/v2\/(?:tasks|checks|notificationEndpoints|notificationRules|dashboards|variables|telegrafs|scrapers|sources|documents|templates)(?:\/|$)/,
     "resources of scripts and pages",
   ],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
@@ -22,7 +21,7 @@ const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
 ];
 
 /** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:label|dashboard|variable|task|dbrp)\d+\.id\}\} is not bound$/;
+const NOT_BOUND = /^\{\{(?:endpoint|check|rule|scraper|telegraf|dashboard|variable|task|dbrp)\d+\.id\}\} is not bound$/;
 
 /** What a step that differs asks for and this server does not have; null = nothing, it is to be compared. */
 export function missingPart(request: string, mismatch: string): string | null {

@@ -8,6 +8,7 @@ import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
 import { authorizationRoutes } from "../authorizations.ts";
 import { bucketWriteRoutes } from "../bucket-write.ts";
 import { bucketRoutes } from "../buckets.ts";
+import { labelRoutes } from "../labels.ts";
 import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { organizationRoutes } from "../organizations.ts";
 import { passwordRoutes } from "../passwords.ts";
@@ -35,6 +36,7 @@ const ROUTES = [
   secretRoutes,
   bucketRoutes,
   bucketWriteRoutes,
+  labelRoutes,
 ];
 
 const PREFLIGHT = {

@@ -1,0 +1,120 @@
+// Labels: /api/v2/labels, and the labels of a resource below it.
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { Label } from "../../metadata/resources/labels.ts";
+import { parseId, readId } from "../../metadata/store/ids.ts";
+import type { ResourceType } from "../../metadata/store/kinds.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json, noContent } from "./app/answers.ts";
+import { JsonBodies } from "./app/params.ts";
+import { type V2Call, V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import { shownLabel } from "./shown.ts";
+
+const Properties = t.Record(t.String(), t.String());
+const LabelBody = t.Object({ orgID: t.Optional(t.String()), name: t.Optional(t.String()), properties: t.Optional(Properties) });
+const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properties: t.Optional(Properties) });
+const MappingBody = t.Object({ labelID: t.Optional(t.String()) });
+
+const LABELS = "/api/v2/labels";
+const HEAD = "failed to unmarshal json: ";
+
+export const labelRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  return new V2Routes("labels", services)
+    .get(LABELS, ({ principal, search }) => {
+      const orgID = parseId(search.get("orgID") ?? "") ?? undefined;
+      const found = line().labels.list({ orgID, name: search.get("name") });
+      const visible = found.filter((label) => principal.allows(needOf("read", label)));
+      return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
+    })
+    .post(LABELS, async ({ principal, request }) => {
+      const label = readLabel(await bodies.read(LabelBody, request));
+      principal.require({ action: "write", type: "labels", orgID: label.orgID });
+      return json(201, enveloped(await line().labels.create(label)));
+    })
+    .get(`${LABELS}/:labelID`, ({ principal, params }) => {
+      const label = line().labels.get(readId(params["labelID"]!));
+      principal.require(needOf("read", label));
+      return json(200, enveloped(label));
+    })
+    .patch(`${LABELS}/:labelID`, async ({ principal, params, request }) => {
+      const id = readId(params["labelID"]!);
+      const { name = "", properties } = await bodies.read(LabelUpdateBody, request, "");
+      principal.require(needOf("write", line().labels.get(id)));
+      const update = { ...(name === "" ? {} : { name: name.trim() }), ...(properties === undefined ? {} : { properties }) };
+      return json(200, enveloped(await line().labels.update(id, update)));
+    })
+    .delete(`${LABELS}/:labelID`, async ({ principal, params }) => {
+      const id = readId(params["labelID"]!);
+      principal.require(needOf("write", line().labels.get(id)));
+      await line().labels.delete(id);
+      return noContent();
+    });
+};
+
+/** @throws TsdbError bad_request */
+function readLabel({ orgID, name = "", properties = {} }: Static<typeof LabelBody>): Omit<Label, "id"> {
+  const id = orgID === undefined ? undefined : idIn(orgID);
+  if (name === "") throw new TsdbError("bad_request", "label name is required");
+  if (id === undefined) throw new TsdbError("bad_request", "orgID is required");
+  return { orgID: id, name: name.trim(), properties };
+}
+
+function needOf(action: "read" | "write", { id, orgID }: Label) {
+  return { action, type: "labels", id, orgID } as const;
+}
+
+function enveloped(label: Label): object {
+  return { links: { self: `${LABELS}/${label.id}` }, label: shownLabel(label) };
+}
+
+function idIn(id: string): string {
+  try {
+    return readId(id);
+  } catch (error) {
+    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
+  }
+}
+
+export interface LabelledParent {
+  /** Of the resource's list, and the name of its id in a route. */
+  readonly path: string;
+  readonly param: string;
+  readonly type: ResourceType;
+  /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
+  readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
+}
+
+/** Adds the routes of the labels of a resource. To change them one has to see the labels and may write the resource. */
+export function addLabelRoutes(routes: V2Routes, services: V2Services, { path, param, type, parent }: LabelledParent): V2Routes {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const writable = (call: V2Call): string => {
+    const { id, orgID } = parent(call);
+    call.principal.require({ action: "write", type, id, orgID });
+    return id;
+  };
+  return routes
+    .get(`${path}/:${param}/labels`, (call) => {
+      const found = line().labels.ofResource(type, parent(call).id);
+      const visible = found.filter((label) => call.principal.allows(needOf("read", label)));
+      return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
+    })
+    .post(`${path}/:${param}/labels`, async (call) => {
+      parent(call);
+      const { labelID } = await bodies.read(MappingBody, call.request);
+      if (labelID === undefined) throw new TsdbError("bad_request", "label id is required");
+      const label = line().labels.get(idIn(labelID));
+      const resourceID = writable(call);
+      call.principal.require(needOf("read", label));
+      return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID })));
+    })
+    .delete(`${path}/:${param}/labels/:labelID`, async (call) => {
+      parent(call);
+      const labelID = readId(call.params["labelID"]!);
+      const resourceID = writable(call);
+      await line().labels.remove({ labelID, resourceType: type, resourceID });
+      return noContent();
+    });
+}
