@@ -177,8 +177,11 @@ export interface TypeNote extends Clock {
 }
 
 /** Copies the type information of a value. */
+const NO_NOTE: TypeNote = {};
+
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
-  const { arrow, depth, mark } = value;
+  const { kind, arrow, depth, mark } = value;
+  if (kind !== "time" && kind !== "coarse" && arrow === undefined && depth === undefined && mark === undefined) return NO_NOTE;
   return {
     ...clockOf([value]),
     ...(arrow === undefined ? {} : { arrow }),

@@ -41,16 +41,23 @@ export type Narrowable = ReadonlyMap<ScanUse, "always" | "unless null" | "to new
 /** The results of WITH entries. */
 export type CteMap = CteScope<Derived>;
 
-export interface Resolved extends TypeNote {
+export interface Resolved {
   /** The names without a schema prefix. */
   readonly names: string[];
+  readonly value: ResolvedValue;
+  readonly found: boolean;
+}
+
+/** The properties of a column that are properties of an expression too. */
+export interface ResolvedValue extends TypeNote {
   readonly kind: Kind;
   readonly source?: ColumnSource;
   readonly isOptional?: boolean;
   readonly numbers?: ScanUse;
   readonly times?: () => TimeRange;
-  readonly found: boolean;
 }
+
+const UNKNOWN: ResolvedValue = { kind: "unknown" };
 
 /** The times of a scan's rows: those of its table, restricted by conditions. */
 export function timesOfScan({ range, times = range }: ScanUse): TimeRange {
@@ -76,7 +83,7 @@ export class Scope {
       const found = scope.lookUp(names);
       if (found !== null) return found;
     }
-    return { names, kind: "unknown", found: false };
+    return { names, value: UNKNOWN, found: false };
   }
 
   /** Functions in FROM have no schema: `iox.cpu.usage` and `public.iox.cpu.usage` become `cpu.usage` if cpu is in scope. */
@@ -102,24 +109,34 @@ export class Scope {
       const relation = this.relations.find(({ alias }) => alias === first);
       if (relation !== undefined) {
         const column = columnOf(relation, second);
-        if (column === undefined) return { names, kind: "unknown", found: true };
-        return names.length === 2 ? describe(names, column) : { names, kind: "unknown", found: true };
+        if (column === undefined) return { names, value: UNKNOWN, found: true };
+        return names.length === 2 ? { names, value: resolvedValue(column), found: true } : { names, value: UNKNOWN, found: true };
       }
     }
     for (const relation of this.relations) {
       const column = columnOf(relation, first!);
-      if (column !== undefined) return names.length === 1 ? describe(names, column) : { names, kind: "unknown", found: true };
+      if (column !== undefined)
+        return names.length === 1 ? { names, value: resolvedValue(column), found: true } : { names, value: UNKNOWN, found: true };
     }
     const alias = this.aliases.get(first!);
-    if (alias !== undefined) return names.length === 1 ? { names, ...alias, found: true } : { names, kind: "unknown", found: true };
+    if (alias !== undefined) return names.length === 1 ? { names, value: alias, found: true } : { names, value: UNKNOWN, found: true };
     // an unknown relation may contain it: do not search outer queries
-    if (this.relations.some(({ columns }) => columns === null)) return { names, kind: "unknown", found: true };
+    if (this.relations.some(({ columns }) => columns === null)) return { names, value: UNKNOWN, found: true };
     return null;
   }
 }
 
-function describe(names: string[], { name: _, isWide: __, isPresent: ___, ...column }: OutputColumn): Resolved {
-  return { names, ...column, found: true };
+const values = new WeakMap<OutputColumn, ResolvedValue>();
+
+/** Created once per column: a statement resolves its columns many times. */
+function resolvedValue(column: OutputColumn): ResolvedValue {
+  let value = values.get(column);
+  if (value === undefined) {
+    const { name: _, isWide: __, isPresent: ___, ...rest } = column;
+    value = rest;
+    values.set(column, value);
+  }
+  return value;
 }
 
 /** Columns of wide relations by name, the first of each name. */

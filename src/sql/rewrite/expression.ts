@@ -33,8 +33,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
         if (SESSION_NAMES.has(node.column_names[0]!)) throw noField(node.column_names[0]!);
       }
       const ref: Expression = { ...node, column_names: resolved.names };
-      const { names: _, found: __, ...known } = resolved;
-      return { node: ref, ...known };
+      return { node: ref, ...resolved.value };
     }
     case "CONSTANT":
       return typedConstant(node);

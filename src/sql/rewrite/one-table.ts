@@ -128,7 +128,7 @@ export class OneTable {
   /** The table's column denoted by an expression; null for anything else. */
   column(node: Expression): ColumnDef | null {
     if (node.class !== "COLUMN_REF") return null;
-    const { source } = this.resolve(node.column_names);
+    const { source } = this.resolve(node.column_names).value;
     return source?.scan === this.rows ? this.rows.defs[source.index]! : null;
   }
 
