@@ -15,7 +15,7 @@ import { endWithThisProcess, plainEnvironment } from "./support/server.ts";
 const ROOT = join(import.meta.dir, "..");
 const TIMEOUT_MS = 300_000;
 const READY_MS = 60_000;
-const PORTS = [8086, 8181, 8182, 8183, 8443];
+const PORTS = [8086, 8181, 8182, 8183, 8282, 8443];
 
 /** npm of a machine without a network, curl that takes an error of the server for one, and the program without npm's half second. */
 const SHIMS = `set -e -o pipefail
@@ -141,7 +141,7 @@ test(
     try {
       const banners: string[] = [];
       for (const block of BLOCKS.filter(({ run }) => run === "server")) banners.push(await newcomer.serve(block));
-      expect(banners.length).toBe(2);
+      expect(banners.length).toBe(3);
       const run = BLOCKS.filter((block) => (isShell(block) || block.language === "js") && isRun(block));
       const printed = await newcomer.run(run);
       const shown = (part: string) => printed.get(BLOCKS.find(({ text }) => text.includes(part))!.line);

@@ -83,7 +83,7 @@ export class Foundation {
   /** Locks the data folder and reads catalog and manifest. @throws TsdbError config, io, corrupt_file; nothing is held then */
   static async open(config: ServeConfig, logs: Logs, metrics: Metrics, { onSpace, onFailure }: StorageEvents): Promise<Foundation> {
     const dataFolder = resolve(config.dataDir);
-    const paths = localPaths(dataFolder, config.nodeId);
+    const paths = pathsOf(config, dataFolder);
     const storage = await openStorage(config, {
       ...{ dataFolder, paths },
       onSpace: (problem) => {
@@ -132,6 +132,13 @@ export class Foundation {
     await this.storage.space.close();
     this.storage.release();
   }
+}
+
+/** With data in memory the log is on disk only for triggers, which read it, and for the life of the process. */
+function pathsOf({ objectStore, plugins, nodeId }: ServeConfig, dataFolder: string): LocalPaths {
+  const paths = localPaths(dataFolder, nodeId);
+  const isTemporary = objectStore === "memory" && plugins !== null;
+  return isTemporary ? { ...paths, wal: `${paths.temporary}/log-${process.pid}` } : paths;
 }
 
 async function openFolder(

@@ -10,6 +10,7 @@ import { NullDisk } from "../disk/null-disk.ts";
 import { tightenFolder } from "../disk/private-files.ts";
 import { ReadOnlyDisk } from "../disk/read-only-disk.ts";
 import { DiskSpace } from "../disk/space.ts";
+import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { FileObjectStore } from "../object-store/file-object-store.ts";
 import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
@@ -32,6 +33,13 @@ export interface Storage {
   release(): void;
 }
 
+/** Of a log below the temporary folder, without what a process of the same number has left there. */
+function temporaryLogDisk({ wal, temporary }: LocalPaths): Disk {
+  assert(wal.startsWith(`${temporary}/`), `${wal} is the log of a server that keeps its data`);
+  for (const path of [wal, `${wal}.newest`]) rmSync(path, { recursive: true, force: true });
+  return new NodeDisk();
+}
+
 /** Creates the folders and takes the lock. @throws TsdbError config if the folder cannot be used */
 export async function openStorage(
   config: ServeConfig,
@@ -39,11 +47,12 @@ export async function openStorage(
 ): Promise<Storage> {
   if (config.objectStore === "memory") {
     const store = new MemoryObjectStore();
-    const walDisk = new NullDisk();
+    const space = new NullDisk();
     makeFolder(paths.temporary);
+    const walDisk = config.plugins === null ? space : temporaryLogDisk(paths);
     return {
       ...{ store, walDisk, tempDir: paths.temporary },
-      space: new DiskSpace(walDisk, { path: "", reserveBytes: 0, folder: dataFolder }),
+      space: new DiskSpace(space, { path: "", reserveBytes: 0, folder: dataFolder }),
       objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
       warnings: [],
       release: () => rmSync(paths.temporary, { recursive: true, force: true }),

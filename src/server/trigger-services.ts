@@ -1,7 +1,5 @@
 // Triggers of one server, put together: the engine that runs them, what users change, and how they hold on to the log.
-import type { ServeConfig } from "../cli/serve-config.ts";
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { type EngineService, TRIGGER_KINDS, type TriggerService } from "../model/triggers.ts";
 import type { TriggerWriter } from "../model/write.ts";
@@ -48,7 +46,7 @@ export class Triggers {
     const { config, catalog, kernel, paths } = foundation;
     this.feed = new LogThreadClient(kernel.shared, paths.wal);
     this.service = new NamedTriggers({
-      ...{ catalog, kinds: kindsOf(config), nowMs: () => Date.now() },
+      ...{ catalog, kinds: config.plugins?.triggerKinds ?? new Set(TRIGGER_KINDS), nowMs: () => Date.now() },
       runtime: runtime ?? NO_PLUGINS,
       isExecuting: (id) => this.engine?.isExecuting(id) ?? false,
       durableSequence: () => wal.durableSequence,
@@ -86,7 +84,7 @@ export class Triggers {
     const { storage } = this.parts.foundation;
     if (engine === null) return flushed;
     return cutThrough(flushed, {
-      ...{ engine, wal: this.parts.wal, bytesMax: LIMITS.triggerLogBytesDefault },
+      ...{ engine, wal: this.parts.wal, bytesMax: this.parts.foundation.config.plugins?.triggerLogBytesMax ?? 0 },
       isDiskFull: () => storage.space.problem !== null,
     });
   }
@@ -108,10 +106,6 @@ export class Triggers {
       onRunning: (triggerIds) => this.feed.keepOnly(triggerIds),
     });
   }
-}
-
-function kindsOf(_config: ServeConfig): ReadonlySet<(typeof TRIGGER_KINDS)[number]> {
-  return new Set(TRIGGER_KINDS);
 }
 
 /** Of system.processing_engine_logs. */

@@ -240,6 +240,28 @@ describe("what cannot be", () => {
   });
 });
 
+test("kinds of triggers that a server does not take; and triggers where data is in memory", async () => {
+  const flags = ["--plugin-dir", folder, "--object-store", "memory", "--restrict-plugin-triggers-to", "wal,request"];
+  await using other = await TestServer.start({ flags });
+  const before = server;
+  server = other;
+  try {
+    await write("x", "m v=1i 1");
+    expect(await create("x", "t", "every:1s", "tick.py")).toEqual({
+      ...{ status: 400, text: "invalid request: server is configured to reject schedule plugin triggers" },
+    });
+    expect((await create("x", "all", "table:m", "count.py")).status).toBe(200);
+    await write("x", "m v=2i 2");
+    const counted = await until(
+      () => rows("x", "SELECT of, rows FROM counts"),
+      (found) => found.length > 0,
+    );
+    expect(counted).toEqual([{ of: "m", rows: 1 }]);
+  } finally {
+    server = before;
+  }
+});
+
 test("a server that is killed again and again loses no row", async () => {
   await write("k", "m,k=a v=0i 1");
   await create("k", "copy", "table:m", "copy.py");

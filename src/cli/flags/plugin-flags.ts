@@ -1,4 +1,6 @@
 // The flags of plugins: where they are, which Python runs them, and what they may take.
+import { LIMITS } from "../../model/limits.ts";
+import { TRIGGER_KINDS, type TriggerKind } from "../../model/triggers.ts";
 import { PACKAGE_MANAGERS, type PackageManagerName } from "../../plugins/packages/package-manager.ts";
 import type { Flag } from "../flag.ts";
 import { showBytes } from "../units.ts";
@@ -64,6 +66,22 @@ export const PLUGIN_FLAGS = [
     aliases: ["INFLUXDB3_ASYNC_TRIGGER_CONCURRENCY_LIMIT"],
   },
   {
+    name: "restrict-plugin-triggers-to",
+    group: "Plugins",
+    value: "KINDS",
+    help: "Kinds of triggers that can be made, separated by commas: wal, schedule, request.",
+    default: null,
+    defaultNote: "all",
+    aliases: ["INFLUXDB3_RESTRICT_PLUGIN_TRIGGERS_TO"],
+  },
+  {
+    name: "trigger-log-limit",
+    group: "Plugins",
+    value: "SIZE",
+    help: "Log that is kept for triggers which are behind with its rows; beyond it rows are passed over.",
+    default: showBytes(LIMITS.triggerLogBytesDefault),
+  },
+  {
     name: "plugin-mem-limit",
     group: "Plugins",
     value: "SIZE",
@@ -92,6 +110,10 @@ export interface PluginConfig {
   /** With a slash at its end. */
   readonly repository: string;
   readonly asyncRunsMax: number;
+  /** Kinds of triggers that can be made. */
+  readonly triggerKinds: ReadonlySet<TriggerKind>;
+  /** Log that is kept for triggers alone. */
+  readonly triggerLogBytesMax: number;
   readonly memoryBytesMax: number;
   /** 0 = no limit. */
   readonly timeMsMax: number;
@@ -106,7 +128,8 @@ interface PluginFlagReader {
   oneOf<T extends string>(name: PluginFlagName, values: readonly T[]): T;
   matching(name: PluginFlagName, pattern: RegExp, wanted: string): string;
   count(name: PluginFlagName, bounds: { max: number; absent: number }): number;
-  bytes(name: PluginFlagName, bounds: { min: number; max: number; absent: number }): number;
+  someOf<T extends string>(name: PluginFlagName, values: readonly T[]): T[];
+  bytes(name: PluginFlagName, bounds: { min: number; max: number; absent?: number }): number;
   durationMs(name: PluginFlagName, bounds: { min: number; max: number }): number;
 }
 
@@ -114,12 +137,15 @@ interface PluginFlagReader {
 export function readPlugins(read: PluginFlagReader): PluginConfig | null {
   const address = read.matching("plugin-repo", /^https?:\/\/[^\s?#]+$/, "an address that begins with http:// or https://");
   const absent = Math.max(MEMORY_BYTES_MIN, Math.min(MEMORY_BYTES_DEFAULT, Math.floor(read.memoryBytes / 4)));
+  const kinds = read.someOf("restrict-plugin-triggers-to", TRIGGER_KINDS);
   const config = {
     python: read.optional("python"),
     virtualEnv: read.optional("virtual-env-location"),
     packageManager: read.oneOf("package-manager", PACKAGE_MANAGERS),
     repository: address.endsWith("/") ? address : `${address}/`,
     asyncRunsMax: read.count("async-trigger-concurrency-limit", { max: ASYNC_RUNS_MAX, absent: ASYNC_RUNS_DEFAULT }),
+    triggerKinds: new Set(kinds.length === 0 ? TRIGGER_KINDS : kinds),
+    triggerLogBytesMax: read.bytes("trigger-log-limit", { min: 0, max: Number.MAX_SAFE_INTEGER }),
     memoryBytesMax: read.bytes("plugin-mem-limit", { min: MEMORY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER, absent }),
     timeMsMax: read.durationMs("plugin-time-limit", { min: 0, max: DAY_MS }),
   };
