@@ -50,6 +50,8 @@ export class V2Line {
     this.users = new Users(metadata);
     this.labels = new Labels(metadata);
     this.buckets = new BucketService(metadata, this.labels, onDropped);
+    // what cannot be removed now, on a full disk, is removed with the next one
+    metadata.onDatabasesGone(() => void this.buckets.forgetDropped().catch(() => {}));
     this.organizations = new Organizations(metadata, this.buckets, this.labels);
     this.members = new Members(metadata, this.users);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);

@@ -13,7 +13,7 @@ import { receiveBody } from "../shared/write.ts";
 import { noContent } from "./app/answers.ts";
 import { errorAnswer } from "./app/errors.ts";
 import type { SearchParams } from "./app/params.ts";
-import { type V2Call, V2Routes } from "./app/route.ts";
+import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { faultMessage, lineFault, measurementOf } from "./line-fault.ts";
 
@@ -35,10 +35,12 @@ const TYPE_NAMES: Readonly<Record<string, string>> = { "field::uinteger": "unsig
 
 export const bucketWriteRoutes = (services: V2Services): V2Routes => {
   const reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
+  const targets = new WriteTargets();
   return new V2Routes("bucket-write", services).post("/api/v2/write", async (call) => {
     let body: IncomingBody | undefined;
     try {
-      const { bucket, unit } = targetOf(services.line(), call);
+      const { bucket, unit } = targets.get(services.line(), call.search);
+      requireWrite(call.principal, bucket);
       body = await receiveBody(services.write, reader, call.request);
       const bytes = body.byteCount;
       const { id, name } = bucket;
@@ -57,15 +59,39 @@ export const bucketWriteRoutes = (services: V2Services): V2Routes => {
   });
 };
 
-/** @throws TsdbError bad_request, not_found, forbidden */
-function targetOf(line: V2Line, { principal, search }: V2Call): { readonly bucket: Bucket; readonly unit: Unit } {
+interface WriteTarget {
+  readonly bucket: Bucket;
+  readonly unit: Unit;
+}
+
+const TARGETS_MAX = 1000;
+
+/** Where a body goes. Clients send the same few query strings: what was found for one is kept until a record or a database changes. */
+class WriteTargets {
+  private readonly known = new Map<string, WriteTarget>();
+  private version = -1;
+
+  /** @throws TsdbError bad_request, not_found */
+  get(line: V2Line, search: SearchParams): WriteTarget {
+    const { version } = line.metadata;
+    if (version !== this.version || this.known.size >= TARGETS_MAX) {
+      this.known.clear();
+      this.version = version;
+    }
+    const found = this.known.get(search.text) ?? targetOf(line, search);
+    this.known.set(search.text, found);
+    return found;
+  }
+}
+
+/** @throws TsdbError bad_request, not_found */
+function targetOf(line: V2Line, search: SearchParams): WriteTarget {
   const name = search.get("precision") ?? "ns";
   if (!Object.hasOwn(UNITS, name)) {
     throw new TsdbError("bad_request", "invalid precision; valid precision units are ns, us, ms, and s");
   }
   const organization = organizationOf(line, search);
   const bucket = bucketOf(line, organization, search);
-  requireWrite(principal, bucket);
   return { bucket, unit: UNITS[name]! };
 }
 

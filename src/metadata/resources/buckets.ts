@@ -178,6 +178,22 @@ export class BucketService {
     if (databaseIds.length > 0) this.onDropped(databaseIds);
   }
 
+  /** Removes what is left of buckets whose databases port 8181 has dropped. */
+  forgetDropped(): Promise<void> {
+    return this.metadata.change((change) => {
+      const { view } = this.metadata;
+      const isGone = "not in (select id from databases)";
+      for (const [kind, table] of [
+        ["member", "members"],
+        ["label_mapping", "labelMappings"],
+      ] as const) {
+        const rows = view.all<{ id: string }>(`select id from ${table} where resourceType = 'buckets' and resourceID ${isGone}`);
+        for (const { id } of rows) change.remove(kind, id);
+      }
+      for (const { id } of view.all<{ id: string }>(`select id from bucketRecords where id ${isGone}`)) change.remove("bucket", id);
+    });
+  }
+
   /** @throws TsdbError bad_request, unprocessable */
   private newName({ orgID, type }: Bucket, name: string): string {
     if (type === "system") throw new TsdbError("bad_request", "system buckets cannot be renamed");

@@ -4,6 +4,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
 import { Catalog } from "../../storage/catalog/catalog.ts";
+import { SecretBox } from "../access/secret-box.ts";
+import { V2Line } from "../line.ts";
 import { bucketIdOf, databaseIdOf, nextId, parseId, readId } from "./ids.ts";
 import { Metadata } from "./metadata.ts";
 import { migrate } from "./migrations.ts";
@@ -100,6 +102,33 @@ test("records of a newer server are not read over", async () => {
   const { catalog } = await opened();
   catalog.apply([{ kind: "put_record", of: "hologram", id: "00000000000000aa", value: {} }]);
   expect(() => Metadata.open(catalog, () => NOW_MS)).toThrow(/"hologram".*newer/);
+});
+
+test("what is left of a bucket goes with its database", async () => {
+  const { catalog } = await opened();
+  const options = { sessions: { lengthMs: 1, renewMs: null }, box: SecretBox.random(), keepsHashesOnly: true };
+  const line = new V2Line(catalog, { ...options, nowMs: () => NOW_MS, onDropped: () => {} });
+  const user = await line.users.create({ name: "ann", status: "active", oauthID: "" });
+  const org = await line.organizations.create({ name: "o", description: "", ownerID: user.id });
+  const bucket = await line.buckets.create({
+    ...{ orgID: org.id, name: "b", description: "d", rp: "" },
+    retention: { everySeconds: 0, shardSeconds: null },
+  });
+  const label = await line.labels.create({ orgID: org.id, name: "l", properties: {} });
+  await line.labels.add({ labelID: label.id, resourceType: "buckets", resourceID: bucket.id });
+  await line.members.add({ userID: user.id, resourceType: "buckets", resourceID: bucket.id, role: "member" });
+  const databaseId = databaseIdOf(bucket.id)!;
+  // as port 8181 deletes it: restored, it has everything again
+  catalog.apply([{ kind: "soft_delete", of: "database", id: databaseId, name: "b-gone", deletedMs: 1, hardDeleteMs: null }]);
+  expect(line.buckets.find(bucket.id)).toBeNull();
+  catalog.apply([{ kind: "restore", of: "database", id: databaseId, name: "b" }]);
+  expect(line.buckets.get(bucket.id).description).toBe("d");
+  catalog.apply([{ kind: "soft_delete", of: "database", id: databaseId, name: "b-gone", deletedMs: 1, hardDeleteMs: 1 }]);
+  catalog.apply([{ kind: "drop", of: "database", id: databaseId }]);
+  await new Promise((resolve) => setImmediate(resolve));
+  const left = ["bucket", "label_mapping", "member"].map((kind) => [...catalog.records.ofKind(kind).values()]);
+  // the owner of the organization, and its two system buckets
+  expect(left.map((records) => records.length)).toEqual([2, 0, 1]);
 });
 
 test("the view follows the databases of port 8181", async () => {

@@ -28,6 +28,7 @@ export interface Change {
 export class Metadata {
   readonly view = new MetadataView();
   private changes = 0;
+  private databasesGone: () => void = () => {};
 
   private constructor(
     readonly catalog: Catalog,
@@ -40,6 +41,11 @@ export class Metadata {
     inFile("the catalog's records", () => metadata.view.transaction(() => metadata.build()));
     catalog.onDatabaseChanges((ids) => metadata.followDatabases(ids));
     return metadata;
+  }
+
+  /** Called in a turn of its own after databases were dropped. One at a time. */
+  onDatabasesGone(listener: () => void): void {
+    this.databasesGone = listener;
   }
 
   /** Grows with every change: what was made of an older one may be wrong. */
@@ -113,8 +119,8 @@ export class Metadata {
     const { view, catalog } = this;
     this.changes += 1;
     for (const row of databaseRows(catalog, databaseIds)) putDatabase(view, row);
-    for (const databaseId of databaseIds) {
-      if (catalog.databaseById(databaseId) === undefined) view.run("delete from databases where id = ?", bucketIdOf(databaseId));
-    }
+    const gone = [...databaseIds].filter((databaseId) => catalog.databaseById(databaseId) === undefined);
+    for (const databaseId of gone) view.run("delete from databases where id = ?", bucketIdOf(databaseId));
+    if (gone.length > 0) setImmediate(() => this.databasesGone());
   }
 }

@@ -10,28 +10,21 @@ import { shownMember } from "../../request/json-body.ts";
 /** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
 export const JSON_BYTES_MAX = 1 << 20;
 
-/** The first value of each parameter, and all of those that repeat. @throws TsdbError bad_request for a broken percent-encoding */
+/** The parameters of a query string, read when the first one is asked for. Each method throws TsdbError bad_request for a broken
+ *  percent-encoding. */
 export class SearchParams {
-  private readonly values = new Map<string, string[]>();
+  private values: Map<string, string[]> | undefined;
 
-  constructor(search: string) {
-    for (const pair of search.split("&")) {
-      if (pair === "") continue;
-      const equals = pair.indexOf("=");
-      const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
-      const all = this.values.get(name) ?? [];
-      all.push(decoded(equals < 0 ? "" : pair.slice(equals + 1)));
-      this.values.set(name, all);
-    }
-  }
+  constructor(readonly text: string) {}
 
-  /** Undefined where it is absent or empty: clients send empty ones for those that they do not mean. */
+  /** The first value. Undefined where it is absent or empty: clients send empty ones for those that they do not mean. */
   get(name: string): string | undefined {
-    const [first] = this.values.get(name) ?? [];
+    const [first] = this.all(name);
     return first === "" ? undefined : first;
   }
 
   all(name: string): readonly string[] {
+    this.values ??= parsed(this.text);
     return this.values.get(name) ?? [];
   }
 
@@ -40,6 +33,19 @@ export class SearchParams {
     const text = this.get(name);
     return text === undefined ? undefined : readId(text);
   }
+}
+
+function parsed(search: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const pair of search.split("&")) {
+    if (pair === "") continue;
+    const equals = pair.indexOf("=");
+    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+    const all = values.get(name) ?? [];
+    all.push(decoded(equals < 0 ? "" : pair.slice(equals + 1)));
+    values.set(name, all);
+  }
+  return values;
 }
 
 function decoded(encoded: string): string {
