@@ -27,10 +27,11 @@ Commands
 ${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS)
   .map(({ words, aliases = [], summary }) => row([words.join(" "), ...aliases].join(", "), summary))
   .join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
-tsdb <command> --help says more. Flags win over environment variables, these over tsdb.toml (--config FILE, TSDB_CONFIG).
-Exit codes: 0 all was done, 1 a statement or request failed, 2 the command line is wrong.
+tsdb <command> --help prints details. Flags take precedence over environment variables,
+and these over tsdb.toml (--config FILE, TSDB_CONFIG).
+Exit codes: 0 success, 1 a statement or request failed, 2 the command line is invalid.
 
-Try it
+Example
   tsdb serve
   export TSDB_AUTH_TOKEN=$(tsdb create token --admin --format json | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
   tsdb write -d demo 'cpu,host=a usage=0.5'
@@ -47,13 +48,13 @@ export function serveHelp(): string {
   });
   return `Usage: tsdb serve [flags]
 
-Takes line protocol at /api/v3/write_lp, /api/v2/write and /write, and answers SQL at /api/v3/query_sql.
+Accepts line protocol at /api/v3/write_lp, /api/v2/write and /write, and SQL at /api/v3/query_sql.
 
 ${groups.join("\n")}
 Sizes are bytes, 512kb, 10MiB or 20% of the memory. Durations are 100ms, 10s, 5m or 1h30m.
 A flag without a value is a switch; --flag=false turns it off.
-Each flag is also an environment variable: --http-bind is ${environmentName("http-bind")}. Flags win.
-Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 ended at once by a second one,
+Each flag is also an environment variable: --http-bind is ${environmentName("http-bind")}. Flags take precedence.
+Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 terminated by a second one,
 1 the log or the catalog failed, 2 cannot start.
 `;
 }

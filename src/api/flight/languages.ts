@@ -39,8 +39,9 @@ function tsdbqlRequest({ language, database, statement, params }: LanguageStatem
   const json = jsonOf(params);
   const [only, ...others] = parseQuery(statement, parseParams(json));
   if (only === undefined || others.length > 0) throw new TsdbError("bad_query", "must provide only one InfluxQl statement per query");
-  const touched = requiredPermissions(only.statement, { database, retentionPolicy: null, policies: null });
-  const isHere = touched !== "admin" && touched.length > 0 && touched.every((each) => each.action === "read" && each.database === database);
+  const required = requiredPermissions(only.statement, { database, retentionPolicy: null, policies: null });
+  const isHere =
+    required !== "admin" && required.length > 0 && required.every((each) => each.action === "read" && each.database === database);
   if (!isHere) throw new TsdbError("bad_query", "only statements that read the ticket's database can be asked here; others go to /query");
   const tsdbql = { retentionPolicy: null, nowNs: BigInt(Date.now()) * NS_PER_MS, params: json, answer: null };
   return { database, statement, params: {}, format: "flight", queryType: language, tsdbql, signal };

@@ -126,12 +126,12 @@ function readablePolicies(services: AppServices, caller: ProvenCaller, access: P
 /** The policy rules of the databases that the statement names, where set. @throws TsdbError forbidden */
 function checkAccess(context: StatementContext, access: PolicyAccess, statement: Statement): Readonly<Record<string, PolicyRules>> {
   const { caller, policies } = context;
-  const touched = requiredPermissions(statement, context);
-  if (touched === "admin") {
+  const required = requiredPermissions(statement, context);
+  if (required === "admin") {
     caller.requireAdmin();
     return {};
   }
-  for (const { database, action } of touched) access.require(database, action);
-  const rules = new Map(touched.map(({ named }) => [named, policies?.rules(named) ?? null]));
+  for (const { database, action } of required) access.require(database, action);
+  const rules = new Map(required.map(({ named }) => [named, policies?.rules(named) ?? null]));
   return Object.fromEntries([...rules].filter((entry): entry is [string, PolicyRules] => entry[1] !== null));
 }

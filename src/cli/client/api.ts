@@ -18,7 +18,12 @@ export const CONNECTION: readonly Option[] = [
     help: "Token to send.",
     env: ["TSDB_AUTH_TOKEN", "TSDB_TOKEN", "INFLUXDB3_AUTH_TOKEN"],
   },
-  { name: "tls-ca", value: "FILE", help: "Certificate (PEM) to trust beside the system's.", env: ["TSDB_TLS_CA", "INFLUXDB3_TLS_CA"] },
+  {
+    name: "tls-ca",
+    value: "FILE",
+    help: "Certificate (PEM) to trust in addition to the system's.",
+    env: ["TSDB_TLS_CA", "INFLUXDB3_TLS_CA"],
+  },
   {
     name: "tls-no-verify",
     value: null,

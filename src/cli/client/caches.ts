@@ -10,7 +10,13 @@ import type { Input, Option } from "./options.ts";
 const LAST = "/api/v3/configure/last_cache";
 const DISTINCT = "/api/v3/configure/distinct_cache";
 const TABLE: Option = { name: "table", short: "t", value: "NAME", help: "Table." };
-const NODES: Option = { name: "node-spec", short: "n", value: "SPEC", help: "Servers that keep it: all, or nodes:a,b.", default: "all" };
+const NODES: Option = {
+  name: "node-spec",
+  short: "n",
+  value: "SPEC",
+  help: "Servers that maintain it: all, or nodes:a,b.",
+  default: "all",
+};
 const SECOND_NS = 1_000_000_000n;
 
 /** Undefined if not given. @throws TsdbError config */
@@ -61,7 +67,7 @@ async function create(
 function deletion(kind: "last" | "distinct", path: string): ClientCommand {
   return {
     words: ["delete", `${kind}_cache`],
-    summary: `Delete a ${kind}-value cache; rows stay as they are.`,
+    summary: `Delete a ${kind}-value cache; the table's rows are kept.`,
     positionals: [{ name: "NAME" }],
     options: [DATABASE, TABLE, YES, ...CONNECTION],
     verb: "Delete",
@@ -88,12 +94,12 @@ export const CACHE_COMMANDS: readonly ClientCommand[] = [
       {
         name: "key-columns",
         value: "A,B",
-        help: "What tells rows apart: tags, strings, integers, booleans; else all tags.",
+        help: "Key columns: tags, strings, integers, booleans; default all tags.",
         joinedBy: ",",
       },
-      { name: "value-columns", value: "A,B", help: "What is kept beside them and time; else all other columns.", joinedBy: "," },
-      { name: "count", value: "COUNT", help: "Rows of each key; else 1." },
-      { name: "ttl", value: "DURATION", help: "How long a row is kept, such as 30m; else 4h." },
+      { name: "value-columns", value: "A,B", help: "Columns kept in addition to them and time; default all others.", joinedBy: "," },
+      { name: "count", value: "COUNT", help: "Rows of each key; default 1." },
+      { name: "ttl", value: "DURATION", help: "How long a row is kept, such as 30m; default 4h." },
       NODES,
       ...CONNECTION,
     ],
@@ -110,9 +116,9 @@ export const CACHE_COMMANDS: readonly ClientCommand[] = [
     options: [
       DATABASE,
       TABLE,
-      { name: "columns", value: "A,B", help: "Tags and string fields, in the order in which rows of the cache have them.", joinedBy: "," },
-      { name: "max-cardinality", value: "COUNT", help: "Combinations, at most; else 100000." },
-      { name: "max-age", value: "DURATION", help: "How long one is kept that does not come again, such as 30d; else 24h." },
+      { name: "columns", value: "A,B", help: "Tags and string fields, in the order of the cache's columns.", joinedBy: "," },
+      { name: "max-cardinality", value: "COUNT", help: "Maximum number of combinations; default 100000." },
+      { name: "max-age", value: "DURATION", help: "How long a combination is kept after its last occurrence, such as 30d; default 24h." },
       NODES,
       ...CONNECTION,
     ],

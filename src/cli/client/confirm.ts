@@ -2,7 +2,7 @@
 import type { Terminal } from "./command.ts";
 import type { Input, Option } from "./options.ts";
 
-export const YES: Option = { name: "yes", short: "y", value: null, help: "Do not ask." };
+export const YES: Option = { name: "yes", short: "y", value: null, help: "Do not ask for confirmation." };
 
 /** True if the user agrees, by flag or by the first line of standard input. */
 export async function confirmed(input: Input, terminal: Terminal, what: string): Promise<boolean> {

@@ -9,16 +9,16 @@ const NAME = [{ name: "NAME" }];
 const RETENTION: Option = {
   name: "retention-period",
   value: "DURATION",
-  help: "How long rows are kept, such as 30d, 24h or 1y; `none` is for ever.",
+  help: "How long rows are kept, such as 30d, 24h or 1y; `none` is unlimited.",
 };
 const HARD_DELETE: Option = {
   name: "hard-delete",
   value: "WHEN",
-  help: "When it is dropped for good: never, now, default (in 72 hours) or an RFC 3339 time.",
+  help: "When it is deleted permanently: never, now, default (in 72 hours) or an RFC 3339 time.",
   default: "never",
 };
 export const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty, json, jsonl, csv or parquet.", default: "pretty" };
-const NEW_NAME: Option = { name: "new-name", value: "NAME", help: "What to call it; else as before." };
+const NEW_NAME: Option = { name: "new-name", value: "NAME", help: "New name; default the old one." };
 
 /** Absent or `none`: null. */
 function retention(input: Input): string | null {
@@ -158,7 +158,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
   },
   {
     words: ["restore", "database"],
-    summary: "Restore a deleted database, by the name it has now or had.",
+    summary: "Restore a deleted database by its current or former name.",
     positionals: NAME,
     options: [NEW_NAME, ...CONNECTION],
     verb: "Restore",
@@ -172,7 +172,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
   },
   {
     words: ["restore", "table"],
-    summary: "Restore a deleted table, by the name it has now or had.",
+    summary: "Restore a deleted table by its current or former name.",
     positionals: NAME,
     options: [DATABASE, NEW_NAME, ...CONNECTION],
     verb: "Restore",
@@ -189,7 +189,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
     words: ["show", "databases"],
     summary: "List databases.",
     positionals: [],
-    options: [FORMAT, { name: "show-deleted", value: null, help: "Also those that are deleted and not dropped yet." }, ...CONNECTION],
+    options: [FORMAT, { name: "show-deleted", value: null, help: "Include deleted ones that can be restored." }, ...CONNECTION],
     verb: "Show",
     async run(input, { out }) {
       const query = { format: input.option("format"), show_deleted: String(input.flag("show-deleted")) };
@@ -208,7 +208,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
   },
   {
     words: ["show", "retention"],
-    summary: "How long databases keep their rows.",
+    summary: "List the retention periods of databases.",
     positionals: [],
     options: [DATABASE, FORMAT, ...CONNECTION],
     verb: "Show",

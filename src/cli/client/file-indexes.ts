@@ -6,7 +6,12 @@ import { FORMAT, list, statement } from "./databases.ts";
 import type { Input, Option } from "./options.ts";
 
 const PATH = "/api/v3/enterprise/configure/file_index";
-const TABLE: Option = { name: "table", short: "t", value: "NAME", help: "Table; else all of the database without an index of their own." };
+const TABLE: Option = {
+  name: "table",
+  short: "t",
+  value: "NAME",
+  help: "Table; default all of the database without an index of their own.",
+};
 const LIST = "SELECT * FROM system.file_index ORDER BY database_name, table_name";
 
 function owner(input: Input): { db: string; table?: string } {
@@ -21,7 +26,7 @@ function shown({ db, table }: { db: string; table?: string }): string {
 export const FILE_INDEX_COMMANDS: readonly ClientCommand[] = [
   {
     words: ["create", "file_index"],
-    summary: "Index files by tag and string columns, so that queries pass over those without a wanted value.",
+    summary: "Index files by tag and string columns, so that queries skip files without the value they look for.",
     positionals: [],
     options: [DATABASE, TABLE, { name: "columns", value: "A,B", help: "Tag and string columns." }, ...CONNECTION],
     verb: "Create",
@@ -34,7 +39,7 @@ export const FILE_INDEX_COMMANDS: readonly ClientCommand[] = [
   },
   {
     words: ["delete", "file_index"],
-    summary: "Delete a file index; rows stay as they are.",
+    summary: "Delete a file index; the rows are kept.",
     positionals: [],
     options: [DATABASE, TABLE, YES, ...CONNECTION],
     verb: "Delete",
@@ -49,7 +54,7 @@ export const FILE_INDEX_COMMANDS: readonly ClientCommand[] = [
   },
   {
     words: ["show", "file_index"],
-    summary: "List the file indexes of a database, and how many files have theirs.",
+    summary: "List the file indexes of a database, with the number of files indexed.",
     positionals: [],
     options: [DATABASE, FORMAT, ...CONNECTION],
     verb: "Show",

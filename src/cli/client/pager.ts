@@ -19,7 +19,7 @@ const NEWLINE = 10;
 export const NO_PAGER: Option = {
   name: "no-pager",
   value: null,
-  help: "Print long tables as they are. PAGER names the program that shows them otherwise.",
+  help: "Print long tables without a pager. PAGER names the program used otherwise.",
   env: ["TSDB_NO_PAGER"],
 };
 

@@ -8,7 +8,7 @@ const SEPARATOR = "\0";
 export const PARAM: Option = {
   name: "param",
   value: "NAME=VALUE",
-  help: "Value of $NAME; may be repeated. Numbers, true, false and null are what they say, all else is text, and so is what has double quotes around it: 'id=\"7\"'.",
+  help: "Value of $NAME; may be repeated. Numbers, true, false and null are literals; everything else, and text in double quotes such as 'id=\"7\"', is a string.",
   joinedBy: SEPARATOR,
 };
 

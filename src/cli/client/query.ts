@@ -52,7 +52,7 @@ function cannotWrite(error: Error): never {
 export const QUERY_COMMAND: ClientCommand = {
   words: ["query"],
   aliases: ["q"],
-  summary: "Ask one statement.",
+  summary: "Run one statement.",
   notes: `tsdb query -d home 'SELECT * FROM temp LIMIT 10'
 tsdb query -d home 'SELECT * FROM temp WHERE room = $room AND v > $low' --param room=hall --param low=20.5
 tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
@@ -62,8 +62,8 @@ tsdb query -d home --format parquet -o temp.parquet 'SELECT * FROM temp'`,
     { name: "language", short: "l", value: "LANGUAGE", help: "sql or influxql.", default: "sql" },
     { name: "format", value: "FORMAT", help: `${FORMATS.join(", ")}.`, default: "pretty" },
     PARAM,
-    { name: "output", short: "o", value: "FILE", help: "Write the answer there; needed for parquet and arrow." },
-    { name: "file", short: "f", value: "FILE", help: "Where the statement is; - is standard input." },
+    { name: "output", short: "o", value: "FILE", help: "Write the answer to this file; required for parquet and arrow." },
+    { name: "file", short: "f", value: "FILE", help: "File with the statement; - is standard input." },
     NO_PAGER,
     ...CONNECTION,
   ],

@@ -238,7 +238,7 @@ async function awayFrom(lines: Interface, run: () => Promise<boolean>): Promise<
 
 export const SHELL_COMMAND: ClientCommand = {
   words: ["sql"],
-  summary: "Type statements, with history and completion of names.",
+  summary: "Run statements interactively, with history and completion of names.",
   notes: HELP.trimEnd(),
   positionals: [],
   options: [DATABASE, NO_PAGER, ...CONNECTION],

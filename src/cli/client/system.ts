@@ -80,20 +80,20 @@ async function summary(input: Input, database: string, out: (text: string | Uint
 export const SYSTEM_COMMANDS: readonly ClientCommand[] = [
   {
     words: ["show", "system"],
-    summary: "Show what the server says of itself: tables of schema `system`.",
+    summary: "Show the server's state: tables of schema `system`.",
     notes: `tsdb show system -d home table-list                     their names and columns
 tsdb show system -d home table queries -s query_text,end2end_duration -o 'end2end_duration desc'
-tsdb show system -d home summary                        the beginning of each
-The database _internal has more of them, about all databases.`,
+tsdb show system -d home summary                        the first rows of each
+The database _internal has further tables about all databases.`,
     positionals: [
       { name: "WHAT", choices: VIEWS },
       { name: "NAME", isOptional: true },
     ],
     options: [
       DATABASE,
-      { name: "limit", short: "l", value: "COUNT", help: "Rows of a table at most; 0 is all.", default: LIMIT_DEFAULT },
+      { name: "limit", short: "l", value: "COUNT", help: "Maximum number of rows per table; 0 is all.", default: LIMIT_DEFAULT },
       { name: "order-by", short: "o", value: "A,B", help: "Columns to sort by; `A desc` begins with the greatest.", joinedBy: "," },
-      { name: "select", short: "s", value: "A,B", help: "Columns to show; else all.", joinedBy: "," },
+      { name: "select", short: "s", value: "A,B", help: "Columns to show; default all.", joinedBy: "," },
       FORMAT,
       ...CONNECTION,
     ],
@@ -121,7 +121,7 @@ The database _internal has more of them, about all databases.`,
   },
   {
     words: ["stop", "node"],
-    summary: "Mark a server that has been stopped as stopped; it ends no process.",
+    summary: "Record that a server has been stopped; no process is ended.",
     positionals: [{ name: "NODE_ID", isOptional: true }],
     options: [{ name: "node-id", value: "NAME", help: "Its name." }, ...CONNECTION],
     verb: "Stop",

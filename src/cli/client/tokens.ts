@@ -88,24 +88,24 @@ export const TOKEN_COMMANDS: readonly ClientCommand[] = [
     words: ["create", "token"],
     summary: "Create a token; its text is shown once.",
     notes: `The first admin token needs no token:  tsdb create token --admin
-One for some databases:               tsdb create token --permission "db:home,work:read,write" --name dashboard`,
+A token for two databases:            tsdb create token --permission "db:home,work:read,write" --name dashboard`,
     positionals: [],
     options: [
-      { name: "admin", value: null, help: "A token for everything: the first one, or with --name another." },
+      { name: "admin", value: null, help: "An admin token: the first one, or with --name another." },
       {
         name: "permission",
         value: "P",
         help:
-          "What it may do, also several times: db:NAMES:ACTIONS or system:NAMES:read. NAMES and ACTIONS are separated by commas or *; " +
+          "A permission, may be repeated: db:NAMES:ACTIONS or system:NAMES:read. NAMES and ACTIONS are separated by commas or *; " +
           "actions are read, write, create, describe, delete.",
         joinedBy: ";",
       },
       { name: "name", value: "NAME", help: "Its name.", aliases: ["token-name"] },
-      { name: "expiry", value: "DURATION", help: "How long it counts, such as 1y; else for ever." },
-      { name: "regenerate", value: null, help: "Another text for the first admin token." },
-      { name: "offline", value: null, help: "Ask no server: write a file for `tsdb serve --admin-token-file`." },
-      { name: "output-file", value: "FILE", help: "Where --offline writes." },
-      { name: "format", value: "text|json", help: "How the token is shown.", default: "text" },
+      { name: "expiry", value: "DURATION", help: "How long it is valid, such as 1y; default unlimited." },
+      { name: "regenerate", value: null, help: "Replace the text of the first admin token." },
+      { name: "offline", value: null, help: "Without a server: write a file for `tsdb serve --admin-token-file`." },
+      { name: "output-file", value: "FILE", help: "File that --offline writes." },
+      { name: "format", value: "text|json", help: "Output format of the token.", default: "text" },
       ...CONNECTION,
     ],
     verb: "Create",
@@ -126,7 +126,7 @@ One for some databases:               tsdb create token --permission "db:home,wo
   },
   {
     words: ["delete", "token"],
-    summary: "Delete a token: it is worth nothing any more.",
+    summary: "Delete a token, which revokes it.",
     positionals: [{ name: "NAME", isOptional: true }],
     options: [{ name: "token-name", value: "NAME", help: "Its name.", aliases: ["name"] }, YES, ...CONNECTION],
     verb: "Delete",

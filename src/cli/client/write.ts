@@ -148,20 +148,20 @@ export const WRITE_COMMAND: ClientCommand = {
   words: ["write"],
   aliases: ["w"],
   summary: "Write line protocol from a file, an argument or standard input.",
-  notes: `tsdb write -d home -f lines.lp          any size; .gz is unpacked
+  notes: `tsdb write -d home -f lines.lp          any size; .gz is decompressed
 generate | tsdb write -d home
 tsdb write -d home 'temp,room=hall v=21.5'`,
   positionals: [{ name: "LINES", isOptional: true }],
   options: [
     DATABASE,
-    { name: "file", short: "f", value: "FILE", help: "Where the lines are; - is standard input." },
+    { name: "file", short: "f", value: "FILE", help: "File with the lines; - is standard input." },
     { name: "precision", short: "p", value: "UNIT", help: "Unit of times: auto, s, ms, us, ns.", default: "auto" },
-    { name: "accept-partial", value: null, help: "Store good lines beside bad ones.", default: "true" },
+    { name: "accept-partial", value: null, help: "Store the valid lines of a body with invalid ones.", default: "true" },
     { name: "no-sync", value: null, help: "Do not wait until the rows are durable." },
-    { name: "gzip", value: null, help: "Compress what is sent.", default: "true" },
-    { name: "max-request-size", value: "SIZE", help: "Bytes of a body before compression.", default: BODY_BYTES_DEFAULT },
-    { name: "max-concurrent-requests", value: "N", help: "Bodies on their way at a time.", default: String(CONCURRENT_DEFAULT) },
-    { name: "quiet", short: "q", value: null, help: "Say nothing but errors." },
+    { name: "gzip", value: null, help: "Compress request bodies.", default: "true" },
+    { name: "max-request-size", value: "SIZE", help: "Maximum bytes of a body before compression.", default: BODY_BYTES_DEFAULT },
+    { name: "max-concurrent-requests", value: "N", help: "Maximum number of concurrent requests.", default: String(CONCURRENT_DEFAULT) },
+    { name: "quiet", short: "q", value: null, help: "Print only errors." },
     ...CONNECTION,
   ],
   verb: "Write",
