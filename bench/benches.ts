@@ -1,4 +1,4 @@
-// Every bench, in the order of the table.
+// The list of benchmarks, in the order of the table.
 import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";

@@ -1,5 +1,5 @@
-// How long do reads of last-value and distinct-value caches take, with rows in memory and in files, beside the same questions to the table?
-// Every answer is compared with the table's first.
+// Measures reads of last-value and distinct-value caches, with rows in memory and in files, compared with the same queries on the table.
+// Every answer is first compared with the table's.
 import { TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
@@ -8,7 +8,7 @@ import { Loader } from "./support/loader.ts";
 import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 
-/** Rows of each series. */
+/** Rows per series. */
 const DEPTH = 20;
 const WARM_MS = 1000;
 const KEYS = "hostname, region, datacenter, rack";
@@ -16,9 +16,9 @@ const KEYS = "hostname, region, datacenter, rack";
 interface Read {
   readonly name: string;
   readonly cache: string;
-  /** The same from the table. */
+  /** The same query on the table. */
   readonly table: string;
-  /** Of a read by the cache. */
+  /** The goal for a read of the cache. */
   readonly atMostMs?: number;
 }
 
@@ -95,7 +95,7 @@ export const caches: Bench = {
   },
 };
 
-/** Caches of table `cpu`. @throws Error unless they were made */
+/** Creates the caches of table `cpu`. @throws Error if the server rejects one */
 export async function createCaches(server: TestServer): Promise<void> {
   const common = { db: DATABASE, table: "cpu" };
   await create(server, "last_cache", { ...common, name: "newest", key_columns: ["hostname"] });
@@ -155,7 +155,7 @@ async function measure(
   ];
 }
 
-/** Rows in an order of their own, members by name. */
+/** Rows sorted, with members sorted by name. */
 function rowsOf(jsonl: string): string {
   const rows = jsonl.split("\n").filter((line) => line !== "");
   return rows

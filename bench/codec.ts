@@ -1,5 +1,5 @@
-// How small and how fast is a column? TSBS fields, in the order of a file (by host) and of a body (by time), beside zlib at its fastest
-// on the same bytes: what one would use without a codec.
+// Measures size and speed of column encoding: TSBS fields, in the order of a file (by host) and of a body (by time), compared with zlib at
+// its fastest level on the same bytes, the alternative without a codec.
 import { deflateSync } from "node:zlib";
 import { ColumnCodec } from "../src/kernel/codec/codec.ts";
 import { Kernel } from "../src/kernel/memory/kernel.ts";
@@ -17,11 +17,11 @@ const PAGE_BYTES = LIMITS.pageRowsMax * 8;
 interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** Bits of 64 per value. */
+  /** Values as 64-bit patterns. */
   readonly values: BigInt64Array;
 }
 
-/** Every field of every row as one column, host by host or as it is written. */
+/** Every field of every row as one column, ordered by host or as written. */
 function fieldValues(rows: number, floats: boolean, byHost: boolean): BigInt64Array {
   const lines = [...tsbsCpu({ hosts: HOSTS, rows, seed: 1, floats })].flatMap((body) =>
     Buffer.from(body).toString("latin1").trimEnd().split("\n"),
@@ -61,7 +61,7 @@ function makeColumns(size: Size): Column[] {
   ]);
 }
 
-/** Pages of one column in shared memory, encoded into one place after the other. */
+/** Pages of one column in shared memory, encoded into consecutive positions. */
 class Pages {
   readonly dataPtr: number;
   readonly targetPtr: number;
@@ -89,7 +89,7 @@ class Pages {
     return Math.ceil(this.column.values.length / LIMITS.pageRowsMax);
   }
 
-  /** Bytes of all pages. */
+  /** Returns the bytes of all pages. */
   encode(): number {
     this.encodedBytes = [];
     let at = this.targetPtr;
@@ -101,7 +101,7 @@ class Pages {
     return at - this.targetPtr;
   }
 
-  /** Decodes every page; `check` compares it with what was encoded. */
+  /** Decodes every page; `check` compares it with the encoder's input. */
   decode(check: boolean): void {
     let ptr = this.targetPtr;
     this.encodedBytes.forEach((bytes, page) => {
@@ -115,7 +115,7 @@ class Pages {
     });
   }
 
-  /** zlib's level 1 on the same pages; returns its bytes. */
+  /** Compresses the same pages with zlib's level 1; returns its bytes. */
   deflate(): number {
     const { values } = this.column;
     const bytes = new Uint8Array(values.buffer);

@@ -1,5 +1,5 @@
-// How many bytes does a value take on disk once everything is flushed? A row of the data set has 10 field values; its time and its tags are
-// not counted as values, but their bytes are.
+// Measures bytes per value on disk after a flush. A row of the data set has 10 field values; time and tags do not count as values, but
+// their bytes are included.
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
 import { type DataSet, dataSets, FIELDS_PER_ROW } from "./support/data-sets.ts";
@@ -24,14 +24,14 @@ export const diskSize: Bench = {
           else theirs.set(peer, (await bytesPerValue(peer, dataSet, loader)).flushed);
         }
         const influx = theirs.get(INFLUX);
-        // decimals are judged by what the peer makes of them: how much chance is in them is the data's affair
+        // decimals are compared with the peer's size: their entropy is a property of the data
         const atMost = dataSet.options.floats ? influx : GOAL_INTEGERS;
         const detail = [...theirs].map(([{ name }, bytes]) => `${name} ${short(bytes)}`).join(", ");
         for (const [state, value] of Object.entries(ours)) {
           say(`${dataSet.name}, ${state}: ${short(value)} bytes a value`);
           answers.push({
             ...{ what: `size on disk ${state}, ${dataSet.name}`, value, unit: "bytes/value" },
-            // a small data set is mostly headers
+            // small data sets consist mostly of headers
             ...(size === "real" && atMost !== undefined ? { goal: { atMost } } : {}),
             detail,
           });

@@ -1,6 +1,6 @@
-// How fast do batches become an answer? One table: rows and bytes a second by format, for three columns (time, tag, float)
-// in batches of one DuckDB vector, checked by reading the answer back; beside it the text formats as the kernel writes them (the tag as
-// text, for dictionaries it leaves to others), and the same rows by string concatenation.
+// Measures encoding of batches into answers. One table: rows and bytes per second by format, for three columns (time, tag, float) in
+// batches of one DuckDB vector, verified by reading the answer back; also the text formats as written by the kernel (with the tag as text,
+// as it does not handle dictionaries), and the same rows by string concatenation.
 //   bun bench/encode.ts [rows]
 import { createEncoder } from "../src/encode/encode.ts";
 import { wholeTable } from "../src/encode/encoder.ts";
@@ -26,7 +26,7 @@ const FORMATS: readonly QueryFormat[] = ["seed", "json", "jsonl", "csv", "pretty
 
 type Floats = "two decimals" | "all digits";
 
-/** One batch, encoded again and again: ten-second steps, a hundred hosts in turn. */
+/** One batch, encoded repeatedly: ten-second steps, a hundred hosts in turn. */
 function makeBatch(floats: Floats): ResultBatch {
   const rowCount = LIMITS.vectorRows;
   const below = prng(1);
@@ -48,7 +48,7 @@ interface Result {
   readonly bytes: number;
 }
 
-/** The same rows, of whose tags and floats every second is NULL, in no order. */
+/** The same rows with every second tag and float NULL, in random order. */
 function withNulls({ rowCount, columns }: ResultBatch): ResultBatch {
   const below = prng(2);
   const bits = () => Uint8Array.from({ length: rowCount / 8 }, () => below(256));
@@ -75,7 +75,7 @@ async function encode(format: QueryFormat, batch: ResultBatch, batchCount: numbe
   return { seconds: (performance.now() - start) / 1000, bytes };
 }
 
-/** The road not taken: one string a batch, encoded once. As careful as ours where it can be: dates and names are kept. */
+/** The rejected alternative: one string per batch, encoded once. It caches dates and names like the real encoder. */
 function encodeByStrings(batch: ResultBatch, batchCount: number): Result {
   const encoder = new TextEncoder();
   const [times, hosts, usages] = batch.columns.map(({ values }) => values) as [BigInt64Array, Uint32Array, Float64Array];
@@ -105,7 +105,7 @@ function encodeByStrings(batch: ResultBatch, batchCount: number): Result {
   return { seconds: (performance.now() - start) / 1000, bytes };
 }
 
-/** The fastest of a few rounds: the others shared the machine, or were not compiled yet. */
+/** The fastest of a few rounds: slower ones ran under other load, or before compilation. */
 async function bestOf(round: () => Promise<Result>): Promise<Result> {
   const results: Result[] = [];
   for (let index = 0; index < ROUNDS; index++) results.push(await round());

@@ -1,26 +1,25 @@
-// What does a file index save? Requests are looked up by an id that is a string field, of which every row has another one: without the
-// index and with it, in files as they were flushed and in compacted ones, and where the data is more than the cache holds. Every answer is
-// compared with the rows that were written.
+// Measures the gain of a file index. Requests are looked up by an id in a string field, unique per row: without and with the index, in
+// flushed and in compacted files, and with more data than the cache holds. Every answer is compared with the rows that were written.
 import { TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
 import { withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 
-/** A file holds a day. */
+/** A file holds one day. */
 const FILE_ROWS = 50_000;
 const SMOKE_FILE_ROWS = 2000;
 const BODY_ROWS_MAX = 10_000;
 const HOSTS = 50;
 const DAY_NS = 86_400_000_000_000n;
-/** All days are over. */
+/** All days are in the past. */
 const START_NS = 1_700_006_400_000_000_000n;
-/** Of a day's rows. */
+/** Time between rows of a day. */
 const STEP_NS = DAY_NS / BigInt(FILE_ROWS);
 const DEADLINE_MS = 120_000;
 const UNCACHED = "compacted, not in the cache";
 
-/** 32 hexadecimal digits, in no order. */
+/** 32 hexadecimal digits in random order. */
 function idOf(row: number): string {
   const half = (seed: bigint) => Bun.hash.xxHash64(String(row), seed).toString(16).padStart(16, "0");
   return half(1n) + half(2n);
@@ -34,10 +33,10 @@ function lineOf(row: number): string {
 
 interface Question {
   readonly name: string;
-  /** How many ids it asks for. */
+  /** Number of ids in the query. */
   readonly ids: number;
   readonly url: (ids: readonly string[]) => string;
-  /** What the answer says of the rows. */
+  /** Expected value for the rows. */
   readonly expected: (rows: readonly number[]) => string;
 }
 
@@ -77,7 +76,7 @@ export const fileIndex: Bench = {
       const fileCount = Math.ceil(rows / fileRows);
       for (let file = 0; file < fileCount; file++) {
         for (let at = 0; at < fileRows; at += bodyRows) await write(server, file * fileRows + at, bodyRows);
-        // a stop writes what is in memory to a file
+        // a stop flushes memory to a file
         await server.restart();
       }
       say(`${short(fileCount * fileRows)} rows in ${fileCount} files`);
@@ -92,7 +91,7 @@ export const fileIndex: Bench = {
         const bytes = await indexed(server);
         const withIndex = await measureAll(server, asked, how);
         await change(server, "DELETE", {});
-        // whatever is measured later has warmer code: the better of before and after counts
+        // later measurements benefit from compiled code: the better of before and after counts
         const again = await measureAll(server, asked, how);
         asked.forEach((question, i) => {
           const best = without[i]!.ms < again[i]!.ms ? without[i]! : again[i]!;
@@ -124,7 +123,7 @@ async function measureAll(server: TestServer, questions: readonly Question[], ho
   return measured;
 }
 
-/** Medians over ids that lie anywhere, other ones each time; the first rounds warm up. */
+/** Medians over ids at random positions, new ones each time; the first rounds warm up. */
 async function measure(server: TestServer, { ids, url, expected }: Question, { size, rows }: How): Promise<Measured> {
   const [warm, rounds] = size === "real" ? [5, 41] : [0, 2];
   const times: number[] = [];
@@ -169,7 +168,7 @@ async function change(server: TestServer, method: "POST" | "DELETE", more: objec
   if (response.status !== 200) throw new Error(`file index: ${response.status} ${await response.text()}`);
 }
 
-/** Waits until every file has its index; returns what they take. */
+/** Waits until every file is indexed; returns the bytes of the indexes. */
 async function indexed(server: TestServer): Promise<number> {
   const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {

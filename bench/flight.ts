@@ -1,5 +1,5 @@
-// What does Arrow Flight cost beside HTTP? A large answer over both, each to a reader that only takes the bytes, and small statements over
-// both while the server takes all the writes that two connections can send.
+// Measures the cost of Arrow Flight compared with HTTP: a large answer over both, each read without decoding, and small statements over
+// both while two connections write at the maximum rate.
 import { tableFromIPC } from "apache-arrow";
 import { FlightData } from "../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../src/api/flight/wire/ipc-messages.ts";
@@ -15,12 +15,12 @@ import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 
 const LARGE = "SELECT time, hostname, usage_user, usage_system, usage_idle FROM cpu";
-/** One host, five minutes: a row of one number. */
+/** One host, five minutes: a row with one number. */
 const SMALL = `SELECT max(usage_user) AS most FROM cpu WHERE hostname = 'host_1'
   AND time >= '${isoOf(TSBS_START_NS)}' AND time < '${isoOf(TSBS_START_NS + 300_000_000_000n)}'`;
-/** Of Flight's time ÷ that of the same format over HTTP. */
+/** Flight's time ÷ that of the same format over HTTP. */
 const GOAL_BESIDE_ARROW = 1.5;
-/** The longest time of a small statement ÷ the same over HTTP: maxima differ from run to run. */
+/** Maximum latency of a small statement ÷ the same over HTTP: maxima vary between runs. */
 const GOAL_LONGEST = 2;
 
 export const flight: Bench = {

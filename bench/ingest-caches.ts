@@ -1,5 +1,5 @@
-// What does it cost a write that its table has a last-value and a distinct-value cache? Rows a second and processor time of a row with them
-// ÷ without, in rounds that alternate, each with a fresh server; afterwards the caches are compared with the table.
+// Measures the cost of a last-value and a distinct-value cache per write: rows per second and processor time per row with them ÷ without,
+// in alternating rounds, each with a new server; afterwards the caches are compared with the table.
 import { TestServer } from "../test/support/server.ts";
 import { createCaches } from "./caches.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
@@ -9,7 +9,7 @@ import { askOurs, checkOurRows, writeUrlOf } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 
 const HOSTS = [100, 10_000] as const;
-/** Writing may cost a twentieth more. */
+/** Caches may cost at most a twentieth of ingest. */
 const GOAL = 0.95;
 const ROUNDS = 5;
 const POLL_MS = 2;
@@ -53,14 +53,14 @@ export const ingestCaches: Bench = {
   },
 };
 
-/** The first pass is not measured: code that is compiled as it runs would count for more than it does. */
+/** The first pass is not measured: compilation at run time would be overrepresented. */
 async function load(
   loader: Loader,
   { rows, hasCaches, passes }: { readonly rows: number; readonly hasCaches: boolean; readonly passes: number },
 ): Promise<{ rowsPerSecond: number; cpuUsOfRow: number }> {
   const server = await TestServer.start();
   try {
-    // the table
+    // creates the table
     const line = "cpu,hostname=host_0,region=r,datacenter=d,rack=1 usage_user=1i 1451606300000000000";
     await fetch(writeUrlOf(server), { method: "POST", body: line });
     if (hasCaches) await createCaches(server);
@@ -68,7 +68,7 @@ async function load(
     const now = () => ({ rows: running.rowsDone, ms: performance.now(), cpuMs: cpuMsOf(server.pid) ?? Number.NaN });
     let before = now();
     while (running.rowsDone < rows) await Promise.race([running.ended, Bun.sleep(POLL_MS)]);
-    // unless small data has overtaken us
+    // unless a small data set is already finished
     if (running.rowsDone < rows * passes) before = now();
     const { rowCount } = await running.ended;
     const after = now();

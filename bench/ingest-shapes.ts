@@ -1,5 +1,5 @@
-// Does ingest keep its speed when the data is not as well-behaved as TSBS's? Rows a second of each unusual shape ÷ those of the plain one:
-// a million series in a wide table, and what a fast path for the usual line does not see. Every round starts a fresh server.
+// Measures ingest of data that is less regular than TSBS's: rows per second of each shape ÷ those of the plain data: a million series in a
+// wide table, and shapes that the fast path for typical lines does not handle. Every round starts a new server.
 import { TestServer } from "../test/support/server.ts";
 import { HOSTILE_SHAPES, type Shape, tablesOf } from "./data/shapes.ts";
 import { type Answer, alternate, type Bench, short } from "./support/bench.ts";
@@ -8,7 +8,7 @@ import { Loader, type LoadOptions } from "./support/loader.ts";
 import { writeUrlOf } from "./support/ours.ts";
 
 const GOAL_WIDE = 0.4;
-/** The same class of speed: less than twice as slow. */
+/** The same order of speed: less than twice as slow. */
 const GOAL_SHAPE = 0.5;
 
 let databases = 0;
@@ -25,7 +25,7 @@ export const ingestShapes: Bench = {
   name: "ingest-shapes",
   async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only = "" } = {}) {
     const wide: Candidate = {
-      // each series is made once and met once again
+      // each series is created once and written once more
       ...{ name: `${short(rows)} series, 10 of 100 fields a line`, shape: "wide table", hosts: rows, passes: 2, goal: GOAL_WIDE },
     };
     const hostile = HOSTILE_SHAPES.map((shape): Candidate => ({ name: shape, shape, hosts: 100, passes: 1, goal: GOAL_SHAPE }));
@@ -59,7 +59,7 @@ export const ingestShapes: Bench = {
   },
 };
 
-/** The shape's rows into a database of their own; a fresh server takes them unless there is one. */
+/** Writes the shape's rows into a database of their own; starts a new server unless one is given. */
 async function rowsPerSecond(
   loader: Loader,
   { shape, rows, options, shared }: { shape: Shape | undefined; rows: number; options: LoadOptions; shared: TestServer | undefined },

@@ -1,5 +1,5 @@
-// How many bodies of 10 lines a second do 64 connections get acknowledged, beside InfluxDB 1? Here the cost of a request and of a sync
-// counts, not that of a line.
+// Measures bodies of 10 lines per second on 64 connections, compared with InfluxDB 1. The cost per request and sync dominates, not that per
+// line.
 import { compare } from "./ingest.ts";
 import type { Bench } from "./support/bench.ts";
 import { DISCARD } from "./support/discard.ts";

@@ -1,5 +1,5 @@
-// How many rows a second get from a client's memory into a durable acknowledgement, beside a server that only receives and beside the
-// peers? Every round starts a fresh server on an empty folder and counts the rows afterwards by a query.
+// Measures rows per second from a client's memory to a durable acknowledgement, compared with a server that only receives, and with the
+// peers. Every round starts a new server on an empty folder and counts the rows afterwards by a query.
 import { type Answer, alternate, type Bench, type Size, short } from "./support/bench.ts";
 import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
 import { type DataSet, dataSets } from "./support/data-sets.ts";
@@ -12,7 +12,7 @@ import { VICTORIA } from "./support/victoria.ts";
 const GOALS: Comparison["goals"] = new Map<Contestant, Answer["goal"]>([
   [VICTORIA, { atLeast: 2 }],
   [INFLUX, { atLeast: 12 }],
-  // receiving alone may be three times as fast
+  // only receiving may be three times as fast
   [DISCARD, { atLeast: 1 / 3 }],
 ]);
 
@@ -30,12 +30,13 @@ export const ingest: Bench = {
 
 export interface Comparison {
   readonly size: Size;
-  /** The first is compared with each of the others that is installed. */
+  /** The first is compared with each of the other installed ones. */
   readonly contestants: readonly Contestant[];
   readonly connections: number;
   readonly goals: ReadonlyMap<Contestant, Answer["goal"]>;
 }
 
+/** Measures ingest of each contestant on the same data, alternating, and returns the ratios. */
 export async function compare(
   { name, options }: DataSet,
   { size, contestants, connections, goals }: Comparison,

@@ -1,5 +1,5 @@
-// Does memory stay flat while rows flow in for long? Resident memory is sampled all the time; its greatest value after the first 5 M rows
-// is compared with the greatest one before, and with the ceiling that the README states.
+// Measures whether memory stays constant during long ingest. Resident memory is sampled continuously; its maximum after the first 5 M rows
+// is compared with the maximum before, and with the ceiling stated in the README.
 import { totalmem } from "node:os";
 import { TestServer } from "../test/support/server.ts";
 import { type Bench, short } from "./support/bench.ts";
@@ -11,7 +11,7 @@ const HOSTS = 100;
 const GOAL_RATIO = 1.2;
 const SAMPLE_MS = 10;
 const MIB = 1 << 20;
-/** As the README states it: what the kernel can address, the query engine's share of the machine, the program itself. */
+/** As stated in the README: the kernel's address space, the query engine's share of the machine, the program itself. */
 const CEILING_BYTES = 4096 * MIB + 0.2 * totalmem() + 300 * MIB;
 
 interface Sample {
@@ -90,7 +90,7 @@ function greatest(samples: readonly Sample[]): number {
   return samples.reduce((most, { bytes }) => Math.max(most, bytes), 0);
 }
 
-/** The greatest value of each tenth of the rows; few rows leave tenths without a sample out. */
+/** The maximum of each tenth of the rows; with few rows, tenths without a sample are omitted. */
 function profile(samples: readonly Sample[], rowCount: number): number[] {
   return Array.from({ length: 10 }, (_, tenth) =>
     greatest(samples.filter(({ rows }) => Math.min(9, Math.floor((rows / rowCount) * 10)) === tenth)),

@@ -1,5 +1,5 @@
-// How much faster is the kernel's parser of line protocol than the same algorithm in TypeScript, and than a plain reference parser?
-// All three read the same bodies in the same run, after their answers were found equal.
+// Compares the kernel's line protocol parser with the same algorithm in TypeScript and with a plain reference parser. All three read the
+// same bodies in the same run, after their results were found equal.
 //   bun bench/parse-line.ts [smoke|real]
 import { Kernel } from "../src/kernel/memory/kernel.ts";
 import { LineParser } from "../src/kernel/parse/line-parser.ts";
@@ -13,7 +13,7 @@ import { type TsbsCpuOptions, tsbsCpu } from "./data/tsbs-cpu.ts";
 import { type Answer, alternate, type Bench, formatTable, type Size, short } from "./support/bench.ts";
 
 const OPTIONS = { precision: Precision.nanosecond, receiveTimeNs: 0n };
-/** The reference is so slow that it gets few of the lines. */
+/** The reference is so slow that it gets only a part of the lines. */
 const REFERENCE_ROWS = 1_000;
 
 const DATA: readonly (readonly [what: string, options: Partial<TsbsCpuOptions> & { hosts: number }])[] = [
@@ -42,7 +42,7 @@ async function compare(what: string, options: TsbsCpuOptions, rounds: number): P
   const parser = new LineParser(kernel);
   const baseline = new BaselineParser();
   const few = [...tsbsCpu({ ...options, rows: REFERENCE_ROWS })];
-  // twice: the second time series, columns and shapes are known, as they are while it is measured
+  // twice: the second time, series, columns and shapes are known, as during the measurement
   for (let i = 0; i < 2; i++) for (const body of bodies) checkBaseline(kernel, parser, baseline, body);
   const reader = new KernelReader(kernel, new LineParser(kernel));
   for (const body of few)
@@ -80,7 +80,7 @@ function linesPerSecond(bodies: readonly Uint8Array[], parse: (body: Uint8Array)
   return (lines * 1000) / (performance.now() - start);
 }
 
-/** Series, times and values of both parsers are the same. */
+/** Verifies that series, times and values of both parsers are equal. */
 function checkBaseline(kernel: Kernel, parser: LineParser, baseline: BaselineParser, body: Uint8Array): void {
   const parsed = parser.parse(body, OPTIONS);
   assert(baseline.parse(body, 0n) === parsed.rowCount && parsed.errors.length === 0, "row counts differ");

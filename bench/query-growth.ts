@@ -1,5 +1,5 @@
-// How do TSBS's queries grow with the data: 1, 10 and 50 M rows of the same hosts, so 28 hours, 12 and 58 days? This server alone. Windows
-// lie anywhere in the data, so what is asked for is not always in a cache.
+// Measures how TSBS's queries scale with the data: 1, 10 and 50 M rows of the same hosts, which is 28 hours, 12 and 58 days; this server
+// only. Windows are at random positions, so data is not always cached.
 import { TestServer } from "../test/support/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
@@ -9,7 +9,7 @@ import { measureOurs, questionsFor, warmOurs } from "./support/questions.ts";
 
 const HOSTS = 100;
 const WARM_MS = 300;
-/** In passes over the data. */
+/** Numbers of passes over the data. */
 const SIZES = [1, 10, 50];
 
 export const queryGrowth: Bench = {

@@ -1,6 +1,6 @@
-// How much longer do TSBS's queries take while their table is written to at half the speed that the server can take? The new rows go on in
-// time where the old ones ended, so that a query of a time window must answer as it did before. The questions take turns, for as long as
-// several flushes and compactions take: asked one after the other each would meet another moment of the load.
+// Measures TSBS's queries during ingest into their table at half the maximum rate, compared with an idle server. New rows continue in time
+// after the old ones, so the answer for a fixed window must not change. The queries alternate for as long as several flushes and
+// compactions take; measured one after the other, each would see a different phase of the load.
 import { TestServer } from "../test/support/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
@@ -11,10 +11,10 @@ import { type Measured, measureInTurns, measureOurs, questionsFor, warmOurs } fr
 const GOAL = 3;
 const HOSTS = 100;
 const WARM_MS = 300;
-/** So long the load runs before anything is measured: after a start its code is compiled as it runs, too. */
+/** Duration of the load before the measurement: code compiles at run time after a start. */
 const LOAD_WARM_MS = 2000;
 const LOADED_MS = 15_000;
-/** Longer than memory alone takes what comes: flushes and compactions are a part of what the server can take. */
+/** Longer than memory alone can absorb writes: flushes and compactions are included in the maximum rate. */
 const FULL_SPEED_MS = 10_000;
 
 export const queryHalfLoad: Bench = {
@@ -37,7 +37,7 @@ export const queryHalfLoad: Bench = {
       if (size === "real") await warmOurs(server, questions, extent, LOAD_WARM_MS / questions.length);
       const turns = { executions, leastMs: size === "real" ? LOADED_MS : 0 };
       const expected = idle.map((each) => each.answers);
-      // a load that failed would leave the server idle
+      // a failed load would leave the server idle
       const loaded = await Promise.race([measureInTurns(server, questions, extent, turns, expected), failureOf(load.ended)]);
       const answers = questions.map(({ name }, i): Answer => {
         const [idleMs, loadedMs] = [idle[i]!.ms, loaded[i]!];
@@ -65,7 +65,7 @@ async function failureOf(ended: Promise<unknown>): Promise<never> {
   throw new Error("the load ended by itself");
 }
 
-/** Rows a second that a server of its own takes for so long. */
+/** Rows per second that a separate server accepts over this time. */
 async function fullSpeed(loader: Loader, ms: number): Promise<number> {
   const server = await TestServer.start();
   try {

@@ -1,5 +1,5 @@
-// How many small statements a second do 64 connections get answered? Here the cost of a statement counts, not that of its rows: requests,
-// planning, and DuckDB where it has a part. Statements of a kind differ in their literals, as a dashboard's do.
+// Measures small statements per second on 64 connections. The cost per statement dominates, not that of its rows: requests, planning, and
+// DuckDB where involved. Statements of a kind differ in their literals, like those of a dashboard.
 import { TestServer } from "../test/support/server.ts";
 import { TSBS_START_NS } from "./data/tsbs-cpu.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
@@ -13,14 +13,14 @@ const ROUND_MS: Record<Size, number> = { smoke: 100, real: 3000 };
 const ROUNDS: Record<Size, number> = { smoke: 1, real: 5 };
 const WARM_MS: Record<Size, number> = { smoke: 0, real: 4000 };
 
-/** `statement(k)`: the k-th of its kind. */
+/** `statement(k)`: the k-th statement of its kind. */
 export interface SmallKind {
   readonly name: string;
   statement(k: number): string;
 }
 
 const host = (k: number) => `host_${k % HOSTS}`;
-/** A minute of the first quarter of an hour, which is in the data of either size. */
+/** A minute of the first quarter of an hour, which both sizes of data contain. */
 const minute = (k: number) => new Date(Number(TSBS_START_NS / 1_000_000n) + (k % 15) * 60_000).toISOString();
 
 export const SMALL_KINDS: readonly SmallKind[] = [
@@ -66,7 +66,7 @@ export const querySmall: Bench = {
   },
 };
 
-/** Writes the rows that the statements ask for. */
+/** Writes the rows that the statements read. */
 export async function loadSmall(server: TestServer, rows: number): Promise<void> {
   const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
   await loader.run(writeUrlOf(server)).finally(() => loader.close());
@@ -74,13 +74,13 @@ export async function loadSmall(server: TestServer, rows: number): Promise<void>
 }
 
 export interface SmallRate {
-  /** Answers a second. */
+  /** Answers per second. */
   readonly rate: number;
-  /** The server's processor time for each, in µs; 0 where the system does not tell. */
+  /** The server's processor time per statement, in µs; 0 if the system does not report it. */
   readonly cpuUs: number;
 }
 
-/** Asks statements of one kind on all connections for so long. @throws Error for an answer without rows */
+/** Runs statements of one kind on all connections for `forMs`. @throws Error for an answer without rows */
 export async function answersPerSecond(server: TestServer, { statement }: SmallKind, forMs: number): Promise<SmallRate> {
   const [startMs, startCpuMs] = [performance.now(), cpuMsOf(server.pid) ?? 0];
   let count = 0;

@@ -1,5 +1,5 @@
-// How much slower is a scan while the server takes all the writes that two connections can send? The query reads a database that nobody
-// writes to meanwhile, so its answer must stay the same; the writes go to new databases, pass after pass.
+// Measures a scan while two connections write at the maximum rate, compared with an idle server. The query reads a database without writes,
+// so its answer must not change; the writes go to new databases, pass after pass.
 import { TestServer } from "../test/support/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";
@@ -25,7 +25,7 @@ export const queryUnderLoad: Bench = {
       const expected = await answer(server);
       const idleMs = await medianMs(server, expected, repeats);
       const load = loader.begin(writeUrlOf(server, `load${PASS}`), { endless: true });
-      // a load that failed would otherwise be waited for without end
+      // a failed load would otherwise be awaited indefinitely
       await Promise.race([firstRows(server), load.ended]);
       const loadedMs = await medianMs(server, expected, repeats);
       const { rowsPerSecond } = await load.stop();
@@ -67,7 +67,7 @@ async function medianMs(server: TestServer, expected: string, repeats: number): 
   return median(milliseconds);
 }
 
-/** Waits until the load has arrived: its first database answers. */
+/** Waits until the load has arrived, that is, until its first database answers. */
 async function firstRows(server: TestServer): Promise<void> {
   for (;;) {
     const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: "load0", q: "SELECT 1" })}`);

@@ -1,4 +1,4 @@
-// How long do the queries of TSBS take, beside InfluxDB 1 on the same rows? Every execution draws its hosts and times anew, asks both, and
+// Measures the queries of TSBS, compared with InfluxDB 1 on the same rows. Every execution draws hosts and times, queries both servers, and
 // compares the answers value by value.
 import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
@@ -16,11 +16,11 @@ import { warmUp } from "./support/warm-up.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
-/** InfluxDB's quickest answers may take us this much longer. */
+/** For answers of InfluxDB below this time a weaker goal applies. */
 const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
 
-/** What the rows lie in: files as they were flushed, or as compaction wrote whole days. */
+/** State of the data: files as flushed, or whole days as compacted. */
 const STATES = ["flushed", "compacted"] as const;
 
 export const query: Bench = {
@@ -58,7 +58,7 @@ export const query: Bench = {
   },
 };
 
-/** Both, one after the other. */
+/** Warms up both, one after the other. */
 function warm(question: TsbsQuery, extent: TsbsExtent, size: Size, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
   return warmUp(question, extent, size, async ({ sql, influxql }) => {
     await askOurs(server, sql);
@@ -68,14 +68,14 @@ function warm(question: TsbsQuery, extent: TsbsExtent, size: Size, server: TestS
 
 interface Measured {
   readonly oursMs: number;
-  /** NaN when it was not asked. */
+  /** NaN if it was not queried. */
   readonly influxMs: number;
-  /** Processor time of our server for one execution; NaN where the system does not say. */
+  /** Processor time of our server per execution; NaN if the system does not report it. */
   readonly cpuMs: number;
   readonly rowCount: number;
 }
 
-/** Medians over executions with the same parameters on both sides, the one that goes first alternating. */
+/** Medians over executions with the same parameters on both sides, in alternating order. */
 async function measure(
   question: TsbsQuery,
   extent: TsbsExtent,

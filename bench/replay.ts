@@ -1,5 +1,5 @@
-// After a kill -9, how many rows a second come back from the log? Time to ready after the kill, less the time to ready of the same server
-// on an empty folder, so that what is divided by is the replay and not the start of the runtime.
+// Measures rows per second recovered from the log after `kill -9`: time to ready after the kill, minus the time to ready of the same server
+// on an empty folder, so that the start of the runtime is excluded.
 import { readdirSync } from "node:fs";
 import { TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";

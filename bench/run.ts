@@ -1,5 +1,5 @@
-// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--state S] [--no-peers] [name …]`: runs the benches one after another and prints
-// one table. Exits with 1 when a checked answer was wrong.
+// `npm run bench [-- --smoke] [--rows N] [--only TEXT] [--state S] [--no-peers] [name …]`: runs the benchmarks one after another and prints
+// one table. Exits with 1 if a checked answer was wrong.
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { BENCHES } from "./benches.ts";
@@ -34,7 +34,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-// the servers that run are ended on exit; by default a signal skips that
+// servers are ended on exit, which a signal skips by default
 for (const [signal, code] of [
   ["SIGINT", 130],
   ["SIGTERM", 143],

@@ -1,5 +1,5 @@
-// What does it cost to plan a SQL statement, of a shape that is new and of one that is known? Every round has other literals. DuckDB's own
-// parts, parsing and preparing, are shown beside ours.
+// Measures planning of SQL statements with a new and with a cached shape. Every round has new literals. DuckDB's parts, parsing and
+// preparing, are reported separately.
 
 import { Kernel } from "../src/kernel/memory/kernel.ts";
 import type { ScanTable } from "../src/model/query/scan-table.ts";
@@ -18,11 +18,11 @@ import { type Answer, type Bench, median, type Size, short } from "./support/ben
 
 const EXTENT = extentOf({ hosts: 100, rows: 1_000_000 });
 const MISS_US = 1000;
-/** Of a known shape that DuckDB has no part in, and of another. */
+/** Goals for a cached shape without DuckDB, and with it. */
 const DIRECT_US = 100;
 const HIT_US = 250;
 
-/** `statement(k)`: the k-th of its shape. `rounds`: fewer where one takes long. `isLong`: its literals alone take longer than the goals. */
+/** `statement(k)`: the k-th of its shape. `rounds`: fewer for slow shapes. `isLong`: its literals alone take longer than the goals. */
 interface Shape {
   readonly name: string;
   readonly rounds?: number;
@@ -71,10 +71,11 @@ type Times = Map<string, number>;
 
 interface Planned {
   readonly times: Times;
-  /** DuckDB has no part in it. */
+  /** True if DuckDB is not involved. */
   readonly isDirect: boolean;
 }
 
+/** Plans statements phase by phase and measures each phase. */
 export class Planner {
   private readonly tables: readonly ScanTable[];
   private prepared = "";
@@ -90,7 +91,7 @@ export class Planner {
     this.tables = [{ name: "cpu", columns, rowCountMax: 5_000_000, times, selectsExactly: true, aggregate: () => null, open }];
   }
 
-  /** Every part of planning a statement of a new shape. */
+  /** Plans a statement with a new shape, in all phases. */
   async miss(sql: string): Promise<Planned> {
     const times: Times = new Map();
     const tokens = stopwatch(times);
@@ -109,7 +110,7 @@ export class Planner {
     return this.planned(plan, times);
   }
 
-  /** The same of a shape that `cache` knows. */
+  /** The same for a shape in `cache`. */
   async hit(cache: PlanCache, sql: string): Promise<Planned> {
     const times: Times = new Map();
     const tokens = stopwatch(times);
@@ -126,13 +127,13 @@ export class Planner {
     const physical = PhysicalPlan.of(plan, { params: {}, nowNs: EXTENT.endNs, names, tables: scans, functionBytesMax, onPart: part });
     const handles = scans.open(physical.scans);
     part("scans");
-    // what needs no DuckDB is neither printed nor prepared
+    // plans without DuckDB are neither printed nor prepared
     const isDirect = physical.direct !== null;
     const text = isDirect ? "" : physical.text(handles);
     part("print");
     const duck = await this.engine.lease();
     const prepare = stopwatch(times);
-    // what is prepared stays so
+    // a prepared statement stays prepared
     if (!isDirect && text !== this.prepared) await duck.describe(text);
     prepare("prepare");
     this.prepared = text;
@@ -143,7 +144,7 @@ export class Planner {
   }
 }
 
-/** Adds to `times` what has passed since it was asked last. */
+/** Adds the time since the last call to `times`. */
 function stopwatch(times: Times): (part: string) => void {
   let startMs = performance.now();
   return (part) => {
@@ -154,10 +155,10 @@ function stopwatch(times: Times): (part: string) => void {
 }
 
 const PARTS = ["tokens", "parse", "check", "fill", "names", "rewrite", "limit", "scans", "print", "prepare"];
-/** What is DuckDB's. */
+/** Phases executed by DuckDB. */
 const THEIRS: ReadonlySet<string> = new Set(["parse", "prepare"]);
 
-/** The median of each part, and of all that is ours. */
+/** The median of each phase, and of the sum of ours. */
 function summary(planned: readonly Planned[]): { ours: number; parts: string } {
   const rounds = planned.map(({ times }) => times);
   const ours = rounds.map((times) => [...times].reduce((sum, [part, us]) => sum + (THEIRS.has(part) ? 0 : us), 0));
@@ -173,7 +174,7 @@ export const sqlPlan: Bench = {
     try {
       const planner = new Planner(engine);
       const shapes = SHAPES.filter(({ name }) => only === undefined || name.includes(only));
-      // code is compiled as it runs
+      // code is compiled at run time
       for (let round = 0; round < WARM_UPS[size]; round++) for (const shape of shapes) await planner.miss(shape.statement(round));
       const answers: Answer[] = [];
       for (const shape of shapes) {
@@ -183,7 +184,7 @@ export const sqlPlan: Bench = {
         const cache = new PlanCache((text) => engine.serialize(text), 1 << 27);
         for (let round = 0; round < rounds; round++) misses.push(await planner.miss(shape.statement(round)));
         for (let round = 0; round < rounds * HITS_PER_MISS; round++) hits.push(await planner.hit(cache, shape.statement(round)));
-        // as in a server that has answered for a while
+        // as in a server that has been running for a while
         hits.splice(0, hits.length >> 1);
         const [miss, hit] = [summary(misses), summary(hits)];
         const goal = hits.every(({ isDirect }) => isDirect) ? DIRECT_US : HIT_US;

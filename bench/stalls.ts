@@ -1,5 +1,5 @@
-// How long does the main thread take nothing up? While it ingests all that two connections can send, and while its buffer is so small that
-// it flushes, and merges files, all the time. Measured inside the server by a timer.
+// Measures the longest stall of the main thread: during ingest at the maximum rate of two connections, and with a buffer so small that it
+// flushes and merges files continuously. Measured inside the server by a timer.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { Loader, type LoadResult } from "./support/loader.ts";
 import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 
 const GOAL_MS = 50;
-/** More than elsewhere: a day has more rows, and so several files that are merged. */
+/** More than in other benchmarks: a day has more rows, and so several files to merge. */
 const HOSTS = 1000;
 const PROBE = join(import.meta.dir, "support/loop-probe.ts");
 const MAIN = join(import.meta.dir, "../src/main.ts");
@@ -80,7 +80,7 @@ function readStalls(file: string, sinceMs: number): Stall[] {
     .filter(({ endMs }) => endMs >= sinceMs);
 }
 
-/** What the thread waited for a processor that others had is not a stall of its making; on a machine of its own there is none. */
+/** Time waiting for a processor that other threads used is not a stall of the server; on an idle machine there is none. */
 function judge(name: string, found: readonly Stall[], beside: string): Answer {
   const own = found.map(({ lengthMs, waitedMs }) => Math.max(0, lengthMs - waitedMs)).sort((a, b) => b - a);
   const longest = found.reduce((most, { lengthMs }) => Math.max(most, lengthMs), 0);

@@ -1,5 +1,5 @@
-// How long from starting the program on a folder full of data to the first answer of a query: after a clean stop, and after `kill -9` with
-// rows that were in no file yet. The values are random floats, which no codec makes smaller; the system still has the files in its memory.
+// Measures the time from starting the program on a folder full of data to the first answer of a query: after a clean stop, and after `kill
+// -9` with unflushed rows. The values are random floats, which are incompressible; the files are still in the page cache.
 import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
 import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";
@@ -10,7 +10,7 @@ import { folderBytes } from "./support/peer-process.ts";
 
 const HOSTS = 100;
 const GOAL_MS = 1000;
-/** What replay.ts asks of the log. */
+/** The goal of replay.ts. */
 const REPLAY_ROWS_PER_SECOND = 2e6;
 const QUESTION = TSBS_QUERIES.find(({ name }) => name === "single-groupby-1-1-1")!;
 
@@ -41,7 +41,7 @@ export const startFull: Bench = {
         await server.kill("SIGKILL");
         killedMs.push(await firstAnswer(server, total, round));
         await checkOurRows(server, total);
-        // what was replayed goes to files
+        // flushes the replayed rows
         if (round + 1 < Math.min(3, rounds)) await server.restart();
       }
       const within = (atMost: number) => (size === "real" ? { goal: { atMost } } : {});
@@ -65,7 +65,7 @@ export const startFull: Bench = {
   },
 };
 
-/** From spawning the program to the answer of a query over an hour somewhere in the data. */
+/** From spawning the program to the answer of a query over a random hour of the data. */
 async function firstAnswer(server: TestServer, rows: number, round: number): Promise<number> {
   const statement = QUESTION.statement(extentOf({ hosts: HOSTS, rows }), prng(round + 1));
   const startedMs = performance.now();

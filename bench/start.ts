@@ -1,4 +1,4 @@
-// How long from starting the program on an empty folder to the first answer of a query?
+// Measures the time from starting the program on an empty folder to the first answer of a query.
 import { TestServer } from "../test/support/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
 

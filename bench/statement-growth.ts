@@ -1,5 +1,6 @@
-// Can one short statement or body stop everybody? Every production of each grammar, and every kind of body, grows to eight times its size,
-// while a tiny query, a small write and /ping are asked all the time: how time and memory grow, and how long the others wait.
+// Tests whether one short statement or body can block other clients. Every production of each grammar, and every kind of body, grows to
+// eight times its size, while a tiny query, a small write and /ping run continuously: growth of time and memory, and the latency of the
+// small requests.
 import { TestServer } from "../test/support/server.ts";
 import { GROWING_BODIES } from "./data/growth-bodies.ts";
 import { GROWING_SQL } from "./data/growth-sql.ts";

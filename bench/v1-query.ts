@@ -1,5 +1,5 @@
-// How long do v1 clients wait at /query, beside InfluxDB 1 on the same rows? TSBS's queries in the v1-style language, answers compared
-// value by value; and what a long answer costs: its first byte, and all of it.
+// Measures /query for v1 clients, compared with InfluxDB 1 on the same rows: TSBS's queries in the v1 language, with answers compared value
+// by value; and a long answer: the time to its first byte, and its total.
 import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
 import { extentOf, TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "./data/tsbs-queries.ts";
@@ -15,7 +15,7 @@ import { warmUp } from "./support/warm-up.ts";
 
 const HOSTS = 100;
 const WARM_UPS = 3;
-/** As there: the quickest answers may take this much longer. */
+/** As in query.ts: for faster answers a weaker goal applies. */
 const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
 /** About 7 MB of JSON. */
@@ -53,7 +53,7 @@ export const v1Query: Bench = {
   },
 };
 
-/** Both, one after the other. */
+/** Warms up both, one after the other. */
 function warm(question: TsbsQuery, extent: TsbsExtent, size: Size, server: TestServer, influx: RunningInflux | undefined): Promise<void> {
   return warmUp(question, extent, size, async ({ influxql }) => {
     await askText(server, influxql);
@@ -71,7 +71,7 @@ async function askText(server: TestServer, statement: string): Promise<string> {
   return text;
 }
 
-/** Medians over executions with the same parameters on both sides, the one that goes first alternating. */
+/** Medians over executions with the same parameters on both sides, in alternating order. */
 async function measure(
   { name, statement, timesFaster }: TsbsQuery,
   extent: TsbsExtent,
@@ -108,7 +108,7 @@ async function measure(
   };
 }
 
-/** When the first byte of a long answer comes, and how fast the rest. */
+/** The time to the first byte of a long answer, and the throughput of the rest. */
 async function longAnswer(size: Size, server: TestServer, say: (line: string) => void): Promise<Answer[]> {
   const firstMs: number[] = [];
   const wholeMs: number[] = [];

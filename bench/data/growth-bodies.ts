@@ -1,12 +1,12 @@
-// Bodies of line protocol for the bench of growing statements: of each kind ever larger ones, good and bad.
+// Line protocol bodies for the benchmark of growing statements: valid and invalid bodies of each kind, in growing sizes.
 import { type Grammar, list } from "../support/growth-grammar.ts";
 
-/** Names and times of a body that no other one has. */
+/** Makes names and times of each body unique. */
 let bodies = 0;
 
 const timeNs = (i: number) => BigInt(bodies) * 1_000_000_000_000n + BigInt(i) * 1000n;
 
-/** `make` for a body of its own. */
+/** Calls `make` with a new body number. */
 function ofBody(make: (n: number, body: number) => string): (n: number) => string {
   return (n) => make(n, ++bodies);
 }

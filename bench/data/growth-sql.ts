@@ -1,10 +1,10 @@
-// SQL for the bench of growing statements: every production of the grammar, up to what limits allow and beyond it.
+// SQL for the benchmark of growing statements: every production of the grammar, up to the limits and beyond.
 import { type Grammar, list, nested, type Production, writeLines } from "../support/growth-grammar.ts";
 
 const ROWS = { real: 100_000, smoke: 1000 };
 const TABLES = { real: 10_000, smoke: 50 };
 
-/** `real`: n, at whose eightfold the production is about as large as it may be, or as a statement may be long. */
+/** `real`: n such that the production at 8n approaches its limit or the length limit of a statement. */
 function production(name: string, real: number, text: (n: number) => string): Production {
   return { name, n: { real, smoke: Math.min(10, real) }, text };
 }
@@ -150,7 +150,7 @@ const texts: readonly Production[] = [
   production("edit distance of n", 60, (n) => `SELECT max(levenshtein(host || '${"a".repeat(n)}', '${"b".repeat(n)}')) FROM rows`),
 ];
 
-/** Of the list of all tables, which the statement asks for whatever n is. */
+/** Productions over the list of all tables, which the statement reads regardless of n. */
 const lists: readonly Production[] = [
   production("n columns of all tables", 5000, (n) => `SELECT * FROM information_schema.columns LIMIT ${n}`),
   production("n columns of all tables, sorted", 5000, (n) => `SELECT * FROM information_schema.columns ORDER BY column_name LIMIT ${n}`),

@@ -1,22 +1,22 @@
-// The v1-style language for the bench of growing statements: each production of its grammar with more of what it takes, and each kind of
-// function over more rows, windows or series.
+// The v1 language for the benchmark of growing statements: each production of its grammar in growing sizes, and each kind of function over
+// more rows, windows or series.
 import { type Grammar, list, nested, type Production, writeLines } from "../support/growth-grammar.ts";
 
-/** Of table m: 4 hosts a second, of 100. */
+/** Rows of table m: 4 hosts per second, of 100. */
 const ROWS = { real: 400_000, smoke: 4000 };
 const ROWS_PER_SECOND = 4;
-/** Of table wide, each of one row. */
+/** Series of table wide, one row each. */
 const SERIES = { real: 100_000, smoke: 1000 };
 const TABLES = { real: 2000, smoke: 50 };
 
 const SECONDS = ROWS.real / ROWS_PER_SECOND;
 
-/** Grows with the text. */
+/** Productions that grow with the text. */
 function texts(name: string, n: number, text: Production["text"]): Production {
   return { name, n: { real: n, smoke: Math.max(1, Math.min(n, 10)) }, text };
 }
 
-/** Grows with the rows of m that it reads: n of them. */
+/** Productions that grow with n, the number of rows of m that they read. */
 function rows(name: string, select: string, rest = ""): Production {
   return {
     name: `${name} of n rows`,
@@ -25,7 +25,7 @@ function rows(name: string, select: string, rest = ""): Production {
   };
 }
 
-/** Grows with the windows of time. */
+/** Productions that grow with the number of time windows. */
 function windows(name: string, n: number, select: string, rest = "", tag = ""): Production {
   const spanNs = BigInt(SECONDS) * 1_000_000_000n;
   return {
@@ -117,7 +117,7 @@ const FUNCTIONS: readonly Production[] = [
   texts("moving_average of n", 12_500, (n) => `SELECT moving_average(f, ${n}) FROM m`),
 ];
 
-/** All of a table of many series, or of many tables: the statement is as short as ever. */
+/** All of a table with many series, or of many tables: the length of the statement is constant. */
 const SHOWS: readonly Production[] = [
   ...[
     "SHOW SERIES",
@@ -178,7 +178,7 @@ function rowOf(i: number): string {
   return `m,host=h${i % 100} cnt=${i % 1000}i,f=${((i * 7919) % 100_003) / 4},s="t${(i * 31) % 5003}",b=${i % 2 === 0} ${time}`;
 }
 
-/** A statement over the first n rows of an inner one. */
+/** A statement over the first n rows of a subquery. */
 function over(select: string, inner: string): Production {
   return {
     name: `${select} over n rows of a subquery`,

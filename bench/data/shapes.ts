@@ -1,15 +1,15 @@
-// Line protocol that is not as well-behaved as TSBS's: the same hosts, tags and values, but with something about it that a fast path for
-// the usual case does not see. Seeded like the plain data.
+// Line protocol that is less regular than TSBS's: the same hosts, tags and values, but with a property that the fast path for typical lines
+// does not handle. Seeded like the plain data.
 import { prng } from "../../test/support/prng.ts";
 import { fieldsText, seriesTags, stepWalk, TSBS_CPU_FIELDS, TSBS_START_NS, TSBS_STEP_NS, type TsbsCpuOptions } from "./tsbs-cpu.ts";
 
 export const TABLES_OF_MANY = 200;
-/** Fields of the wide table; a line has as many as one of TSBS, which ones depends on its host. */
+/** Fields of the wide table; a line has as many as one of TSBS, and which ones depends on its host. */
 export const WIDE_FIELDS = 100;
-/** Lines of which the order is lost in `out of order`: 500 s of 100 hosts. */
+/** Lines that are shuffled together for `out of order`: 500 s of 100 hosts. */
 const LATE_LINES = 5000;
 
-/** What is unusual about a line's fields, and in which table and order lines come. */
+/** The irregularity: of a line's fields, of the tables or of the order of lines. */
 export type Shape =
   | "many tables"
   | "fields in changing order"
@@ -29,12 +29,12 @@ export const HOSTILE_SHAPES = [
   "out-of-order time",
 ] as const satisfies readonly Shape[];
 
-/** Tables that a shape's rows lie in. */
+/** Tables that contain a shape's rows. */
 export function tablesOf(shape: Shape | undefined): string[] {
   return shape === "many tables" ? Array.from({ length: TABLES_OF_MANY }, (_, i) => `cpu${i}`) : ["cpu"];
 }
 
-/** As `tsbsCpu`: bodies of `bodyLines` lines. No two lines have the same table, tags and time. */
+/** Like `tsbsCpu`: bodies of `bodyLines` lines. No two lines have the same table, tags and time. */
 export function* shapedLines(shape: Shape, options: TsbsCpuOptions): Generator<Uint8Array> {
   const { hosts, rows, seed, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS, bodyLines = 10_000 } = options;
   const below = prng(seed);
@@ -68,12 +68,12 @@ function shapedFields(shape: Shape, host: number, walk: readonly number[], below
   const pairs = fieldsText(walk, false).split(",");
   if (shape === "fields in changing order") shuffle(pairs, below);
   if (shape !== "missing fields") return pairs.join(",");
-  // every other one on average, but never none
+  // half of them on average, at least one
   const kept = pairs.filter(() => below(2) === 0);
   return (kept.length === 0 ? pairs : kept).join(",");
 }
 
-/** 53 bits of chance: what no codec makes smaller. */
+/** 53 random bits: incompressible. */
 function randomFloat(below: (n: number) => number): number {
   return (below(2 ** 32) * 2 ** 21 + below(2 ** 21)) / 2 ** 53;
 }
@@ -89,7 +89,7 @@ const WORDS = [
   "slow query: 812 ms",
 ] as const;
 
-/** Half of the fields as text, of which one is different in every line. */
+/** Half of the fields as text, one of which differs in every line. */
 function stringFields(walk: readonly number[], below: (n: number) => number): string {
   return walk
     .map((value, i) => {

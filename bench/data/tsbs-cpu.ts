@@ -1,5 +1,5 @@
-// Line protocol shaped like TSBS "cpu-only": 10 tags and 10 fields a line, every host once per timestamp, values that walk within 0..100.
-// The same options give the same bytes on every machine.
+// Line protocol shaped like TSBS "cpu-only": 10 tags and 10 fields per line, every host once per timestamp, values as random walks within
+// 0..100. The same options give the same bytes on every machine.
 import { prng } from "../../test/support/prng.ts";
 
 const REGIONS: readonly (readonly [region: string, zones: number])[] = [
@@ -49,7 +49,7 @@ export const TSBS_STEP_NS = 10_000_000_000n;
 
 export interface TsbsCpuOptions {
   readonly hosts: number;
-  /** Lines in all. */
+  /** Total number of lines. */
   readonly rows: number;
   readonly seed: number;
   /** Values with decimals instead of integers with the suffix `i`. */
@@ -58,11 +58,11 @@ export interface TsbsCpuOptions {
   readonly startNs?: bigint;
   /** Default 10 s. */
   readonly stepNs?: bigint;
-  /** Lines of one yielded body, default 10,000. */
+  /** Lines per yielded body, default 10,000. */
   readonly bodyLines?: number;
 }
 
-/** Yields bodies of `bodyLines` lines (the last may be shorter), each owned by the caller, every line ended by a newline. */
+/** Yields bodies of `bodyLines` lines (the last may be shorter), each owned by the caller; every line ends with a newline. */
 export function* tsbsCpu(options: TsbsCpuOptions): Generator<Uint8Array> {
   const { hosts, rows, seed, floats = false, startNs = TSBS_START_NS, stepNs = TSBS_STEP_NS, bodyLines = 10_000 } = options;
   const below = prng(seed);
@@ -95,11 +95,12 @@ export function seriesTags(host: number, below: (n: number) => number): string {
   return TSBS_CPU_TAGS.map((tag, i) => `${tag}=${values[i]}`).join(",");
 }
 
-/** Every value of `walk` (hundredths) goes on by at most ±1.00, kept within 0..100. */
+/** Changes every value of `walk` (hundredths) by at most ±1.00, clamped to 0..100. */
 export function stepWalk(walk: number[], below: (n: number) => number): void {
   for (let i = 0; i < walk.length; i++) walk[i] = Math.min(10_000, Math.max(0, walk[i]! + below(201) - 100));
 }
 
+/** The fields of a line as text: with two decimals, or as integers with the suffix `i`. */
 export function fieldsText(walk: readonly number[], floats: boolean): string {
   let text = "";
   for (let i = 0; i < walk.length; i++) {

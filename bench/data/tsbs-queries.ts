@@ -1,14 +1,15 @@
 // The queries of TSBS "devops, cpu-only", each as a user of the v3 SQL endpoint would write it and as TSBS's own generator writes it in
-// InfluxQL. Hosts and times are drawn anew for every execution, the same for both languages.
+// InfluxQL. Hosts and times are drawn for every execution, the same for both languages.
 import { TSBS_CPU_FIELDS, TSBS_CPU_TAGS, TSBS_START_NS, TSBS_STEP_NS } from "./tsbs-cpu.ts";
 
-/** What the rows lie in: hosts `host_0` … and times from `startNs` to before `endNs`. */
+/** Extent of the data: hosts `host_0` … and times from `startNs` to before `endNs`. */
 export interface TsbsExtent {
   readonly hosts: number;
   readonly startNs: bigint;
   readonly endNs: bigint;
 }
 
+/** The extent of `rows` rows of TSBS data on `hosts` hosts. */
 export function extentOf({ hosts, rows }: { readonly hosts: number; readonly rows: number }): TsbsExtent {
   return { hosts, startNs: TSBS_START_NS, endNs: TSBS_START_NS + BigInt(Math.ceil(rows / hosts)) * TSBS_STEP_NS };
 }
@@ -16,22 +17,22 @@ export function extentOf({ hosts, rows }: { readonly hosts: number; readonly row
 export interface TsbsStatement {
   readonly sql: string;
   readonly influxql: string;
-  /** The answer's column that InfluxQL calls `time`. */
+  /** The answer's column that corresponds to `time` in InfluxQL. */
   readonly timeColumn: string;
-  /** The other columns in the order in which InfluxQL gives them after `time`; undefined: both languages use the table's own names. */
+  /** The other columns in the order in which InfluxQL returns them after `time`; undefined: both languages use the table's column names. */
   readonly valueColumns: readonly string[] | undefined;
 }
 
 export interface TsbsQuery {
   readonly name: string;
-  /** Ours must be this many times as fast; 1 where only being no slower is asked for. */
+  /** The required speed-up over InfluxDB; 1 if equal speed suffices. */
   readonly timesFaster: number;
   readonly atMostMs?: number;
-  /** Uses a function that the dialect need not have. */
+  /** True if it uses a function that the dialect may lack. */
   readonly mayBeRefused?: boolean;
-  /** Rows that are written later with later times change the answer. */
+  /** True if rows with later times change the answer. */
   readonly readsNewest?: boolean;
-  /** `below(n)` gives a random integer in 0 .. n-1. */
+  /** `below(n)` returns a random integer in 0 .. n-1. */
   statement(extent: TsbsExtent, below: (n: number) => number): TsbsStatement;
 }
 
@@ -121,7 +122,7 @@ function highCpu(hosts: 1 | "all"): TsbsQuery {
   };
 }
 
-/** The five latest minutes before a time. TSBS's InfluxQL leaves the order out and so gets the five first; here both ask for the latest. */
+/** The five latest minutes before a time. TSBS's InfluxQL omits the order and so gets the first five; here both return the latest. */
 function groupByOrderByLimit(): TsbsQuery {
   return {
     name: "groupby-orderby-limit",
@@ -139,7 +140,7 @@ function groupByOrderByLimit(): TsbsQuery {
   };
 }
 
-/** Without FROM the select list is finished as an aggregation by host. */
+/** Without FROM, the select list is completed to an aggregation by host. */
 function lastPoint(form: string, sql: string): TsbsQuery {
   return {
     name: `lastpoint, ${form}`,
@@ -166,7 +167,7 @@ interface Window {
   readonly until: string;
 }
 
-/** Whole seconds, anywhere in the extent. */
+/** Whole seconds at a random position within the extent. */
 function windowOf({ startNs, endNs }: TsbsExtent, hours: number, below: (n: number) => number): Window {
   const startS = Number(startNs / 1_000_000_000n);
   const lengthS = Math.min(hours * HOUR_S, Number(endNs / 1_000_000_000n) - startS);

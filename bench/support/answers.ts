@@ -1,11 +1,11 @@
-// Answers of two servers to one question, brought into one shape and compared value by value. Neither promises an order that the other has.
+// Answers of two servers to one query, normalized and compared value by value. The order of rows is not compared.
 import type { TsbsStatement } from "../data/tsbs-queries.ts";
 
 type Value = string | number | boolean | null;
-/** Rows by time in ms and host, each its values by column name, without absent ones. */
+/** Rows by time in ms and host, each with its present values by column name. */
 export type Answer = ReadonlyMap<string, ReadonlyMap<string, Value>>;
 
-/** `format=json` of the v3 SQL endpoint: an array of row objects. */
+/** Reads `format=json` of the v3 SQL endpoint: an array of row objects. */
 export function answerOfSql(text: string, { timeColumn }: TsbsStatement): Answer {
   const answer = new Map<string, ReadonlyMap<string, Value>>();
   for (const row of JSON.parse(text) as Record<string, Value>[]) {
@@ -21,7 +21,7 @@ interface InfluxSeries {
   readonly values: readonly (readonly Value[])[];
 }
 
-/** `/query` of InfluxDB 1: series with columns and values. Time bins without values are rows of nulls there, and are left out. */
+/** Reads `/query` of InfluxDB 1: series with columns and values. Time bins without values are rows of nulls there and are omitted. */
 export function answerOfInflux(text: string, { valueColumns }: TsbsStatement): Answer {
   const parsed = JSON.parse(text) as { results: { series?: InfluxSeries[]; partial?: boolean; error?: string }[] };
   const [result] = parsed.results;
@@ -48,14 +48,14 @@ function add(answer: Map<string, ReadonlyMap<string, Value>>, timeMs: number, va
   answer.set(key, values);
 }
 
-/** UTC, with or without saying so. */
+/** UTC, with or without a zone. */
 function milliseconds(time: Value | undefined): number {
   const found = Date.parse(typeof time === "string" && !time.endsWith("Z") ? `${time}Z` : String(time));
   if (Number.isNaN(found)) throw new Error(`not a time: ${time}`);
   return found;
 }
 
-/** The first difference in words, or undefined. Numbers may differ by 1e-9 of themselves. */
+/** The first difference in words, or undefined. Numbers may differ by a relative 1e-9. */
 export function difference(ours: Answer, theirs: Answer): string | undefined {
   if (ours.size !== theirs.size) return `${ours.size} rows instead of ${theirs.size}`;
   for (const [key, expected] of theirs) {

@@ -1,34 +1,34 @@
-// What a bench is: a question with a smoke and a real size, answered by numbers that were measured side by side in one run.
+// Definition of a benchmark: a smoke and a real size, with results measured side by side in one run.
 
-/** `smoke` takes a second and runs in the tests, so that benches cannot rot; `real` is what the numbers are quoted from. */
+/** `smoke` takes a second and runs in the tests, which keeps benchmarks working; `real` gives the published numbers. */
 export type Size = "smoke" | "real";
 
 export interface Answer {
-  /** What was measured, with the data it was measured on. */
+  /** The quantity, with the data it was measured on. */
   readonly what: string;
   /** The number that has a goal: a ratio, or an absolute number with its unit. */
   readonly value: number;
   readonly unit: "×" | "bytes/value" | "ms" | "µs" | "rows/s" | "answers/s";
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
-  /** The measured numbers behind a ratio, for reading only: machines differ. */
+  /** The measured numbers behind a ratio, for information only: they depend on the machine. */
   readonly detail: string;
 }
 
-/** What the command line may ask for besides the size; a bench takes what it knows. */
+/** Options of the command line besides the size; each benchmark uses those it supports. */
 export interface BenchOptions {
-  /** Rows of the data. */
+  /** Number of rows. */
   readonly rows?: number | undefined;
-  /** Only the questions whose name has this in it. */
+  /** Only cases whose name contains this. */
   readonly only?: string | undefined;
-  /** Only the data in this form: `flushed` or `compacted`. */
+  /** Only data in this state: `flushed` or `compacted`. */
   readonly state?: string | undefined;
-  /** False: this server alone. */
+  /** False: this server only. */
   readonly peers?: boolean | undefined;
 }
 
 export interface Bench {
   readonly name: string;
-  /** Measures and returns answers; `say` takes progress and what was left out.  @throws Error when a checked answer is wrong */
+  /** Measures and returns answers; `say` receives progress and omissions. @throws Error if a checked answer is wrong */
   run(size: Size, say: (line: string) => void, options?: BenchOptions): Promise<Answer[]>;
 }
 
@@ -39,11 +39,11 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** What one contestant may take of the bench's time: beyond it, the rounds that it has had must do. */
+/** Time budget of one contestant: beyond it, its further rounds are skipped. */
 const PATIENCE_MS = 30_000;
 
-/** Runs every contestant once a round, the order reversed each round, because what runs first finds another machine than what runs last.
- *  One that takes very long leaves the later rounds to the others. Returns the median of each, in the order given. */
+/** Runs every contestant once per round, in reversed order each round, because the order affects results. A very slow contestant skips
+ *  later rounds. Returns the median of each, in the given order. */
 export async function alternate(
   rounds: number,
   contestants: readonly (() => Promise<number>)[],

@@ -1,10 +1,10 @@
-// Compaction as a bench sees it: kept away while something else is measured, or waited for until every file is in its final form.
+// Controls compaction for benchmarks: prevents it during other measurements, or waits until every file is in its final form.
 import { dataFiles, isCompacted } from "../../test/support/data-files.ts";
 import type { TestServer } from "../../test/support/server.ts";
 
-/** Flags under which no file is merged: the first check comes after a day. */
+/** Flags that prevent merging: the first check happens after a day. */
 export const NO_COMPACTION = ["--compaction-check-interval", "24h"] as const;
-/** Flags under which compaction does what it can at once, and files that it has replaced go at once. */
+/** Flags that make compaction act immediately, and delete replaced files immediately. */
 export const EAGER_COMPACTION = [
   "--compaction-check-interval",
   "200ms",
@@ -14,18 +14,18 @@ export const EAGER_COMPACTION = [
   "0s",
 ] as const;
 
-/** A merge of a day takes a second or so. */
+/** A merge of a day takes about a second. */
 const DEADLINE_MS = 240_000;
 const POLL_MS = 200;
 
-/** Flushes, starts again with eager compaction and waits until every day, all of which are over, is in one block that compaction wrote.
- *  @throws Error when that takes more than four minutes */
+/** Flushes, restarts with eager compaction and waits until every day, all of which are in the past, is one compacted block. @throws
+ *  Error if that takes more than four minutes */
 export async function compactAll(server: TestServer): Promise<void> {
   await server.restart(EAGER_COMPACTION);
   await compacted(server);
 }
 
-/** Waits for the same of a server that was started with eager compaction. */
+/** Waits for the same on a server that was started with eager compaction. */
 export async function compacted(server: TestServer): Promise<void> {
   const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {

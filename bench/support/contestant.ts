@@ -1,27 +1,27 @@
-// What a bench compares: a server that takes line protocol, started on loopback with a temporary folder and gone afterwards.
+// A server under comparison: accepts line protocol, is started on loopback with a temporary folder and removed afterwards.
 
 export interface RunningServer {
-  /** Where a body of line protocol with nanosecond times is posted; all of it lands in one database. */
+  /** URL for bodies of line protocol with nanosecond times; all rows go to one database. */
   readonly writeUrl: string;
-  /** Rows of table `cpu`, asked by a query until it is `expected` or a deadline passes, for servers that show rows a little later.
-   *  Undefined where nothing is kept. */
+  /** Rows of table `cpu`, queried until the count is `expected` or a deadline passes, for servers with delayed visibility. Undefined if
+   *  nothing is stored. */
   countRows(expected: number): Promise<number | undefined>;
-  /** Bytes on disk once everything has reached its final form, the server's log not counted twice. May stop the server. */
+  /** Bytes on disk in the final form, without counting the log twice. May stop the server. */
   diskBytes(): Promise<number | undefined>;
-  /** Bytes on disk once files that were flushed have been merged to what they stay; after `diskBytes`. Absent where that is the same. */
+  /** Bytes on disk once flushed files have been merged; after `diskBytes`. Absent if equal. */
   compactedBytes?(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export interface Contestant {
   readonly name: string;
-  /** Undefined when its program is not installed. */
+  /** Undefined if the program is not installed. */
   readonly start: (() => Promise<RunningServer>) | undefined;
 }
 
 export const DATABASE = "bench";
 
-/** Starts it, hands it to `use` and stops it whatever happens. */
+/** Starts the contestant, passes it to `use` and always stops it. */
 export async function withServer<T>(contestant: Contestant, use: (server: RunningServer) => Promise<T>): Promise<T> {
   if (contestant.start === undefined) throw new Error(`${contestant.name} is not installed`);
   const server = await contestant.start();

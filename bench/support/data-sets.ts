@@ -1,4 +1,4 @@
-// The data of the server benches: TSBS cpu, few and many series, integers and decimals.
+// The data sets of the server benchmarks: TSBS cpu, few and many series, integers and decimals.
 import type { TsbsCpuOptions } from "../data/tsbs-cpu.ts";
 import type { Size } from "./bench.ts";
 
@@ -14,7 +14,7 @@ const dataSet = (hosts: number, floats: boolean, rows: number): DataSet => ({
   options: { hosts, rows, floats, seed: 1 },
 });
 
-/** The first one is the set that single-set benches use. */
+/** The first is used by benchmarks with a single set. */
 export function dataSets(size: Size): DataSet[] {
   if (size === "smoke") return [dataSet(100, false, 20_000)];
   const rows = 1_000_000;

@@ -1,16 +1,16 @@
-// A reader of Arrow Flight that does next to nothing: raw HTTP/2 with windows so wide that the server never waits, and bytes that are only
-// collected. So a bench measures the server, not a client library.
+// A minimal reader of Arrow Flight: raw HTTP/2 with windows so large that the server never waits, and bytes that are only collected.
+// Measures the server, not a client library.
 import { ticketMessage } from "../../test/support/flight-server.ts";
 import { FRAME, frame, RawHttp2 } from "../../test/support/raw-http2.ts";
 
 const WINDOW_BYTES_MAX = 2 ** 31 - 1;
-/** What a connection's window is to begin with. */
+/** Initial flow-control window of a connection. */
 const FIRST_WINDOW_BYTES = 65_535;
 const END_STREAM = 1;
 /** | compressed u8 | bytes u32 | before each message. */
 const PREFIX_BYTES = 5;
 
-/** A connection of its own, on which one statement after the other is asked. */
+/** A connection for consecutive statements. */
 export class FlightReader {
   private nextStream = 1;
 
@@ -22,8 +22,7 @@ export class FlightReader {
     return new FlightReader(connection);
   }
 
-  /** The gRPC messages of the answer, one after the other as they came. An error looks like an answer without messages.
-   *  @throws Error when there are none */
+  /** The gRPC messages of the answer, concatenated. An error looks like an answer without messages. @throws Error if there are none */
   async ask(statement: string, database: string): Promise<Buffer> {
     const { connection } = this;
     const stream = this.nextStream;
@@ -39,7 +38,7 @@ export class FlightReader {
     const frames = connection.frames.splice(from);
     const bytes = Buffer.concat(frames.filter(({ type }) => type === FRAME.data).map(({ payload }) => payload));
     if (!isEnded || bytes.length === 0) throw new Error(`${statement} over Flight: no answer in ${frames.length} frames`);
-    // the connection's window is for all answers
+    // the connection's window is shared by all answers
     connection.send(frame(FRAME.windowUpdate, u32(bytes.length)));
     return bytes;
   }
@@ -49,7 +48,7 @@ export class FlightReader {
   }
 }
 
-/** Messages that came one after the other. */
+/** Splits concatenated messages. */
 export function messagesIn(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -1,15 +1,15 @@
-// One production of a grammar, asked at n, 2n, 4n and 8n while others ask for little: how long it took, what it held, how long they waited.
+// Runs one production of a grammar at n, 2n, 4n and 8n during small requests: its time, its memory and their latency.
 import type { TestServer } from "../../test/support/server.ts";
 import { type Answer, type Size, short } from "./bench.ts";
 import type { Grammar, Production } from "./growth-grammar.ts";
 import type { ToWatcher, Watched, WatchedServer } from "./growth-watcher.ts";
 
-/** The smoke size only shows that every production is answered. */
+/** The smoke size only verifies that every production is answered. */
 const FACTORS: Readonly<Record<Size, readonly number[]>> = { real: [1, 2, 4, 8], smoke: [8] };
 const WAIT_MS_MAX = 100;
-/** A doubling of an n log n statement is a little more than twice. */
+/** Doubling n log n is slightly more than twice. */
 const GROWTH_MAX = 8 * 1.5;
-/** Growth of what is quicker is chance. */
+/** Growth of shorter times is noise. */
 const TELLING_MS = 50;
 const SHOWN_CHARACTERS = 120;
 const MIB = 2 ** 20;
@@ -18,16 +18,16 @@ export interface Asked extends Watched {
   readonly n: number;
   readonly status: number;
   readonly tookMs: number;
-  /** Of a statement that was refused or failed: its answer's beginning. */
+  /** For a rejected or failed statement: the beginning of its answer. */
   readonly error: string | null;
 }
 
-/** The thread that asks for little. Owned: call `close`. */
+/** The thread that sends small requests. Owned: call `close`. */
 export class Watcher {
   private readonly worker = new Worker(new URL("./growth-watcher.ts", import.meta.url).href);
   private failure: Error | undefined;
 
-  /** The longest waits while `run` goes on. @throws what it throws, and Error when something little is refused */
+  /** The maximum latencies during `run`. @throws what it throws, and Error if a small request fails */
   async during<T>(server: WatchedServer, run: () => Promise<T>): Promise<{ readonly value: T; readonly watched: Watched }> {
     await this.tell({ type: "begin", server });
     const value = await run();
@@ -80,7 +80,7 @@ async function ask(request: Request): Promise<Pick<Asked, "status" | "tookMs" | 
   const response = await fetch(request);
   const decoder = new TextDecoder();
   let [first, last] = ["", ""];
-  // a long answer is not kept
+  // a long answer is discarded
   for await (const chunk of response.body ?? []) {
     last = decoder.decode(chunk);
     if (first.length < SHOWN_CHARACTERS) first += last;
@@ -90,7 +90,7 @@ async function ask(request: Request): Promise<Pick<Asked, "status" | "tookMs" | 
   return { status: response.status, tookMs, error: text === null ? null : text.trim().slice(0, SHOWN_CHARACTERS) };
 }
 
-/** The longest wait of the others, and how the statement's time grows; goals are those of the real size. */
+/** The maximum latency of the small requests, and the growth of the statement's time; goals apply to the real size. */
 export function judge(grammar: Grammar, production: Production, asked: readonly Asked[], size: Size): Answer[] {
   const what = `${grammar.name}: ${production.name}`;
   const waits = { query: most(asked, "queryMs"), write: most(asked, "writeMs"), "/ping": most(asked, "pingMs") };
@@ -108,7 +108,7 @@ export function judge(grammar: Grammar, production: Production, asked: readonly 
     detail: `${waited.join(", ")} ms; ${measured}`,
   };
   if (first === undefined || last === undefined || last.n === first.n || last.tookMs < TELLING_MS) return [wait];
-  // as if it were eight times as large, where the largest were refused
+  // extrapolated to a factor of eight if the largest were rejected
   const growth = (last.tookMs / first.tookMs) ** (Math.log(8) / Math.log(last.n / first.n));
   const growing: Answer = {
     ...{ what: `${what}, time at 8n ÷ n`, value: growth, unit: "×" },

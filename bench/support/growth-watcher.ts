@@ -1,5 +1,5 @@
-// A thread that asks a server for little, all the time: a tiny query, a small write and /ping, each again as soon as it is answered, and
-// notes what the longest of them took, and the most memory that the server had. So it does not matter what the bench's own thread does.
+// A thread that continuously sends small requests: a tiny query, a small write and /ping, each again as soon as it is answered, and records
+// their maximum latencies and the server's peak memory. A thread, so that work of the benchmark's main thread does not matter.
 import { residentBytesOf } from "./process-stats.ts";
 
 declare const self: Worker;
@@ -15,7 +15,7 @@ export interface WatchedServer {
 
 export type ToWatcher = { readonly type: "begin"; readonly server: WatchedServer } | { readonly type: "end" };
 
-/** The longest answers, and how much memory the server had more than at the beginning, at most. */
+/** Maximum latencies, and the maximum increase of the server's memory since the beginning. */
 export interface Watched {
   readonly queryMs: number;
   readonly writeMs: number;
@@ -43,7 +43,7 @@ function watch({ url, pid, database }: WatchedServer): { stop(): Promise<Watched
   const memory = setInterval(() => {
     mostBytes = Math.max(mostBytes, residentBytes());
   }, MEMORY_EVERY_MS);
-  /** Until it is stopped, at least once. */
+  /** Until stopped, at least once. */
   const longest = async (ask: (round: number) => Promise<Response>) => {
     let longestMs = 0;
     for (let round = 0; round === 0 || !isStopped; round++) {

@@ -1,4 +1,4 @@
-// InfluxDB 1.x (Debian's package `influxdb`) as a contestant, as it is configured by default but for folders, ports and reports.
+// InfluxDB 1.x (Debian's package `influxdb`) as a contestant, with its default configuration except for folders, ports and reporting.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
@@ -7,16 +7,16 @@ import { folderBytes, freePort, type PeerProcess, pollUntil, startPeer } from ".
 const PROGRAM = Bun.which("influxd");
 
 export interface RunningInflux extends RunningServer {
-  /** The answer of `/query` as it came, after its status was checked. */
+  /** The unmodified answer of `/query`, after a check of its status. */
   ask(statement: string): Promise<string>;
 }
 
-/** Undefined when it is not installed. */
+/** Undefined if it is not installed. */
 export const startInflux = PROGRAM === null ? undefined : () => start(PROGRAM);
 
 export const INFLUX: Contestant = { name: "InfluxDB 1", start: startInflux };
 
-/** The server alone, with nothing in it. */
+/** An empty server. */
 export async function startInfluxd(program: string): Promise<PeerProcess & { readonly url: string }> {
   const url = `http://127.0.0.1:${freePort()}`;
   const peer = await startPeer({
@@ -42,7 +42,7 @@ async function start(program: string): Promise<RunningInflux> {
         const { results } = JSON.parse(await query(url, "SELECT count(usage_user) FROM cpu")) as InfluxCounts;
         return results[0]?.series?.[0]?.values[0]?.[1] ?? 0;
       }),
-    // the cache goes to files a second after the last write, then its log is removed
+    // the cache is written to files a second after the last write, then its log is removed
     diskBytes: async () => {
       const walFiles = () => readdirSync(join(peer.folder, "wal"), { recursive: true }).filter((name) => String(name).endsWith(".wal"));
       await pollUntil(true, async () => walFiles().length === 0 || folderBytes(join(peer.folder, "wal")) === 0);

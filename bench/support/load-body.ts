@@ -1,11 +1,11 @@
-// A body of line protocol whose times can be moved, so that a data set can be sent again and go on where it ended: 50 M lines do not fit
-// the loading thread's memory, and making them takes longer than storing them.
+// A body of line protocol whose times can be shifted, so that a data set can be sent repeatedly with increasing times: 50 M lines do not
+// fit the loading thread's memory, and generating them takes longer than storing them.
 
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Place of each line's newline. */
+  /** Position of each line's newline. */
   readonly lineEnds: Uint32Array;
-  /** By how much its times were moved already. */
+  /** The current shift of its times. */
   movedSeconds: number;
 }
 
@@ -15,14 +15,14 @@ const ZERO = 48;
 const TIME_DIGITS = 19;
 const SECOND_DIGITS = 10;
 
-/** Takes the bytes over. Every line is ended by a newline. */
+/** Takes ownership of the bytes. Every line ends with a newline. */
 export function withLineEnds(bytes: Uint8Array): Body {
   const ends: number[] = [];
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
   return { bytes: bytes as Uint8Array<ArrayBuffer>, lineEnds: Uint32Array.from(ends), movedSeconds: 0 };
 }
 
-/** Sets the time of every line to its first one plus `seconds`. */
+/** Sets the time of every line to its original one plus `seconds`. */
 export function moveInTime(body: Body, seconds: number): void {
   const { bytes, lineEnds } = body;
   const by = seconds - body.movedSeconds;

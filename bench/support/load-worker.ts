@@ -1,12 +1,12 @@
-// The loading thread: holds a data set's bodies in memory and sends them over a few connections, so that neither making them nor the
-// bench's own thread is part of what is measured.
+// The loading thread: holds a data set's bodies in memory and sends them over a few connections, so that neither generating them nor the
+// benchmark's main thread affects the measurement.
 import { type Shape, shapedLines } from "../data/shapes.ts";
 import { TSBS_START_NS, TSBS_STEP_NS, type TsbsCpuOptions, tsbsCpu } from "../data/tsbs-cpu.ts";
 import { type Body, moveInTime, withLineEnds } from "./load-body.ts";
 
 declare const self: Worker;
 
-/** A place in a URL that is replaced by the number of the pass over the data. */
+/** A placeholder in a URL for the number of the pass over the data. */
 export const PASS = "{pass}";
 
 export interface LoadData extends TsbsCpuOptions {
@@ -17,18 +17,18 @@ export interface LoadData extends TsbsCpuOptions {
 export interface RunOptions {
   readonly url: string;
   readonly connections: number;
-  /** How often the data is sent; default once, and with `endless` until stopped. */
+  /** Number of passes over the data; default one, and with `endless` until stopped. */
   readonly passes?: number;
   readonly endless?: boolean;
-  /** Each pass goes on in time where the last one ended; otherwise all have the same times. */
+  /** True: each pass continues in time after the previous one; otherwise all have the same times. */
   readonly goOnInTime?: boolean;
-  /** The number of the first pass, where it goes on from what was sent before; default 0. */
+  /** The number of the first pass, to continue after earlier data; default 0. */
   readonly firstPass?: number;
-  /** Bodies wait for their turn at this speed; absent: as fast as they are taken. */
+  /** Limits the rate; absent: maximum rate. */
   readonly rowsPerSecond?: number;
 }
 
-/** Places in `control`, an i32 array that both threads see. */
+/** Indexes in `control`, an i32 array shared by both threads. */
 export const STOP = 0;
 export const ROWS_DONE = 1;
 
@@ -42,7 +42,7 @@ export type FromLoadWorker =
   | { readonly type: "failed"; readonly message: string };
 
 let bodies: Body[] = [];
-/** Time from a pass to the next. */
+/** Time between passes. */
 let passSeconds = 0;
 
 self.onmessage = async (event: MessageEvent<ToLoadWorker>) => {
@@ -94,7 +94,7 @@ async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWo
         if (dueMs > performance.now()) await Bun.sleep(dueMs - performance.now());
       }
       if (goOnInTime) {
-        // its bytes may still be on their way
+        // its bytes may still be in transmission
         await busy.get(body);
         moveInTime(body, pass * passSeconds);
       }
@@ -104,7 +104,7 @@ async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWo
     }
   }
   await Promise.all(Array.from({ length: connections }, connection));
-  // the next run finds the times as they were
+  // restores the original times for the next run
   if (goOnInTime) for (const body of bodies) moveInTime(body, 0);
   return { type: "done", milliseconds: performance.now() - startedMs, rowCount };
 }

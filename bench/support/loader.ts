@@ -1,4 +1,5 @@
-// The bench's side of the loading thread. One loader serves every contestant of a bench, so all get the same bytes in the same way.
+// The benchmark's side of the loading thread. One loader serves every contestant of a benchmark, so all receive the same bytes in the same
+// way.
 import { type FromLoadWorker, type LoadData, ROWS_DONE, type RunOptions, STOP, type ToLoadWorker } from "./load-worker.ts";
 
 export const CONNECTIONS = 2;
@@ -12,18 +13,19 @@ export interface LoadResult {
 export interface RunningLoad {
   /** Rows acknowledged so far. */
   readonly rowsDone: number;
-  /** Resolves when the last answer is in. @throws Error unless every answer was a success */
+  /** Resolves after the last answer. @throws Error unless every answer was a success */
   readonly ended: Promise<LoadResult>;
-  /** No body is begun any more; gives `ended`. */
+  /** Starts no further bodies; returns `ended`. */
   stop(): Promise<LoadResult>;
 }
 
 export type LoadOptions = Omit<RunOptions, "url" | "connections"> & { readonly connections?: number };
 
+/** Owns the loading thread and its data set. */
 export class Loader {
   private readonly worker = new Worker(new URL("./load-worker.ts", import.meta.url).href);
 
-  /** Makes the bodies of a data set, in place of the last one's. */
+  /** Generates the bodies of a data set, replacing the previous one. */
   static async create(data: LoadData): Promise<Loader> {
     const loader = new Loader();
     await loader.prepare(data);
@@ -34,7 +36,7 @@ export class Loader {
     await this.ask({ type: "prepare", data: { ...data, bodyLines: data.bodyLines ?? BODY_LINES } });
   }
 
-  /** Sends every body, once unless the options say otherwise. @throws Error unless every answer is a success */
+  /** Sends every body, once unless the options specify otherwise. @throws Error unless every answer is a success */
   run(url: string, options: LoadOptions = {}): Promise<LoadResult> {
     return this.begin(url, options).ended;
   }
@@ -42,7 +44,7 @@ export class Loader {
   begin(url: string, options: LoadOptions = {}): RunningLoad {
     const control = new Int32Array(new SharedArrayBuffer(8));
     const ended = this.ask({ type: "run", options: { connections: CONNECTIONS, ...options, url }, control }).then(result);
-    // whoever waits for it gets the failure; until then it is not an unhandled one
+    // the awaiting caller gets the failure; until then it must not count as unhandled
     ended.catch(() => {});
     return {
       ended,

@@ -1,5 +1,5 @@
-// Loaded into the server's process before its program: notes every time its event loop did not get to its timers for long. A line in the
-// file that the environment names: when it ended (ms since 1970), its length, how much of that the thread waited for a processor (both ms).
+// Preloaded into the server's process: records every period in which the event loop did not run its timers. Writes a line to the file named
+// by the environment: its end (ms since 1970), its length, and the time that the thread waited for a processor (both ms).
 import { appendFileSync, openSync, readSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
@@ -9,7 +9,7 @@ const NOTED_MS = 10;
 const NS_PER_MS = 1e6;
 
 if (isMainThread && FILE !== undefined) {
-  // the first thread has the process's number: time on a processor, time waiting for one, number of turns
+  // the first thread has the process's id: time on a processor, time waiting for one, number of time slices
   const schedule = openSync(`/proc/${process.pid}/task/${process.pid}/schedstat`, "r");
   const text = Buffer.alloc(100);
   const waitedMs = () => {

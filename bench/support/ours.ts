@@ -41,12 +41,12 @@ export async function checkOurRows(server: TestServer, expected: number, databas
   if (found !== expected) throw new Error(`the server holds ${found} rows of ${expected}`);
 }
 
-/** The error with what the server said last: a connection that was reset says nothing. */
+/** Adds the server's last output to the error: a connection reset carries no reason. */
 export function withOutput(error: unknown, server: TestServer): Error {
   return new Error(`${error instanceof Error ? error.message : error}\nthe server said:\n${server.output.slice(-3000)}`, { cause: error });
 }
 
-/** The answer of `/api/v3/query_sql` with `format=json` as it came, after its status was checked. */
+/** The unmodified answer of `/api/v3/query_sql` with `format=json`, after a check of its status. */
 export async function askOurs(server: TestServer, statement: string, database = DATABASE): Promise<string> {
   const response = await fetch(`${server.url}/api/v3/query_sql?${new URLSearchParams({ db: database, q: statement, format: "json" })}`);
   const text = await response.text();

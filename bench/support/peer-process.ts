@@ -1,4 +1,4 @@
-// Starting and ending the programs of others: a free port, a temporary folder, readiness by asking, a folder's size.
+// Starts and ends the peers' programs: a free port, a temporary folder, polling for readiness, a folder's size.
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,9 +16,9 @@ export interface PeerProcess {
 
 export interface PeerOptions {
   readonly name: string;
-  /** Called with the temporary folder: writes what configuration is needed and gives the command line. */
+  /** Called with the temporary folder: writes the configuration and returns the command line. */
   readonly command: (folder: string) => readonly string[];
-  /** Answers with a success when the program is ready. */
+  /** Answers with success when the program is ready. */
   readonly readyUrl: string;
 }
 
@@ -52,7 +52,7 @@ export async function startPeer({ name, command, readyUrl }: PeerOptions): Promi
   }
 }
 
-/** A port that nothing listens on now. */
+/** A port that is currently free. */
 export function freePort(): number {
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = probe;
@@ -60,7 +60,7 @@ export function freePort(): number {
   return port;
 }
 
-/** Bytes of all files below `folder`, by their lengths. Files that vanish meanwhile count nothing. */
+/** Bytes of all files below `folder`, by their lengths. Files that vanish during the walk count as 0. */
 export function folderBytes(folder: string): number {
   let bytes = 0;
   for (const name of readdirSync(folder)) {
@@ -72,7 +72,7 @@ export function folderBytes(folder: string): number {
   return bytes;
 }
 
-/** Asks `look` until it gives `expected` or the deadline passes; returns its last answer. */
+/** Polls `look` until it returns `expected` or the deadline passes; returns its last result. */
 export async function pollUntil<T>(expected: T, look: () => Promise<T>, deadlineMs = 30_000): Promise<T> {
   const endMs = performance.now() + deadlineMs;
   for (;;) {

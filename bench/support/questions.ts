@@ -1,4 +1,4 @@
-// Which of TSBS's queries this server is asked, and how long it takes for them when it is alone.
+// Selects the TSBS queries that this server supports, and measures them on an idle server.
 import { prng } from "../../test/support/prng.ts";
 import type { TestServer } from "../../test/support/server.ts";
 import { TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "../data/tsbs-queries.ts";
@@ -8,11 +8,11 @@ import { askOurs } from "./ours.ts";
 import { timed } from "./timed.ts";
 
 const WARM_UPS = 2;
-/** A question that takes long is asked less often, but this often at least. */
+/** Slow queries run less often, but at least this often. */
 const PATIENCE_MS = 4000;
 const LEAST = 5;
 
-/** Those with `only` in their names, without those that use what the dialect has not got; `say` tells which. */
+/** Queries with `only` in their names, without those that use functions missing in the dialect; `say` reports these. */
 export async function questionsFor(
   server: TestServer,
   extent: TsbsExtent,
@@ -35,7 +35,7 @@ async function isRefused(server: TestServer, question: TsbsQuery, extent: TsbsEx
   );
 }
 
-/** Asks everything for `milliseconds` each: code that is compiled as it runs is not measured before it is. */
+/** Runs every query for `milliseconds`, so that compilation at run time is not measured. */
 export async function warmOurs(
   server: TestServer,
   questions: readonly TsbsQuery[],
@@ -44,19 +44,19 @@ export async function warmOurs(
 ): Promise<void> {
   for (const { statement } of questions) {
     const endMs = performance.now() + milliseconds;
-    // other parameters than those that are measured
+    // other parameters than those measured
     for (let execution = 0; performance.now() < endMs; execution++) await askOurs(server, statement(extent, prng(1000 + execution)).sql);
   }
 }
 
 export interface Measured {
   readonly ms: number;
-  /** By execution. */
+  /** Indexed by execution. */
   readonly answers: readonly Answer[];
 }
 
-/** Median times of the questions, which take turns: so many executions of each, and on until `leastMs` are over. `expected` are the answers
- *  that measureOurs got, by question. @throws Error when an answer is another one */
+/** Median times of the queries, in turns: this many executions of each, and further ones until `leastMs` have passed. `expected` are the
+ *  answers of measureOurs, by query. @throws Error if an answer differs */
 export async function measureInTurns(
   server: TestServer,
   questions: readonly TsbsQuery[],
@@ -75,8 +75,8 @@ export async function measureInTurns(
   return milliseconds.map(median);
 }
 
-/** Median time of executions with parameters drawn anew, after two that are not counted. `expected` are the answers of an earlier call.
- *  @throws Error when an answer is another one */
+/** Median time of executions with new parameters, after two that are not counted. `expected` are the answers of an earlier call. @throws
+ *  Error if an answer differs */
 export async function measureOurs(
   server: TestServer,
   question: TsbsQuery,
@@ -96,7 +96,7 @@ export async function measureOurs(
   return { ms: median(milliseconds), answers };
 }
 
-/** One execution, with parameters of its own. @throws Error when the answer is another one than before */
+/** One execution with its own parameters. @throws Error if the answer differs from before */
 async function execute(
   server: TestServer,
   { name, readsNewest, statement }: TsbsQuery,

@@ -1,4 +1,4 @@
-// How long an answer takes, from the request to its last byte.
+// Measures an answer's time, from the request to its last byte.
 
 export interface Timed {
   readonly text: string;

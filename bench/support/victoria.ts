@@ -1,5 +1,5 @@
-// VictoriaMetrics (Debian's package `victoria-metrics`) as a contestant. It has no log: what it acknowledged in the last seconds is lost
-// with the process, so its durability is weaker than what it is compared with.
+// VictoriaMetrics (Debian's package `victoria-metrics`) as a contestant. It has no log: a crash loses what it acknowledged in the last
+// seconds, so its durability is weaker than that of the other contestants.
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
 import { folderBytes, freePort, pollUntil, startPeer } from "./peer-process.ts";
 
@@ -16,7 +16,7 @@ async function start(program: string): Promise<RunningServer> {
       program,
       `-storageDataPath=${folder}/data`,
       `-httpListenAddr=${address}`,
-      // the data is of 2016; by default it would be dropped as too old
+      // the data is from 2016 and would be dropped by default
       "-retentionPeriod=100y",
       "-search.maxUniqueTimeseries=10000000",
       "-search.disableCache",
@@ -41,7 +41,7 @@ async function start(program: string): Promise<RunningServer> {
   };
 }
 
-/** A row's fields are samples of one metric each: one field's samples are the rows. */
+/** A row's fields are samples of one metric each, so one field's samples equal the rows. */
 async function countSamples(url: string): Promise<number> {
   const parameters = new URLSearchParams({ query: "sum(count_over_time(cpu_usage_user[10y]))", time: "2020-01-01T00:00:00Z" });
   const response = await fetch(`${url}/api/v1/query?${parameters}`);
@@ -51,7 +51,7 @@ async function countSamples(url: string): Promise<number> {
   return Number(data.result[0]?.value[1] ?? 0);
 }
 
-/** A merge says nothing when it ends: its folder stops changing. */
+/** A merge does not signal its end: wait until its folder stops changing. */
 async function pollUntilStable(look: () => number): Promise<number> {
   let last = -1;
   for (let rest = 60; rest > 0; rest--) {

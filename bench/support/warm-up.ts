@@ -1,11 +1,11 @@
-// Servers answer for a while before they are measured: code that is compiled as it runs is not measured before it is.
+// Runs queries before the measurement, so that compilation at run time is not measured.
 import { prng } from "../../test/support/prng.ts";
 import type { TsbsExtent, TsbsQuery, TsbsStatement } from "../data/tsbs-queries.ts";
 import type { Size } from "./bench.ts";
 
 const MS_PER_QUESTION = 400;
 
-/** Asks with other parameters than those that are measured. */
+/** Queries with other parameters than those measured. */
 export async function warmUp(
   { statement }: TsbsQuery,
   extent: TsbsExtent,

@@ -1,7 +1,6 @@
-// What does the cache worker of caches cost? Processor time of bringing caches up to date, a row of what is new, and of opening and
-// reading them,
-// without HTTP and without an engine; the rest of ingest beside it. Wide rows: two tags, ten fields.
-//   bun bench/cache-keeper.ts [series] [rows]
+// Measures the cost of the cache worker: processor time per row of updating caches, and of opening and reading them, without HTTP and
+// without an engine, compared with the rest of ingest. Wide rows: two tags, ten fields.
+//   bun bench/cache-worker.ts [series] [rows]
 
 import { CacheManager } from "../src/caches/cache-manager.ts";
 import { NullDisk } from "../src/disk/null-disk.ts";
@@ -18,7 +17,7 @@ const seriesCount = Number(process.argv[2] ?? 10_000);
 const rowCount = Number(process.argv[3] ?? 100_000);
 const signal = new AbortController().signal;
 
-/** Rows in order of time, all series in turn. */
+/** Rows ordered by time, with the series in turn. */
 function body(round: number): string {
   const lines: string[] = [];
   for (let row = 0; row < rowCount; row++) {
@@ -30,7 +29,7 @@ function body(round: number): string {
   return lines.join("\n");
 }
 
-/** Milliseconds of processor time of this thread's work, about: the process does nothing else. */
+/** Approximate processor time of this thread's work, in milliseconds: the process does nothing else. */
 async function cpuOf<T>(work: () => T | Promise<T>): Promise<{ ms: number; value: T }> {
   const before = process.cpuUsage();
   const value = await work();
