@@ -1,4 +1,4 @@
-// A proven admin for tests that call services without a request: what a server without authorization proves of everybody.
+// A proven admin for tests that call services without a request: the caller that a server without authorization assigns to every request.
 import { type AdminCaller, Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 
 const proven = new Authorizer(NO_AUTH).authorize("admin", "none");

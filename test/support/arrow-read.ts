@@ -3,7 +3,7 @@
 import { type Data, type DataType, type Table, Type } from "apache-arrow";
 import type { Plain } from "./result-batch.ts";
 
-/** The values of column `index`, batch after batch. */
+/** The values of column `index`, over all batches. */
 export function readColumn(table: Table, index: number): Plain[] {
   return table.batches.flatMap((batch) => readData(batch.data.children[index]!));
 }

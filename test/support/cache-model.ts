@@ -1,9 +1,10 @@
-// What caches should show, from the writes one after the other: slow and obvious on purpose. Rows are those of lists, keys are texts.
+// The expected content of caches, computed from the sequence of writes: deliberately slow and simple. Rows are value lists, keys are
+// strings.
 import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../../src/model/caches.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
-/** When rows are looked at: they entered at their times, but not before nor after these (milliseconds). */
+/** Bounds of the time at which rows entered the cache (milliseconds). */
 export interface ModelClock {
   readonly leastMs: number;
   readonly mostMs: number;
@@ -28,7 +29,7 @@ function enteredNs({ timeNs }: TestRow, { leastMs, mostMs }: ModelClock): bigint
 
 const keyOf = (values: readonly (TestValue | null)[]) => values.map((value) => `${typeof value} ${value}`).join("|");
 
-/** NULL first, texts by their bytes, numbers by size. */
+/** NULL first, strings by bytes, numbers by value. */
 function compareValues(a: TestValue | null, b: TestValue | null): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
   if (typeof a === "string") return Buffer.compare(Buffer.from(a), Buffer.from(String(b)));
@@ -45,6 +46,7 @@ function compareLists(a: readonly (TestValue | null)[], b: readonly (TestValue |
 
 const columnsOf = (ids: readonly number[], columns: readonly ColumnDef[]) => ids.map((id) => columns.find((column) => column.id === id)!);
 
+/** Model of a last-value cache. */
 export class LastModel {
   private keys = new Map<string, KeptRow[]>();
 
@@ -83,7 +85,7 @@ export class LastModel {
       if (row.timeNs < oldest!.row.timeNs) return;
       kept.splice(kept.indexOf(oldest!), 1);
     }
-    // who gave the row may change it
+    // the caller may modify the row
     kept.push({ row: { ...row, fields }, fields, enteredNs: entered });
   }
 
@@ -99,8 +101,9 @@ export class LastModel {
   }
 }
 
+/** Model of a distinct-value cache. */
 export class DistinctModel {
-  /** All that were seen, also more than there may be. */
+  /** All combinations seen, including those beyond the maximum. */
   private readonly seen = new Map<string, { readonly values: readonly (TestValue | null)[]; enteredNs: bigint }>();
 
   constructor(readonly cache: DistinctCacheDef) {}
@@ -127,7 +130,8 @@ export class DistinctModel {
     return [...this.seen.values()].map(({ values }) => [...values]).sort(compareLists);
   }
 
-  /** Of more than there may be, whether these can be the ones that are left: as many as may be, and none that entered before another. */
+  /** If there are more than the maximum, verifies that the remaining rows are possible: as many as the maximum, and none that entered
+   *  before a missing one. */
   check(rows: readonly (readonly (TestValue | null)[])[]): void {
     const left = new Set(rows.map(keyOf));
     if (left.size !== rows.length || rows.length !== this.cache.maxCardinality)

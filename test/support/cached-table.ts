@@ -1,6 +1,6 @@
-// A table of a real server with its caches, and a naive model of both: points by series and time, from which every answer is computed anew.
-// A step changes or asks something at random. Rows of different series never have the same time, and what tells rows apart in a cache
-// is the same whenever a point is written again, so that there is one right answer.
+// A table of a real server with its caches, and a naive model of both: points by series and time, from which every answer is recomputed. A
+// step changes or queries something at random. Rows of different series never have equal times, and the cache keys of a point are the same
+// each time it is written, so that exactly one answer is correct.
 
 import { expect } from "bun:test";
 import { query, write } from "../e2e/client.ts";
@@ -20,7 +20,7 @@ interface Cache {
   readonly kind: Kind;
   readonly name: string;
   readonly keys: readonly string[];
-  /** Of a last-value cache; null: all others. */
+  /** For a last-value cache; null: all other columns. */
   readonly values: readonly string[] | null;
   readonly count: number;
 }
@@ -41,10 +41,10 @@ export class CachedTable {
   private points = new Map<string, Point>();
   private caches: Cache[] = [];
   private isDeleted = false;
-  /** Rows of an hour ago are past their retention. */
+  /** True if rows of an hour ago are past their retention. */
   private isShort = false;
   private hasN = false;
-  /** Steps may take minutes: new rows are new, old ones an hour old, or days. */
+  /** Steps may take minutes, so new rows are at the current time, old ones an hour or days ago. */
   private readonly baseMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 
   constructor(
@@ -59,7 +59,7 @@ export class CachedTable {
     await this.send(200, "POST", "/api/v3/configure/table", { db: this.database, table: this.name, tags: TAGS, fields });
   }
 
-  /** Says what it did. */
+  /** Returns a description of the step. */
   async step(): Promise<string> {
     const { below } = this;
     if (this.isDeleted) return below(3) === 0 ? this.restore() : this.askDeleted();
@@ -74,7 +74,7 @@ export class CachedTable {
     return this.checkAll();
   }
 
-  /** Everything that the table's caches say. */
+  /** Verifies the content of all caches of the table. */
   async checkAll(): Promise<string> {
     if (this.isDeleted) await this.restore();
     for (const kind of ["last", "distinct"] as const) {
@@ -97,7 +97,7 @@ export class CachedTable {
       const timeMs = this.baseMs - age - series;
       const key = `${series} ${timeMs}`;
       const point = this.points.get(key) ?? { host, zone, timeMs, fields: {} };
-      // the same whenever it is written: caches may have it as a key
+      // constant per point: caches may use it as a key
       const fields: Point["fields"] = { s: `s${timeMs % 3}` };
       if (below(2) === 0) fields.f = below(1000) / 4;
       if (below(2) === 0) fields.i = below(1000);
@@ -153,7 +153,7 @@ export class CachedTable {
       return `ask for no ${kind} ${name}`;
     }
     const where = below(2) === 0 && cache.keys.includes("host") ? `WHERE host = '${HOSTS[1 + below(3)]}'` : "";
-    // several at once say the same
+    // concurrent queries return the same
     await Promise.all(Array.from({ length: 1 + below(4) }, () => this.check(cache, where)));
     return `ask ${kind} ${name} ${where}`;
   }
@@ -176,7 +176,7 @@ export class CachedTable {
     const got = found.map(text).sort();
     const what = `${cache.kind} cache ${cache.name} of ${this.name} over ${columns} ${where}`;
     if (cache.kind === "distinct") {
-      // rows past their retention may have been seen before they were
+      // rows past their retention may have been counted before they expired
       expect(got.length, what).toBe(new Set(got).size);
       const [least, most] = [rowsOf(this.visible()), new Set(rowsOf([...this.points.values()]))];
       expect(least.filter((row) => !got.includes(row)), `${what}: missing`).toEqual([]); // biome-ignore format: one line

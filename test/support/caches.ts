@@ -1,4 +1,4 @@
-// Caches of a real server, as tests make, lose and read them.
+// Creates, deletes and reads caches of a real server.
 import { expect } from "bun:test";
 import type { TestServer } from "./server.ts";
 
@@ -20,7 +20,7 @@ export async function deleteCache(server: TestServer, kind: keyof typeof PATHS, 
   if (response.status !== 200) throw new Error(`${kind} cache ${name}: ${response.status} ${await response.text()}`);
 }
 
-/** Asks until the rows are these; the test's own time limit is the only clock. `before`: every answer until then is one of these. */
+/** Polls until the rows are equal; only the test's time limit ends it. `before`: every answer until then is one of these. */
 export async function untilRows(
   server: TestServer,
   database: string,

@@ -1,5 +1,5 @@
-// Columns for tests of the codec: plain values to shared memory, encoded, decoded and compared, with guards around everything that is
-// written.
+// Columns for tests of the codec: writes plain values to shared memory, encodes, decodes and compares them, with guard bytes around all
+// output.
 import { expect } from "bun:test";
 import { CODEC_HEADER_BYTES } from "../../assembly/abi.ts";
 import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/kernel/codec/codec.ts";
@@ -22,7 +22,7 @@ const { string } = ColumnType;
 const GUARD = 0xa5;
 const GUARD_BYTES = 64;
 
-/** A block with a guard behind it. */
+/** A block followed by guard bytes. */
 function allocGuarded(arena: Arena, bytes: number): number {
   const ptr = arena.alloc(bytes + GUARD_BYTES);
   kernel.u8.fill(GUARD, ptr, ptr + bytes + GUARD_BYTES);
@@ -34,7 +34,7 @@ function checkGuard(ptr: number, bytes: number): void {
   if (!guard.every((byte) => byte === GUARD)) throw new Error(`bytes behind ${bytes} at ${ptr} were written`);
 }
 
-/** Writes values; slots of absent rows hold rubbish, which must not matter. */
+/** Writes values; slots of absent rows hold garbage, which must not matter. */
 function write(arena: Arena, type: ColumnType, values: Values) {
   const validityPtr = values.includes(null) ? arena.bits(values.map((value) => value !== null)) : 0;
   if (type === string) {
@@ -53,7 +53,7 @@ function write(arena: Arena, type: ColumnType, values: Values) {
   return { type, dataPtr, validityPtr, rowCount: values.length };
 }
 
-/** Encodes behind some other bytes, and checks that nothing past the bound is touched. */
+/** Encodes after other bytes, and verifies that nothing beyond the bound is written. */
 export function encode(arena: Arena, type: ColumnType, values: Values): EncodedSource {
   const column = write(arena, type, values);
   const bytesMax = codec.bytesMax(column);
@@ -74,7 +74,7 @@ export function decode(arena: Arena, type: ColumnType, source: EncodedSource): {
   const dataBytes = rowCount * VALUE_BYTES[type];
   const dataPtr = allocGuarded(arena, dataBytes);
   const validityPtr = allocGuarded(arena, bitmapBytes(rowCount));
-  // damaged bytes may ask for any amount of text; what is not given must be refused
+  // damaged bytes may require any amount of text; more than the limit must be rejected
   const textBytes = type === string ? Math.min(codec.decodedTextBytes(source), 1 << 21) : 0;
   const textPtr = textBytes > 0 ? allocGuarded(arena, textBytes) : 0;
   try {
@@ -95,7 +95,7 @@ export function decode(arena: Arena, type: ColumnType, source: EncodedSource): {
   }
 }
 
-/** The column with only its present values must make the same bytes, and come back from them. */
+/** The column with only its present values must encode to the same bytes, and decode from them. */
 function checkPacked(arena: Arena, type: ColumnType, values: Values, source: EncodedSource): void {
   const held = values.filter((value) => value !== null);
   const column = { ...write(arena, type, held), rowCount: values.length, validityPtr: arena.bits(values.map((value) => value !== null)) };
@@ -122,7 +122,7 @@ function checkPacked(arena: Arena, type: ColumnType, values: Values, source: Enc
   expect(back).toEqual(held.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
 }
 
-/** Encodes, decodes and compares. Returns the size, and the encoding of what comes first in the payload. */
+/** Encodes, decodes and compares. Returns the size, and the first encoding in the payload. */
 export function checkRoundTrip(type: ColumnType, values: Values): { bytes: number; encoding: number } {
   const arena = new Arena(kernel);
   const source = encode(arena, type, values);

@@ -1,18 +1,17 @@
-// What lies in a data folder: data files as a flush left them, or as compaction wrote them. Read from the files alone, so that the server
-// may run meanwhile.
+// Lists the data files of a folder, as flushed or compacted. Reads only the files, so the server may be running.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PT_VERSION_GROUPED, parseDirectory } from "../../src/storage/pt/format.ts";
 
-/** A data file: its name, the tables and days of its blocks, and whether it was flushed or is what a merge made. */
+/** A data file: its name, the tables and days of its blocks, and whether it was flushed or merged. */
 export interface DataFileInfo {
   readonly name: string;
   readonly kind: "flushed" | "merged";
-  /** One text for each block: its table and day. */
+  /** Per block, its table and day as text. */
   readonly blocks: readonly string[];
 }
 
-/** Those that are whole; a file that goes meanwhile may be missing. */
+/** Complete data files; a file deleted during the call may be missing. */
 export function dataFiles(dataDir: string): DataFileInfo[] {
   return readdirSync(dataDir, { recursive: true })
     .map(String)
@@ -21,7 +20,7 @@ export function dataFiles(dataDir: string): DataFileInfo[] {
     .flatMap((name) => read(dataDir, name) ?? []);
 }
 
-/** Every block of the folder is what compaction makes of a day: merged, and the only one of its table and day. */
+/** True if every block of the folder is compacted: merged, and the only one of its table and day. */
 export function isCompacted(dataDir: string): boolean {
   const files = dataFiles(dataDir);
   const blocks = files.flatMap((file) => file.blocks);

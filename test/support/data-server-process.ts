@@ -1,5 +1,5 @@
-// A server with a second port (steered-server.ts) for what has no endpoint of its own: deletions, retention, a flush now, and compaction
-// now. It compacts whatever it can, and closes days at once. Started by data-server.ts, never imported.
+// A server with a second port (steered-server.ts) for operations without an endpoint: deletions, retention, an immediate flush and
+// compaction. It compacts eagerly and closes days immediately. Started by data-server.ts, never imported.
 
 import type { DataOwner, DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { Server } from "../../src/server/server.ts";

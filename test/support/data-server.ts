@@ -1,24 +1,24 @@
-// A real server process whose data can be deleted, flushed and compacted when a test says so: data-server-process.ts.
+// A real server process on which tests delete, flush and compact data on demand: data-server-process.ts.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DataOwner, DataService, DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { DataCall } from "./data-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 
-/** Of a server that startDataServer has started. */
+/** Control of a server started by startDataServer. */
 export interface SteeredData extends DataService {
-  /** Writes all rows in memory to files. */
+  /** Flushes all rows in memory to files. */
   flush(): Promise<void>;
-  /** Merges files until each day is one. */
+  /** Merges files until each day is one block. */
   compact(): Promise<void>;
 }
 
-/** Starts one; `dataOf` steers it. */
+/** Starts one; control it with `dataOf`. */
 export function startDataServer(flags: readonly string[] = [], options: ServerOptions = {}): Promise<TestServer> {
   return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "data-server-process.ts")], flags });
 }
 
-/** What fails does so as a rejected call; one whose server is killed is rejected too, and may have happened. */
+/** Failures reject the call; if the server is killed, the call is rejected too, but may have been executed. */
 export function dataOf(server: TestServer): SteeredData {
   async function call(what: DataCall): Promise<void> {
     const url = readFileSync(join(dirname(server.dataDir), "data-port"), "utf8");

@@ -1,9 +1,9 @@
-// Batches as producers may hand them over: whatever no row shows holds a pattern. Slots under NULL, bits behind the last row, text and
-// items of rows that are NULL, bytes in front of the first offset and behind the last one, rows behind the batch's.
+// Batches with arbitrary unused bytes, which producers may return: everything not visible in a row holds a pattern. Slots under NULL, bits
+// after the last row, text and items of NULL rows, bytes before the first offset and after the last one, rows after the batch's.
 import type { ResultBatch, ResultColumn, ResultField, ResultType, ResultValues } from "../../src/model/query/result-batch.ts";
 
 export const DIRT = 0xa5;
-/** Rows that the buffers hold behind those of the batch. */
+/** Number of extra rows in the buffers after those of the batch. */
 const SPARE_ROWS = 5;
 const SPARE_BYTES = 24;
 
@@ -34,7 +34,7 @@ function dirty(column: ResultColumn, type: ResultType, rowCount: number): Result
       return { validity, values: column.values, offsets, children };
     }
     case "struct": {
-      // a member of a struct that is NULL is there, and holds the pattern
+      // a member of a NULL struct is present and holds the pattern
       const rows = Array.from({ length: rowCount }, (_, row) => (present(row) ? row : -1));
       return { ...column, validity, children: column.children!.map((child, i) => spread(child, type.children[i]!.type, rows)) };
     }
@@ -66,7 +66,7 @@ function dirtyBits(bits: Uint8Array | null, rowCount: number): Uint8Array | null
   return out;
 }
 
-/** Offsets with items in front, behind, and in rows that are NULL. `items`: which of the old ones each is, -1 = none. */
+/** Offsets with items before, after, and in NULL rows. `items`: the index of the old item, -1 = none. */
 function dirtyOffsets(source: Int32Array, rowCount: number, present: (row: number) => boolean): { offsets: Int32Array; items: number[] } {
   const none = (count: number) => Array.from({ length: count }, () => -1);
   const items = none(3);
@@ -81,7 +81,7 @@ function dirtyOffsets(source: Int32Array, rowCount: number, present: (row: numbe
   return { offsets, items };
 }
 
-/** A child whose rows are those listed, with the pattern, present, at -1. */
+/** A child with the listed rows; -1 is a present row that holds the pattern. */
 function spread(column: ResultColumn, type: ResultType, rows: readonly number[]): ResultColumn {
   const validity = column.validity === null ? null : new Uint8Array(Math.ceil(rows.length / 64) * 8);
   for (const [at, row] of rows.entries()) {
@@ -112,7 +112,7 @@ function spread(column: ResultColumn, type: ResultType, rows: readonly number[])
   const values = room(column.values, rows.length * width);
   for (const [at, row] of rows.entries()) if (row >= 0) copyRow(column.values, row, values, at, width);
   if (column.dictionary === undefined) return dirty({ validity, values }, type, rows.length);
-  // a code must name a text even where nobody shows it
+  // a code must be valid even in an invisible row
   for (const [at, row] of rows.entries()) if (row < 0) values[at] = column.dictionary.length;
   return dirty({ validity, values, dictionary: [...column.dictionary, "nobody's"] }, type, rows.length);
 }

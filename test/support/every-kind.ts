@@ -1,4 +1,4 @@
-// A field of every result type, and seeded random rows for them: what an encoder's readers are compared on.
+// A field of every result type, and seeded random rows for them: the input for comparisons of encoders' readers.
 
 import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
 import type { Below } from "./prng.ts";

@@ -1,4 +1,4 @@
-// A runtime of plugins without Python, for tests of triggers: runs are answered by the test.
+// A plugin runtime without Python, for tests of triggers: the test determines the outcome of runs.
 import type { PluginCall, PluginFailureKind, PluginOutcome } from "../../src/plugins/plugin-call.ts";
 import type { PluginRun, PluginRuntime } from "../../src/plugins/plugin-runtime.ts";
 
@@ -44,7 +44,7 @@ export class FakeRuntime implements PluginRuntime {
   }
 }
 
-/** A clock that goes when it is told to. */
+/** A clock that advances on command. */
 export class FakeClock {
   private readonly timers = new Set<{ atMs: number; run: () => void }>();
 
@@ -60,14 +60,14 @@ export class FakeClock {
     return () => this.timers.delete(timer);
   }
 
-  /** Sets the clock without timers noticing, as an administrator does. */
+  /** Sets the clock without firing timers, like an administrator's change of the system time. */
   set(ms: number): void {
     const by = ms - this.ms;
     this.ms = ms;
     for (const timer of this.timers) timer.atMs += by;
   }
 
-  /** Lets time pass; timers run in their order. */
+  /** Advances time; timers fire in order. */
   async advance(milliseconds: number): Promise<void> {
     const endMs = this.ms + milliseconds;
     await settle();
@@ -83,7 +83,7 @@ export class FakeClock {
   }
 }
 
-/** What has been resolved is followed up. */
+/** Runs pending promise callbacks. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }

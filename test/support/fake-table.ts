@@ -6,7 +6,7 @@ import type { ScanColumn, ScanCursor, ScanTable } from "../../src/model/query/sc
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 
-/** Values by column name; what is absent is NULL. */
+/** Values by column name; an absent one is NULL. */
 export type FakeRow = Readonly<Record<string, TestValue | null>>;
 
 /** Column types by name, in order of appearance. */
@@ -14,10 +14,10 @@ export function columnDefs(types: Readonly<Record<string, ColumnType>>): ColumnD
   return Object.entries(types).map(([name, type], index) => ({ id: type === ColumnType.time ? 0 : index + 100, name, type }));
 }
 
-/** Ignores the hints of a request, which are only hints, and keeps the requests for tests to look at. */
+/** Ignores the hints of a request and records the requests for tests. */
 export class FakeTable implements ScanTable {
   readonly columns: readonly ColumnDef[];
-  /** What it says of itself; may be changed. */
+  /** The reported value; may be changed. */
   rowCountMax: number;
   /** May be set. */
   times?: TimeRange;

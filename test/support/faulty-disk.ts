@@ -1,10 +1,10 @@
-// A disk in memory that knows what would survive a power cut, and that fails the Nth call made to it. A failing append leaves a
-// torn write behind. Used by every test of the kind "each I/O call gets to fail": see `faultLoop` at the end.
+// A disk in memory that tracks what would survive a power cut, and that fails the Nth call. A failing append leaves a torn write. Used by
+// all tests that fail each I/O call in turn: see `faultLoop` at the end.
 import type { AppendFile, AppendOptions, Disk, DiskEntry, FileStat, ReadFile, ReservedFile } from "../../src/disk/disk.ts";
 import { parentOf } from "../../src/disk/disk.ts";
 import { ioError } from "../../src/disk/io-error.ts";
 
-/** Content of a file: what programs read now, and what a power cut would leave. */
+/** Content of a file: as read now, and as left by a power cut. */
 interface Inode {
   bytes: Uint8Array<ArrayBuffer>;
   durable: Uint8Array<ArrayBuffer>;
@@ -19,17 +19,17 @@ interface EntryChange {
 }
 
 export interface FaultyDiskOptions {
-  /** The Nth call (1-based) that reaches the disk fails, and every later one too: the process is dead to the disk (ENXIO). 0 = never. */
+  /** The Nth call (1-based) fails, and every later one too: the process has lost the disk (ENXIO). 0 = never. */
   readonly failAt?: number;
-  /** Random choices for torn writes and for what unsynced data survives a crash: below(n) is 0..n-1. */
+  /** Random choices for torn writes and for the unsynced data that survives a crash: below(n) is 0..n-1. */
   readonly below?: (n: number) => number;
   /** True: only the Nth call fails (EIO) and the disk works again afterwards. */
   readonly once?: boolean;
-  /** All files together may take so much; more is ENOSPC. Default: no limit. */
+  /** Total size of all files; beyond it: ENOSPC. Default: no limit. */
   readonly capacityBytes?: number;
 }
 
-/** The system's code with which a call is refused, undefined when it is not. Called before anything else happens. */
+/** The error code with which a call is rejected, undefined if it is accepted. Called first. */
 export type Refusal = (operation: string, path: string) => string | undefined;
 
 function systemError(code: string): Error {
@@ -41,7 +41,7 @@ export class FaultyDisk implements Disk {
   calls = 0;
   /** True once the fault was injected. */
   fired = false;
-  /** May be changed at any time: a disk that others fill and empty. */
+  /** May be changed at any time, to simulate other users of the disk. */
   capacityBytes: number;
   refuse: Refusal = () => undefined;
   private readonly entries: Map<string, Node>;
@@ -57,8 +57,8 @@ export class FaultyDisk implements Disk {
     this.durableEntries = new Map(this.entries);
   }
 
-  /** The disk as the next start finds it. Durable data is always there. With `below` given, unsynced appends survive up to a random
-   *  byte (or come back as zeros), and unsynced entry changes up to a random one per folder; without, nothing unsynced survives. */
+  /** The disk as found at the next start. Durable data always survives. With `below` given, unsynced appends survive up to a random byte
+   *  (or come back as zeros), and unsynced entry changes up to a random one per folder; without, nothing unsynced survives. */
   afterCrash(options: FaultyDiskOptions = {}): FaultyDisk {
     const below = this.options.below;
     const entries = new Map(this.durableEntries);
@@ -81,7 +81,7 @@ export class FaultyDisk implements Disk {
     return new FaultyDisk(options, new Map([...entries].map(([path, node]) => [path, copy(node)])));
   }
 
-  /** The disk as the next start finds it when only the process died: everything written is there, synced or not. Not a copy. */
+  /** The disk as found at the next start if only the process died: everything written, synced or not. Not a copy. */
   afterKill(options: FaultyDiskOptions = {}): FaultyDisk {
     const disk = new FaultyDisk(options, this.entries);
     disk.durableEntries = this.durableEntries;
@@ -89,13 +89,13 @@ export class FaultyDisk implements Disk {
     return disk;
   }
 
-  /** Content as a program reads it, for checks; fails no test call. */
+  /** Content as a program reads it, for checks; not counted as a call. */
   peek(path: string): Uint8Array | undefined {
     const node = this.entries.get(path);
     return node === undefined || node === "folder" ? undefined : node.bytes;
   }
 
-  /** Bytes of all files; one with two names counts once. */
+  /** Bytes of all files; a file with two names counts once. */
   get usedBytes(): number {
     let bytes = 0;
     for (const node of new Set(this.entries.values())) if (node !== "folder") bytes += node.bytes.byteLength;
@@ -114,7 +114,7 @@ export class FaultyDisk implements Disk {
       .sort();
   }
 
-  /** Writes a durable file, as a test's starting point. */
+  /** Writes a durable file as the starting point of a test. */
   plant(path: string, bytes: Uint8Array): void {
     const owned = new Uint8Array(bytes);
     const inode: Inode = { bytes: owned, durable: owned };
@@ -126,7 +126,7 @@ export class FaultyDisk implements Disk {
     this.durableEntries.set(path, inode);
   }
 
-  /** Runs one call, or its failure. `torn` is what a failing call may have done before it failed. */
+  /** Runs one call, or its failure. `torn` is the partial effect of a failing call. */
   private async call<T>(operation: string, path: string, work: () => T, torn?: () => void): Promise<T> {
     await Promise.resolve(); // every real call is asynchronous
     this.calls += 1;
@@ -192,7 +192,7 @@ export class FaultyDisk implements Disk {
     };
   }
 
-  /** Adds `bytes` to the file, as many as the disk has room for. */
+  /** Appends as many of `bytes` to the file as the disk has room for. */
   private grow(inode: Inode, bytes: Uint8Array): void {
     const taken = bytes.subarray(0, Math.max(0, Math.min(bytes.byteLength, this.capacityBytes - this.usedBytes)));
     const grown = new Uint8Array(inode.bytes.byteLength + taken.byteLength);
@@ -250,7 +250,7 @@ export class FaultyDisk implements Disk {
         };
         return this.call("write to", path, write, () => {
           overwrite(offset, bytes.subarray(0, below?.(bytes.byteLength + 1) ?? bytes.byteLength >> 1));
-          // pages of a write that was cut short reach the disk in any order, or not at all
+          // pages of an interrupted write reach the disk in any order, or not at all
           if (below !== undefined && below(2) === 0) inode.durable = tornWrite(inode, offset, bytes, below);
         });
       },
@@ -366,12 +366,12 @@ function survivingBytes(inode: Inode, below: ((n: number) => number) | undefined
   const { bytes, durable } = inode;
   if (below === undefined || bytes.byteLength <= durable.byteLength) return durable.slice();
   const kept = bytes.slice(0, durable.byteLength + below(bytes.byteLength - durable.byteLength + 1));
-  // Some file systems bring the length back before the content: a stretch of zeros in the unsynced part.
+  // Some file systems restore the length before the content: zeros in the unsynced part.
   if (below(4) === 0) kept.fill(0, durable.byteLength + below(kept.byteLength - durable.byteLength + 1));
   return kept;
 }
 
-/** What is durable of a file after a write into it that a power cut has met: any stretch of it. */
+/** Durable content of a file after a write that a power cut interrupted: any range of it. */
 function tornWrite(inode: Inode, offset: number, bytes: Uint8Array, below: (n: number) => number): Uint8Array<ArrayBuffer> {
   const torn = inode.durable.slice();
   const from = below(bytes.byteLength + 1);

@@ -1,4 +1,4 @@
-// Arrow Flight over a backend that a test makes up, and a client of it that takes and gives bytes.
+// Arrow Flight with a backend supplied by the test, and a client that works on bytes.
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { type Access, authorized } from "../../src/api/flight/access.ts";
 import { FlightServer, type FlightServerOptions } from "../../src/api/flight/flight-server.ts";
@@ -9,7 +9,7 @@ import type { ResultSchema } from "../../src/model/query/result-batch.ts";
 
 export const NO_HTTP = { hostname: "127.0.0.1", port: 1 };
 
-/** A server on a free port; errors of ours go to `reported`. */
+/** A server on a free port; internal errors go to `reported`. */
 export async function startFlight(
   query: QueryService["query"],
   options: Partial<FlightServerOptions & Access> = {},
@@ -24,10 +24,10 @@ export async function startFlight(
 }
 
 const ROWS = 8192;
-/** Of one batch that `batches` makes. */
+/** Bytes of one batch of `batches`. */
 export const BATCH_BYTES = ROWS * 8;
 
-/** A stream of batches of 64 KiB, each made when it is asked for; `onBatch` may throw, which ends it with an error, or say false. */
+/** A stream of batches of 64 KiB, created on demand; `onBatch` may throw, which ends the stream with an error, or return false. */
 export function batches(onBatch: (made: number) => boolean | undefined, onCancel: () => void = () => {}): QueryAnswer {
   const encoder = new ArrowEncoder();
   const schema: ResultSchema = { fields: [{ name: "v", type: { kind: "float", bits: 64 } }], tableName: "t" };
@@ -48,7 +48,7 @@ export function batches(onBatch: (made: number) => boolean | undefined, onCancel
   return { contentType: "", body };
 }
 
-/** A DoGet's request for a statement. */
+/** The request of a DoGet for a statement. */
 export function ticketMessage(statement: string, database = "d", language = "sql"): Uint8Array<ArrayBuffer> {
   const members = { database, sql_query: statement, query_type: language };
   return Ticket.encode({ ticket: new TextEncoder().encode(JSON.stringify(members)) });
@@ -62,17 +62,17 @@ export interface CallEnd {
 
 const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** A connection of its own. */
+/** A separate connection. */
 export class FlightClient {
   private readonly client: Client;
 
   constructor(port: number, ca?: string) {
     const trusted = ca === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(ca));
-    // a certificate is for a name
+    // certificates are issued for a name
     this.client = new Client(`localhost:${port}`, trusted, { "grpc.max_receive_message_length": -1, "grpc.use_local_subchannel_pool": 1 });
   }
 
-  /** `cancelAfter`: messages after which the client wants no more. */
+  /** `cancelAfter`: number of messages after which the client cancels. */
   call(
     method: string,
     request: Uint8Array,

@@ -1,4 +1,4 @@
-// Flight SQL by hand, for tests that look at every message: commands as bytes, answers as Arrow tables.
+// Flight SQL at the level of messages, for tests that inspect each of them: commands as bytes, answers as Arrow tables.
 import { status } from "@grpc/grpc-js";
 import { type Table, tableFromIPC } from "apache-arrow";
 import {
@@ -19,7 +19,7 @@ const SQL = "type.googleapis.com/arrow.flight.protocol.sql.";
 const OneText = message("one text", { text: plain(1, "string") });
 const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
 
-/** Headers of a call that is about the database `d`. */
+/** Headers that select the database `d`. */
 export const IN_DB = { headers: { database: "d" } };
 
 export function portOf({ flightAddress }: { readonly flightAddress: string }): number {
@@ -38,7 +38,7 @@ export function preparedCommand(handle: Uint8Array): Uint8Array {
   return sqlCommand("CommandPreparedStatementQuery", OneBytes.encode({ bytes: handle }));
 }
 
-/** A call's request: the descriptor of a command. */
+/** The request of a call: the descriptor of a command. */
 export function descriptorOf(command: Uint8Array): Uint8Array {
   return FlightDescriptor.encode({ type: DESCRIPTOR.command, command });
 }

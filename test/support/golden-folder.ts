@@ -1,5 +1,5 @@
-// Writes a data folder that has every kind of file and every kind of value in it, with the rows that must come out: what a server of today
-// leaves behind is kept, and every later one must read it. The rows are worked out here, point by point, without the server.
+// Writes a data folder with every kind of file and value, with the expected rows. The folder of a current server is kept, and every later
+// version must read it. The expected rows are computed here, point by point, without the server.
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
@@ -14,19 +14,19 @@ import { TestServer } from "./server.ts";
 const NODE = "node0";
 const DATABASE = "golden";
 const DAY_S = 86_400;
-/** 2023-11-14T22:13:20Z: rows of a few hours lie in two days of UTC. */
+/** 2023-11-14T22:13:20Z: rows of a few hours fall into two UTC days. */
 const START_S = 1_700_000_000;
 
 type Fields = Readonly<Record<string, string>>;
 interface Point {
   readonly table: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Values as line protocol spells them. */
+  /** Values in line protocol syntax. */
   readonly fields: Fields;
   readonly seconds: number;
 }
 
-/** All of a column's values as text, so that no reader of JSON rounds them; absent ones are left out. */
+/** All values of a row as text, so that no JSON reader rounds them; absent ones are omitted. */
 export type GoldenRow = Readonly<Record<string, string>>;
 export interface GoldenTable {
   readonly database: string;
@@ -35,7 +35,7 @@ export interface GoldenTable {
   readonly rows: readonly GoldenRow[];
 }
 
-/** The statement whose answer, as row objects, is a golden table's rows in their order. */
+/** The statement that returns a golden table's rows in order, as row objects. */
 export function goldenStatement({ table, columns }: GoldenTable): string {
   const shown = columns.map((column) => `CAST("${column}" AS VARCHAR) AS "${column}"`);
   return `SELECT ${shown.join(", ")} FROM "${table}" ORDER BY ${columns.map((_, i) => i + 1).join(", ")}`;
@@ -53,8 +53,7 @@ export const EAGER_COMPACTION = [
   "0s",
 ];
 
-/** Resolves when every day is in one block that compaction wrote.
- *  @throws Error when that takes more than two minutes */
+/** Resolves when every day is one compacted block. @throws Error if that takes more than two minutes */
 export async function compacted(server: TestServer): Promise<void> {
   const deadlineMs = performance.now() + 120_000;
   for (;;) {
@@ -78,7 +77,7 @@ export async function writeGoldenFolder(target: string, withCompaction: boolean)
   await write(machines(0, 400));
   await write(EVERY_VALUE);
   await server.restart();
-  // a file that overlaps the first one: late rows, rows again with other fields, a tag and a field that are new
+  // a file that overlaps the first one: late rows, rewritten rows with other fields, and a new tag and field
   await write([...machines(-DAY_S, 40), ...again(0, 30)]);
   await write(
     machines(0, 5).map((point) => ({ ...point, table: "Machine parts" })),
@@ -94,7 +93,7 @@ export async function writeGoldenFolder(target: string, withCompaction: boolean)
     await write(again(0, 60));
   }
   await server.restart(AT_REST);
-  // only in the log: some of what was deleted comes again, and a table comes that no file has
+  // only in the log: some deleted rows are written again, and a table that no file has
   await write([...again(20, 60), ...machines(10, 12)]);
   await write([{ table: "in_log_only", tags: {}, fields: { v: "1i" }, seconds: START_S }]);
   await server.kill("SIGKILL");
@@ -103,13 +102,13 @@ export async function writeGoldenFolder(target: string, withCompaction: boolean)
   writeFileSync(join(target, "expected.json"), `[\n${model.tables().map(show).join(",\n")}\n]\n`);
 }
 
-/** A row a line. */
+/** One row per line. */
 function show({ rows, ...table }: GoldenTable): string {
   const head = JSON.stringify(table).slice(0, -1);
   return `${head},"rows":[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]}`;
 }
 
-/** Every row's values are different from its neighbours'; each of the fields is missing now and then, and so is a tag. */
+/** Every row's values differ from its neighbours'; each field, and a tag, is sometimes missing. */
 function machines(fromS: number, count: number): Point[] {
   return Array.from({ length: count }, (_, i) => ({
     table: "machine",
@@ -125,7 +124,7 @@ function machines(fromS: number, count: number): Point[] {
   }));
 }
 
-/** The same points once more: one field is another, one is new, the rest is absent and stays. */
+/** The same points rewritten: one field changes, one is new, the others are absent and keep their values. */
 function again(from: number, until: number): Point[] {
   return machines(0, until)
     .slice(from)
@@ -144,7 +143,7 @@ function lineOf({ table, tags, fields, seconds }: Point): string {
   return `${[table.replace(" ", "\\ "), ...pairs(tags)].join(",")} ${pairs(fields).join(",")} ${seconds}`;
 }
 
-/** A deletion as the server remembers it, and snapshots of both operation logs, which a server of this size would not have made yet. */
+/** A deletion as persisted by the server, and snapshots of both operation logs, which a server of this size would not have written yet. */
 async function deleteUnit2(dataDir: string): Promise<void> {
   const store = new FileObjectStore(new NodeDisk(), localPaths(dataDir, NODE).objects);
   const keys = objectKeys(NODE);
@@ -160,7 +159,7 @@ async function deleteUnit2(dataDir: string): Promise<void> {
   await manifest.close();
 }
 
-/** What the rows are, by the rules alone: the same tags and time are one row, later fields win, absent ones change nothing. */
+/** Computes the rows by the rules: equal tags and time are one row, later fields win, absent ones change nothing. */
 class Model {
   private readonly rows = new Map<string, Map<string, Map<string, string>>>();
 
@@ -192,7 +191,7 @@ class Model {
   }
 }
 
-/** Escapes of line protocol taken off. */
+/** Removes escapes of line protocol. */
 const plain = (text: string) => text.replace(/\\(.)/g, "$1");
 
 /** A field's value as SQL's VARCHAR shows it. */

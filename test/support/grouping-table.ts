@@ -1,4 +1,4 @@
-// A fake table that makes groups too, by the letter of model/query/aggregate.ts and as slowly as it pleases.
+// A fake table that also aggregates, exactly as specified by model/query/aggregate.ts, without optimization.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateRequest, aggregateColumns } from "../../src/model/query/aggregate.ts";
 import type { FieldPredicate, ScanRequest, TimeRange } from "../../src/model/query/scan.ts";
@@ -7,7 +7,7 @@ import { ColumnType } from "../../src/model/rows/column.ts";
 import { type FakeRow, FakeTable } from "./fake-table.ts";
 import { Arena, type TestValue, writeColumn } from "./rows.ts";
 
-/** Rows of a chunk: few, so that most answers have several. */
+/** Rows per chunk: few, so that most answers have several chunks. */
 const CHUNK_ROWS = 64;
 
 export class GroupingTable extends FakeTable {
@@ -26,7 +26,7 @@ export class GroupingTable extends FakeTable {
     super(kernel, name, types, rows);
   }
 
-  /** Obeys every hint to the letter: rows that nobody wants do not come. */
+  /** Obeys every hint exactly: rows that are not requested are not returned. */
   override open(request: ScanRequest): ScanCursor {
     const { range, tags, fields = [] } = request;
     const rows = request.newestOnly === true ? this.newest(range) : this.rows;
@@ -48,7 +48,7 @@ export class GroupingTable extends FakeTable {
     return { next: () => cursor.next(), close };
   }
 
-  /** Of each series the last row within `range`. */
+  /** The last row of each series within `range`. */
   private newest({ minNs, maxNs }: TimeRange): FakeRow[] {
     const tags = this.columns.filter(({ type }) => type === ColumnType.tag);
     const newest = new Map<string, FakeRow>();
@@ -98,7 +98,7 @@ export class GroupingTable extends FakeTable {
     };
   }
 
-  /** Rows of values, in no useful order; null when a sum does not fit. */
+  /** Rows of values in arbitrary order; null if a sum overflows. */
   private groups(request: AggregateRequest): (TestValue | null)[][] | null {
     const { bins } = request;
     const passing = this.rows.filter((row) => this.passes(row, request));

@@ -1,11 +1,11 @@
-// A server with a second port (steered-server.ts) that halts it in the middle of changes of its catalog: before they are
-// durable, or after that and before anybody is told. Started by halting-server.ts, never imported.
+// A server with a second port (steered-server.ts) that halts it in the middle of catalog changes: before they are durable, or after that
+// and before they are acknowledged. Started by halting-server.ts, never imported.
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { OperationLog } from "../../src/object-store/operation-log.ts";
 import { steerServer } from "./steered-server.ts";
 
-/** What the second port is told: from `hold` on nothing becomes durable; `count` answers how many operations wait for that; with `end` they
- *  become durable, and the process is gone before it has told so. */
+/** Commands of the second port: after `hold` nothing becomes durable; `count` returns the number of operations that wait for that; with
+ *  `end` they become durable, and the process is killed before it acknowledges them. */
 export type HaltCommand = "hold" | "count" | "end";
 
 const CATALOG_ENTRY = /(^|\/)catalog\/log\//;
@@ -32,7 +32,7 @@ FileObjectStore.prototype.put = async function (key, bytes, options) {
 function obey(command: HaltCommand): string {
   if (command === "hold") held = Promise.withResolvers();
   if (command === "end") {
-    // the first operation is an entry of its own, under way when the others come; these are the second
+    // the first operation is an entry of its own, in progress when the others arrive; these are the second
     entriesBeforeEnd = 2;
     held!.resolve();
   }

@@ -1,4 +1,4 @@
-// A real server process that can be halted in the middle of changes of its catalog: halting-server-process.ts.
+// A real server process that can be halted in the middle of catalog changes: halting-server-process.ts.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { HaltCommand } from "./halting-server-process.ts";
@@ -8,7 +8,7 @@ export function startHaltingServer(options: ServerOptions): Promise<TestServer> 
   return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "halting-server-process.ts")] });
 }
 
-/** Returns how many operations of the catalog wait. */
+/** Returns the number of waiting catalog operations. */
 async function tell(server: TestServer, command: HaltCommand): Promise<number> {
   const url = readFileSync(join(dirname(server.dataDir), "halt-port"), "utf8");
   const response = await fetch(url, { method: "POST", body: command });
@@ -17,17 +17,17 @@ async function tell(server: TestServer, command: HaltCommand): Promise<number> {
   return Number(text);
 }
 
-/** Nothing that the catalog is asked for from now on becomes durable. */
+/** No catalog operation becomes durable from now on. */
 export async function hold(server: TestServer): Promise<void> {
   await tell(server, "hold");
 }
 
-/** Waits until so many operations wait. */
+/** Waits until this many operations wait. */
 export async function untilHeld(server: TestServer, operations: number): Promise<void> {
   while ((await tell(server, "count")) < operations) await Bun.sleep(2);
 }
 
-/** Lets what waits become durable, and kills the server before it has said so: with that the first operation is one of its own. */
+/** Makes waiting operations durable, and kills the server before it acknowledges them; the first operation is an entry of its own. */
 export async function endUntold(server: TestServer): Promise<void> {
   await tell(server, "end").catch(() => {}); // it may be gone before it answers
   await server.ended();

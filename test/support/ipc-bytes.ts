@@ -1,18 +1,18 @@
-// Says of every byte of an Arrow IPC stream's bodies where it comes from: a value that a row shows, or it has to be 0. Written against the
-// format's description (Arrow columnar format, IPC), on the metadata as apache-arrow reads it; nothing of src/ is used.
+// Accounts for every byte of an Arrow IPC stream's bodies: it belongs to a visible value, or it must be 0. Written from the format's
+// specification (Arrow columnar format, IPC), on the metadata as read by apache-arrow, independent of src/.
 import { type DataType, type Dictionary, type Field, Message, MessageReader, type Schema, Type, type Union, UnionMode } from "apache-arrow";
 
-/** One message of a stream: its metadata as bytes (without the length before it), and its body. */
+/** One message of a stream: its metadata as bytes (without the length prefix), and its body. */
 export interface StreamMessage {
   readonly header: Uint8Array;
   readonly body: Uint8Array;
 }
 
-/** What was looked at, so that a test can say that there was something to see. */
+/** Counts of what was checked, so that a test can verify that the check was not vacuous. */
 export interface SlotCount {
   readonly batches: number;
   readonly rows: number;
-  /** Slots of fixed width, and bits of booleans, whose row is NULL or a member of one that is. */
+  /** Slots of fixed width, and bits of booleans, whose row is NULL or within a NULL parent. */
   readonly nullSlots: number;
 }
 
@@ -24,7 +24,7 @@ export function checkIpcStream(stream: Uint8Array): SlotCount {
   return walk.finish();
 }
 
-/** The same for messages that came one by one. */
+/** The same for separate messages. */
 export function checkIpcMessages(messages: Iterable<StreamMessage>): SlotCount {
   const walk = new StreamWalk();
   for (const { header, body } of messages) {
@@ -46,7 +46,7 @@ class StreamWalk {
   private schema: Schema | undefined;
   /** The last dictionary of each id. */
   private readonly dictionaries = new Map<number, readonly string[]>();
-  /** All that dictionaries ever held, and all that rows ever showed. */
+  /** All strings of all dictionaries, and all that rows referenced. */
   private readonly sent = new Set<string>();
   private readonly used = new Set<string>();
   private readonly counted = { batches: 0, rows: 0, nullSlots: 0 };
@@ -73,7 +73,7 @@ class StreamWalk {
   }
 
   finish(): SlotCount {
-    // one empty text stands for a dictionary without any
+    // one empty string represents an empty dictionary
     for (const text of this.sent) if (text !== "" && !this.used.has(text)) throw new Error(`no row shows the dictionary's '${text}'`);
     return this.counted;
   }
@@ -116,7 +116,7 @@ function widthOf(type: DataType): number {
   }
 }
 
-/** Goes through the buffers of one body, marking what rows show. */
+/** Walks the buffers of one body and marks visible bytes. */
 class BodyWalk {
   /** Bits that may be 1. */
   private readonly mask: Uint8Array;
@@ -133,7 +133,7 @@ class BodyWalk {
     this.mask = new Uint8Array(body.length);
   }
 
-  /** The next column, of `length` rows: which of them a parent shows is said by `isShown`. */
+  /** The next column, of `length` rows; `isShown` tells which rows are visible in the parent. */
   column(type: DataType, length: number, isShown: IsShown, path: string): void {
     const node = this.nodes[this.node++];
     if (node === undefined || node.length !== length) throw new Error(`${path}: ${node?.length} rows, ${length} expected`);
@@ -176,7 +176,7 @@ class BodyWalk {
     }
   }
 
-  /** Of each row the number of its child and a place there; no bitmap. */
+  /** Per row the index of its child and an offset in it; no bitmap. */
   private denseUnion(type: Union, length: number, isShown: IsShown, path: string): void {
     if (type.mode !== UnionMode.Dense) throw new Error(`${path}: no rule for ${type}`);
     const ids = this.fixed(1, length, isShown);
@@ -191,7 +191,7 @@ class BodyWalk {
     }
   }
 
-  /** The texts of a dictionary, all of which are shown. */
+  /** The strings of a dictionary, all of which are visible. */
   texts(type: DataType): string[] {
     const node = this.nodes[this.node++]!;
     if (type.typeId !== Type.Utf8) throw new Error(`a dictionary of ${type}`);
@@ -255,7 +255,7 @@ class BodyWalk {
 
   private offsets(length: number, shown: IsShown, path: string): { count: number; offsets: readonly number[] } {
     const { offset, length: bytes } = this.region();
-    // of no rows there may be no offsets at all
+    // offsets may be absent if there are no rows
     if (length === 0 && bytes === 0) return { count: 0, offsets: [0] };
     const view = new DataView(this.body.buffer, this.body.byteOffset + offset, (length + 1) * 4);
     const offsets = Array.from({ length: length + 1 }, (_, row) => view.getInt32(row * 4, true));

@@ -1,11 +1,12 @@
-// A thread that lowers its priority and tells what it was before and is then: a worker for thread-priority.test.ts.
+// A worker for thread-priority.test.ts that lowers its thread's priority and reports the values before and after.
 import { readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { lowerPriority } from "../../src/workers/maintenance/thread-priority.ts";
 
 declare const self: Worker;
 
-/** As the system sees it: the 17th field behind the name in brackets; elsewhere than on Linux all threads have the process's. */
+/** As reported by the system: the 17th field after the name in brackets; on systems other than Linux, all threads have the process's
+ *  value. */
 function niceOf(place: "thread-self" | "self"): number {
   if (process.platform !== "linux") return getPriority();
   return Number(readFileSync(`/proc/${place}/stat`, "utf8").split(") ").at(-1)!.split(" ")[16]);

@@ -1,4 +1,4 @@
-// Aggregation of rows one by one, with integers of any size: what the kernel's aggregation is compared with.
+// Aggregates rows one by one, with integers of arbitrary precision: the reference for the kernel's aggregation.
 import { expect } from "bun:test";
 import type { Aggregate, AggregateRequest } from "../../src/model/query/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
@@ -7,14 +7,14 @@ import { ALL_TYPES } from "./random-rows.ts";
 import type { TestRow, TestValue } from "./rows.ts";
 
 export type GroupValue = TestValue | null;
-/** The bin's begin (null without bins), the tags, and every value that each aggregate may have. */
+/** The start of the bin (null without bins), the tags, and the acceptable values of each aggregate. */
 export interface NaiveGroup {
   readonly bin: bigint | null;
   readonly tags: readonly (string | null)[];
   readonly aggregates: readonly (readonly GroupValue[])[];
 }
 
-/** The groups of those rows that the request wants, by key, and whether a sum of integers leaves its 64 bits. */
+/** The groups of the requested rows by key, and whether an integer sum overflows 64 bits. */
 export function aggregateRows(
   rows: readonly TestRow[],
   request: AggregateRequest,

@@ -1,4 +1,4 @@
-// What a scan has to answer, row by row: predicates, deletions, merging. Slow and obvious on purpose.
+// The expected answer of a scan, row by row: predicates, deletions, merging. Deliberately slow and simple.
 
 import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
@@ -38,7 +38,7 @@ export function isHiddenRow(row: TestRow, sequence: number, tombstones: readonly
   return tombstones.some((tombstone) => sequence <= tombstone.sequence && isWanted(row, tombstone, columns));
 }
 
-/** Rows in log order as a table shows them: one per series and time, of each field the latest present value. */
+/** Rows in log order merged as a table returns them: one per series and time, with the latest present value of each field. */
 export function mergeRows(rows: readonly TestRow[], columns = ALL_TYPES): TestRow[] {
   const merged = new Map<string, TestRow>();
   for (const row of rows) {

@@ -1,5 +1,5 @@
-// What a snapshot of a table says, read without the scan: every run and block row by row, deletions and retention judged for each, then
-// merged in log order.
+// The content of a table snapshot, read without the scan: every run and block row by row, with deletions and retention evaluated for each,
+// then merged in log order.
 import { Blocks } from "../../src/kernel/memory/blocks.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TIME_COLUMN } from "../../src/model/rows/column.ts";
@@ -16,7 +16,7 @@ interface Part {
   readonly rows: readonly TestRow[];
 }
 
-/** Rows that the table has, one per series and time, in no order that matters. */
+/** The table's rows, one per series and time, in arbitrary order. */
 export function naiveRows(kernel: Kernel, { table, runs, blocks, tombstones, retentionMinNs }: TableSnapshot): TestRow[] {
   const read = (run: Run): Part => ({ ...run, rows: readRun(kernel, table.columns, run) });
   const parts = [...runs.map(read), ...blocks.map((block) => readBlock(kernel, block, read))];

@@ -1,4 +1,4 @@
-// A runtime of plugins over a folder, with a server that remembers what it is asked. For tests; they need a Python.
+// A plugin runtime over a folder, with a host that records its calls. For tests; requires Python.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,14 +10,14 @@ import { Interpreter } from "../../src/plugins/process/interpreter.ts";
 import { SourceCheck } from "../../src/plugins/process/source-check.ts";
 import { PythonRuntime, type PythonRuntimeOptions } from "../../src/plugins/python-runtime.ts";
 
-/** Null: there is none, and a line says so. The tests of plugins then have nothing to run. */
+/** Null if there is no Python, which is printed; tests of plugins are then skipped. */
 export function pluginPython(): string | null {
   const path = Bun.which("python3");
   if (path === null) console.log("tests of plugins need python3, and there is none on the PATH: they do not run");
   return path;
 }
 
-/** Answers with what `rows` says, and keeps statements and writes. */
+/** Answers with the result of `rows`, and records statements and writes. */
 export class RecordingHost implements PluginHost {
   readonly statements: PluginQuery[] = [];
   readonly writes: { database: string; lines: string; noSync: boolean; writer: PluginCaller }[] = [];

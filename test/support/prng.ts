@@ -1,4 +1,4 @@
-// Seeded randomness for tests and data generators: one number replays a failure.
+// Seeded randomness for tests and data generators: a seed reproduces a failure.
 
 /** An integer in 0 .. n-1. */
 export type Below = (n: number) => number;

@@ -1,4 +1,4 @@
-// The processes that a process has started, and theirs, as the system lists them.
+// Lists the descendants of a process as reported by the system.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface ListedProcess {
@@ -8,7 +8,7 @@ export interface ListedProcess {
   readonly command: string;
 }
 
-/** Those below `pid`, parents before their children. */
+/** The descendants of `pid`, parents before their children. */
 export function descendantsOf(pid: number): ListedProcess[] {
   const all = existsProc() ? fromProc() : fromPs();
   const found: ListedProcess[] = [];
@@ -20,7 +20,7 @@ export function descendantsOf(pid: number): ListedProcess[] {
   return found;
 }
 
-/** A process that has ended and whose parent has not asked for its exit code runs no more. */
+/** False for a process that has ended but has not been reaped by its parent. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

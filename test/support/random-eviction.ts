@@ -1,4 +1,4 @@
-// Series that tables lose by chance, as they would for want of memory.
+// Random eviction of series, as under memory pressure.
 import { type EvictionCandidate, SeriesMemory } from "../../src/storage/buffer/series-memory.ts";
 
 /** At each flush any table may lose its series. */

@@ -18,7 +18,7 @@ export const ALL_TYPES: readonly ColumnDef[] = [
   { id: 9, name: "rack", type: ColumnType.tag },
 ];
 
-/** A value of a field type, often one at an edge of it. */
+/** A value of a field type, often an extreme one. */
 export function randomValue(type: ColumnType, below: (n: number) => number): TestValue {
   if (type === ColumnType.float) return [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, below(1e6) / 7][below(6)]!;
   if (type === ColumnType.integer) return [0n, -1n, I64_MIN, I64_MAX, BigInt(below(1e9))][below(5)]!;

@@ -1,9 +1,9 @@
-// Random statements over a table of TWIN_COLUMNS whose answer is one set of rows, whatever makes it: sorts are by all that is shown, and
-// what depends on which of several rows is first is only asked where rows differ in time.
+// Random statements over a table of TWIN_COLUMNS that have exactly one correct answer: they sort by all returned columns, and use functions
+// that depend on row order only where rows differ in time.
 import type { Below } from "./prng.ts";
 
 const TAGS = ["host", '"Region"'];
-/** Around a tag of a condition while a statement is made. */
+/** Mark a tag in a condition while a statement is generated. */
 const [MARK_OPEN, MARK_CLOSE] = ["\u{1}", "\u{2}"];
 const MARKED = new RegExp(`${MARK_OPEN}([^${MARK_CLOSE}]*)${MARK_CLOSE}`, "g");
 const DAY_S = 86_400;
@@ -14,7 +14,7 @@ export function randomStatement(below: Below, areTimesUnique: boolean): string {
   return randomTwins(below, areTimesUnique).statement;
 }
 
-/** A statement, and the same one with conditions on tags that no storage understands. */
+/** A statement, and an equivalent one whose tag conditions are not pushed down to storage. */
 export function randomTwins(below: Below, areTimesUnique: boolean): { readonly statement: string; readonly opaque: string } {
   const text = marked(below, areTimesUnique);
   return { statement: text.replace(MARKED, "$1"), opaque: text.replace(MARKED, "($1 || '')") };
@@ -48,7 +48,7 @@ function number(below: Below): string {
 
 const mark = (tag: string) => `${MARK_OPEN}${tag}${MARK_CLOSE}`;
 
-/** Conditions that the storage can judge, mostly. */
+/** Conditions that can be pushed down, mostly. */
 function conditions(below: Below, withFields = true): string {
   const tag = () => mark(pick(below, TAGS));
   const host = mark("host");
@@ -60,7 +60,7 @@ function conditions(below: Below, withFields = true): string {
     () => `${tag()} IN (${value()}, ${value()}, ${value()})`,
     () => `${tag()} IS NULL`,
     () => `(${host} = ${value()} OR ${host} = ${value()})`,
-    // what all rows have, often
+    // often true for all rows
     () => `${host} = 'a'`,
     () => `${mark('"Region"')} = 'eu'`,
     () => `time ${pick(below, ["<", "<=", ">", ">=", "="])} ${second(below)}`,
@@ -73,7 +73,7 @@ function conditions(below: Below, withFields = true): string {
           () => `${field()} BETWEEN ${number(below)} AND ${number(below)}`,
           () => `${field()} IS NOT NULL`,
           () => pick(below, ["b", "NOT b", "b = true", "b <> true", "b IS NOT NULL"]),
-          // not for the storage
+          // not pushed down
           () => pick(below, ["f > i", "s LIKE '%1'", "f IS NULL", "i IN (1, 2, 3)", "f > 3 OR u > 3"]),
         ]
       : []),
@@ -108,7 +108,7 @@ function aggregate(below: Below, areTimesUnique: boolean): string {
   return pick(below, [...simple, ...simple, ...other, ...(areTimesUnique ? byTime : []), ...(below(6) === 0 ? single : [])]);
 }
 
-/** What dashboards ask: fields, or a number of all rows, of one value of a tag. */
+/** Typical dashboard queries: fields, or a count of all rows, for one value of a tag. */
 function ofOneTag(below: Below): string {
   const shown = pick(below, ["count(*)", "f", "time, f", "i, u", "max(f)", "sum(i)", "count(i)", "min(time), max(u)", "b"]);
   const tag = pick(below, [

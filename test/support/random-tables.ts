@@ -1,5 +1,5 @@
-// Random tables of the most ordinary kinds: one series, one row, tags that all rows have or some lack, columns that come late, several
-// days and their edges, points that are written again, deletions. As steps of row-states.ts, and as the list of points that is left.
+// Random tables of typical kinds: one series, one row, tags on all rows or only some, columns added later, several days and their
+// boundaries, rewritten points, deletions. As steps of row-states.ts, and as the list of remaining points.
 
 import { ALL_TIME } from "../../src/model/query/scan.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
@@ -21,7 +21,7 @@ export interface RandomTable {
   readonly areTimesUnique: boolean;
 }
 
-/** What the rows of a table have in common. */
+/** Common properties of a table's rows. */
 interface Kind {
   readonly tags: (below: Below) => Record<string, string>;
   readonly rowsMax: number;
@@ -38,7 +38,7 @@ const TAGS: readonly Kind["tags"][] = [
   () => ({}),
 ];
 
-/** Table `cpu` of database `db`, with columns of TWIN_COLUMNS (sql-twins.ts), some of which no row may have. */
+/** Table `cpu` of database `db`, with columns of TWIN_COLUMNS (sql-twins.ts), some of which may have no values. */
 export function randomTable(below: Below): RandomTable {
   const kind: Kind = {
     tags: pick(below, TAGS),
@@ -84,7 +84,7 @@ function randomLine(below: Below, kind: Kind, series: Map<string, number>, colum
   return { table: TABLE, tags, fields, timeNs: randomTime(below, kind.days) + offsetNs };
 }
 
-/** Multiples of 20 seconds, and the ends of days: series have times of their own in between. */
+/** Multiples of 20 seconds, and the ends of days: each series has its own times between these. */
 function randomTime(below: Below, days: readonly bigint[]): bigint {
   const dayNs = pick(below, days) * DAY_NS;
   if (days.length > 1 && below(3) === 0) return dayNs + pick(below, [0n, DAY_NS - 20n * SECOND_NS, DAY_NS - 1n - 20n * SECOND_NS]);

@@ -1,5 +1,5 @@
-// A client of HTTP/2 that does nothing by itself: it writes the frames it is told to, opens no window, and counts what comes. For readers
-// that do not read, and for connections that break the rules.
+// An HTTP/2 client without automatic behaviour: it writes the given frames, opens no window, and counts received bytes. For readers that do
+// not read, and for connections that violate the protocol.
 import { connect, type Socket } from "node:net";
 
 export const FRAME = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8, continuation: 9 } as const;
@@ -26,7 +26,7 @@ export function frame(type: number, payload: Uint8Array = Buffer.alloc(0), strea
   return bytes;
 }
 
-/** Header fields as HPACK's plainest form: literal, with a new name, not indexed. */
+/** Header fields in HPACK's simplest form: literal, with a new name, not indexed. */
 export function headerBlock(fields: readonly (readonly [name: string, value: string])[]): Buffer {
   return Buffer.concat(fields.map(([name, value]) => Buffer.concat([Buffer.from([0]), hpackText(name), hpackText(value)])));
 }
@@ -60,7 +60,7 @@ export class RawHttp2 {
     });
   }
 
-  /** Preface and settings. `windowBytes`: what may come of each stream. */
+  /** Preface and settings. `windowBytes`: the initial window of each stream. */
   begin(windowBytes = 65_535): this {
     const setting = Buffer.alloc(6);
     setting.writeUInt16BE(4, 0);
@@ -95,7 +95,7 @@ export class RawHttp2 {
     return this.frames.reduce((sum, { type, payload }) => sum + (type === FRAME.data ? payload.length : 0), 0);
   }
 
-  /** Messages of gRPC that have come whole, plain ones. */
+  /** Complete, uncompressed gRPC messages received. */
   messagesOf(stream: number): Buffer[] {
     const bytes = Buffer.concat(
       this.frames.filter((one) => one.type === FRAME.data && one.stream === stream).map(({ payload }) => payload),
@@ -110,14 +110,14 @@ export class RawHttp2 {
     return messages;
   }
 
-  /** Lets so many more bytes come: of a stream, or of the connection (0). */
+  /** Enlarges the window of a stream, or of the connection (0). */
   enlarge(bytes: number, stream = 0): this {
     const increment = Buffer.alloc(4);
     increment.writeUInt32BE(bytes);
     return this.send(frame(FRAME.windowUpdate, increment, stream));
   }
 
-  /** Resolves when `isThere` of the frames so far, or when the connection is closed. */
+  /** Resolves when `isThere` holds for the frames so far, or when the connection is closed. */
   async until(isThere: () => boolean): Promise<void> {
     while (!isThere() && !this.isClosed) {
       await new Promise<void>((resolve) => {

@@ -1,13 +1,14 @@
-// The blocks of README.md, and what a comment in front of one says about running it: `<!-- run: … -->`.
+// Extracts the code blocks of README.md, with the comment before each that controls its execution: `<!-- run: … -->`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Block {
-  /** Of the file, from 1. */
+  /** Line number in the file, from 1. */
   readonly line: number;
   readonly language: string;
   readonly text: string;
-  /** `server`: runs until it is stopped, beside what follows. `fails`: has to. `if`: with this program. `no`: never, for this reason. */
+  /** `server`: runs in the background until it is stopped. `fails`: must fail. `if`: only with this program. `no`: never, with the
+   *  reason. */
   readonly run: "yes" | "server" | "fails" | { readonly if: string } | { readonly no: string };
 }
 

@@ -1,7 +1,7 @@
-// An object store of which every object that was put or got is at hand at once.
+// An object store that caches every object put or read.
 import type { ObjectInfo, ObjectStore, ObjectWriter } from "../../src/object-store/object-store.ts";
 
-/** Keeps what it puts and gets, so that a snapshot can be read in one step. */
+/** Caches what it puts and gets, so that a snapshot can be read synchronously. */
 export class RememberingStore implements ObjectStore {
   readonly objects = new Map<string, Uint8Array>();
 

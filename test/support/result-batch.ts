@@ -27,7 +27,7 @@ export function batchOf(
   };
 }
 
-/** The dictionary of each field name, growing; a new array object whenever it changes. */
+/** The growing dictionary of each field name; a new array object whenever it changes. */
 export class Dictionaries {
   private readonly byName = new Map<string, readonly string[]>();
 

@@ -1,34 +1,34 @@
-// The same rows in every state that they can be in. One list of what is written and deleted, one function that brings it into a state: of
-// storage in this process (stored-rows.ts) or of a server (served-rows.ts). What a statement answers must not depend on the state.
+// The same rows in every possible storage state. One list of writes and deletions, and one function that brings them into a state: of
+// storage in this process (stored-rows.ts) or of a server (served-rows.ts). Answers must not depend on the state.
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 
 export const ROW_STATES = [
   "in memory",
   "flushed",
   "compacted",
-  // of each body the first half is in a file when it is written again, with the rest; the last of it stays in memory
+  // the first half of each body is in a file when it is written again with the rest; the last part stays in memory
   "half flushed and written again",
   "replayed from the log",
-  // what was half flushed and written again, after a stop and a start
+  // half flushed and rewritten, after a restart
   "restarted from files",
 ] as const;
 
 export type RowState = (typeof ROW_STATES)[number];
 
-/** What happens to the rows, in this order. `lines` is line protocol in nanoseconds, with a time in every line. */
+/** The operations on the rows, in order. `lines` is line protocol in nanoseconds, with a timestamp on every line. */
 export type RowStep =
   | { readonly database: string; readonly retentionPolicy?: string | null; readonly lines: string }
   | { readonly delete: DeleteRequest };
 
-/** What can be brought into a state. */
+/** Storage that can be brought into a state. */
 export interface RowHolder {
   write(database: string, retentionPolicy: string | null, lines: string): Promise<void>;
   deleteRows(request: DeleteRequest): Promise<void>;
-  /** Writes all rows in memory to files. */
+  /** Flushes all rows in memory to files. */
   flush(): Promise<void>;
-  /** Merges files until each closed day is one. */
+  /** Merges files until each closed day is one block. */
   compact(): Promise<void>;
-  /** Starts again from what is on disk, with nothing flushed before. */
+  /** Restarts from the disk, without a prior flush. */
   restartFromLog(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export async function bringInto(holder: RowHolder, state: RowState, steps: reado
       const half = all.slice(0, Math.ceil(all.length / 2)).join("\n");
       await write(half);
       await holder.flush();
-      // in the order of the first time: a later line of a point wins again
+      // ordered by first occurrence: a later line of a point wins again
       await write(all.join("\n"));
     } else {
       await write(lines);
@@ -63,7 +63,7 @@ export async function bringInto(holder: RowHolder, state: RowState, steps: reado
   }
 }
 
-/** The lines of a body: a line end within a string is none. */
+/** The lines of a body, ignoring newlines within strings. */
 export function splitLines(body: string): string[] {
   const lines: string[] = [];
   let from = 0;

@@ -1,5 +1,5 @@
-// Rows for tests: plain objects to batches and runs in shared memory, and back. Slow and obvious on purpose: it is what kernel code is
-// compared with.
+// Rows for tests: converts plain objects to batches and runs in shared memory, and back. Deliberately slow and simple: it is the reference
+// for kernel code.
 import { VIEW_BYTES, VIEW_INLINE_MAX } from "../../assembly/abi.ts";
 import { nextDictionaryId } from "../../src/kernel/memory/dictionary-id.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
@@ -13,7 +13,7 @@ import type { BufferBatch } from "../../src/storage/buffer/table-buffer.ts";
 /** float: number; integer, unsigned, time: bigint; boolean; string and tag: string. */
 export type TestValue = number | bigint | boolean | string;
 
-/** One row. Tags and fields by column name; what is absent or null is NULL. */
+/** One row. Tags and fields by column name; an absent or null value is NULL. */
 export interface TestRow {
   readonly timeNs: bigint;
   readonly tags: Readonly<Record<string, string>>;
@@ -106,7 +106,7 @@ export function writeColumn(arena: Arena, { id, type }: ColumnDef, values: reado
   return { columnId: id, type, dataPtr, validityPtr };
 }
 
-/** The column with the present rows' values only; itself when it has no bitmap. */
+/** The column with only the present rows' values; the same object if it has no bitmap. */
 export function packColumn(arena: Arena, column: ColumnRun, rowCount: number): ColumnRun {
   const { type, dataPtr, validityPtr } = column;
   if (validityPtr === 0) return column;
@@ -119,7 +119,7 @@ export function packColumn(arena: Arena, column: ColumnRun, rowCount: number): C
   return { ...column, dataPtr: arena.bytes(new Uint8Array(Buffer.concat(values))), isPacked: true };
 }
 
-/** The field columns of rows that have any value. */
+/** The field columns that have any value. */
 export function writeFields(arena: Arena, columns: readonly ColumnDef[], rows: readonly TestRow[]): ColumnRun[] {
   return columns.flatMap((column) => {
     if (column.type === ColumnType.time || column.type === ColumnType.tag) return [];
@@ -144,7 +144,7 @@ export function canonicalKey(columns: readonly ColumnDef[], tags: TestRow["tags"
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A batch as ingest makes it: series resolved in `dictionary`, times noted there. Slots of absent rows hold a pattern. */
+/** A batch as produced by ingest: series resolved in `dictionary`, last times updated there. Slots of absent rows hold a pattern. */
 export function writeBatch(
   arena: Arena,
   dictionary: SeriesDictionary,
@@ -191,14 +191,14 @@ export function writeDictionary(
       const known = values.indexOf(value);
       return known > 0 ? known : values.push(value) - 1;
     });
-    // a tag column that no series has is left out, as a file would
+    // tag columns without values are omitted, as in a file
     if (values.length === 1) continue;
     tags.push({ columnId: column.id, codesPtr: arena.u32(codes), valuesPtr: arena.views(values), valueCount: values.length });
   }
   return { dictionary: { id: nextDictionaryId(arena.kernel), seriesCount: seriesTags.length, tags }, series };
 }
 
-/** A run with a dictionary of its own, rows in the order given. */
+/** A run with its own dictionary and rows in the given order. */
 export function writeRun(
   arena: Arena,
   columns: readonly ColumnDef[],
@@ -240,7 +240,7 @@ export function isPresent(kernel: Kernel, validityPtr: number, row: number): boo
   return validityPtr === 0 || ((kernel.u8[validityPtr + (row >> 3)]! >> (row & 7)) & 1) === 1;
 }
 
-/** One value of a column; null where it is absent. @throws Error when the slot of an absent row holds anything but 0 */
+/** One value of a column; null if absent. @throws Error if the slot of an absent row is not 0 */
 export function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
   if (data.dataPtr === 0) return null;
   if (!isPresent(kernel, data.validityPtr, row)) {
@@ -286,7 +286,7 @@ export function readRun(kernel: Kernel, columns: readonly ColumnDef[], run: Run)
   });
 }
 
-/** The row's value of a packed column, or null; `counts[i]` is how many values came before. */
+/** The row's value of a packed column, or null; `counts[i]` is the number of values before it. */
 function readPacked(kernel: Kernel, { type, dataPtr, validityPtr }: ColumnRun, row: number, counts: number[], i: number): TestValue | null {
   if (!isPresent(kernel, validityPtr, row)) return null;
   return readValue(kernel, type, { dataPtr, validityPtr: 0 }, counts[i]!++);

@@ -1,4 +1,4 @@
-// The scan of one run, and of a table whose runs all lie in memory: what a query's scan does, without files, caches and records.
+// Scans one run, or a table whose runs are all in memory: a query's scan without files, caches and records.
 import type { Aggregator } from "../../src/kernel/aggregate/aggregate.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { HiddenRows } from "../../src/kernel/scan/hidden-rows.ts";
@@ -13,7 +13,7 @@ import type { Run } from "../../src/model/rows/run.ts";
 
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
 
-/** One run: the rows that the request and `hidden` select, chosen by a filter of the cursor's own. */
+/** One run: the rows selected by the request and `hidden`, with a filter owned by the cursor. */
 export function openOne(kernel: Kernel, run: Run, request: ScanRequest, hidden?: HiddenRows): ScanCursor {
   const filter = new SeriesFilter(kernel, request.tags);
   try {
@@ -25,7 +25,7 @@ export function openOne(kernel: Kernel, run: Run, request: ScanRequest, hidden?:
   }
 }
 
-/** Adds to an aggregation what its request selects of a run. */
+/** Adds the rows of a run that an aggregation's request selects. */
 export function addOne(
   kernel: Kernel,
   aggregator: Aggregator,
@@ -40,8 +40,8 @@ export function addOne(
   }
 }
 
-/** The whole scan of a table's pinned runs: what cannot hold duplicates is read as it lies, the rest is merged when its turn comes.
- *  Every (series, time) appears once. The runs, and `hidden`, must stay until `close`. */
+/** Scans a table's pinned runs: those without duplicates are read directly, the others are merged in turn. Every (series, time) occurs
+ *  once. The runs, and `hidden`, must remain valid until `close`. */
 export function openScan(kernel: Kernel, runs: readonly Run[], request: ScanRequest, hidden?: HiddenRows): ScanCursor {
   const plan = planSlices(runs, request.range);
   const filter = new SeriesFilter(kernel, request.tags);
@@ -83,7 +83,7 @@ function closing(cursor: ScanCursor, owned: { release(): void }): ScanCursor {
   return { next: () => cursor.next(), close };
 }
 
-/** Cursors one after the other, each opened when its turn comes. */
+/** Cursors in sequence, each opened on demand. */
 class Cursors implements ScanCursor {
   private current: ScanCursor = EMPTY;
   private at = 0;

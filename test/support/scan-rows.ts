@@ -1,4 +1,4 @@
-// Rows that a scan gives, and rows as written, as values in the order of columns: so that both can be compared.
+// Rows of a scan, and rows as written, as values in column order, for comparison.
 import { expect } from "bun:test";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { LIMITS } from "../../src/model/limits.ts";
@@ -8,7 +8,7 @@ import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
 export type RowValues = (TestValue | null)[];
 
-/** All rows of a cursor, which is closed, twice. Chunks hold 1 .. vectorRows rows. */
+/** All rows of a cursor, which is closed twice. Chunks hold 1 .. vectorRows rows. */
 export function drain(kernel: Kernel, cursor: ScanCursor, columns: readonly ColumnDef[]): RowValues[] {
   const rows: RowValues[] = [];
   for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
@@ -22,7 +22,7 @@ export function drain(kernel: Kernel, cursor: ScanCursor, columns: readonly Colu
   return rows;
 }
 
-/** What a scan of these columns gives for a row. */
+/** The values that a scan of these columns returns for a row. */
 export function project(columns: readonly ColumnDef[], row: TestRow): RowValues {
   return columns.map(({ name, type }) => {
     if (type === ColumnType.time) return row.timeNs;

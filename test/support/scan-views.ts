@@ -1,4 +1,4 @@
-// A table's scan with one of its optimisations left out: a statement over it must have the same answer.
+// A table's scan with one optimization disabled: answers must not change.
 import type { ScanTable } from "../../src/model/query/scan-table.ts";
 
 export type ScanView = (scan: ScanTable) => ScanTable;

@@ -1,8 +1,8 @@
-// A random test step by step: what fails is told with its seed and with what was done last.
+// Runs a random test step by step: a failure is reported with its seed and the last steps.
 
 const TOLD_STEPS = 12;
 
-/** `next` does a step and says what it was; `check` looks at what has become of it. @throws Error with the story so far */
+/** `next` executes a step and returns its description; `check` verifies the state. @throws Error with the steps so far */
 export async function tellSteps(
   { seed, steps }: { readonly seed: number; readonly steps: number },
   next: () => Promise<string>,

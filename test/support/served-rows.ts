@@ -1,22 +1,22 @@
-// Rows in one of the states of row-states.ts, behind a real server.
+// Rows in one of the states of row-states.ts, on a real server.
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import { dataOf, startDataServer } from "./data-server.ts";
 import { bringInto, type RowHolder, type RowState, type RowStep } from "./row-states.ts";
 import type { TestServer } from "./server.ts";
 
-/** Nothing is flushed or merged but when the state says so. */
+/** Flushes and merges happen only on demand. */
 const FLAGS = ["--gen0-duration", "1d", "--compaction-check-interval", "24h"];
 
 export interface ServedOptions {
   readonly withFlight?: boolean;
-  /** What happens before the first row. */
+  /** Runs before the first write. */
   readonly prepare?: (server: TestServer) => Promise<void>;
 }
 
 export class ServedRows implements RowHolder {
   private constructor(readonly server: TestServer) {}
 
-  /** Starts a server and brings its rows into the state; `server.dispose` ends it. */
+  /** Starts a server and brings its rows into the state; end it with `server.dispose`. */
   static async start(state: RowState, steps: readonly RowStep[], options: ServedOptions = {}): Promise<TestServer> {
     const { withFlight = false, prepare } = options;
     const server = await startDataServer(FLAGS, { withFlight });
@@ -55,10 +55,10 @@ export class ServedRows implements RowHolder {
   }
 }
 
-/** For `npm test`: rows that were never written to a file, and rows of files and of the log; `npm run test:long` asks in all states. */
+/** For `npm test`: rows never written to a file, and rows from files and from the log; `npm run test:long` uses all states. */
 export const FEW_STATES: readonly RowState[] = ["in memory", "restarted from files"];
 
-/** What a server answers in each of the states, one server after the other: what does not depend on the state is the same in all. */
+/** Runs `ask` on a server in each of the states in turn, and verifies that the answers are equal. */
 export async function inEachState<T>(
   states: readonly RowState[],
   steps: readonly RowStep[],

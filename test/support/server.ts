@@ -1,5 +1,5 @@
-// A real server process for tests and benches: spawned on a free port with a folder of its own, awaited until it is healthy, killed or
-// stopped by the caller. Whatever goes wrong is reported with what the server printed.
+// A real server process for tests and benchmarks: spawned on a free port with a folder of its own, awaited until healthy, killed or stopped
+// by the caller. Failures are reported with the server's output.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,20 +9,20 @@ const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 2;
-/** What is kept of the server's output: its end. */
+/** Only the end of the server's output is kept. */
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
 
 export interface ServerOptions {
   /** The program with its first arguments; default: this Bun with src/main.ts. */
   readonly command?: readonly string[];
-  /** After `serve` and the flags that this spawner needs, so a test may override them. */
+  /** After `serve` and the flags that this class sets, so that a test may override them. */
   readonly flags?: readonly string[];
   /** The whole environment; default: this process's without its TSDB_ variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Kept when given; otherwise a temporary folder that goes with the server. */
+  /** Kept if given; otherwise a temporary folder that is removed with the server. */
   readonly dataDir?: string;
   readonly cwd?: string;
-  /** Default: no tokens are asked for. With it, only /health is open. */
+  /** Default: requests need no tokens. If true, only /health is open. */
   readonly withAuth?: boolean;
   /** Arrow Flight on a free port; default: none. */
   readonly withFlight?: boolean;
@@ -31,11 +31,11 @@ export interface ServerOptions {
 }
 
 export class TestServer {
-  /** `http://127.0.0.1:port`, another one after every start. */
+  /** `http://127.0.0.1:port`, different after every start. */
   url = "";
-  /** `host:port` of Arrow Flight, when it was asked for. */
+  /** `host:port` of Arrow Flight, if enabled. */
   flightAddress = "";
-  /** `http://127.0.0.1:port` of the bucket-based API, when it was asked for. */
+  /** `http://127.0.0.1:port` of the bucket-based API, if enabled. */
   bucketsUrl = "";
   /** From spawn to the first healthy answer. */
   startMs = 0;
@@ -74,7 +74,7 @@ export class TestServer {
     return this.captured;
   }
 
-  /** What the pattern finds in the output, once it is there: what a process prints comes later than what it answers. */
+  /** Waits until the output matches the pattern: output may arrive later than answers. */
   async untilOutput(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.captured);
@@ -83,7 +83,7 @@ export class TestServer {
     }
   }
 
-  /** Sends the signal and waits for the end. Nothing is flushed after SIGKILL. */
+  /** Sends the signal and waits for the end. After SIGKILL nothing is flushed. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const process = this.running();
     this.process = undefined;
@@ -91,14 +91,14 @@ export class TestServer {
     await process.exited;
   }
 
-  /** Waits for a server that ends by itself; its exit code. */
+  /** Waits for a server that ends by itself; returns its exit code. */
   async ended(): Promise<number> {
     const code = await this.running().exited;
     this.process = undefined;
     return code;
   }
 
-  /** Asks the server to stop and kills it `milliseconds` later, wherever the stop has got to. */
+  /** Requests a stop and kills the server `milliseconds` later, at whatever point of the shutdown. */
   async stopAndKill(milliseconds: number): Promise<void> {
     const process = this.running();
     process.kill("SIGTERM");
@@ -106,7 +106,7 @@ export class TestServer {
     await this.kill("SIGKILL");
   }
 
-  /** Asks the server to stop, as a supervisor would. Returns its exit code. @throws Error when it does not end within 30 s */
+  /** Requests a stop like a supervisor. Returns the exit code. @throws Error if it does not end within 30 s */
   async stop(): Promise<number> {
     const process = this.running();
     process.kill("SIGTERM");
@@ -119,14 +119,14 @@ export class TestServer {
     return code;
   }
 
-  /** Starts again on the same folder, after `kill` or `stop`. `flags` replace those it was made with. */
+  /** Restarts on the same folder, after `kill` or `stop`. `flags` replace the original ones. */
   async restart(flags?: readonly string[]): Promise<void> {
     if (this.process !== undefined) await this.stop();
     if (flags !== undefined) this.flags = flags;
     await this.spawn();
   }
 
-  /** Starts again and kills after `milliseconds`, wherever the start has got to. */
+  /** Restarts and kills after `milliseconds`, at whatever point of the startup. */
   async restartAndKill(milliseconds: number): Promise<void> {
     if (this.process !== undefined) throw new Error("the server is running");
     const child = this.launch(join(this.folder, `listener-${++this.startCount}`));
@@ -135,7 +135,7 @@ export class TestServer {
     await this.kill();
   }
 
-  /** Ends the process whatever its state and removes the temporary folder. */
+  /** Ends the process in any state and removes the temporary folder. */
   async dispose(): Promise<void> {
     if (this.process !== undefined) await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
@@ -215,7 +215,7 @@ export class TestServer {
       const found = await look();
       if (found !== undefined) return found;
       if (child.exitCode !== null || child.signalCode !== null) {
-        // what it printed last may still be in the pipe
+        // the last output may still be in the pipe
         await Promise.all(this.captures);
         this.process = undefined;
         throw new Error(
@@ -244,19 +244,19 @@ export class TestServer {
   }
 }
 
-/** Kills the child when this process exits before it, by an error or a signal that ends in `process.exit`. */
+/** Kills the child if this process exits before it, by an error or a signal that ends in `process.exit`. */
 export function endWithThisProcess(child: Subprocess): void {
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   void child.exited.then(() => process.off("exit", kill));
 }
 
-/** Where the log says that Arrow Flight is, a place for each start. */
+/** Addresses of Arrow Flight in the log, one per start. */
 function flightAddressesIn(output: string): string[] {
   return [...output.matchAll(/flight.*listening.*address=(\S+)/g)].map(([, address]) => address!);
 }
 
-/** The same of the bucket-based API. */
+/** The same for the bucket-based API. */
 function v2AddressesIn(output: string): string[] {
   return [...output.matchAll(/v2.*listening.*address=(\S+)/g)].map(([, address]) => address!);
 }
@@ -267,9 +267,9 @@ function addressIn(file: string): string | undefined {
   return /^(?:https?:\/\/)?(\S+:\d+)/.exec(readFileSync(file, "utf8"))?.[1];
 }
 
-/** This process's environment without what would configure a server. */
+/** This process's environment without variables that configure a server. */
 export function plainEnvironment(): Record<string, string> {
-  // the one that is no flag: what a suite runs with its servers run with
+  // not a flag: servers use the same setting as their suite
   const isFlag = (name: string) => name.startsWith("TSDB_") && name !== "TSDB_POISON_MEMORY";
   const entries = Object.entries(process.env).filter(([name, value]) => value !== undefined && !isFlag(name));
   return Object.fromEntries(entries) as Record<string, string>;

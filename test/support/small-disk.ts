@@ -1,4 +1,4 @@
-// A disk of a few megabytes for tests: a tmpfs, where this user may mount one. It goes with the test.
+// A disk of a few megabytes for tests: a tmpfs, if this user may mount one. It is removed with the test.
 import { mkdtempSync, rmdirSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 export class SmallDisk {
   private constructor(readonly path: string) {}
 
-  /** Null where none may be mounted. */
+  /** Null if mounting is not permitted. */
   static mount(bytes: number): SmallDisk | null {
     const path = mkdtempSync(join(tmpdir(), "tsdb-small-disk-"));
     if (succeeds(["mount", "-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", path])) return new SmallDisk(path);
@@ -19,13 +19,13 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Nothing can be written any more, or again. False where that is not possible. */
+  /** Makes the disk read-only, or writable again. Returns false if that is impossible. */
   setReadOnly(isReadOnly: boolean): boolean {
     return succeeds(["mount", "-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.path]);
   }
 
   [Symbol.dispose](): void {
-    // what still has a file open there ends with the test process
+    // processes with files open there end with the test process
     if (!succeeds(["umount", this.path])) succeeds(["umount", "--lazy", this.path]);
     rmdirSync(this.path);
   }

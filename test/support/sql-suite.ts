@@ -1,5 +1,5 @@
-// Tables of statements with the rows, or the error, that the dialect's documentation promises. `home` is the data set of the vendor's
-// public examples: two rooms, one row an hour, 2022-01-01 08:00 to 20:00 UTC.
+// Tables of statements with the rows, or the error, that the dialect's documentation specifies. `home` is the data set of the vendor's
+// public examples: two rooms, one row per hour, 2022-01-01 08:00 to 20:00 UTC.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
@@ -22,7 +22,7 @@ export type SqlCase = readonly [sql: string, expected: readonly (readonly SqlVal
 /** now() of every statement of a suite. */
 export const SUITE_NOW_NS = 1_718_454_896_123_456_789n; // 2024-06-15T12:34:56.123456789Z
 
-/** Nanoseconds of a time in UTC, such as "2022-01-01T08:00:00", and nanoseconds of its second. */
+/** Nanoseconds of a UTC time such as "2022-01-01T08:00:00", plus nanoseconds within its second. */
 export function utc(text: string, ns = 0n): bigint {
   return BigInt(Date.parse(`${text}Z`)) * 1_000_000n + ns;
 }
@@ -72,12 +72,12 @@ export function homeTable(kernel: Kernel): FakeTable {
 const SEED = Number(process.env["SEED"] ?? 11);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
 
-/** Of rows in memory alone, in files alone and in both, one each; ALL_STATES=1: all, as full-rounds.long.test.ts asks. */
+/** One state each with rows only in memory, only in files and in both; ALL_STATES=1: all, as used by full-rounds.long.test.ts. */
 const STATES: readonly RowState[] =
   process.env["ALL_STATES"] === "1" ? ROW_STATES : ["in memory", "compacted", "half flushed and written again"];
 
-/** A test a case; one that asks those that read rows in the states of these; and one that goes through all of them with other literals.
- *  `tables`: what statements find beside `home`. */
+/** One test per case, one that runs those that read rows in these states, and one that repeats all of them with other literals.
+ *  `tables`: tables besides `home`. */
 export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
   describe(title, () => {
     let engine: SqlEngine;
@@ -130,7 +130,7 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
   });
 }
 
-/** Which row's value an error names depends on which comes first. */
+/** The value that an error names depends on the row order. */
 const unnamed = (message: string) => message.replace(/'[^']*'/g, "'…'");
 
 async function rowsOf(engine: SqlEngine, tables: readonly FakeTable[], sql: string, params: QueryParams): Promise<SqlValue[][]> {

@@ -1,4 +1,4 @@
-// One statement over two tables of the same rows, of which one makes groups in the storage: both must answer the same.
+// One statement over two tables with the same rows, one of which aggregates in storage: both must return the same answer.
 import { expect } from "bun:test";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
@@ -34,7 +34,7 @@ export class Twins {
     this.groups = new GroupingTable(kernel, name, TWIN_COLUMNS, rows);
   }
 
-  /** The answer, the same from both tables, and how often the storage was asked for groups and for rows. */
+  /** The answer, equal for both tables, and how often groups and rows were requested from storage. */
   async ask(statement: string, params: QueryParams = {}): Promise<TwinAnswer & { aggregations: number; scans: number }> {
     this.groups.aggregations.length = 0;
     this.groups.requests.length = 0;
@@ -44,7 +44,7 @@ export class Twins {
   }
 }
 
-/** What both tables answer, or the error of both. */
+/** The answer of both tables, or the error of both. */
 export async function sameAnswer(
   engine: SqlEngine,
   tables: { readonly expected: ScanTable; readonly found: ScanTable },
@@ -62,8 +62,8 @@ async function answerOf(engine: SqlEngine, statement: string, input: SqlInput): 
   return comparable(statement, askSql(engine, statement, input));
 }
 
-/** An answer, or its error, as text: rows in their order if the statement says one, and sums of floats without their last digits.
- *  @throws what is a bug */
+/** An answer, or its error, as text: rows in order if the statement specifies one, and sums of floats without their last digits. @throws
+ *  internal errors */
 export async function comparable(
   statement: string,
   asked: Promise<{ readonly schema: ResultSchema; readonly rows: readonly (readonly SqlValue[])[] }>,
@@ -78,7 +78,7 @@ export async function comparable(
   }
 }
 
-/** A text a row: in their order if the statement says one. */
+/** One text per row: in order if the statement specifies one. */
 export function rowTexts(statement: string, rows: readonly (readonly SqlValue[])[]): string[] {
   const texts = rows.map((row) => row.map(valueText).join(" | "));
   return isOrdered(statement) ? texts : texts.sort();
@@ -86,7 +86,7 @@ export function rowTexts(statement: string, rows: readonly (readonly SqlValue[])
 
 const isOrdered = (statement: string) => /\bORDER BY [^()]*$/.test(statement);
 
-/** Sums of floats depend on their order in the last digits. */
+/** The last digits of float sums depend on the order of addition. */
 function valueText(value: SqlValue): string {
   if (typeof value === "number") return Object.is(value, -0) ? "0" : value.toPrecision(13);
   if (typeof value === "object" && value !== null)

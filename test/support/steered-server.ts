@@ -1,4 +1,4 @@
-// The server as src/program.ts starts it, with a second port by which a test steers it. For programs that a TestServer runs.
+// The server as started by src/program.ts, with a second port by which a test controls it. For programs run by TestServer.
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseCommandLine } from "../../src/cli/command-line.ts";
@@ -7,8 +7,8 @@ import { describeError } from "../../src/model/errors.ts";
 import { Server } from "../../src/server/server.ts";
 import { spawnQueryWorker } from "../../src/workers/query/spawn.ts";
 
-/** Starts what the arguments of the process say; the second port's address is in the file `portFile` beside the data folder. `obey` answers
- *  what it is told there; `started` resolves when the server takes requests. What it throws is answered 500. */
+/** Starts the server with the process's arguments; the second port's address is in the file `portFile` next to the data folder. `obey`
+ *  answers its requests; `started` resolves when the server accepts requests. Exceptions are answered 500. */
 export async function steerServer(
   portFile: string,
   obey: (text: string, started: Promise<Server>) => Response | Promise<Response>,

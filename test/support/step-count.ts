@@ -1,5 +1,5 @@
-// How many steps the built-in collections take for a synchronous piece of work: what looks up, copies or searches takes one for each
-// element that it may touch. A count, so that it is the same on every machine, however busy.
+// Counts the steps of built-in collections during synchronous work: lookups, copies and searches count one per element that they may touch.
+// A deterministic measure, independent of machine and load.
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 type Cost = (target: { readonly length: number; readonly size: number }, made: unknown) => number;
@@ -10,7 +10,7 @@ const each: Cost = ({ length }) => length;
 const ARRAY_METHODS =
   "concat every fill filter find findIndex findLast flat flatMap forEach includes indexOf join map reduce reduceRight reverse some sort splice toReversed toSorted unshift shift";
 
-/** What is counted, by the object that has it. */
+/** The counted methods, by their object. */
 const COUNTED: readonly (readonly [owner: object, names: string, cost: Cost])[] = [
   [Array.prototype, ARRAY_METHODS, each],
   [Array.prototype, "push pop", one],
@@ -22,7 +22,7 @@ const COUNTED: readonly (readonly [owner: object, names: string, cost: Cost])[] 
   [String.prototype, "split replace replaceAll", ({ length }) => Math.ceil(length / 64)],
 ];
 
-/** Steps of `work`, which must not wait for anything. What it throws ends it, and counts up to there. */
+/** Steps of `work`, which must be synchronous. An exception ends it, and the steps up to there count. */
 export function countSteps(work: () => void): number {
   let steps = 0;
   const restore: (() => void)[] = [];
@@ -54,7 +54,7 @@ export function countSteps(work: () => void): number {
   try {
     work();
   } catch {
-    // refused: what came before is what counts
+    // rejected: the steps before count
   } finally {
     for (const undo of restore.reverse()) undo();
   }

@@ -1,4 +1,4 @@
-// A table of plain rows as line protocol, so that the same rows can be stored and be in every state (row-states.ts).
+// A table of plain rows as line protocol, so that the same rows can be stored and brought into every state (row-states.ts).
 
 import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
@@ -6,8 +6,8 @@ import type { FakeRow, FakeTable } from "./fake-table.ts";
 import type { TestValue } from "./rows.ts";
 import { lineText, type ModelField } from "./storage-model.ts";
 
-/** A body with the table's rows; null when these cannot be stored as they are: a point has a field, its numbers are finite, each series
- *  and time is there once, and a column is one that some row has. */
+/** A body with the table's rows; null if these cannot be stored: each point must have a field, numbers must be finite, each series and
+ *  time must be unique, and every column must have a value. */
 export function linesOf({ name, columns, fakeRows }: FakeTable): string | null {
   const tags = columns.filter(({ type }) => type === ColumnType.tag);
   const fields = columns.filter(({ type }) => type !== ColumnType.tag && type !== ColumnType.time);

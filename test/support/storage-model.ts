@@ -1,5 +1,5 @@
-// What a database holds, as a list of points would: the storage fuzz test plays the same stream into this and into the server. Slow and
-// obvious on purpose.
+// A model of a database as a list of points: the storage fuzz test applies the same stream to this and to the server. Deliberately slow and
+// simple.
 import { ColumnType } from "../../src/model/rows/column.ts";
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { TestRow, TestValue } from "./rows.ts";
@@ -29,7 +29,7 @@ class ModelTable {
   readonly points = new Map<string, Point>();
   retentionNs: bigint | null = null;
 
-  /** False: a column of the line has another type, or two; nothing has changed. */
+  /** False if a column of the line has another type, or two; then nothing has changed. */
   write({ tags, fields, timeNs }: ModelLine): boolean {
     const types = [
       ...Object.keys(tags).map((name) => [name, ColumnType.tag] as const),
@@ -50,7 +50,7 @@ export class StorageModel {
   readonly tables = new Map<string, ModelTable>();
   retentionNs: bigint | null = null;
 
-  /** Whether each line is stored. */
+  /** Returns per line whether it is stored. */
   write(lines: readonly ModelLine[]): boolean[] {
     return lines.map((line) => {
       const table = this.tables.get(line.table) ?? new ModelTable();
@@ -68,7 +68,7 @@ export class StorageModel {
     }
   }
 
-  /** The oldest time that the table keeps. */
+  /** The oldest time within the table's retention. */
   keptFromNs(table: string, nowNs: bigint): bigint {
     const retentionNs = this.tables.get(table)?.retentionNs ?? this.retentionNs;
     return retentionNs === null ? -(2n ** 63n) : nowNs - retentionNs;
@@ -96,7 +96,7 @@ function valueText(type: ColumnType, value: TestValue): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** A row as text, so that lists of rows can be compared; of its fields only `columns`, if given. */
+/** A row as text for comparisons; with `columns`, only these fields. */
 export function rowText({ timeNs, tags, fields }: TestRow, columns?: ReadonlySet<string>): string {
   const list = (members: Readonly<Record<string, TestValue | null>>) =>
     Object.entries(members)

@@ -1,4 +1,4 @@
-// Random questions to the storage, whose answers are checked against the list of points that it should hold (storage-model.ts).
+// Random storage queries, whose answers are compared with the expected list of points (storage-model.ts).
 
 import { expect } from "bun:test";
 import { type AggregateRequest, aggregateType } from "../../src/model/query/aggregate.ts";
@@ -40,8 +40,8 @@ export interface Asked {
   readonly tags: DeleteRequest["tags"];
 }
 
-/** Rows of a table by time, tags and fields, of all or of some columns, all or the newest, and at times groups of them. @throws when the
- *  answer is not that of the model */
+/** Queries rows of a table by time, tags and fields, of all or some columns, all or the newest, and sometimes groups. @throws if the
+ *  answer differs from the model's */
 export async function askStorage(asked: Asked): Promise<void> {
   const { below, path, model, nowNs, database, table } = asked;
   const columns = path.columns(table, database);
@@ -59,7 +59,7 @@ export async function askStorage(asked: Asked): Promise<void> {
   const text = (row: TestRow) => rowText(row, names);
   const wanted = (rows: readonly TestRow[]) => rows.filter((row) => isWanted(row, request, columns)).map(text);
   expectSome(found.map(text), all.map(text));
-  // which of them are the newest is decided by predicates of fields only after the scan
+  // with field predicates, the newest are determined only after the scan
   if (newestOnly && request.fields.length === 0)
     expectSome(wanted(newest(all.filter((row) => isWanted(row, request, columns)))), wanted(found));
   else if (!newestOnly) expect(wanted(found).sort()).toEqual(wanted(all).sort());
@@ -77,7 +77,7 @@ function askForGroups(asked: Asked, columns: readonly ColumnDef[], choice: Pick<
   };
   const found = path.groups(table, database, request);
   const { groups, overflows } = aggregateRows(model.rows(table, nowNs), request, columns);
-  // it may find a sum too large on the way to one that is not
+  // an intermediate sum may overflow although the result does not
   if (found === null) expect(request.aggregates.some(({ fn }) => fn === "sum" || fn === "mean")).toBe(true);
   else {
     expect(overflows && request.aggregates.some(({ fn }) => fn === "sum")).toBe(false);
@@ -106,7 +106,7 @@ function newest(rows: readonly TestRow[]): TestRow[] {
   return [...bySeries.values()];
 }
 
-/** Each of `found` is one of `all`, none more often. */
+/** Each of `found` is one of `all`, with at most the same multiplicity. */
 function expectSome(found: readonly string[], all: readonly string[]): void {
   const left = new Map<string, number>();
   for (const row of all) left.set(row, (left.get(row) ?? 0) + 1);
@@ -118,7 +118,7 @@ function expectSome(found: readonly string[], all: readonly string[]): void {
   expect(extra, "rows that the table does not have").toEqual([]);
 }
 
-/** Everything, read by the scan and without it. */
+/** Verifies all rows, read with and without the scan. */
 export async function checkStorage({ path, model, nowNs, database }: Pick<Asked, "path" | "model" | "nowNs" | "database">): Promise<void> {
   for (const table of model.tables.keys()) {
     const texts = (rows: readonly TestRow[]) => rows.map((row) => rowText(row)).sort();

@@ -20,15 +20,15 @@ import { readRows, type SqlValue } from "./sql-rows.ts";
 import { type AnswerSeries, type AskOptions, readSeries } from "./tsdbql-data.ts";
 import { WritePath } from "./write-path.ts";
 
-/** Every statement's, unless it says another one. */
+/** Default time of statements. */
 const NOW_NS = 2_000_000_000_000_000_000n;
 
 export interface SqlAsk extends Pick<SqlInput, "isPlain" | "nowNs"> {
   readonly database?: string;
   readonly params?: QueryParams;
-  /** What the engine is given for a table: the table with something of it left out, say. */
+  /** Wraps the table given to the engine, such as with a feature disabled. */
   readonly view?: (scan: TableScan) => ScanTable;
-  /** Tables that are not stored. */
+  /** Additional tables that are not stored. */
   readonly others?: readonly ScanTable[];
 }
 
@@ -81,7 +81,7 @@ export class StoredRows implements RowHolder {
     this.path.pageRowsMax = this.pageRowsMax;
   }
 
-  /** Makes an index of every file of the table, or of all of the database. */
+  /** Indexes every file of the table, or of all tables of the database. */
   async index(table: string | null, columns: readonly string[], database = "db"): Promise<void> {
     await this.path.fileIndexes.create({ database, table }, columns);
     await this.path.index();
@@ -113,7 +113,7 @@ export class StoredRows implements RowHolder {
     }
   }
 
-  /** One statement of the v1-style language. @throws TsdbError of one that fails */
+  /** One statement of the v1 language. @throws TsdbError if it fails */
   async tsdbql(text: string, { nowNs = NOW_NS, memoryBytesMax = 1 << 30, database = "db", retentionPolicy = null }: AskOptions = {}) {
     const pins: (() => void)[] = [];
     const context: TsdbqlContext = {
@@ -140,7 +140,7 @@ export class StoredRows implements RowHolder {
     return series;
   }
 
-  /** Of the table, as the catalog has them. */
+  /** Columns of the table in the catalog. */
   columns(table: string, database = "db"): readonly ColumnDef[] {
     return this.path.columns(table, database);
   }
@@ -150,12 +150,12 @@ export class StoredRows implements RowHolder {
   }
 }
 
-/** As a v1 write finds it. */
+/** The database that a v1 write resolves to. */
 function databaseOf(database: string, retentionPolicy: string | null): string {
   return retentionPolicy === null ? database : `${database}/${retentionPolicy}`;
 }
 
-/** What an answer is, or why there is none: to be compared. */
+/** The value of an answer or the message of its error, for comparisons. */
 export async function outcomeOf<T>(answer: Promise<T>): Promise<T | string> {
   try {
     return await answer;

@@ -1,4 +1,4 @@
-// A snapshot of a table made of batches of plain rows in log order: some in files of small pages, some in memory.
+// A snapshot of a table built from batches of plain rows in log order: some in files with small pages, some in memory.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ALL_TIME } from "../../src/model/query/scan.ts";
 import type { ColumnDef } from "../../src/model/rows/column.ts";
@@ -9,7 +9,7 @@ import type { BlockSnapshot, TableSnapshot } from "../../src/scan/snapshot.ts";
 import { encodePt } from "../../src/storage/pt/writer.ts";
 import { Arena, canonicalKey, type TestRow, writeDictionary, writeRun } from "./rows.ts";
 
-/** Batches that are flushed together, or that lie in memory, each a segment; the batches' sequences count up from 1 over all parts. */
+/** Batches that are flushed together, or that are in memory, each as a segment; the batches' sequences increase from 1 over all parts. */
 export interface TablePart {
   readonly kind: "file" | "memory";
   readonly batches: readonly (readonly TestRow[])[];
@@ -20,7 +20,7 @@ export interface SnapshotOptions {
   readonly pageRowsMax?: number;
   readonly tombstones?: readonly Tombstone[];
   readonly retentionMinNs?: bigint;
-  /** Of the first file; they count up. */
+  /** The id of the first file; they increase. */
   readonly firstFileId?: number;
   readonly generation?: number;
 }
@@ -77,7 +77,7 @@ export class TestSnapshot {
   }
 }
 
-/** Rows that are not newer than all rows of their series before them, in the batch and in earlier ones, are in doubt. Notes last times. */
+/** Rows not newer than all previous rows of their series, in this batch and earlier ones, are possible duplicates. Updates last times. */
 function factsOf(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs: Map<string, bigint>): RowFacts {
   const doubted: bigint[] = [];
   for (const { tags, timeNs } of rows) {
@@ -88,7 +88,7 @@ function factsOf(rows: readonly TestRow[], columns: readonly ColumnDef[], lastNs
   }
   if (doubted.length === 0) return { unique: true, ascending: true };
   const times = doubted.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  // every single time, as far as there are few
+  // each time, if there are few
   const overlaps =
     times.length > 4 ? [{ minNs: times[0]!, maxNs: times.at(-1)! }] : union(times.map((time) => ({ minNs: time, maxNs: time })));
   return { unique: false, overlaps };

@@ -1,4 +1,4 @@
-// Statements of one shape with other literals, parameters and clocks: the plan of a template must be that of the whole statement.
+// Statements of one shape with other literals, parameters and clocks: the plan from a template must equal that of the whole statement.
 
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
@@ -42,7 +42,7 @@ const NUMBERS = [
   "0.000001",
 ];
 
-/** The statement with some literals changed: to ones that are like them, or to any. */
+/** The statement with some literals replaced, by similar or arbitrary ones. */
 export function otherLiterals(sql: string, below: Below): string {
   let text = sql;
   for (const { kind, text: literal, start, end } of tokenize(sql).toReversed()) {
@@ -56,7 +56,7 @@ export function otherLiterals(sql: string, below: Below): string {
   return text;
 }
 
-/** The table as another storage would show it: one that makes groups and chooses rows, a large one, one whose times are known. */
+/** The table with properties of other storages: aggregating and filtering, large, with known times. */
 export function otherTable(table: ScanTable, below: Below): ScanTable {
   const { name, columns } = table;
   const makesGroups = below(2) === 0;
@@ -79,7 +79,7 @@ export interface PlanCase {
   readonly tables: readonly ScanTable[];
 }
 
-/** A planner that keeps templates, beside one that parses every statement with its literals. */
+/** A planner with templates, compared with one that parses every statement. */
 export class TemplatePlans {
   private readonly cache: PlanCache;
   private parsed = 0;
@@ -91,7 +91,7 @@ export class TemplatePlans {
     }, 1 << 24);
   }
 
-  /** Whether the plan of the case came from a template that another statement left. @throws where it is another than a fresh one */
+  /** Returns whether the plan of the case came from another statement's template. @throws if it differs from a new plan */
   async check({ sql, params, nowNs, tables }: PlanCase): Promise<boolean> {
     let isKnown = false;
     const find = (name: string) => tables.find((table) => table.name === name) ?? null;
@@ -117,7 +117,7 @@ export class TemplatePlans {
   }
 }
 
-/** All that a run makes use of, or the error. */
+/** Everything that a run uses, or the error. */
 async function outcomeOf(parse: () => Promise<SqlPlan>, options: Omit<PlanOptions, "names">): Promise<object | string> {
   try {
     const plan = await parse();

@@ -1,4 +1,4 @@
-// The program on a terminal of its own, as a person has it in front of them: what it shows, and keys that are typed.
+// Runs the program on a terminal, as used interactively: reads its screen output and types keys.
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
@@ -8,17 +8,17 @@ export interface TerminalOptions {
   readonly rows: number;
   readonly columns: number;
   readonly cwd: string;
-  /** All of it but PATH and TERM. */
+  /** The environment, except for PATH and TERM. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export class TestTerminal {
   static readonly MAIN = join(import.meta.dir, "../../src/main.ts");
-  /** All that was shown so far. */
+  /** All output so far. */
   text = "";
   private readonly child: Subprocess;
   private readonly closed = Promise.withResolvers<void>();
-  /** Up to where `shows` has looked. */
+  /** Position up to which `shows` has searched. */
   private seen = 0;
   private onText: () => void = () => {};
 
@@ -43,7 +43,7 @@ export class TestTerminal {
     this.child.terminal!.write(keys);
   }
 
-  /** Waits until a text is shown behind the one that was waited for last. @throws Error with what is there */
+  /** Waits until a text appears after the previously awaited one. @throws Error with the output */
   async shows(text: string): Promise<void> {
     const deadlineMs = performance.now() + WAIT_MS;
     for (;;) {
@@ -61,7 +61,7 @@ export class TestTerminal {
     }
   }
 
-  /** Waits for the end of the program and for all that it has shown; its exit code. */
+  /** Waits for the end of the program and its output; returns its exit code. */
   async end(): Promise<number> {
     const code = await this.child.exited;
     this.child.terminal!.close();

@@ -1,13 +1,13 @@
-// The threads of a process on Linux, told apart by their names.
+// Counts the threads of a process on Linux by their names.
 import { readdirSync, readFileSync } from "node:fs";
 
 /** The runtime starts another thread of its pool whenever a call finds all of them busy, and keeps them: each has a name of its own. A
- *  thread of DuckDB's has the name of the one that has started it. */
+ *  thread of DuckDB has the name of the thread that started it. */
 const POOL_NAME = "Bun Pool";
 
 export interface Threads {
   readonly pool: number;
-  /** DuckDB's among them. */
+  /** Includes DuckDB's. */
   readonly others: number;
 }
 
@@ -17,7 +17,7 @@ export function threadsOf(pid: number): Threads {
   return { pool, others: names.filter((name) => name !== "").length - pool };
 }
 
-/** Empty: the thread has just ended. */
+/** Empty if the thread has just ended. */
 function nameOf(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();

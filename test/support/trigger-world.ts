@@ -1,4 +1,4 @@
-// A server of triggers without sockets, threads and Python: log, catalog and engine on a disk and a clock of the test.
+// A server of triggers without sockets, threads and Python: log, catalog and engine on a disk and clock controlled by the test.
 import { afterEach } from "bun:test";
 import type { NewTrigger } from "../../src/model/triggers.ts";
 import { TRIGGER_KINDS } from "../../src/model/triggers.ts";
@@ -94,7 +94,7 @@ export class TriggerWorld {
 
 const worlds: TriggerWorld[] = [];
 
-/** To be called once a file: ends what its tests have opened. */
+/** Call once per file: ends what its tests have opened. */
 export function stopWorlds(): void {
   afterEach(async () => {
     for (const { engine } of worlds.splice(0)) await engine.stop();

@@ -1,4 +1,4 @@
-// Measurements from line protocol in snapshots, and statements over them answered as plain series: what tests of the v1-style language ask.
+// Measurements from line protocol in snapshots, and statements over them answered as plain series, for tests of the v1 language.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import type { ResultColumn, ResultType } from "../../src/model/query/result-batch.ts";
@@ -29,7 +29,7 @@ export interface AskOptions {
   readonly retentionPolicy?: string | null;
 }
 
-/** Where a measurement's rows lie, given in the order of writing. */
+/** Distributes a measurement's rows, given in write order, over files and memory. */
 export type Layout = (rows: readonly TestRow[]) => TablePart[];
 
 const HALF_IN_A_FILE: Layout = (rows) => {
@@ -40,7 +40,7 @@ const HALF_IN_A_FILE: Layout = (rows) => {
   ];
 };
 
-/** Databases by name, each line protocol; every measurement half in a file and half in memory, if nothing else is said. */
+/** Databases by name, each as line protocol; by default every measurement is half in a file and half in memory. */
 export class TsdbqlData {
   private readonly snapshots = new Map<string, DatabaseSnapshot>();
   private readonly made: TestSnapshot[] = [];
@@ -137,7 +137,7 @@ function parseValue(text: string): TestValue {
   return text === "true" || text === "false" ? text === "true" : Number(text);
 }
 
-/** Unsigned integers are told by a name that begins with u_. */
+/** Unsigned integers are recognized by the name prefix u_. */
 function columnsOf(rows: readonly TestRow[]): ColumnDef[] {
   const types = new Map<string, ColumnType>();
   for (const { tags, fields } of rows) {

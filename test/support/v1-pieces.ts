@@ -1,4 +1,4 @@
-// Pieces of answers of the v1-style language, made of plain values.
+// Pieces of answers of the v1 language, built from plain values.
 import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
 import type { SeriesHead, SeriesPiece } from "../../src/model/query/series-piece.ts";
 import type { V1Answer } from "../../src/model/query/v1-answer.ts";

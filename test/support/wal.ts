@@ -1,18 +1,18 @@
-// Frames for tests of the log: payloads that name their sequence, and reading them back.
+// Frames for tests of the log: payloads that identify their sequence, and reading them back.
 import type { Disk } from "../../src/disk/disk.ts";
 import { type ReplayOptions, type ReplayResult, replay } from "../../src/storage/wal/replay.ts";
 import type { FaultyDisk } from "./faulty-disk.ts";
 
 export const WAL_FOLDER = "wal";
 
-/** A payload of 1 to `bytesMax` bytes that only this sequence has. */
+/** A payload of 1 to `bytesMax` bytes, unique per sequence. */
 export function payloadOf(sequence: number, bytesMax = 40): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(1 + ((sequence * 7) % bytesMax));
   for (let i = 0; i < bytes.byteLength; i++) bytes[i] = (sequence * 31 + i * 17) & 0xff;
   return bytes;
 }
 
-/** Numbers of the segments that are there, ascending. */
+/** Numbers of the existing segments, ascending. */
 export function segmentNumbers(disk: FaultyDisk): number[] {
   return disk.paths().flatMap((path) => {
     const digits = /^wal\/(\d{20})\.wal$/.exec(path);
@@ -35,7 +35,7 @@ export async function readBack(disk: Disk, options: Partial<ReplayOptions> = {})
   return { result, frames };
 }
 
-/** What `readBack` gives for sequences first..last of `payloadOf`. */
+/** The expected result of `readBack` for sequences first..last of `payloadOf`. */
 export function framesOf(first: number, last: number): FoundFrame[] {
   const frames: FoundFrame[] = [];
   for (let sequence = first; sequence <= last; sequence++) frames.push({ sequence, payload: payloadOf(sequence) });

@@ -1,5 +1,5 @@
-// The road of a row without sockets and threads: catalog, manifest, log, buffer and flush on a disk that the test gives; rows come back as
-// plain objects, read as a statement would read them.
+// The write path without sockets and threads: catalog, manifest, log, buffer and flush on a disk supplied by the test; rows are returned as
+// plain objects, read as by a statement.
 
 import type { Disk } from "../../src/disk/disk.ts";
 import { Admission } from "../../src/ingest/admission.ts";
@@ -46,9 +46,9 @@ import { RememberingStore } from "./remembering-store.ts";
 import { readChunk, type TestRow, type TestValue } from "./rows.ts";
 
 const FIRST_RECEIVE_NS = 1_700_000_000_000_000_000n;
-/** Small enough to be full in tests that write some thousand rows. */
+/** Small enough to fill up in tests that write some thousand rows. */
 const CACHE_BYTES = 256 * 1024;
-/** Merges whatever can be, and closes every day that is over. */
+/** Merges whatever is possible, and closes every past day. */
 const EAGER_LIMITS: CompactionLimits = {
   ...COMPACTION_LIMITS,
   closeAfterMs: 0,
@@ -61,16 +61,16 @@ const EAGER_LIMITS: CompactionLimits = {
 const KEYS = objectKeys("n");
 const encoder = new TextEncoder();
 
-/** One kernel for all paths of a test file: memory is freed by `close`. */
+/** One kernel for all write paths of a test file: `close` frees its memory. */
 let sharedKernel: Kernel | undefined;
 
 export interface WritePathOptions {
-  /** What retention periods are counted back from. */
+  /** The current time for retention periods. */
   readonly nowMs?: () => number;
   readonly seriesMemory?: SeriesMemory;
-  /** Of the catalog; what is absent is as without flags. */
+  /** Limits of the catalog; defaults as without flags. */
   readonly limits?: Partial<SchemaLimits>;
-  /** Default: one for all paths of a test file. */
+  /** Default: one for all write paths of a test file. */
   readonly kernel?: Kernel;
 }
 
@@ -82,21 +82,21 @@ export class WritePath {
   private readonly indexer: FileIndexer;
   readonly fileIndexes: NamedFileIndexes;
   private indexError: unknown;
-  /** By file indexes, over all scans. */
+  /** Blocks and pages excluded by file indexes, over all scans. */
   readonly ruledOut = { blocks: 0, pages: 0 };
-  /** Beyond so many values in a block, an index has filters. */
+  /** Above this number of values per block, an index has filters. */
   indexValuesMax = 1024;
   private readonly cache: BlockCache;
   private readonly numbers: SeriesNumbersOfTables;
   private readonly segments: SortedSegments;
-  /** Those that the last snapshot of a table had. */
+  /** Segments of the last snapshot of a table. */
   private readonly segmentsOf = new Map<number, ReadonlySet<number>>();
   private readonly filesRead = new Set<number>();
-  /** Of the files that are flushed: a power of two from 64 on. */
+  /** Page size of flushed files: a power of two from 64 on. */
   pageRowsMax: number = LIMITS.pageRowsMax;
-  /** What happens while the worker is on its way to encode sealed rows, or to merge blocks. */
+  /** Runs before the worker encodes sealed rows or merges blocks. */
   beforeEncode: () => Promise<void> = () => Promise.resolve();
-  /** What happens between two steps of a merge. */
+  /** Runs between two steps of a merge. */
   duringMerge: () => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -111,9 +111,9 @@ export class WritePath {
     readonly data: NamedData,
     readonly pins: Pins,
     readonly indexes: FileIndexList,
-    /** What retention periods are counted back from. */
+    /** The current time for retention periods. */
     nowMs: () => number,
-    /** Rows that came back from the log. */
+    /** Number of rows replayed from the log. */
     readonly replayedRows: number,
   ) {
     this.cache = new BlockCache(kernel, CACHE_BYTES);
@@ -151,7 +151,7 @@ export class WritePath {
     this.snapshots = new Snapshots({ catalog, tables, manifest, indexes, pins, objectSource, ...deleted, nowMs, systemRows: () => ({}) });
   }
 
-  /** Starts as a server does. @throws TsdbError corrupt_file, io, unavailable */
+  /** Starts like a server. @throws TsdbError corrupt_file, io, unavailable */
   static async open(disk: Disk, options: WritePathOptions = {}): Promise<WritePath> {
     const { nowMs = () => Number(FIRST_RECEIVE_NS / 1_000_000n), seriesMemory = new SeriesMemory(LIMITS.seriesBytesDefault) } = options;
     sharedKernel ??= options.kernel ?? Kernel.create();
@@ -220,19 +220,19 @@ export class WritePath {
     return place instanceof Promise ? place.then(take) : take(place);
   }
 
-  /** Puts everything buffered into a file. @throws what the disk threw */
+  /** Flushes all buffered rows to a file. @throws the disk's error */
   async flush(): Promise<void> {
     this.flushError = undefined;
     await this.flusher.flushAll();
     if (this.flushError !== undefined) throw this.flushError;
   }
 
-  /** Does all of compaction's work that these limits make due. @throws what a job threw */
+  /** Runs all compaction jobs that are due under these limits. @throws a job's error */
   compact(limits: Partial<CompactionLimits> = {}): Promise<void> {
     return this.compactor.compactAll({ ...EAGER_LIMITS, ...limits });
   }
 
-  /** Makes and removes indexes of files until all are as the catalog says. @throws what the last failure was */
+  /** Creates and removes file indexes until they match the catalog. @throws the last error */
   async index(): Promise<void> {
     this.indexError = undefined;
     await this.indexer.settled();
@@ -251,7 +251,7 @@ export class WritePath {
         return buildFileIndex(kernel, request, { write, pace: () => this.duringMerge(), valuesMax: this.indexValuesMax });
       },
       cancelBuild: () => {},
-      // a failure is tried again the next time
+      // a failed job is retried the next time
       nowMs: () => (nowMs += 1e9),
       onIndexed: () => {},
       onError: (error) => {
@@ -298,7 +298,7 @@ export class WritePath {
     this.release();
   }
 
-  /** Gives the memory of the rows back, for a path that is not closed; it is not used any more. */
+  /** Frees the memory of the rows of a write path that is not closed and no longer used. */
   release(): void {
     for (const fileId of this.filesRead) this.cache.dropFile(fileId);
     this.numbers.release();
@@ -306,7 +306,7 @@ export class WritePath {
     this.tables.release();
   }
 
-  /** Columns of a table as `name:type number`, in the catalog's order; undefined when there is no such table. */
+  /** Columns of a table as `name:type number`, in catalog order; undefined if the table does not exist. */
   schema(table: string, database = "db"): string[] | undefined {
     const found = this.catalog.findDatabase(database);
     const def = found === undefined ? undefined : this.catalog.findTable(found.id, table);
@@ -318,7 +318,7 @@ export class WritePath {
     return (found === undefined ? undefined : this.catalog.findTable(found.id, table)?.columns) ?? [];
   }
 
-  /** Rows of a table in the order of the scan. */
+  /** Rows of a table in scan order. */
   rows(table: string, { database = "db", columns, ...request }: Partial<ScanRequest> & { database?: string } = {}): Promise<TestRow[]> {
     const rows: TestRow[] = [];
     this.withSnapshot(table, database, (tableSnapshot) => {
@@ -333,7 +333,7 @@ export class WritePath {
     return Promise.resolve(rows);
   }
 
-  /** The groups that a scan makes of a table, one value per column of the answer; null when it makes none. */
+  /** The groups of a table's scan, one value per answer column; null if it does not aggregate. */
   groups(table: string, database: string, request: AggregateRequest): (TestValue | null)[][] | null {
     let groups: (TestValue | null)[][] | null = null;
     this.withSnapshot(table, database, (tableSnapshot) => {
@@ -357,7 +357,7 @@ export class WritePath {
     scan.close();
   }
 
-  /** For a table of a snapshot that is taken; to be closed before it is released. */
+  /** For a table of a snapshot; close it before the snapshot is released. */
   scanOf(snapshot: TableSnapshot): TableScan {
     for (const { fileId } of snapshot.blocks) this.filesRead.add(fileId);
     const { segments } = this;
@@ -371,7 +371,7 @@ export class WritePath {
     this.segmentsOf.set(tableId, numbers);
   }
 
-  /** Rows of a table as naive-table.ts finds them, in no order that matters. */
+  /** Rows of a table as read by naive-table.ts, in arbitrary order. */
   naiveRows(table: string, database = "db"): TestRow[] {
     let rows: TestRow[] = [];
     this.withSnapshot(table, database, (tableSnapshot) => {
@@ -380,7 +380,7 @@ export class WritePath {
     return rows;
   }
 
-  /** Hands over what a statement would see of the table, if it exists; valid until `use` returns. */
+  /** Calls `use` with a statement's snapshot of the table, if it exists; valid until `use` returns. */
   withSnapshot(table: string, database: string, use: (snapshot: TableSnapshot) => void): void {
     const taken = this.takeSnapshot(table, database);
     try {
@@ -390,7 +390,7 @@ export class WritePath {
     }
   }
 
-  /** The same, until `release`; null: there is no such table. */
+  /** The same, until `release`; null if the table does not exist. */
   takeSnapshot(table: string, database = "db"): { snapshot: TableSnapshot; release(): void } | null {
     if (this.catalog.findDatabase(database) === undefined) return null;
     const { snapshot, release } = this.snapshots.take(database, { tables: [table], wholeCatalog: false, systemTables: [] });
@@ -400,7 +400,7 @@ export class WritePath {
     return null;
   }
 
-  /** For a reader of blocks of its own. */
+  /** For readers of blocks. */
   get blockCache(): BlockCache {
     return this.cache;
   }
