@@ -1,4 +1,5 @@
 // A function of the script: its code with the frame that it was made in.
+import type { Expression } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
@@ -12,6 +13,8 @@ export interface FunctionCode {
   readonly defaults: readonly (Code | null)[];
   /** Parameters come first in the frame. */
   readonly body: Code;
+  /** The body's tree; null for a block. */
+  readonly tree: Expression | null;
 }
 
 export class Closure extends FluxFunction {
@@ -20,6 +23,11 @@ export class Closure extends FluxFunction {
     private readonly outer: Frame,
   ) {
     super(code.name, code.parameters);
+  }
+
+  /** What the function computes, for operators that read it instead of calling it. */
+  get body(): Expression | null {
+    return this.code.tree;
   }
 
   override call(args: Arguments): Value {

@@ -154,6 +154,7 @@ export class CodeCompiler {
       parameters: node.params.map(parameterOf),
       defaults: node.params.map(({ value }) => (value === null || value.type === "PipeLiteral" ? null : this.expression(value, scope))),
       body: node.body.type === "Block" ? this.block(node.body.body, inner) : this.expression(node.body, inner),
+      tree: node.body.type === "Block" ? null : node.body,
     };
     return (frame) => new Closure(code, frame);
   }

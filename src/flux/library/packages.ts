@@ -4,7 +4,11 @@ import { BOOLEAN } from "./boolean.ts";
 import { CSV } from "./csv/csv.ts";
 import { BOUNDARIES } from "./date/boundaries.ts";
 import { DATE } from "./date/date.ts";
+import { DEBUG, GENERATE } from "./debug/debug.ts";
+import { EXPERIMENTAL } from "./experimental/experimental.ts";
 import { INFLUXDB } from "./influxdb/influxdb.ts";
+import { JOIN } from "./join/join.ts";
+import { DYNAMIC_PACKAGE, EXPERIMENTAL_JSON, JSON_PACKAGE } from "./json/json.ts";
 import { Library } from "./library.ts";
 import { MATH } from "./math/math.ts";
 import { BITWISE, DICT, TIMEZONE, TYPES } from "./scalars/scalars.ts";
@@ -32,6 +36,13 @@ export function fluxLibrary(): Library {
     DICT,
     SCHEMA,
     V1,
+    JOIN,
+    JSON_PACKAGE,
+    EXPERIMENTAL_JSON,
+    DYNAMIC_PACKAGE,
+    DEBUG,
+    GENERATE,
+    EXPERIMENTAL,
   ]);
   return known;
 }

@@ -1,7 +1,7 @@
 // `filter`, `map`, `reduce`: functions of rows.
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, type StreamNode, type Tables } from "../../tables/stream.ts";
-import { type FluxTable, GroupKey, type KeyColumn, RowRecord } from "../../tables/table.ts";
+import { type FluxTable, GroupKey, type KeyColumn, RowRecord, type TableBuilder } from "../../tables/table.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
@@ -86,7 +86,11 @@ function keyOf({ key }: FluxTable, record: FluxRecord): GroupKey {
 }
 
 function appendRecord(merge: TableMerge, table: FluxTable, record: FluxRecord): void {
-  const builder = merge.builder(keyOf(table, record));
+  appendTo(merge.builder(keyOf(table, record)), record);
+}
+
+/** The record as a row: new columns come in the order of their labels. */
+export function appendTo(builder: TableBuilder, record: FluxRecord): void {
   const entries = [...record.entries()].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   for (const [label, value] of entries) {
     const kind = columnTypeOf(label, value);

@@ -19,6 +19,7 @@ import { CONVERSIONS } from "./conversions.ts";
 import { distinct } from "./distinct.ts";
 import { fill, fillEmpty } from "./fill.ts";
 import { findColumn, findRecord, getColumn, getRecord, tableFind } from "./find.ts";
+import { join } from "./join.ts";
 import { pivot } from "./pivot.ts";
 import { quantile } from "./quantile.ts";
 import { filter, map, reduce } from "./rows.ts";
@@ -26,6 +27,8 @@ import { first, last, max, min, sample, unique } from "./selectors.ts";
 import { cumulativeSum, derivative, difference, elapsed, timeShift } from "./sequence.ts";
 import { columns, drop, duplicate, group, keep, keys, keyValues, rename, set, sort } from "./shape.ts";
 import { limit, range, tail, union, yieldResult } from "./sources.ts";
+import { hourSelection, stateTracking } from "./state.ts";
+import { covariance, histogram, histogramQuantile, integral } from "./statistics.ts";
 import { UNIVERSE_SOURCE } from "./universe-source.ts";
 import { arranged, window } from "./window.ts";
 
@@ -73,6 +76,7 @@ export const UNIVERSE: LibraryPackage = {
     _truncated: (call) => truncated(call.time("t"), call.duration("unit"), locationOfCall(call)),
     today: (call) => truncated(call.run.nowTime, new Duration(0n, DAY_NS), locationOfCall(call)),
     _abs: (call) => Math.abs(call.float("x")),
+    ...{ join, hourSelection, stateTracking, covariance, histogram, histogramQuantile, integral },
     count: aggregateFunction(() => COUNT),
     sum: aggregateFunction(() => SUM),
     mean: aggregateFunction(() => MEAN),

@@ -1,0 +1,85 @@
+// Packages `internal/debug` and `generate`.
+
+import { FluxColumn } from "../../tables/column.ts";
+import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { COLUMN_TYPES } from "../../values/column-type.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { isNull, Null, Time, type Value } from "../../values/value.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
+import { timeArgument } from "../universe/sources.ts";
+
+const pass = operator(() => (input) => input);
+
+const nothing = operator(
+  () =>
+    function* (input) {
+      for (const table of input) if (table === null) yield null;
+    },
+);
+
+function optionOf(value: Value | undefined): Value {
+  if (value === undefined || isNull(value)) throw new FluxError("option does not exist");
+  return value;
+}
+
+export const DEBUG: LibraryPackage = {
+  path: "internal/debug",
+  name: "debug",
+  source: `
+builtin pass : (<-tables: stream[A]) => stream[A] where A: Record
+builtin opaque : (<-tables: stream[A]) => stream[B] where A: Record, B: Record
+builtin slurp : (<-tables: stream[A]) => stream[A] where A: Record
+builtin sink : (<-tables: stream[A]) => stream[A] where A: Record
+builtin getOption : (pkg: string, name: string) => A
+builtin feature : (key: string) => A
+builtin null : (?type: string) => A where A: Basic
+`,
+  natives: {
+    pass,
+    opaque: pass,
+    slurp: pass,
+    sink: nothing,
+    null: (call) => {
+      const type = call.string("type", "");
+      return Null.of((COLUMN_TYPES as readonly string[]).includes(type) ? (type as FluxColumnType) : "invalid");
+    },
+    getOption: (call) => {
+      const [path, name] = [call.string("pkg"), call.string("name")];
+      return optionOf(path === "universe" ? call.run.options.get(`universe.${name}`) : call.run.importPackage(path).get(name));
+    },
+  },
+};
+
+const MOST_ROWS = 10_000_000;
+
+/** `count` rows at equal distances, each with a value of its number. */
+const generateFrom: NativeBody = (call) => {
+  const now = call.run.nowTime;
+  const [start, stop] = [timeArgument(call.value("start"), now), timeArgument(call.value("stop"), now)];
+  const count = call.int("count");
+  if (count > MOST_ROWS) throw new FluxError(`generate.from makes at most ${MOST_ROWS} rows`);
+  const make = call.function("fn").prepare(["n"]);
+  return streamOf(call, [], () => {
+    const builder = new TableBuilder(GroupKey.NONE);
+    const step = count > 0 ? (stop.ns - start.ns) / BigInt(count) : 0n;
+    for (let i = 0; i < count; i++) {
+      builder.column("_time", "time").append(new Time(start.ns + step * BigInt(i)));
+      builder.column("_value", "int").append(make(BigInt(i)));
+      builder.endRow();
+    }
+    const made = builder.build();
+    const bounds = [{ label: "_start", type: "time", value: start } as const, { label: "_stop", type: "time", value: stop } as const];
+    const constants = bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, made.rowCount));
+    return [new FluxTable(new GroupKey(bounds), [...constants, ...made.columns], made.rowCount)];
+  });
+};
+
+export const GENERATE: LibraryPackage = {
+  path: "generate",
+  name: "generate",
+  source:
+    "builtin from : (start: A, stop: A, count: int, fn: (n: int) => int) => stream[{_start: time, _stop: time, _time: time, _value: int}] where A: Timeable",
+  natives: { from: generateFrom },
+};

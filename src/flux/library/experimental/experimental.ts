@@ -1,0 +1,140 @@
+// Package `experimental`: operators on `_value`, and a few of its own.
+import { FluxColumn } from "../../tables/column.ts";
+import { drain, eachTable, type Tables } from "../../tables/stream.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { FluxArray, type FluxRecord, NULL, FluxRecord as Record, UInt } from "../../values/value.ts";
+import { TableMerge } from "../merge-tables.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
+import { groupTables, setColumns } from "../universe/shape.ts";
+import { UNIVERSE } from "../universe/universe.ts";
+
+/** Functions of `universe` that take no other column here. */
+const SAME = [
+  ...["count", "mean", "mode", "quantile", "skew", "spread", "stddev", "sum", "kaufmansAMA", "distinct", "fill", "first", "last", "max"],
+  ...["min", "unique", "histogram", "histogramQuantile", "integral", "window"],
+];
+
+const group = operator((call) => {
+  if (call.string("mode") !== "extend") throw new FluxError('invalid mode: must be "extend"');
+  const columns = new Set(call.strings("columns"));
+  return function* (input): Tables {
+    const merge = new TableMerge();
+    for (const table of input) {
+      yield null;
+      if (table === null) continue;
+      for (const made of drain(groupTables([table], (label) => columns.has(label) || table.key.has(label)))) merge.append(made.key, made);
+    }
+    yield* merge.tables();
+  };
+});
+
+const unpivot = operator((call) => {
+  const others = new Set(["_time", ...call.strings("otherColumns", ["_time"])]);
+  return function* (input): Tables {
+    const merge = new TableMerge();
+    for (const table of input) {
+      yield null;
+      if (table === null) continue;
+      const kept = table.columns.filter(({ label }) => table.key.has(label) || others.has(label));
+      for (const column of table.columns) {
+        if (kept.includes(column)) continue;
+        const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !column.isNull(row));
+        const field = { label: "_field", type: "string", value: column.label } as const;
+        const columns = [
+          ...kept.map((each) => each.take(rows)),
+          FluxColumn.constant("_field", "string", column.label, rows.length),
+          column.take(rows).labelled("_value"),
+        ];
+        const made = table.slice(0, 0).with(columns);
+        if (rows.length > 0) merge.append(table.key.with(field), made, 0, rows.length);
+      }
+    }
+    yield* merge.tables();
+  };
+});
+
+const preview = operator((call) => {
+  const [rows, tables] = [call.int("nrows", 5), call.int("ntables", 5)];
+  return (input) => {
+    let seen = 0;
+    return eachTable(input, (table) => (seen++ < tables ? table.slice(0, Math.min(rows, table.rowCount)) : null));
+  };
+});
+
+/** Runs the first stream to its end, then gives the second. */
+const chain: NativeBody = (call) => {
+  const [first, second] = [call.stream("first"), call.stream("second")];
+  return streamOf(call, [first, second], function* ([before, after]) {
+    for (const table of before!) if (table === null) yield null;
+    yield* after!;
+  });
+};
+
+const catchError: NativeBody = (call) => {
+  try {
+    return Record.of({ value: call.function("fn").call(new Map()), code: new UInt(0n), msg: "" });
+  } catch (error) {
+    if (!(error instanceof FluxError)) throw error;
+    return Record.of({ value: NULL, code: new UInt(error.code === "not found" ? 5n : 3n), msg: error.message });
+  }
+};
+
+export const EXPERIMENTAL: LibraryPackage = {
+  path: "experimental",
+  name: "experimental",
+  source: `
+import "date"
+import "influxdata/influxdb"
+builtin group : (<-tables: stream[A], mode: string, columns: [string]) => stream[A] where A: Record
+builtin objectKeys : (o: A) => [string] where A: Record
+builtin set : (<-tables: stream[A], o: B) => stream[C] where A: Record, B: Record, C: Record
+builtin join : (left: stream[A], right: stream[B], fn: (left: A, right: B) => C) => stream[C] where A: Record, B: Record, C: Record
+builtin chain : (first: stream[A], second: stream[B]) => stream[B] where A: Record, B: Record
+builtin integral : (<-tables: stream[{T with _time: time, _value: B}], ?unit: duration, ?interpolate: string) => stream[{T with _value: B}]
+builtin count : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: int}]
+builtin histogramQuantile : (<-tables: stream[{T with _value: float, le: float}], ?quantile: float, ?minValue: float) => stream[{T with _value: float}]
+builtin mean : (<-tables: stream[{T with _value: float}]) => stream[{T with _value: float}]
+builtin mode : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin quantile : (<-tables: stream[{T with _value: float}], q: float, ?compression: float, ?method: string) => stream[{T with _value: float}]
+builtin skew : (<-tables: stream[{T with _value: float}]) => stream[{T with _value: float}]
+builtin spread : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}] where A: Numeric
+builtin stddev : (<-tables: stream[{T with _value: float}], ?mode: string) => stream[{T with _value: float}]
+builtin sum : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}] where A: Numeric
+builtin kaufmansAMA : (<-tables: stream[{T with _value: A}], n: int) => stream[{T with _value: float}] where A: Numeric
+builtin distinct : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin fill : (<-tables: stream[{T with _value: A}], ?value: A, ?usePrevious: bool) => stream[{T with _value: A}]
+builtin first : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin last : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin max : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin min : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin unique : (<-tables: stream[{T with _value: A}]) => stream[{T with _value: A}]
+builtin histogram : (<-tables: stream[{T with _value: float}], bins: [float], ?normalize: bool) => stream[{T with _value: float, le: float}]
+builtin preview : (<-tables: stream[A], ?nrows: int, ?ntables: int) => stream[A] where A: Record
+builtin unpivot : (<-tables: stream[{A with _time: time}], ?otherColumns: [string]) => stream[{B with _field: string, _value: C}] where A: Record, B: Record
+builtin catch : (fn: () => A) => {value: A, code: uint, msg: string}
+builtin diff : (<-got: stream[A], want: stream[A]) => stream[{A with _diff: string}]
+builtin window : (<-tables: stream[{T with _start: time, _stop: time, _time: time}], ?every: duration, ?period: duration, ?offset: duration, ?location: {zone: string, offset: duration}, ?createEmpty: bool) => stream[{T with _start: time, _stop: time, _time: time}]
+addDuration = (d, to, location=location) => date.add(d: d, to: to, location: location)
+subDuration = (d, from, location=location) => date.sub(d: d, from: from, location: location)
+to = influxdb.wideTo
+alignTime = (tables=<-, alignTo=time(v: 0)) =>
+    tables
+        |> stateDuration(fn: (r) => true, column: "__since", unit: 1ns)
+        |> map(fn: (r) => ({r with _time: time(v: r.__since + int(v: alignTo))}))
+        |> drop(columns: ["__since"])
+`,
+  natives: {
+    ...Object.fromEntries(SAME.flatMap((name) => (name in UNIVERSE.natives ? [[name, UNIVERSE.natives[name]!]] : []))),
+    group,
+    unpivot,
+    preview,
+    chain,
+    catch: catchError,
+    objectKeys: (call) => new FluxArray([...call.record("o").labels()].sort()),
+    set: operator((call) => {
+      const values: FluxRecord = call.record("o");
+      return (input) => setColumns(input, values);
+    }),
+  },
+};

@@ -1,0 +1,65 @@
+// States and hours: `stateTracking`, `hourSelection`.
+import { ColumnBuilder } from "../../tables/column-builder.ts";
+import { eachTable } from "../../tables/stream.ts";
+import { RowRecord } from "../../tables/table.ts";
+import { DAY_NS, durationNs, floorDiv, SECOND_NS } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { locationOf } from "../../values/location.ts";
+import { Duration, Time } from "../../values/value.ts";
+import { operator } from "../operator.ts";
+
+export const stateTracking = operator((call) => {
+  const test = call.function("fn").prepare(["r"]);
+  const countColumn = call.string("countColumn", "");
+  const durationColumn = call.string("durationColumn", "");
+  const unit = durationNs(call.duration("durationUnit", new Duration(0n, SECOND_NS)));
+  const timeColumn = call.string("timeColumn", "_time");
+  return (input) =>
+    eachTable(input, (table) => {
+      const times = table.column(timeColumn);
+      if (durationColumn !== "" && times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
+      const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
+      const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
+      const row = new RowRecord(table);
+      let count = 0n;
+      let since: bigint | null = null;
+      for (row.row = 0; row.row < table.rowCount; row.row++) {
+        if (test(row) !== true) {
+          count = 0n;
+          since = null;
+          counts.append(-1n);
+          durations.append(-1n);
+          continue;
+        }
+        counts.append(++count);
+        const now = times?.get(row.row);
+        const ns = now instanceof Time ? now.ns : 0n;
+        since ??= ns;
+        durations.append((ns - since) / unit);
+      }
+      const counted = countColumn === "" ? table : table.set(counts.build());
+      return durationColumn === "" ? counted : counted.set(durations.build());
+    });
+});
+
+export const hourSelection = operator((call) => {
+  const [start, stop] = [call.bigint("start"), call.bigint("stop")];
+  for (const hour of [start, stop]) if (hour < 0n || hour > 23n) throw new FluxError("start and stop must be between 0 and 23");
+  const location = locationOf(call.record("location", call.run.location));
+  const timeColumn = call.string("timeColumn", "_time");
+  return (input) =>
+    eachTable(input, (table) => {
+      const times = table.column(timeColumn);
+      if (times === undefined) throw new FluxError(`invalid time column: ${timeColumn}`);
+      const rows: number[] = [];
+      for (let row = 0; row < table.rowCount; row++) {
+        const time = times.get(row);
+        if (!(time instanceof Time)) continue;
+        const local = location.toLocal(time.ns);
+        const hour = (local - floorDiv(local, DAY_NS) * DAY_NS) / (3600n * SECOND_NS);
+        const isWithin = start <= stop ? hour >= start && hour <= stop : hour >= start || hour <= stop;
+        if (isWithin) rows.push(row);
+      }
+      return table.take(Uint32Array.from(rows));
+    });
+});

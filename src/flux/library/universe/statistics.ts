@@ -1,0 +1,169 @@
+// `histogram`, `histogramQuantile`, `covariance`, `integral`.
+import { FluxColumn } from "../../tables/column.ts";
+import { eachTable } from "../../tables/stream.ts";
+import { type FluxTable, TableBuilder } from "../../tables/table.ts";
+import { durationNs, SECOND_NS } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { Duration, Null, Time } from "../../values/value.ts";
+import { operator } from "../operator.ts";
+import { floatsOf, oneRow } from "./aggregates.ts";
+import { numbersOf } from "./averages.ts";
+
+function floatColumnOf(table: FluxTable, label: string, what: string): FluxColumn {
+  const column = table.column(label);
+  if (column === undefined) throw new FluxError(`no column "${label}" exists`);
+  if (column.type !== "float") throw new FluxError(`${what} column "${label}" must be of type float`);
+  return column;
+}
+
+export const histogram = operator((call) => {
+  const column = call.string("column", "_value");
+  const upperBound = call.string("upperBoundColumn", "le");
+  const countColumn = call.string("countColumn", "_value");
+  const isNormalized = call.bool("normalize", false);
+  const bins = call
+    .array("bins")
+    .items.map((bin) => bin as number)
+    .sort((a, b) => a - b);
+  return (input) =>
+    eachTable(input, (table) => {
+      const values = floatsOf(floatColumnOf(table, column, "histogram"))
+        .slice()
+        .sort();
+      const builder = new TableBuilder(table.key);
+      const counts = bins.map((bin) => values.filter((value) => value <= bin).length);
+      const total = isNormalized ? (counts.at(-1) ?? 1) : 1;
+      counts.forEach((count, i) => {
+        for (const { label, type, value } of table.key.columns) builder.column(label, type).append(value);
+        builder.column(upperBound, "float").append(bins[i]!);
+        builder.column(countColumn, "float").append(count / total);
+        builder.endRow();
+      });
+      return builder.build();
+    });
+});
+
+export const histogramQuantile = operator((call) => {
+  const quantile = call.float("quantile");
+  const countColumn = call.string("countColumn", "_value");
+  const upperBound = call.string("upperBoundColumn", "le");
+  const valueColumn = call.string("valueColumn", "_value");
+  const minValue = call.float("minValue", 0);
+  const onNonmonotonic = call.string("onNonmonotonic", "error");
+  if (!["error", "force", "drop"].includes(onNonmonotonic))
+    throw new FluxError(`value for 'onNonmonotonic' must be one of: error, force, drop`);
+  return (input) =>
+    eachTable(input, (table) => {
+      const counts = floatColumnOf(table, countColumn, "count");
+      const bounds = floatColumnOf(table, upperBound, "upper bound");
+      const buckets = Array.from({ length: table.rowCount }, (_, row) => ({
+        bound: bounds.get(row) as number,
+        count: counts.get(row) as number,
+      }));
+      buckets.sort((a, b) => a.bound - b.bound);
+      for (let i = 1; i < buckets.length; i++) {
+        if (buckets[i]!.count >= buckets[i - 1]!.count) continue;
+        if (onNonmonotonic === "error") throw new FluxError("histogram records counts are not monotonic");
+        if (onNonmonotonic === "drop") return null;
+        buckets[i]!.count = buckets[i - 1]!.count;
+      }
+      const value = buckets.length === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
+      return oneRow(table, FluxColumn.constant(valueColumn, "float", value, 1));
+    });
+});
+
+/** Linear within the bucket that holds the rank. */
+function quantileOf(buckets: readonly { readonly bound: number; readonly count: number }[], quantile: number, minValue: number): number {
+  const total = buckets.at(-1)!.count;
+  if (total === 0) return Number.NaN;
+  const rank = quantile * total;
+  const index = buckets.findIndex(({ count }) => count >= rank);
+  const { bound, count } = buckets[index]!;
+  if (bound === Number.POSITIVE_INFINITY) return buckets[index - 1]?.bound ?? Number.POSITIVE_INFINITY;
+  const before = buckets[index - 1] ?? { bound: minValue, count: 0 };
+  if (index === 0 && bound < minValue) return bound;
+  if (count === before.count) return bound;
+  return before.bound + (bound - before.bound) * ((rank - before.count) / (count - before.count));
+}
+
+export const covariance = operator((call) => {
+  const labels = call.strings("columns");
+  const isPearson = call.bool("pearsonr", false);
+  const target = call.string("valueDst", "_value");
+  if (labels.length !== 2) throw new FluxError("must provide exactly two columns");
+  return (input) =>
+    eachTable(input, (table) => {
+      const [x, y] = labels.map((label) => {
+        const column = table.column(label);
+        if (column === undefined) throw new FluxError(`specified column does not exist in table: ${label}`);
+        return column;
+      });
+      if (x!.type !== y!.type) throw new FluxError("cannot compute the covariance between different types");
+      const pairs = zipped(numbersOf(x!), numbersOf(y!));
+      const value = pairs.length === 0 ? Null.of("float") : covarianceOf(pairs, isPearson);
+      return oneRow(table, FluxColumn.constant(target, "float", value, 1));
+    });
+});
+
+function zipped(x: readonly (number | null)[], y: readonly (number | null)[]): [number, number][] {
+  return x.flatMap((value, i) => (value === null || y[i] == null ? [] : [[value, y[i]] as [number, number]]));
+}
+
+function covarianceOf(pairs: readonly (readonly [number, number])[], isPearson: boolean): number {
+  const n = pairs.length;
+  const [xMean, yMean] = [0, 1].map((side) => pairs.reduce((sum, pair) => sum + pair[side]!, 0) / n);
+  let [xy, xx, yy] = [0, 0, 0];
+  for (const [x, y] of pairs) {
+    xy += (x - xMean!) * (y - yMean!);
+    xx += (x - xMean!) ** 2;
+    yy += (y - yMean!) ** 2;
+  }
+  return isPearson ? xy / Math.sqrt(xx * yy) : xy / (n - 1);
+}
+
+export const integral = operator((call) => {
+  const unit = Number(durationNs(call.duration("unit", new Duration(0n, SECOND_NS))));
+  const label = call.string("column", "_value");
+  const timeColumn = call.string("timeColumn", "_time");
+  const mode = call.string("interpolate", "");
+  if (mode !== "" && mode !== "linear") throw new FluxError(`unknown interpolation method: ${mode}`);
+  return (input) =>
+    eachTable(input, (table) => {
+      const column = table.column(label);
+      const times = table.column(timeColumn);
+      if (column === undefined) throw new FluxError(`no column "${label}" exists`);
+      if (times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
+      const points: [number, number][] = [];
+      const values = numbersOf(column);
+      const origin = times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
+      values.forEach((value, row) => {
+        const time = times.get(row);
+        if (value !== null && time instanceof Time) points.push([Number(time.ns - origin), value]);
+      });
+      const bounds = mode === "linear" ? boundsOf(table, origin) : null;
+      return oneRow(table, FluxColumn.constant(label, "float", points.length === 0 ? Null.of("float") : area(points, bounds) / unit, 1));
+    });
+});
+
+function boundsOf(table: FluxTable, origin: bigint): readonly [number, number] {
+  const [start, stop] = [table.key.get("_start")?.value, table.key.get("_stop")?.value];
+  if (!(start instanceof Time) || !(stop instanceof Time)) throw new FluxError("integral: _start and _stop have to be in the group key");
+  return [Number(start.ns - origin), Number(stop.ns - origin)];
+}
+
+/** Trapezoids; up to the bounds along the lines of the outermost pairs of points. */
+function area(points: readonly (readonly [number, number])[], bounds: readonly [number, number] | null): number {
+  let sum = 0;
+  for (let i = 1; i < points.length; i++) {
+    const [[t0, v0], [t1, v1]] = [points[i - 1]!, points[i]!];
+    sum += ((v0 + v1) / 2) * (t1 - t0);
+  }
+  if (bounds === null) return sum;
+  const at = (t: number, [t0, v0]: readonly [number, number], [t1, v1]: readonly [number, number]) =>
+    t1 === t0 ? v0 : v0 + ((v1 - v0) * (t - t0)) / (t1 - t0);
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const [second, beforeLast] = [points[1] ?? first, points.at(-2) ?? last];
+  const startValue = at(bounds[0], first, second);
+  const stopValue = at(bounds[1], beforeLast, last);
+  return sum + ((startValue + first[1]) / 2) * (first[0] - bounds[0]) + ((last[1] + stopValue) / 2) * (bounds[1] - last[0]);
+}
