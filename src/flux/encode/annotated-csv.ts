@@ -112,7 +112,8 @@ function cellOf(value: Value | undefined): string {
 
 function quoted(text: string, delimiter: string): string {
   const needsQuotes = text.includes(delimiter) || text.startsWith(" ") || /["\r\n]/.test(text);
-  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+  // line ends within a cell are those of the file, as recorded
+  return needsQuotes ? `"${text.replaceAll('"', '""').replaceAll("\r", "").replaceAll("\n", EOL)}"` : text;
 }
 
 /** An error after the first table: the answer's status is sent already. */

@@ -14,6 +14,7 @@ import { MATH } from "./math/math.ts";
 import { BITWISE, DICT, TIMEZONE, TYPES } from "./scalars/scalars.ts";
 import { SCHEMA, V1 } from "./schema/schema.ts";
 import { STRINGS } from "./strings/strings.ts";
+import { INTERPOLATE } from "./universe/interpolate.ts";
 import { UNIVERSE } from "./universe/universe.ts";
 
 let known: Library | null = null;
@@ -43,6 +44,7 @@ export function fluxLibrary(): Library {
     DEBUG,
     GENERATE,
     EXPERIMENTAL,
+    INTERPOLATE,
   ]);
   return known;
 }

@@ -1,7 +1,6 @@
 // Packages `internal/debug` and `generate`.
 
-import { FluxColumn } from "../../tables/column.ts";
-import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
+import { GroupKey, TableBuilder } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -69,10 +68,7 @@ const generateFrom: NativeBody = (call) => {
       builder.column("_value", "int").append(make(BigInt(i)));
       builder.endRow();
     }
-    const made = builder.build();
-    const bounds = [{ label: "_start", type: "time", value: start } as const, { label: "_stop", type: "time", value: stop } as const];
-    const constants = bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, made.rowCount));
-    return [new FluxTable(new GroupKey(bounds), [...constants, ...made.columns], made.rowCount)];
+    return [builder.build()];
   });
 };
 

@@ -1,8 +1,29 @@
 // Package `influxdata/influxdb`: buckets and what reads them.
-import { GroupKey, TableBuilder } from "../../tables/table.ts";
-import type { LibraryPackage } from "../native-call.ts";
+
+import { FluxColumn } from "../../tables/column.ts";
+import { FluxTable, GroupKey, RowRecord, TableBuilder } from "../../tables/table.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { from } from "../universe/sources.ts";
+import { bucketId, from, seriesTable, timeArgument } from "../universe/sources.ts";
+
+/** Series, that is measurements with their tags: fields do not count. */
+const cardinality: NativeBody = (call) => {
+  const now = call.run.nowTime;
+  const start = timeArgument(call.value("start"), now);
+  const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
+  const name = call.has("bucket") ? call.string("bucket") : null;
+  const id = name === null ? call.string("bucketID") : null;
+  const test = call.has("predicate") ? call.function("predicate").prepare(["r"]) : null;
+  return streamOf(call, [], function* (_, run) {
+    const found = new Set<string>();
+    for (const series of run.source.read({ bucketId: bucketId(run, name, id), startNs: start.ns, stopNs: stop.ns })) {
+      yield null;
+      if (series === null || (test !== null && test(new RowRecord(seriesTable(series, start, stop))) !== true)) continue;
+      found.add(JSON.stringify([series.measurement, series.tags]));
+    }
+    yield new FluxTable(GroupKey.NONE, [FluxColumn.constant("_value", "int", BigInt(found.size), 1)], 1);
+  });
+};
 
 export const INFLUXDB: LibraryPackage = {
   path: "influxdata/influxdb",
@@ -16,6 +37,7 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
 `,
   natives: {
     from,
+    cardinality,
     buckets: (call) =>
       streamOf(call, [], (_, run) => {
         const builder = new TableBuilder(GroupKey.NONE);

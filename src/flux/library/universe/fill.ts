@@ -11,8 +11,8 @@ import { operator } from "../operator.ts";
 export const fill = operator((call) => {
   const label = call.string("column", "_value");
   const usePrevious = call.bool("usePrevious", false);
-  if (!usePrevious && !call.has("value")) throw new FluxError("fill requires either value or usePrevious to be set");
-  if (usePrevious && call.has("value")) throw new FluxError("fill requires only one of value or usePrevious to be set");
+  if (!usePrevious && !call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
+  if (usePrevious && call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
   const value = usePrevious ? null : call.value("value");
   return (input) => eachTable(input, (table) => filled(table, label, value));
 });

@@ -42,6 +42,8 @@ class Pivot {
   private readonly heads = new Map<string, { readonly type: FluxColumnType; readonly values: Value[] }>();
   private readonly made = new Map<string, { readonly type: FluxColumnType; readonly values: Map<number, Value> }>();
   private rowCount = 0;
+  /** Of the columns that stay, as the first table has them. */
+  private order: readonly string[] = [];
 
   constructor(
     private readonly key: GroupKey,
@@ -53,12 +55,13 @@ class Pivot {
   add(table: FluxTable): void {
     const named = (label: string, what: string) => {
       const column = table.column(label);
-      if (column === undefined) throw new FluxError(`specified column does not exist in table: ${label}${what}`);
+      if (column === undefined) throw new FluxError(`specified ${what}column does not exist in table: ${label}`);
       return column;
     };
+    if (this.order.length === 0) this.order = table.columns.map(({ label }) => label);
     const rowColumns = this.rowKey.map((label) => named(label, ""));
     const nameColumns = this.columnKey.map((label) => named(label, ""));
-    const values = named(this.valueColumn, "");
+    const values = named(this.valueColumn, "value ");
     for (const column of rowColumns) {
       if (!this.heads.has(column.label)) this.heads.set(column.label, { type: column.type, values: [] });
     }
@@ -92,6 +95,7 @@ class Pivot {
       if (!this.rowKey.includes(label)) columns.push(FluxColumn.constant(label, type, value, this.rowCount));
     }
     for (const [label, { type, values }] of this.heads) columns.push(columnOf(label, type, values));
+    columns.sort((a, b) => this.order.indexOf(a.label) - this.order.indexOf(b.label));
     for (const [label, { type, values }] of this.made) {
       const builder = new ColumnBuilder(label, type, this.rowCount);
       for (let row = 0; row < this.rowCount; row++) {

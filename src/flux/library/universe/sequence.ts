@@ -14,11 +14,11 @@ const ONE_SECOND = new Duration(0n, SECOND_NS);
 
 /** Columns of the labels, which have to be numbers. */
 function numberColumns(table: FluxTable, labels: readonly string[], what: string): FluxColumn[] {
-  return labels.map((label) => {
+  return labels.flatMap((label) => {
     const column = table.column(label);
-    if (column === undefined) throw new FluxError(`no column "${label}" exists`);
-    if (column.type === "int" || column.type === "uint" || column.type === "float") return column;
-    throw new FluxError(`${what}: unsupported ${what} column type ${column.type}`);
+    if (column === undefined) return [];
+    if (column.type === "int" || column.type === "uint" || column.type === "float") return [column];
+    throw new FluxError(`unsupported ${what} column type ${column.label}:${column.type}`);
   });
 }
 
@@ -63,8 +63,8 @@ function differences(column: FluxColumn, { nonNegative, keepFirst, initialZero }
     if (before !== null) {
       const step = typeof value === "number" ? value - (before as number) : BigInt.asIntN(64, value - (before as bigint));
       if (!nonNegative || step >= 0) made = step;
-      else if (initialZero) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
-    } else if (initialZero && isFirst) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
+      else if (initialZero) made = typeof value === "number" ? 0 : 0n;
+    } else if (initialZero && isFirst) made = typeof value === "number" ? 0 : 0n;
     before = value;
     if (!isFirst || keepFirst) builder.append(made);
   }
@@ -133,7 +133,7 @@ function rates(column: FluxColumn, times: FluxColumn, rows: Uint32Array, { unit,
         const elapsed = Number(ns - before.ns) / unit;
         const step = typeof value === "number" ? value - (before.value as number) : Number(value - (before.value as bigint));
         if (!nonNegative || step >= 0) builder.append(step / elapsed);
-        else if (initialZero) builder.append(Number(value) / elapsed);
+        else if (initialZero) builder.append(0);
         else builder.appendNull();
       }
     }

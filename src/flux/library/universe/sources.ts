@@ -24,7 +24,7 @@ export const from: NativeBody = (call) => {
   return new FromNode(call.site?.location ?? null, name ?? id!, (run) => bucketId(run, name, id));
 };
 
-function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
+export function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
   if (id !== null && !BUCKET_ID.test(id)) {
     throw new FluxError("failed to initialize execute state: invalid bucket id: id must have a length of 16 bytes");
   }
@@ -65,7 +65,7 @@ function* readTables(run: ScriptRun, from: FromNode, start: Time, stop: Time): T
   }
 }
 
-function seriesTable({ measurement, field, tags, type, timesNs, values }: SourceSeries, start: Time, stop: Time): FluxTable {
+export function seriesTable({ measurement, field, tags, type, timesNs, values }: SourceSeries, start: Time, stop: Time): FluxTable {
   const length = timesNs.length;
   const named = [["_measurement", measurement] as const, ["_field", field] as const, ...tags];
   named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
