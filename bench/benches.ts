@@ -22,6 +22,7 @@ import { start } from "./start.ts";
 import { startFull } from "./start-full.ts";
 import { statementGrowth } from "./statement-growth.ts";
 import type { Bench } from "./support/bench.ts";
+import { triggers } from "./triggers.ts";
 import { v1Query } from "./v1-query.ts";
 
 export const BENCHES: readonly Bench[] = [
@@ -31,6 +32,7 @@ export const BENCHES: readonly Bench[] = [
   ingestShapes,
   ingestSmall,
   ingestCaches,
+  triggers,
   diskSize,
   query,
   v1Query,

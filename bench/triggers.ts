@@ -1,0 +1,159 @@
+// What does a trigger that counts all rows cost the writes that call it, at 100,000 rows a second, and does it keep up? How long does a
+// request to a plugin take? With one Python process each, on rounds that alternate, each with a fresh server.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TestServer } from "../test/support/server.ts";
+import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
+import { cpuMsOf } from "./support/process-stats.ts";
+
+const ROWS_PER_SECOND = 100_000;
+const BODY_ROWS = 5000;
+const BODY_MS = (BODY_ROWS * 1000) / ROWS_PER_SECOND;
+const ROUNDS = 3;
+const REQUESTS = { smoke: 50, real: 2000 } as const;
+const WAIT_MS = 60_000;
+
+const PLUGIN = `
+counts = {}
+def process_writes(tsdb_local, table_batches, args=None):
+    for batch in table_batches:
+        counts[batch["table_name"]] = counts.get(batch["table_name"], 0) + len(batch["rows"])
+    tsdb_local.write(LineBuilder("counted").tag("of", "all").int64_field("rows", sum(counts.values())).time_ns(1))
+
+def process_request(tsdb_local, query_parameters, request_headers, request_body, args=None):
+    return {"n": len(request_body)}
+`;
+
+interface Written {
+  readonly rowsPerSecond: number;
+  readonly writeMs: number;
+  /** From the last acknowledgement until the trigger has counted everything; 0 without it. */
+  readonly lagMs: number;
+  readonly cpuUsOfRow: number;
+}
+
+export const triggers: Bench = {
+  name: "triggers",
+  async run(size, say) {
+    const folder = mkdtempSync(join(tmpdir(), "tsdb-bench-plugins-"));
+    writeFileSync(join(folder, "count.py"), PLUGIN);
+    try {
+      const rounds = { with: [] as Written[], without: [] as Written[] };
+      const round = async (side: "with" | "without") => {
+        const written = await write(folder, { hasTrigger: side === "with", seconds: size === "real" ? 10 : 1 });
+        rounds[side].push(written);
+        return written.rowsPerSecond;
+      };
+      const [withTrigger, without] = await alternate(size === "real" ? ROUNDS : 1, [() => round("with"), () => round("without")], 120_000);
+      const of = (side: "with" | "without", what: keyof Written) => median(rounds[side].map((each) => each[what]));
+      const detail =
+        `${short(withTrigger!)} ÷ ${short(without!)} rows/s; a write ${short(of("with", "writeMs"))} ÷ ${short(of("without", "writeMs"))} ms; ` +
+        `server ${short(of("with", "cpuUsOfRow"))} ÷ ${short(of("without", "cpuUsOfRow"))} µs a row; ` +
+        `all counted ${short(of("with", "lagMs"))} ms after the last write`;
+      say(detail);
+      const requestMs = await ask(folder, REQUESTS[size]);
+      const goals = size === "real" ? [{ goal: { atLeast: 0.9 } }, { goal: { atMost: 3 } }] : [{}, {}];
+      return [
+        {
+          what: "ingest at 100 k rows/s with an all_tables trigger ÷ without",
+          value: withTrigger! / without!,
+          unit: "×",
+          ...goals[0],
+          detail,
+        },
+        {
+          what: "a request to a plugin, median",
+          value: requestMs,
+          unit: "ms",
+          ...goals[1],
+          detail: `${REQUESTS[size]} requests, one after another`,
+        },
+      ] satisfies Answer[];
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
+
+async function create(server: TestServer, name: string, trigger_specification: string): Promise<void> {
+  const trigger_settings = { run_async: false, error_behavior: "log" };
+  const body = { db: "bench", trigger_name: name, trigger_specification, plugin_filename: "count.py", trigger_settings, disabled: false };
+  const response = await fetch(`${server.url}/api/v3/configure/processing_engine_trigger`, {
+    ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
+  });
+  if (response.status !== 200) throw new Error(`trigger: ${response.status} ${await response.text()}`);
+}
+
+async function post(server: TestServer, body: string): Promise<void> {
+  const response = await fetch(`${server.url}/api/v3/write_lp?db=bench&precision=nanosecond`, { method: "POST", body });
+  if (response.status !== 204) throw new Error(`write: ${response.status} ${await response.text()}`);
+}
+
+function bodyOf(number: number): string {
+  const lines: string[] = [];
+  for (let row = 0; row < BODY_ROWS; row++) {
+    const time = number * BODY_ROWS + row + 1;
+    lines.push(`t${row % 4},host=h${row % 100},region=r${row % 5} usage=${(row % 1000) / 10},count=${row}i,up=true ${time}`);
+  }
+  return lines.join("\n");
+}
+
+/** Bodies at their times: one that is late does not move the next. @throws Error unless all rows are counted */
+async function write(folder: string, { hasTrigger, seconds }: { hasTrigger: boolean; seconds: number }): Promise<Written> {
+  const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
+  try {
+    await post(server, "t0,host=h0,region=r0 usage=0 1");
+    if (hasTrigger) await create(server, "count", "all_tables");
+    // Python starts with the first call, and code is compiled as it runs
+    for (let number = 0; number < 20; number++) await post(server, bodyOf(number));
+    const count = Math.round((seconds * 1000) / BODY_MS);
+    const bodies = Array.from({ length: count }, (_, i) => bodyOf(20 + i));
+    const cpuMs = cpuMsOf(server.pid) ?? Number.NaN;
+    const startMs = performance.now();
+    const times = await Promise.all(
+      bodies.map(async (body, i) => {
+        await Bun.sleep(Math.max(0, startMs + i * BODY_MS - performance.now()));
+        const beginMs = performance.now();
+        await post(server, body);
+        return performance.now() - beginMs;
+      }),
+    );
+    const endMs = performance.now();
+    const cpuUsOfRow = (((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) * 1000) / (count * BODY_ROWS);
+    const lagMs = hasTrigger ? await untilCounted(server, (count + 20) * BODY_ROWS) : 0;
+    return { rowsPerSecond: (count * BODY_ROWS * 1000) / (endMs - startMs), writeMs: median(times), lagMs, cpuUsOfRow };
+  } finally {
+    await server.dispose();
+  }
+}
+
+async function untilCounted(server: TestServer, rows: number): Promise<number> {
+  const startMs = performance.now();
+  for (;;) {
+    const [found] = await server.sql<{ rows: number }>("bench", "SELECT rows FROM counted").catch(() => []);
+    if (found?.rows === rows) return performance.now() - startMs;
+    if (performance.now() - startMs > WAIT_MS) throw new Error(`${found?.rows} of ${rows} rows were counted`);
+    await Bun.sleep(2);
+  }
+}
+
+/** The median of requests that are sent one after another. */
+async function ask(folder: string, count: number): Promise<number> {
+  const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
+  try {
+    await post(server, "t0 usage=0 1");
+    await create(server, "ask", "request:ask");
+    const times: number[] = [];
+    for (let i = 0; i < count + 20; i++) {
+      const startMs = performance.now();
+      const response = await fetch(`${server.url}/api/v3/engine/ask`, { method: "POST", body: '{"a":1}' });
+      const text = await response.text();
+      if (text !== '{"n": 7}') throw new Error(`the plugin answered ${response.status} ${text}`);
+      if (i >= 20) times.push(performance.now() - startMs);
+    }
+    return median(times);
+  } finally {
+    await server.dispose();
+  }
+}
