@@ -79,6 +79,8 @@ export const ROUTES: readonly RouteRow[] = [
   ["DELETE", "/api/v3/enterprise/configure/file_index", "db:create", "", body({ db: "d" })],
   ["POST", "/api/v3/enterprise/configure/node/stop", "admin", "", body({ node_id: "node0" })],
   ["POST", "/api/v3/plugins/files", "admin", "", body({ plugin_name: "p.py", content: "" })],
+  ["PUT", "/api/v3/plugins/files", "admin", "", body({ plugin_name: "t", content: "" })],
+  ["PUT", "/api/v3/plugins/directory", "admin", "", body({ plugin_name: "t", files: [{ relative_path: "__init__.py", content: "" }] })],
   ["POST", "/api/v3/configure/plugin_environment/install_packages", "admin", "", body({ packages: ["p"] })],
   ["POST", "/api/v3/configure/plugin_environment/install_requirements", "admin", "", body({ requirements_location: "r.txt" })],
   ["POST", "/api/v3/plugin_test/wal", "admin", "", body({ filename: "p.py", database: "d", input_lp: "m v=1" })],

@@ -55,6 +55,14 @@ const someTrigger = async (world: World) => {
   await world.post(TRIGGER, made);
   return { db: DATABASE, trigger_name: made.trigger_name };
 };
+const SCHEDULED = "def process_scheduled_call(local, time, args=None): pass\n";
+/** A trigger with a plugin of its own; its name. */
+const triggerOf = async (world: World, file: string, plugin = file) => {
+  await world.post("/api/v3/plugins/files", { plugin_name: file, content: SCHEDULED });
+  const made = { ...trigger(world, "every:1d", plugin), disabled: true };
+  await world.post(TRIGGER, made);
+  return made.trigger_name;
+};
 /** Of a trigger that answers. */
 const requestPath = async (world: World, wantsBody: string) => {
   const path = world.fresh();
@@ -194,6 +202,15 @@ export const GOOD: Readonly<Record<string, Make>> = {
   }),
 
   "POST /api/v3/plugins/files": (world) => ({ body: { plugin_name: `${world.fresh()}.py`, content: "x = 1\n" } }),
+  "PUT /api/v3/plugins/files": async (world) => {
+    const name = await triggerOf(world, `${world.fresh()}.py`);
+    return { body: { plugin_name: name, content: SCHEDULED } };
+  },
+  "PUT /api/v3/plugins/directory": async (world) => {
+    const folder = world.fresh();
+    const name = await triggerOf(world, `${folder}/__init__.py`, folder);
+    return { body: { plugin_name: name, files: [{ relative_path: "__init__.py", content: SCHEDULED }] } };
+  },
   // these need no index: the one is installed already, the other names none
   "POST /api/v3/configure/plugin_environment/install_packages": () => ({ body: { packages: ["pip"] } }),
   "POST /api/v3/configure/plugin_environment/install_requirements": () => ({ body: { requirements_location: REQUIREMENTS } }),
