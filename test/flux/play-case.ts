@@ -41,7 +41,7 @@ export function caseDifference(each: FluxCase): string | null {
   return want === 204 ? null : csvDifference(body, each.body, each);
 }
 
-function answerOf({ script, now, dialect = {}, extern }: FluxCase, source: MemorySource): string {
+function answerOf({ script, now, dialect, extern, raw }: FluxCase, source: MemorySource): string {
   const text = script.replaceAll("{{orgID}}", ORGANIZATION_ID).replace(/\{\{bucketID:(\w+)\}\}/g, (_, name: string) => {
     return source.buckets().find((bucket) => bucket.name === name)!.id;
   });
@@ -49,7 +49,7 @@ function answerOf({ script, now, dialect = {}, extern }: FluxCase, source: Memor
     text,
     extern: extern === undefined ? [] : filesOfJson(extern),
     now: parseTime(now)!,
-    dialect: dialectOf(dialect),
+    dialect: dialectOf(dialect ?? { annotations: raw === true ? [] : DEFAULT_ANNOTATIONS }),
   };
   let body = "";
   for (const piece of answerQuery(query, fluxLibrary(), source)) body += piece ?? "";
@@ -60,7 +60,6 @@ function dialectOf(given: Readonly<Record<string, unknown>>): Dialect {
   return {
     header: given["header"] !== false,
     delimiter: String(given["delimiter"] ?? ","),
-    // the comparison needs them
-    annotations: DEFAULT_ANNOTATIONS as readonly Annotation[],
+    annotations: (given["annotations"] ?? []) as readonly Annotation[],
   };
 }

@@ -3,7 +3,7 @@ import type { Code } from "../interpret/closure.ts";
 import { CodeCompiler } from "../interpret/compile.ts";
 import { CodeScope, Frame } from "../interpret/scope.ts";
 import type { RunPackages, ScriptRun } from "../interpret/script-run.ts";
-import type { File } from "../parse/ast.ts";
+import type { File, Statement } from "../parse/ast.ts";
 import { placeText } from "../parse/check.ts";
 import { parseFile } from "../parse/parser.ts";
 import { inferTypes } from "../types/infer.ts";
@@ -125,7 +125,7 @@ export class Library implements RunPackages, TypeContext {
     if (loaded === null) throw new FluxError(`invalid import path ${path}`);
     const frame = new Frame([], null, run);
     for (const code of loaded.code) code(frame);
-    return new LoadedValues(loaded.scope, frame);
+    return new LoadedValues(loaded.scope, frame, new Set(loaded.file.body.flatMap(optionName)));
   }
 
   /** The name that an import of the path binds. */
@@ -134,11 +134,18 @@ export class Library implements RunPackages, TypeContext {
   }
 }
 
+/** The names that an option statement of a package binds; `now` and `location` are native, and options too. */
+function optionName(statement: Statement): string[] {
+  if (statement.type === "BuiltinStatement") return ["now", "location"].includes(statement.id.name) ? [statement.id.name] : [];
+  return statement.type === "OptionStatement" && statement.assignment.type === "VariableAssignment" ? [statement.assignment.id.name] : [];
+}
+
 /** A package in a run: its options can be set. */
 export class LoadedValues extends PackageValue {
   constructor(
     private readonly scope: CodeScope,
     private readonly frame: Frame,
+    private readonly options: ReadonlySet<string>,
   ) {
     super(new Map());
   }
@@ -153,7 +160,7 @@ export class LoadedValues extends PackageValue {
   }
 
   set(label: string, value: Value): void {
-    const found = this.scope.find(label);
+    const found = this.options.has(label) ? this.scope.find(label) : null;
     if (found !== null) this.frame.values[found.slot] = value;
   }
 }

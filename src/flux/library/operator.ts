@@ -42,6 +42,8 @@ function* withPlace(
     yield* body(inputs.map(marked), run);
   } catch (error) {
     if (error instanceof InputError) throw error.error;
+    // a bucket that is not there is no fault of the operator
+    if (error instanceof FluxError && error.code === "not found") throw error;
     throw error instanceof FluxError ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`) : error;
   }
 }

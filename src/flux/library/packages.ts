@@ -12,6 +12,20 @@ import { DYNAMIC_PACKAGE, EXPERIMENTAL_JSON, JSON_PACKAGE } from "./json/json.ts
 import { Library } from "./library.ts";
 import { MATH } from "./math/math.ts";
 import { BITWISE, DICT, TIMEZONE, TYPES } from "./scalars/scalars.ts";
+import {
+  AGGREGATE,
+  EXPERIMENTAL_ARRAY,
+  PLANNER,
+  PROFILER,
+  QUERY,
+  RECORD,
+  REGEXP_PACKAGE,
+  RUNTIME,
+  SYSTEM,
+  TABLE,
+  TASKS,
+  TESTING,
+} from "./scalars/small.ts";
 import { SCHEMA, V1 } from "./schema/schema.ts";
 import { STRINGS } from "./strings/strings.ts";
 import { INTERPOLATE } from "./universe/interpolate.ts";
@@ -45,6 +59,18 @@ export function fluxLibrary(): Library {
     GENERATE,
     EXPERIMENTAL,
     INTERPOLATE,
+    AGGREGATE,
+    EXPERIMENTAL_ARRAY,
+    PLANNER,
+    PROFILER,
+    QUERY,
+    RECORD,
+    REGEXP_PACKAGE,
+    RUNTIME,
+    SYSTEM,
+    TABLE,
+    TASKS,
+    TESTING,
   ]);
   return known;
 }

@@ -168,7 +168,6 @@ function literalOf(type: string, value: unknown): unknown {
   if (type === "BooleanLiteral" && typeof value === "boolean") return value;
   if (type === "FloatLiteral" && typeof value === "number") return value;
   if (type === "IntegerLiteral" || type === "UnsignedIntegerLiteral") return integerOf(value);
-  if (type === "RegexpLiteral" && typeof value === "string") return value.replace(/^\/(.*)\/$/s, "$1");
   if (typeof value === "string" && type !== "BooleanLiteral" && type !== "FloatLiteral") return value;
   throw badTree(`${type} has a value of the wrong type`);
 }

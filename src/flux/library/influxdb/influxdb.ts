@@ -40,7 +40,9 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
     cardinality,
     buckets: (call) =>
       streamOf(call, [], (_, run) => {
-        const builder = new TableBuilder(GroupKey.NONE);
+        const [bucket] = run.source.buckets();
+        if (bucket === undefined) return [];
+        const builder = new TableBuilder(new GroupKey([{ label: "organizationID", type: "string", value: bucket.organizationId }]));
         for (const { id, name, organizationId, retentionPeriodNs } of run.source.buckets()) {
           builder.column("name", "string").append(name);
           builder.column("id", "string").append(id);

@@ -45,7 +45,7 @@ function listing(textsOf: (table: FluxTable) => Iterable<string>, first: readonl
       if (table !== null) for (const text of textsOf(table)) found.add(text);
     }
     const ordered = [...found].filter((text) => !first.includes(text)).sort(compareTexts);
-    yield listed([...first.filter((text) => found.has(text)), ...ordered]);
+    yield listed([...first, ...ordered]);
   };
 }
 
@@ -68,7 +68,7 @@ export const SCHEMA: LibraryPackage = {
       const tag = call.string("tag");
       return listing((table) => textsOfColumn(table, tag));
     }),
-    _labels: operator(() => listing(({ key }) => key.columns.map(({ label }) => label), ["_start", "_stop", "_field", "_measurement"])),
+    _labels: operator(() => listing(({ key }) => key.columns.map(({ label }) => label), ["_start", "_stop"])),
   },
 };
 

@@ -63,7 +63,7 @@ function differences(column: FluxColumn, { nonNegative, keepFirst, initialZero }
     if (before !== null) {
       const step = typeof value === "number" ? value - (before as number) : BigInt.asIntN(64, value - (before as bigint));
       if (!nonNegative || step >= 0) made = step;
-      else if (initialZero) made = typeof value === "number" ? 0 : 0n;
+      else if (initialZero) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
     } else if (initialZero && isFirst) made = typeof value === "number" ? 0 : 0n;
     before = value;
     if (!isFirst || keepFirst) builder.append(made);
@@ -159,12 +159,9 @@ function sums(column: FluxColumn): FluxColumn {
   let [float, integer] = [0, 0n];
   for (let row = 0; row < column.length; row++) {
     const cell = column.get(row);
-    if (isNull(cell)) {
-      builder.appendNull();
-      continue;
-    }
+    // a null adds nothing, and shows the sum so far
     if (typeof cell === "number") float += cell;
-    else integer += plain(cell) as bigint;
+    else if (!isNull(cell)) integer += plain(cell) as bigint;
     if (column.type === "float") builder.append(float);
     else builder.append(column.type === "uint" ? new UInt(BigInt.asUintN(64, integer)) : BigInt.asIntN(64, integer));
   }

@@ -128,7 +128,9 @@ export const limit = operator((call) => {
   return (input) =>
     eachTable(input, (table) => {
       const from = Math.min(table.rowCount, Math.max(0, offset));
-      return table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
+      const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
+      // as recorded: a table that loses all its rows goes, unless `n` is negative
+      return kept.isEmpty && !table.isEmpty && n >= 0 ? null : kept;
     });
 });
 
