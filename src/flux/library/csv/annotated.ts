@@ -75,6 +75,7 @@ class AnnotatedReader {
           `error in csv.from(): failed to read metadata: column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`,
         );
       }
+      if (columns.some((column) => column.label === label)) throw new FluxError(`table builder already has column with label ${label}`);
       columns.push({ label, type, isGrouped: groups[i] === "true", fallback: defaults[i] ?? "", cell: i });
     }
     this.columns = columns;

@@ -16,6 +16,7 @@ function parseRawCsv(text: string): FluxTable[] {
     if (cells.length === 0) continue;
     if (labels === null) {
       labels = cells;
+      if (new Set(cells).size < cells.length) throw new FluxError("csv.from: two columns have the same label");
       for (const label of labels) builder.column(label, "string");
       continue;
     }

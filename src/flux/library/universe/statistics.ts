@@ -78,6 +78,8 @@ function quantileOf(buckets: readonly { readonly bound: number; readonly count: 
   if (total === 0) return Number.NaN;
   const rank = quantile * total;
   const index = buckets.findIndex(({ count }) => count >= rank);
+  // a rank above all counts is past the last bucket
+  if (index < 0) return buckets.at(-1)!.bound;
   const { bound, count } = buckets[index]!;
   if (bound === Number.POSITIVE_INFINITY) return buckets[index - 1]?.bound ?? Number.POSITIVE_INFINITY;
   const before = buckets[index - 1] ?? { bound: minValue, count: 0 };
