@@ -46,7 +46,7 @@ async function expectKnown<T extends Recorded & { readonly request: unknown }>(
   difference: (vector: T) => Promise<string | null>,
 ): Promise<void> {
   const found = await differences(vectors, difference);
-  const requests = new Map(vectors.map(({ id, request }) => [id, JSON.stringify(request)]));
+  const requests = new Map(vectors.map(({ id, request }) => [id, exactJson(request)]));
   const known = new Set(DIFFERENT.map(([id]: Difference) => id).filter((id) => requests.has(id)));
   const unknown = found.filter(({ id }) => !known.has(id)).map(({ id, what }) => `${id} ${requests.get(id)}\n  ${what.slice(0, 600)}`);
   const ids = new Set(found.map(({ id }) => id));

@@ -135,7 +135,7 @@ export class CodeCompiler {
     const fields = properties.map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
     return (frame) => {
       const made = new Map<string, Value>();
-      if (base !== null) for (const [label, value] of (base(frame) as FluxRecord).entries()) made.set(label, value);
+      if (base !== null) for (const [label, value] of recordOf(base(frame)).entries()) made.set(label, value);
       for (const [label, value] of fields) made.set(label, value(frame));
       return new FluxRecord(made);
     };
@@ -307,4 +307,10 @@ function calleeName(callee: Expression): string {
 
 function pipeName(called: FluxFunction): string {
   return called.parameters.find(({ isPipe }) => isPipe)?.name ?? "<-";
+}
+
+/** Of `{source with …}`: inference leaves open what `source` is.  @throws FluxError if it is no record */
+function recordOf(source: Value): FluxRecord {
+  if (source instanceof FluxRecord) return source;
+  throw new FluxError(`cannot extend a value of type ${kindOf(source)}: \`with\` takes a record`);
 }

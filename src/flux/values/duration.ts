@@ -154,7 +154,8 @@ export function daysOf(year: number, month: number, day: number): number {
   return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
 }
 
-const TIME = /^(-?\d{4,})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2}))?$/;
+/** Years of up to nine digits: their days are exact as numbers. */
+const TIME = /^(-?\d{4,9})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** RFC 3339 → nanoseconds, wrapped to 64 bits. @returns null for a text of another form */
 export function parseTime(text: string): Time | null {

@@ -27,9 +27,6 @@ const BUILT_IN: readonly string[] = [
   "CREATE MACRO array_pop_back(arr) AS arr[:len(arr) - 1]",
 ];
 
-/** By name. */
-export const MACRO_WEIGHTS: ReadonlyMap<string, MacroWeight> = weigh([...BUILT_IN, ...MACROS, ...VALUE_MACROS]);
-
 /** A macro may only use earlier ones. */
 export function weigh(definitions: readonly string[]): Map<string, MacroWeight> {
   const texts = new Map<string, { parameters: string[]; tokens: string[] }>();
@@ -123,3 +120,6 @@ class Reader {
     return sum;
   }
 }
+
+/** By name. At the end of the file: it needs the class above when the module is loaded. */
+export const MACRO_WEIGHTS: ReadonlyMap<string, MacroWeight> = weigh([...BUILT_IN, ...MACROS, ...VALUE_MACROS]);
