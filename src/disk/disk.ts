@@ -74,7 +74,7 @@ export interface Disk {
   readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Truncates the file to `sizeBytes`, durably. */
   truncate(path: string, sizeBytes: number): Promise<void>;
-  /** Makes the file's current content durable, whoever wrote it. */
+  /** Makes the file's current content durable, including what other processes wrote. */
   syncFile(path: string): Promise<void>;
   /** Entries of a folder sorted by name; empty if the folder does not exist. */
   list(path: string): Promise<DiskEntry[]>;

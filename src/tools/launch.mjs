@@ -35,7 +35,7 @@ export function launch(args, { bound = false } = {}) {
   child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? FAILED)));
 }
 
-/** Whether a script of package.json runs, whose runner waits for this process; whoever starts it otherwise may go. The scripts begin with
+/** True for a script of package.json: npm waits for this process, so it must stay; any other caller may end first. The scripts begin with
  *  `exec`, so that no shell is between them, and exec.cmd is that word for Windows. */
 export function isScript({ npm_lifecycle_script: script }) {
   return script?.includes("src/tools/tsdb.mjs") === true;

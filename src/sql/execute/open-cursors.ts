@@ -1,4 +1,4 @@
-// The cursors of one scan of a running statement. They end with the statement, whoever holds them.
+// The cursors of one scan of a running statement. They end with the statement, whatever still refers to them.
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 
 export class OpenCursors {
