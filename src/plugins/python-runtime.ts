@@ -30,18 +30,13 @@ const GLOBAL_SCOPE = "global";
 const TEST_TTL_SECONDS = 1800;
 /** Dry runs at a time. */
 const TESTS_MAX = 2;
-/** Secrets of the server's clients, which may stand in its environment. */
-const SECRETS = ["TSDB_AUTH_TOKEN", "INFLUXDB3_AUTH_TOKEN"];
 
 export class PythonRuntime implements PluginRuntime {
   private readonly triggers = new Map<string, TriggerProcesses>();
   private readonly values = new SharedValues({ bytesMax: LIMITS.pluginValueBytesMax, nowMs: () => performance.now() });
-  private readonly environment: PythonRuntimeOptions["environment"];
   private isStopped = false;
 
-  constructor(private readonly options: PythonRuntimeOptions) {
-    this.environment = Object.fromEntries(Object.entries(options.environment).filter(([name]) => !SECRETS.includes(name)));
-  }
+  constructor(private readonly options: PythonRuntimeOptions) {}
 
   async run(call: PluginCall, run: PluginRun): Promise<PluginOutcome> {
     if (this.isStopped) return { failure: stopped(), response: null, writes: [] };
@@ -103,9 +98,16 @@ export class PythonRuntime implements PluginRuntime {
     const { path } = await interpreter.find();
     await this.makePlace();
     return new PluginProcess({
-      ...{ python: path, folder: files.folder, environment: this.environment, memoryBytesMax, timeMsMax },
+      ...{ python: path, folder: files.folder, environment: this.environment(), memoryBytesMax, timeMsMax },
       onPrinted: (text, level) => onPrinted(of, text, level),
     });
+  }
+
+  /** The server's, tokens included: published plugins read theirs and their configuration's folder from these variables. */
+  private environment(): PythonRuntimeOptions["environment"] {
+    const { environment, files, interpreter } = this.options;
+    const folders = { PLUGIN_DIR: files.folder, INFLUXDB3_PLUGIN_DIR: files.folder };
+    return { ...folders, ...(interpreter.hasVirtualEnv ? { VIRTUAL_ENV: interpreter.virtualEnv } : {}), ...environment };
   }
 
   /** Ends an idle process when there are too many. @throws Error when all are busy */

@@ -63,7 +63,10 @@ export class PluginBench {
   readonly files: PluginFiles;
 
   constructor(
-    options: Partial<Pick<PythonRuntimeOptions, "memoryBytesMax" | "timeMsMax" | "asyncRunsMax">> & { repository?: string } = {},
+    options: Partial<Pick<PythonRuntimeOptions, "memoryBytesMax" | "timeMsMax" | "asyncRunsMax">> & {
+      repository?: string;
+      environment?: PythonRuntimeOptions["environment"];
+    } = {},
   ) {
     this.interpreter = new Interpreter({ python: null, virtualEnv: join(this.folder, ".venv"), environment: process.env });
     const repository = new PluginRepository({
@@ -75,7 +78,7 @@ export class PluginBench {
     this.runtime = new PythonRuntime({
       ...{ memoryBytesMax: 512 << 20, timeMsMax: 20_000, asyncRunsMax: 4 },
       ...options,
-      ...{ files: this.files, interpreter: this.interpreter, host: this.host, environment: process.env },
+      ...{ files: this.files, interpreter: this.interpreter, host: this.host, environment: options.environment ?? process.env },
       onPrinted: (_, text) => this.printed.push(text),
     });
   }
