@@ -175,6 +175,8 @@ export const TEXT_JSON = 0;
 export const TEXT_CSV = 1;
 export const TEXT_V1_JSON = 2;
 export const TEXT_V1_CSV = 3;
+/** Annotated CSV: strings are copied as they are. */
+export const TEXT_FLUX_CSV = 4;
 // a column: | kind | valuesPtr | validityPtr, 0 = all present | dataPtr | labelPtr | labelBytes | what its writer keeps: 56 bytes |
 //   times begin with | units in a second u64 | digits of a unit u32 | 0 u32 |, floats with | decimals to try first u32 | 0 u32 |,
 //   times as numbers with | divisor u64 |

@@ -4,6 +4,8 @@ import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
 import { fileIndex } from "./file-index.ts";
 import { flight } from "./flight.ts";
+import { flux } from "./flux.ts";
+import { fluxScript } from "./flux-script.ts";
 import { ingest } from "./ingest.ts";
 import { ingestCaches } from "./ingest-caches.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
@@ -24,6 +26,8 @@ import { statementGrowth } from "./statement-growth.ts";
 import type { Bench } from "./support/bench.ts";
 import { triggers } from "./triggers.ts";
 import { v1Query } from "./v1-query.ts";
+import { v2Buckets } from "./v2-buckets.ts";
+import { v2Ingest } from "./v2-ingest.ts";
 
 export const BENCHES: readonly Bench[] = [
   parseLine,
@@ -31,11 +35,14 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   ingestShapes,
   ingestSmall,
+  v2Ingest,
+  v2Buckets,
   ingestCaches,
   triggers,
   diskSize,
   query,
   v1Query,
+  flux,
   caches,
   fileIndex,
   queryGrowth,
@@ -44,6 +51,7 @@ export const BENCHES: readonly Bench[] = [
   queryUnderLoad,
   flight,
   sqlPlan,
+  fluxScript,
   memory,
   stalls,
   statementGrowth,

@@ -53,7 +53,7 @@ export async function compare(
       [candidate!, ...others].map(
         (contestant) => () =>
           withServer(contestant, async (server) => {
-            const { rowsPerSecond } = await loader.run(server.writeUrl, { connections });
+            const { rowsPerSecond } = await loader.run(server.writeUrl, { connections, headers: server.headers ?? {} });
             await checkRows(contestant, server, options.rows);
             say(`${name}: ${contestant.name} ${short(rowsPerSecond)} rows/s`);
             return rowsPerSecond;

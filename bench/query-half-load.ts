@@ -14,7 +14,7 @@ const WARM_MS = 300;
 /** Duration of the load before the measurement: code compiles at run time after a start. */
 const LOAD_WARM_MS = 2000;
 const LOADED_MS = 15_000;
-/** Longer than memory alone can absorb writes: flushes and compactions are included in the maximum rate. */
+/** Longer than memory alone can hold the writes: flushes and compactions are included in the maximum rate. */
 const FULL_SPEED_MS = 10_000;
 
 export const queryHalfLoad: Bench = {

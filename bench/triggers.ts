@@ -12,73 +12,97 @@ const BODY_ROWS = 5000;
 const BODY_MS = (BODY_ROWS * 1000) / ROWS_PER_SECOND;
 const ROUNDS = 3;
 const REQUESTS = { smoke: 50, real: 2000 } as const;
-const WAIT_MS = 60_000;
+const TRIGGERS = { smoke: 3, real: 50 } as const;
+const WAIT_MS = 300_000;
 
+// the counts are in another database: rows that one trigger writes would call the others
 const PLUGIN = `
 counts = {}
 def process_writes(tsdb_local, table_batches, args=None):
     for batch in table_batches:
         counts[batch["table_name"]] = counts.get(batch["table_name"], 0) + len(batch["rows"])
-    tsdb_local.write(LineBuilder("counted").tag("of", "all").int64_field("rows", sum(counts.values())).time_ns(1))
+    tsdb_local.write_to_db("counts", LineBuilder("counted").tag("of", args["name"]).int64_field("rows", sum(counts.values())).time_ns(1))
 
 def process_request(tsdb_local, query_parameters, request_headers, request_body, args=None):
     return {"n": len(request_body)}
 `;
 
+interface Load {
+  /** Triggers of all tables of the database. */
+  readonly triggerCount: number;
+  readonly seconds: number;
+}
+
 interface Written {
   readonly rowsPerSecond: number;
   readonly writeMs: number;
-  /** From the last acknowledgement until the trigger has counted everything; 0 without it. */
+  /** From the last acknowledgement until all triggers have counted everything; 0 without any. */
   readonly lagMs: number;
   readonly cpuUsOfRow: number;
 }
 
 export const triggers: Bench = {
   name: "triggers",
-  async run(size, say) {
+  async run(size, say, { only = "" } = {}) {
     const folder = mkdtempSync(join(tmpdir(), "tsdb-bench-plugins-"));
     writeFileSync(join(folder, "count.py"), PLUGIN);
+    const isReal = size === "real";
+    const answers: Answer[] = [];
+    const add = (answer: Answer) => {
+      answers.push(answer);
+      say(`${answer.what}: ${short(answer.value)} ${answer.unit}; ${answer.detail}`);
+    };
     try {
-      const rounds = { with: [] as Written[], without: [] as Written[] };
-      const round = async (side: "with" | "without") => {
-        const written = await write(folder, { hasTrigger: side === "with", seconds: size === "real" ? 10 : 1 });
-        rounds[side].push(written);
-        return written.rowsPerSecond;
-      };
-      const [withTrigger, without] = await alternate(size === "real" ? ROUNDS : 1, [() => round("with"), () => round("without")], 120_000);
-      const of = (side: "with" | "without", what: keyof Written) => median(rounds[side].map((each) => each[what]));
-      const detail =
-        `${short(withTrigger!)} ÷ ${short(without!)} rows/s; a write ${short(of("with", "writeMs"))} ÷ ${short(of("without", "writeMs"))} ms; ` +
-        `server ${short(of("with", "cpuUsOfRow"))} ÷ ${short(of("without", "cpuUsOfRow"))} µs a row; ` +
-        `all counted ${short(of("with", "lagMs"))} ms after the last write`;
-      say(detail);
-      const requestMs = await ask(folder, REQUESTS[size]);
-      const goals = size === "real" ? [{ goal: { atLeast: 0.9 } }, { goal: { atMost: 3 } }] : [{}, {}];
-      return [
-        {
-          what: "ingest at 100 k rows/s with an all_tables trigger ÷ without",
-          value: withTrigger! / without!,
-          unit: "×",
-          ...goals[0],
-          detail,
-        },
-        {
-          what: "a request to a plugin, median",
-          value: requestMs,
+      if ("one trigger".includes(only)) {
+        const { ratio, detail } = await compare(folder, { triggerCount: 1, seconds: isReal ? 10 : 1 }, isReal ? ROUNDS : 1);
+        const what = "ingest at 100 k rows/s with an all_tables trigger ÷ without";
+        add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
+      }
+      if ("many triggers".includes(only)) {
+        const triggerCount = TRIGGERS[size];
+        const { ratio, detail } = await compare(folder, { triggerCount, seconds: isReal ? 5 : 1 }, 1);
+        const what = `ingest at 100 k rows/s with ${triggerCount} all_tables triggers ÷ without`;
+        add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
+      }
+      if ("request".includes(only)) {
+        const value = await ask(folder, REQUESTS[size]);
+        const what = "a request to a plugin, median";
+        add({
+          what,
+          value,
           unit: "ms",
-          ...goals[1],
+          ...(isReal ? { goal: { atMost: 3 } } : {}),
           detail: `${REQUESTS[size]} requests, one after another`,
-        },
-      ] satisfies Answer[];
+        });
+      }
+      return answers;
     } finally {
       rmSync(folder, { recursive: true });
     }
   },
 };
 
+/** Ingest with the triggers ÷ without, on rounds that alternate. */
+async function compare(folder: string, load: Load, rounds: number): Promise<{ ratio: number; detail: string }> {
+  const written = { with: [] as Written[], without: [] as Written[] };
+  const round = async (side: "with" | "without") => {
+    const found = await write(folder, side === "with" ? load : { ...load, triggerCount: 0 });
+    written[side].push(found);
+    return found.rowsPerSecond;
+  };
+  const [rowsWith, rowsWithout] = await alternate(rounds, [() => round("with"), () => round("without")], 120_000);
+  const of = (side: "with" | "without", what: keyof Written) => median(written[side].map((each) => each[what]));
+  const detail =
+    `${short(rowsWith!)} ÷ ${short(rowsWithout!)} rows/s; a write ${short(of("with", "writeMs"))} ÷ ${short(of("without", "writeMs"))} ms; ` +
+    `server ${short(of("with", "cpuUsOfRow"))} ÷ ${short(of("without", "cpuUsOfRow"))} µs a row; ` +
+    `all counted ${short(of("with", "lagMs"))} ms after the last write`;
+  return { ratio: rowsWith! / rowsWithout!, detail };
+}
+
 async function create(server: TestServer, name: string, trigger_specification: string): Promise<void> {
   const trigger_settings = { run_async: false, error_behavior: "log" };
-  const body = { db: "bench", trigger_name: name, trigger_specification, plugin_filename: "count.py", trigger_settings, disabled: false };
+  const trigger = { db: "bench", trigger_name: name, trigger_specification, plugin_filename: "count.py", disabled: false };
+  const body = { ...trigger, trigger_settings, trigger_arguments: { name } };
   const response = await fetch(`${server.url}/api/v3/configure/processing_engine_trigger`, {
     ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
   });
@@ -99,12 +123,12 @@ function bodyOf(number: number): string {
   return lines.join("\n");
 }
 
-/** Bodies at their times: one that is late does not move the next. @throws Error unless all rows are counted */
-async function write(folder: string, { hasTrigger, seconds }: { hasTrigger: boolean; seconds: number }): Promise<Written> {
+/** Bodies at their times: a delayed body does not move the next. @throws Error unless all rows are counted */
+async function write(folder: string, { triggerCount, seconds }: Load): Promise<Written> {
   const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
   try {
     await post(server, "t0,host=h0,region=r0 usage=0 1");
-    if (hasTrigger) await create(server, "count", "all_tables");
+    for (let number = 0; number < triggerCount; number++) await create(server, `count${number}`, "all_tables");
     // Python starts with the first call, and code is compiled as it runs
     for (let number = 0; number < 20; number++) await post(server, bodyOf(number));
     const count = Math.round((seconds * 1000) / BODY_MS);
@@ -121,20 +145,21 @@ async function write(folder: string, { hasTrigger, seconds }: { hasTrigger: bool
     );
     const endMs = performance.now();
     const cpuUsOfRow = (((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) * 1000) / (count * BODY_ROWS);
-    const lagMs = hasTrigger ? await untilCounted(server, (count + 20) * BODY_ROWS) : 0;
+    const lagMs = triggerCount > 0 ? await untilCounted(server, triggerCount, (count + 20) * BODY_ROWS) : 0;
     return { rowsPerSecond: (count * BODY_ROWS * 1000) / (endMs - startMs), writeMs: median(times), lagMs, cpuUsOfRow };
   } finally {
     await server.dispose();
   }
 }
 
-async function untilCounted(server: TestServer, rows: number): Promise<number> {
+async function untilCounted(server: TestServer, triggerCount: number, rows: number): Promise<number> {
   const startMs = performance.now();
+  const sql = "SELECT count(*) AS triggers, min(rows) AS least, max(rows) AS most FROM counted";
   for (;;) {
-    const [found] = await server.sql<{ rows: number }>("bench", "SELECT rows FROM counted").catch(() => []);
-    if (found?.rows === rows) return performance.now() - startMs;
-    if (performance.now() - startMs > WAIT_MS) throw new Error(`${found?.rows} of ${rows} rows were counted`);
-    await Bun.sleep(2);
+    const [found] = await server.sql<{ triggers: number; least: number; most: number }>("counts", sql).catch(() => []);
+    if (found?.triggers === triggerCount && found.least === rows && found.most === rows) return performance.now() - startMs;
+    if (performance.now() - startMs > WAIT_MS) throw new Error(`of ${rows} rows were counted: ${JSON.stringify(found)}`);
+    await Bun.sleep(triggerCount === 1 ? 2 : 200);
   }
 }
 

@@ -1,10 +1,12 @@
 // The single executable, as a user gets it: built once, copied to an empty folder, run with the source tree out of reach where the system
 // allows to hide it. Everything that is loaded late (DuckDB, Arrow, Parquet, the workers, WebAssembly) is used.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InfluxDBClient } from "@influxdata/influxdb3-client";
+import { Aedes } from "aedes";
 import { tableFromIPC } from "apache-arrow";
 import { buildBinary } from "../src/tools/build.ts";
 import { TestServer } from "./support/server.ts";
@@ -76,6 +78,93 @@ test("serves from an empty folder, without the source tree", async () => {
 
   expect(readdirSync(join(scratch, "alone"))).toEqual(["tsdb"]);
   expect(readdirSync(join(scratch, "home/.cache/tsdb"))).toHaveLength(1);
+}, 120_000);
+
+test("runs plugins: on writes, on a schedule, on requests, in a dry run, after a kill", async () => {
+  const plugins = join(scratch, "plugins");
+  mkdirSync(plugins);
+  writeFileSync(
+    join(scratch, "count.py"),
+    `def process_writes(local, batches, args=None):
+    for batch in batches:
+        local.write(LineBuilder("counts").tag("of", batch["table_name"]).int64_field("rows", len(batch["rows"])))
+def process_scheduled_call(local, when, args=None):
+    local.info("at", when.isoformat())
+def process_request(local, query, headers, body, args=None):
+    return local.query("SELECT sum(rows) AS rows FROM counts")
+`,
+  );
+  await using server = await TestServer.start({
+    command: [...(withoutSourceTree() ?? []), binary],
+    cwd: scratch,
+    env: { HOME: join(scratch, "home"), PATH: process.env["PATH"] ?? "" },
+    flags: ["--plugin-dir", plugins],
+  });
+  const command = async (...args: string[]): Promise<string> => {
+    const child = Bun.spawn([binary, ...args, "--host", server.url, "--database", "d"], {
+      ...{ cwd: scratch, env: { HOME: join(scratch, "home"), PATH: process.env["PATH"] ?? "" }, stdout: "pipe", stderr: "pipe" },
+    });
+    const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    expect(await child.exited, error).toBe(0);
+    return out;
+  };
+  await command("write", "m v=1i 1");
+  const specs = { onWrites: "all_tables", onRequests: "request:counts", each: "every:1s" };
+  let upload = ["--upload"];
+  for (const [name, spec] of Object.entries(specs)) {
+    await command("create", "trigger", name, "--trigger-spec", spec, "--path", "count.py", ...upload);
+    upload = [];
+  }
+  const counted = async (rows: number) => {
+    for (let found = ""; found !== JSON.stringify([{ rows }]); await Bun.sleep(20)) {
+      const answer = await fetch(`${server.url}/api/v3/engine/counts`);
+      found = answer.status === 200 ? JSON.stringify(await answer.json()) : "";
+    }
+  };
+  await command("write", "m v=1i 2\nm v=1i 3");
+  await counted(2);
+  const logs = () => server.sql("d", "SELECT log_text FROM system.processing_engine_logs WHERE trigger_name = 'each' LIMIT 1");
+  while ((await logs()).length === 0) await Bun.sleep(20);
+  expect(await command("test", "wal_plugin", "count.py", "--lp", "x v=1i 1")).toContain("counts,of=x rows=1i");
+  await server.kill("SIGKILL");
+  await server.restart();
+  await command("write", "m v=1i 4");
+  await counted(3);
+  expect(await server.stop()).toBe(0);
+}, 120_000);
+
+test("scripts send to an MQTT broker", async () => {
+  const broker = await Aedes.createBroker();
+  const seen: string[] = [];
+  broker.on("publish", ({ topic, payload, qos }, client) => {
+    if (client !== null) seen.push(`${client.id} ${qos} ${topic} ${payload}`);
+  });
+  const listener = createServer((socket) => void broker.handle(socket));
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address() as { port: number };
+  await using server = await TestServer.start({
+    command: [...(withoutSourceTree() ?? []), binary],
+    cwd: scratch,
+    env: { HOME: join(scratch, "home"), PATH: process.env["PATH"] ?? "" },
+    withBuckets: true,
+    flags: ["--flux-allow-private-network"],
+  });
+  const headers = { authorization: "Token tok", "content-type": "application/json" };
+  const send = async (path: string, body: unknown): Promise<string> => {
+    const response = await fetch(server.bucketsUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    expect(response.ok, text).toBe(true);
+    return text;
+  };
+  await send("/api/v2/setup", { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" });
+  const query = `import "array"
+import "experimental/mqtt"
+array.from(rows: [{_time: 1970-01-01T00:00:00.000000007Z, _value: 1.5}]) |> mqtt.to(broker: "tcp://localhost:${port}", name: "m", qos: 2)`;
+  expect(await send("/api/v2/query?org=o", { query })).toContain(",1970-01-01T00:00:00.000000007Z,1.5");
+  expect(seen).toEqual(["flux-mqtt 2 /m m _value=1.5 7\n"]);
+  expect(await server.stop()).toBe(0);
+  listener.close();
+  broker.close();
 }, 120_000);
 
 test("a cache that cannot be written is a clear error", async () => {

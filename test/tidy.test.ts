@@ -2,25 +2,30 @@
 // Each check collects every offence before it fails, so that one run shows the whole list.
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isWasmRecorded } from "../src/tools/build-wasm.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const LINE_LENGTH_MAX = 140;
 const FILE_LINES_MAX = 450;
 const FOLDER_FILES_MAX = 25;
+const README_LINES_MAX = 60;
+/** A folder with fewer files of code is described by the README above it. */
+const README_FILES_MIN = 5;
+const ARCHITECTURE_LINES_MAX = 120;
+const GLOSSARY_TERMS_MAX = 40;
 
 /** Imports point down: a folder of src/ imports its own files and those of layers above it in this list. What lies deeper than a layer's
  *  name belongs to it, unless it has a layer of its own. */
 const LAYERS: readonly (readonly string[])[] = [
   ["model"],
-  ["kernel", "duckdb", "encode", "disk", "tsdbql/parse"],
+  ["kernel", "duckdb", "encode", "disk", "outgoing", "profiles", "tsdbql/parse"],
   ["object-store", "sql", "tsdbql/regex", "tsdbql/functions", "storage/wal", "storage/buffer", "storage/block"],
   ["tsdbql/plan", "flux", "storage/paths.ts", "storage/catalog", "storage/manifest"],
   ["auth", "ingest", "metadata", "storage/pt"],
   ["storage/flush", "storage/file-index"],
   ["storage/block-cache", "storage/compaction"],
-  ["scan"],
+  ["scan", "backup"],
   ["caches", "tsdbql/execute", "plugins"],
   ["query", "api", "triggers"],
   ["workers", "tools", "cli"],
@@ -103,6 +108,49 @@ export function withoutLiterals(text: string): string {
 }
 
 const REGEXP_ALONE = /^\s*\/[^/*].*\/[a-z]*[,;]?$/;
+
+/** Words of the project's past that readers from the field do not know, and the words to use. */
+const REPLACED_WORDS: readonly (readonly [word: RegExp, better: string])[] = [
+  [/\bupkeep\b/i, "background jobs"],
+  [/\bgate(s|keeper)?\b/i, "auth, authorizer"],
+  [/\bTablePieces\b/, "table reader, row ranges"],
+  [/\bkeepers?\b|\bKeptCache\b/i, "cache manager, materialized cache"],
+  [/\blate (values?|statements?|conditions?)\b|"LATE"/, "parameter dependency, deferred value"],
+  [/\bstraight (plan|statement)/i, "direct scan"],
+  [/\b(the|a) guards?\b/i, "cost limits"],
+  [/\bin doubt\b|\bdoubtful\b|\ba doubt\b/i, "overlap ranges; may be a duplicate"],
+  [/\bingest lanes?\b/i, "ingest worker, job"],
+  [/\btouched (tables?|databases?|permissions)\b/i, "required permissions"],
+  [/\bown tables\b/i, "virtual tables"],
+  [/\b(call|the|every|same|other) roads?\b/i, "call pipeline, write path, read path"],
+  [/\bvalue choices?\b/i, "index lookup"],
+  [/\babsorb(s|ed|ing)?\b/i, "predicate pushdown"],
+  [/\bthis node\b|\bnamed services\b/i, "node service, admin services"],
+  [/\bstor(y|ies)\b/i, "scenario"],
+  [/\bwhoever\b|\bsomebody\b|\bsomeone\b/i, "the client, the caller, the user"],
+  [/\bones? that\b/i, "the noun"],
+  [/\bthat (is|are) none\b/i, "invalid, missing"],
+  [/\bwhat is of\b|\blest\b|\bnothing at all\b|\bis there is not\b/i, "a statement"],
+  [/\bgot \S+ and perhaps more\b/i, "expected N, got at least M"],
+];
+
+/** `src/a/b` → `src/a`, `src` */
+function foldersAbove(folder: string): string[] {
+  const parts = folder.split("/");
+  return parts.slice(1).map((_, i) => parts.slice(0, parts.length - 1 - i).join("/"));
+}
+
+/** Names of exported functions and classes that no docstring precedes; of an overloaded function the first signature counts. */
+function undocumented(text: string): string[] {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const name = /^export (?:default )?(?:async )?(?:abstract )?(?:function\*?|class) (\w+)/.exec(line)?.[1];
+    if (name === undefined) return [];
+    let before = at - 1;
+    while (/^(@|\/\/ (@ts|biome))/.test(lines[before] ?? "") || lines[before]?.startsWith(`export function ${name}(`)) before--;
+    return /\*\/\s*$/.test(lines[before] ?? "") ? [] : [name];
+  });
+}
 
 const isTest = (path: string) => /\.test\.ts$/.test(path) || path.startsWith("test/");
 
@@ -217,6 +265,40 @@ describe("names", () => {
   });
 });
 
+describe("pages for readers", () => {
+  const pages = files.filter(({ path }) => /^(src|assembly|bench|test)\/.*README\.md$/.test(path));
+  const page = (folder: string) => pages.find(({ path }) => path === join(folder, "README.md"));
+  const lines = (text: string) => text.trimEnd().split("\n").length;
+
+  test(`a README of src/ or assembly/ has at most ${README_LINES_MAX} lines`, () => {
+    const long = pages.filter(({ path, text }) => /^(src|assembly)\//.test(path) && lines(text) > README_LINES_MAX);
+    expect(long.map(({ path, text }) => `${path}: ${lines(text)}`)).toEqual([]);
+  });
+
+  test(`a folder of src/ with ${README_FILES_MIN} files has a README, a smaller one is named in that of a folder above it`, () => {
+    const sources = files.filter(({ path }) => /^src\/.*\.(ts|py)$/.test(path) && !isTest(path));
+    const folders = Map.groupBy(sources, ({ path }) => dirname(path));
+    const without = [...folders].flatMap(([folder, all]) => {
+      if (folder === "src" || page(folder) !== undefined) return [];
+      if (all.length >= README_FILES_MIN) return [`${folder} has no README.md`];
+      const above = foldersAbove(folder).find((each) => page(each) !== undefined);
+      const isNamed = above !== undefined && page(above)!.text.includes(`${basename(folder)}/\``);
+      return isNamed ? [] : [`${folder} is named in no README.md`];
+    });
+    expect(without).toEqual([]);
+  });
+
+  test("ARCHITECTURE.md is a page that names all folders, and GLOSSARY.md has few terms", () => {
+    const textOf = (path: string) => files.find((file) => file.path === path)!.text;
+    const architecture = textOf("src/ARCHITECTURE.md");
+    expect(lines(architecture)).toBeLessThanOrEqual(ARCHITECTURE_LINES_MAX);
+    const folders = new Set(files.flatMap(({ path }) => /^src\/([\w-]+)\//.exec(path)?.[1] ?? []));
+    expect([...folders].filter((folder) => !architecture.includes(`\`${folder}/\``))).toEqual([]);
+    const terms = textOf("src/GLOSSARY.md").match(/^\| (?!term|---)/gm) ?? [];
+    expect(terms.length).toBeLessThanOrEqual(GLOSSARY_TERMS_MAX);
+  });
+});
+
 describe("text", () => {
   /** `path:line: text` of every line that matches. */
   function matching(pattern: RegExp, where: (path: string) => boolean = () => true): string[] {
@@ -243,12 +325,33 @@ describe("text", () => {
     expect(long.filter(({ lineCount }) => lineCount > FILE_LINES_MAX)).toEqual([]);
   });
 
+  test("every exported function and class has a docstring", () => {
+    const bare = code
+      .filter(({ path }) => /^(src|assembly|bench|test)\//.test(path) && !path.endsWith(".test.ts"))
+      .flatMap(({ path, text }) => undocumented(text).map((name) => `${path}: ${name}`));
+    expect(bare).toEqual([]);
+  });
+
+  test("an export without a docstring is found", () => {
+    const text = [
+      "/** Documented. */\n// @ts-ignore: decorator\n@inline\nexport function a(): void {}",
+      "/** One of two signatures. */\nexport function b(x: string): void;\nexport function b(x: number): void {}",
+      "// not a docstring\nexport async function* c(): void {}",
+      "export abstract class D {}\nfunction e(): void {}",
+    ].join("\n\n");
+    expect(undocumented(text)).toEqual(["c", "D"]);
+  });
+
   test("every file of code opens with a comment on what it is for", () => {
     const bare = code.filter(({ path, text }) => /^(src|assembly|bench|test)\//.test(path) && !/^(#!.*\n)?\s*(\/\/|\/\*)/.test(text));
     expect(bare.map(({ path }) => path)).toEqual([]);
   });
 
   const notThisFile = (path: string) => path !== "test/tidy.test.ts";
+
+  test.each(REPLACED_WORDS)("no %p, but: %s", (word) => {
+    expect(matching(word, notThisFile)).toEqual([]);
+  });
 
   test("no TODO or FIXME is left", () => {
     expect(matching(/\b(FIXME|TODO|XXX)\b/, notThisFile)).toEqual([]);

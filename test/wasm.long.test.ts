@@ -1,4 +1,4 @@
-// The committed module of the kernel, against one that is compiled now.
+// The committed module of the kernel, against a new compilation.
 import { expect, test } from "bun:test";
 import { isWasmCurrent } from "../src/tools/build-wasm.ts";
 

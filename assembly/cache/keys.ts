@@ -30,6 +30,7 @@ class RowKeys {
 
 const KEYS_AT: u32 = offsetof<RowKeys>();
 
+/** An empty set of keys. */
 export function rowKeysCreate(): u32 {
   const ptr = hostAlloc(KEYS_AT + KEYS_BYTES);
   const rowKeys = changetype<RowKeys>(ptr);
@@ -39,16 +40,19 @@ export function rowKeysCreate(): u32 {
   return ptr;
 }
 
+/** Frees a set of keys. */
 export function rowKeysFree(rowKeys: RowKeys): void {
   clearKeys(rowKeys.keys);
   if (rowKeys.scratch != 0) hostFree(rowKeys.scratch, rowKeys.scratchBytes);
   hostFree(<u32>changetype<usize>(rowKeys), KEYS_AT + KEYS_BYTES);
 }
 
+/** The number of keys. */
 export function rowKeysCount(rowKeys: RowKeys): u32 {
   return rowKeys.keys.count;
 }
 
+/** The memory that the keys take, in bytes. */
 export function rowKeysBytes(rowKeys: RowKeys): u32 {
   return KEYS_AT + rowKeys.scratchBytes + keysBytes(rowKeys.keys);
 }

@@ -43,6 +43,7 @@ export function encodeAlp(values: u32, count: u32, work: u32, target: u32): u32 
   return target;
 }
 
+/** Decodes `count` floats to `values`. Returns the end of the section, or 0 if it is damaged. */
 export function decodeAlp(source: u32, end: u32, count: u32, values: u32): u32 {
   const exponent = <u32>load<u8>(source, 1);
   const exceptions = load<u32>(source, 4);

@@ -40,6 +40,7 @@ export function packFull(values: u32, width: u32, target: u32): void {
   }
 }
 
+/** Unpacks a whole pack. */
 export function unpackFull(source: u32, width: u32, values: u32): void {
   if (width <= 32) {
     unpackLow(source, width, values);
@@ -145,6 +146,7 @@ function unpackHigh(source: u32, width: u32, values: u32): void {
   }
 }
 
+/** Packs the last values of a section, fewer than a pack. */
 export function packTail(values: u32, count: u32, width: u32, target: u32): void {
   let packed: u64 = 0;
   let used: u32 = 0;
@@ -162,6 +164,7 @@ export function packTail(values: u32, count: u32, width: u32, target: u32): void
   if (used != 0) store<u64>(target, packed);
 }
 
+/** Unpacks the last values of a section; bytes from `end` on are not read. */
 export function unpackTail(source: u32, end: u32, count: u32, width: u32, values: u32): void {
   const mask: u64 = width == 64 ? ~0 : ((<u64>1) << width) - 1;
   for (let bit: u32 = 0, last = count * width; bit < last; bit += width, values += 8) {

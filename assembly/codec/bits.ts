@@ -22,6 +22,7 @@ export function wordAt(bitmap: u32, index: u32, count: u32): u64 {
   return left >= 64 ? word : word & (((<u64>1) << left) - 1);
 }
 
+/** The number of set bits among the first `count`. */
 export function countOnes(bitmap: u32, count: u32): u32 {
   let ones: u64 = 0;
   for (let i: u32 = 0, words = (count + 63) >> 6; i < words; i++) ones += popcnt(wordAt(bitmap, i, count));
@@ -153,6 +154,7 @@ export function packBooleans(values: u32, count: u32, bitmap: u32): void {
   }
 }
 
+/** Bits to bytes of 0 and 1. */
 export function unpackBooleans(bitmap: u32, count: u32, values: u32): void {
   for (let row: u32 = 0; row < count; row++) store<u8>(values + row, (load<u8>(bitmap + (row >> 3)) >> <u8>(row & 7)) & 1);
 }

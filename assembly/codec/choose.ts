@@ -45,7 +45,7 @@ export function chooseEncoding(values: u32, count: u32, base: u64, range: u64): 
   const delta2 = (<u64>delta2Bits * count) / sampled + DELTA_HEAD_BITS;
   const least = min(frame, min(delta, delta2));
   if (least >= <u64>count * PLAIN_FROM_BITS) return INTS_PLAIN;
-  // equal costs: the one that decodes faster
+  // equal costs: the faster decoding
   if (least == frame) return INTS_FRAME;
   return least == delta ? INTS_DELTA : INTS_DELTA2;
 }

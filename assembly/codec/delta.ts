@@ -7,6 +7,7 @@
 import { packBlock, unpackBlock } from "./blocks";
 import { BLOCK_VALUES, blockWork } from "./work";
 
+/** 0, -1, 1, -2 … to 0, 1, 2, 3 … */
 // @ts-ignore: decorator
 @inline
 export function zigzag(value: i64): u64 {

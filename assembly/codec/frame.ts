@@ -2,6 +2,7 @@
 import { packBlock, unpackBlock } from "./blocks";
 import { BLOCK_VALUES, blockWork } from "./work";
 
+/** Packs the differences to `base`. Returns the end of what it wrote. */
 export function encodeFrame(values: u32, count: u32, base: u64, target: u32): u32 {
   const block = blockWork();
   for (let from: u32 = 0; from < count; from += BLOCK_VALUES) {

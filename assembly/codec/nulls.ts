@@ -1,5 +1,5 @@
 // Absent rows take no place in encoded values: they are squeezed out before encoding, and put back as zeros after decoding, in place and
-// from the end, because a value never moves forward past one that has not moved yet.
+// from the end, because a value never moves forward past an unmoved one.
 import { wordAt } from "./bits";
 
 const ALL: u64 = ~0;

@@ -13,6 +13,7 @@ export const WORK_BYTES_PER_ROW: u32 = 64;
 
 let work: u32 = 0;
 
+/** Sets the memory that encoders and decoders work in. */
 export function useWork(ptr: u32): void {
   work = ptr;
 }

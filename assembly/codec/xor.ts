@@ -6,6 +6,7 @@ import { FLOATS_XOR } from "../abi";
 import { packBlock, unpackBlock } from "./blocks";
 import { BLOCK_VALUES, blockWork } from "./work";
 
+/** Encodes each float as its XOR with the one before. Returns the end of what it wrote. */
 export function encodeXor(values: u32, count: u32, target: u32): u32 {
   store<u32>(target, FLOATS_XOR);
   store<u64>(target, load<u64>(values), 4);

@@ -21,6 +21,7 @@ export function isLineEnd(p: usize): bool {
   return c == NEWLINE || (c == RETURN && load<u8>(p + 1) == <u8>NEWLINE);
 }
 
+/** The first byte from `p` on that is no space. */
 // @ts-ignore: decorator
 @inline
 export function skipSpaces(p: usize): usize {

@@ -61,6 +61,7 @@ const OF_TABLE: u32 = STOP_AT_COMMA | 4;
 let namePtr: usize = 0;
 let nameBytes: u32 = 0;
 
+/** Records an error and its place. Returns 0, which callers pass on. */
 export function fault(code: u32, ptr: usize, end: usize): usize {
   faultCode = code;
   faultPtr = ptr;
@@ -69,6 +70,7 @@ export function fault(code: u32, ptr: usize, end: usize): usize {
   return 0;
 }
 
+/** The token with this index. */
 // @ts-ignore: decorator
 @inline
 export function tokenAt(parser: Parser, index: u32): Token {
@@ -308,7 +310,7 @@ function isReserved(p: usize, bytes: u32): bool {
 }
 
 /** The line end of a bad line that begins at `p`: the first newline outside a quoted string, or the body's end. A quoted string opens at
- *  `="` behind the first space and closes at the next quote without a backslash; one that never closes does not hide its first newline,
+ *  `="` behind the first space and closes at the next quote without a backslash; an unclosed one does not hide its first newline,
  *  so that a forgotten quote costs one line. */
 export function findLineEnd(p: usize, end: usize): usize {
   let fields = false;

@@ -33,6 +33,7 @@ function shiftOf(type: u32): u32 {
   return type == TYPE_BOOLEAN ? 0 : type == TYPE_STRING ? 4 : 3;
 }
 
+/** The table of this name, which is added if it is new. */
 export function findOrAddTable(parser: Parser, namePtr: usize, nameBytes: u32): Table {
   const found = findEntry(parser, OWNER_TABLES, namePtr, nameBytes);
   if (found != 0) return changetype<Table>(found);

@@ -15,7 +15,7 @@ function digits(p: usize): u64 {
   return load<u64>(p) ^ 0x3030303030303030;
 }
 
-/** How many of eight bytes, from the lowest, are digits. A carry can only spoil bytes above the first that is none. */
+/** How many of eight bytes, from the lowest, are digits. A carry can only spoil bytes above the first non-digit. */
 // @ts-ignore: decorator
 @inline
 function leadingDigits(eight: u64): u32 {

@@ -144,6 +144,7 @@ function planInteger(step: Step, p: usize, row: u32): usize {
   return p + 1;
 }
 
+/** Frees the plan of a table. */
 export function releasePlan(parser: Parser, table: Table): void {
   release(parser, table.planPtr, table.planCapacity * STEP_BYTES);
 }

@@ -8,11 +8,13 @@ import { PagedArray } from "../memory/paged-array";
 /** Owners of dictionary keys: series keys, table names, and per table its tag names and field names. */
 export const OWNER_SERIES: u32 = 0;
 export const OWNER_TABLES: u32 = 1;
+/** The owner number of a table's tags in the parser's hash table. */
 // @ts-ignore: decorator
 @inline
 export function ownerOfTags(tableIndex: u32): u32 {
   return 2 + 2 * tableIndex;
 }
+/** The owner number of a table's fields in the parser's hash table. */
 // @ts-ignore: decorator
 @inline
 export function ownerOfFields(tableIndex: u32): u32 {
@@ -39,6 +41,7 @@ export class SeriesEntry extends Entry {
   firstColumn: u32;
 }
 
+/** A tag column of a table. */
 @unmanaged
 export class TagEntry extends Entry {
   tagIndex: u32;
@@ -62,6 +65,7 @@ export const ROW_SPARSE: u32 = 0xfffffffe;
 export const KIND_SHARED: u32 = 16;
 
 // | name 16 bytes | mask 16 bytes | ... : the name with its "=" and 0xff for each byte that counts; names that need escapes never match
+/** A field of a table, and its values in the body. */
 @unmanaged
 export class Column {
   name0: u64;
@@ -93,6 +97,7 @@ export class Column {
   pad2: u32;
 }
 
+/** A table with its columns, and what its last lines looked like. */
 @unmanaged
 export class Table extends Entry {
   index: u32;
@@ -154,6 +159,7 @@ export const NAME_SLOTS: u32 = 1024;
 export const SEEN_SLOTS: u32 = 1024;
 if (SEEN_SLOTS < 2 * LINE_COLUMNS_MAX) ERROR("SEEN_SLOTS: the set of a line's names must stay half empty");
 
+/** The state of one parser, kept between bodies. */
 @unmanaged
 export class Parser {
   /** Written by the host before a body. */
@@ -214,6 +220,7 @@ export function allocate(parser: Parser, bytes: u32): u32 {
   return ptr;
 }
 
+/** Frees a block of the parser. */
 export function release(parser: Parser, ptr: u32, bytes: u32): void {
   if (ptr == 0) return;
   parser.memoryBytes -= bytes;
@@ -251,6 +258,7 @@ export function arenaAlloc(parser: Parser, bytes: u32): u32 {
   return ptr;
 }
 
+/** Frees all chunks of the parser's arena. */
 export function arenaRelease(parser: Parser): void {
   let chunk = parser.chunkPtr;
   while (chunk != 0) {

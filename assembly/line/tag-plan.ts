@@ -94,6 +94,7 @@ export function followTagPlan(table: Table, p: usize, end: usize, target: usize)
   return p == end;
 }
 
+/** Frees the tag plan of a table. */
 export function releaseTagPlan(parser: Parser, table: Table): void {
   release(parser, table.tagPlanPtr, table.tagPlanCapacity * STEP_BYTES);
 }

@@ -103,6 +103,7 @@ export function resetScratch(parser: Parser): void {
   releaseScratch(parser);
 }
 
+/** Frees the memory for texts with escapes. */
 export function releaseScratch(parser: Parser): void {
   release(parser, parser.scratchPtr, parser.scratchBytes);
   parser.scratchPtr = 0;

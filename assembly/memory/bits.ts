@@ -1,11 +1,13 @@
 // Validity bitmaps: LSB first, 1 = present. Ranges start at any bit; nothing outside a range is read beyond its bytes or changed.
 
+/** True if the bit is set. */
 // @ts-ignore: decorator
 @inline
 export function bitAt(bitmap: u32, index: u32): bool {
   return ((load<u8>(bitmap + (index >> 3)) >> (index & 7)) & 1) != 0;
 }
 
+/** Sets the bit. */
 // @ts-ignore: decorator
 @inline
 export function putBit(bitmap: u32, index: u32): void {

@@ -9,6 +9,7 @@ function loadTail(ptr: u32, bytes: u32): u64 {
   return (<u64>load<u8>(ptr)) | ((<u64>load<u8>(ptr + (bytes >> 1))) << 8) | ((<u64>load<u8>(ptr + bytes - 1)) << 16);
 }
 
+/** True if both blocks hold the same bytes. */
 export function equalBytes(a: u32, b: u32, bytes: u32): bool {
   while (bytes >= 8) {
     if (load<u64>(a) != load<u64>(b)) return false;
@@ -50,6 +51,7 @@ export function copyBytes(target: u32, source: u32, bytes: u32): void {
   memory.copy(target, source, bytes);
 }
 
+/** Fills a block with one byte. */
 export function fillBytes(target: u32, value: u32, bytes: u32): void {
   memory.fill(target, <u8>value, bytes);
 }

@@ -3,7 +3,7 @@
 // A directory of 2^depth entries is indexed by the top bits of the hash; an entry names a segment, which is searched from the low bits
 // on by linear probing:
 //   entry: segment's address, a multiple of 64, + log2 of its slots      info: keys of the segment x 32 + its depth
-// A segment of depth d is named by 2^(depth - d) entries side by side, and counted at the first of them. One that is full becomes twice
+// A segment of depth d is named by 2^(depth - d) entries side by side, and counted at the first of them. A full segment becomes twice
 // as long up to 8192 slots; then it is split by the next bit of the hash. As hashes are spread evenly, all segments of a table are full at
 // about the same time: tables that grow together differ in what full is, so that their turns do not coincide.
 import { hostAlloc, hostFree } from "./host";
@@ -17,6 +17,7 @@ const SEGMENT_BYTES: u32 = SLOT_BYTES << SEGMENT_LOG2;
  *  grows instead. */
 const KEYS_PER_ENTRY_MIN: u32 = 512;
 
+/** The slots of a growing hash table. */
 @unmanaged
 export class HashSlots {
   depth: u32;
@@ -89,7 +90,7 @@ export function reserveSlot(slots: HashSlots, hash: u32): u32 {
     const info = load<u32>(infoPtr);
     const log2 = segment & 63;
     if (((info >> 5) + 1) << 4 <= slots.fullAt << log2) return infoPtr;
-    // one that is longer has keys of equal hashes, which no split would part
+    // a longer one has keys of equal hashes, which no split would part
     if (log2 == SEGMENT_LOG2 && maySplit(slots, info & 31)) split(slots, index);
     else lengthen(slots, index);
   }
@@ -104,6 +105,7 @@ export function putSlot(slots: HashSlots, reserved: u32, hash: u32, value: u32):
   slots.used++;
 }
 
+/** Frees all segments and the directory. */
 export function freeSlots(slots: HashSlots): void {
   if (slots.root == 0) return;
   const entries: u32 = 1 << slots.depth;

@@ -11,6 +11,7 @@ export declare function hostFree(ptr: u32, bytes: u32): void;
 /** Native address of byte 0 of this memory: what a string view adds to a pointer. */
 export let memoryBase: u64 = 0;
 
+/** Sets the address at which the host's memory begins. */
 export function setMemoryBase(base: u64): void {
   memoryBase = base;
 }

@@ -17,6 +17,7 @@ const CHUNK_HEAD: u32 = 8;
 const CHUNK_MIN: u32 = 256;
 const CHUNK_MAX: u32 = 1 << 20;
 
+/** Distinct byte strings, numbered in order of appearance. */
 @unmanaged
 export class KeyDictionary extends HashSlots {
   count: u32;
@@ -63,6 +64,7 @@ export function keysBytes(keys: KeyDictionary): u32 {
   return KEYS_BYTES + keys.slotBytes + arrayBytes(keys.views, VIEW_LOG2) + keys.chunkBytes;
 }
 
+/** The address of a key's string view. */
 // @ts-ignore: decorator
 @inline
 export function keyView(keys: KeyDictionary, id: u32): u32 {

@@ -11,6 +11,7 @@ const LEFT_LOG2: u32 = 4;
 /** It moves a piece each time that so many elements have been added. */
 const STEP: u32 = 64;
 
+/** An array in one block that moves in steps when it grows. */
 @unmanaged
 export class MovingArray {
   ptr: u32;
@@ -42,6 +43,7 @@ export function nextReserve(array: MovingArray, count: u32): u32 {
   return capacity - count <= STEP ? count + 1 : (count & ~(STEP - 1)) + STEP;
 }
 
+/** The memory that the array takes, in bytes, both places while it moves. */
 export function arrayBytes(array: MovingArray, elementLog2: u32): u32 {
   return (array.capacity + (array.next == 0 ? 0 : array.nextCapacity)) << elementLog2;
 }
@@ -95,6 +97,7 @@ export function initZeros(array: MovingArray, count: u32, elementLog2: u32): voi
   array.capacity = capacity;
 }
 
+/** Frees the array, and its next place while it moves. */
 export function freeArray(array: MovingArray, elementLog2: u32): void {
   if (array.capacity != 0) hostFree(array.ptr, array.capacity << elementLog2);
   if (array.next != 0) hostFree(array.next, array.nextCapacity << elementLog2);

@@ -7,6 +7,7 @@ const PAGE_BYTES: u32 = 1 << PAGE_LOG2;
 const FIRST_PAGE_BYTES_MIN: u32 = 64;
 const PAGES_MIN: u32 = 4;
 
+/** An array in pages, which never moves. */
 @unmanaged
 export class PagedArray {
   /** u32 addresses of pages. */
@@ -39,6 +40,7 @@ export function roomTo(array: PagedArray, elementLog2: u32): u32 {
   return (array.pageCount <= 1 ? array.firstBytes : array.pageCount << PAGE_LOG2) >> elementLog2;
 }
 
+/** The memory that the array takes, in bytes. */
 export function pagedBytes(array: PagedArray): u32 {
   return (array.pagesCapacity << 2) + (array.pageCount <= 1 ? array.firstBytes : array.pageCount << PAGE_LOG2);
 }

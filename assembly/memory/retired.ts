@@ -20,6 +20,7 @@ export function reserveRetired(list: Retired): void {
   list.capacity = capacity;
 }
 
+/** Adds a block to the list. There must be room for it. */
 export function retire(list: Retired, ptr: u32, bytes: u32): void {
   const at = list.blocks + (list.count << 3);
   store<u32>(at, ptr);

@@ -1,19 +1,23 @@
 // Whole-column row operations: gather by row numbers, series mapping, range of times. A gather by ascending rows may run in place.
 
+/** Copies the values of 1 byte in these rows. */
 export function gather1(source: u32, rows: u32, count: u32, target: u32): void {
   for (let i: u32 = 0; i < count; i++) store<u8>(target + i, load<u8>(source + load<u32>(rows + (i << 2))));
 }
 
+/** Copies the values of 4 bytes in these rows. */
 export function gather4(source: u32, rows: u32, count: u32, target: u32): void {
   const end = rows + (count << 2);
   for (; rows < end; rows += 4, target += 4) store<u32>(target, load<u32>(source + (load<u32>(rows) << 2)));
 }
 
+/** Copies the values of 8 bytes in these rows. */
 export function gather8(source: u32, rows: u32, count: u32, target: u32): void {
   const end = rows + (count << 2);
   for (; rows < end; rows += 4, target += 8) store<u64>(target, load<u64>(source + (load<u32>(rows) << 3)));
 }
 
+/** Copies the values of 16 bytes in these rows. */
 export function gather16(source: u32, rows: u32, count: u32, target: u32): void {
   const end = rows + (count << 2);
   for (; rows < end; rows += 4, target += 16) v128.store(target, v128.load(source + (load<u32>(rows) << 4)));
@@ -37,10 +41,12 @@ export function findTimeRange(times: u32, rowCount: u32): void {
   foundMax = most;
 }
 
+/** The least time that the last search found. */
 export function foundTimeMin(): i64 {
   return foundMin;
 }
 
+/** The greatest time that the last search found. */
 export function foundTimeMax(): i64 {
   return foundMax;
 }

@@ -38,6 +38,7 @@ export class TagColumn {
 // Of a tag column, what must not move: | its values' KeyDictionary | its codes' MovingArray |
 const TAG_BLOCK_BYTES: u32 = KEYS_BYTES + offsetof<MovingArray>();
 
+/** The distinct tag combinations of a segment, numbered. */
 @unmanaged
 export class SeriesDictionary extends HashSlots {
   count: u32;
@@ -65,6 +66,7 @@ export class SeriesDictionary extends HashSlots {
   lastTimeFloor: i64;
 }
 
+/** The tag column with this index. */
 // @ts-ignore: decorator
 @inline
 export function tagAt(dictionary: SeriesDictionary, index: u32): TagColumn {
@@ -84,6 +86,7 @@ export function firstGaps(dictionary: SeriesDictionary): u32 {
   return <u32>changetype<usize>(dictionary) + FIRST_GAPS_AT;
 }
 
+/** An empty dictionary. `lastTimeFloor`: last time of series that have no row yet. */
 export function seriesCreate(lastTimeFloor: i64): u32 {
   // one block, so that a dictionary is made whole or not at all
   const ptr = hostAlloc(HEAD_BYTES);
@@ -118,6 +121,7 @@ export function seriesFree(dictionary: SeriesDictionary): void {
   hostFree(<u32>changetype<usize>(dictionary), HEAD_BYTES);
 }
 
+/** The number of series. */
 export function seriesCount(dictionary: SeriesDictionary): u32 {
   return dictionary.count;
 }
@@ -129,6 +133,7 @@ export function seriesProbeSteps(dictionary: SeriesDictionary): f64 {
   return steps;
 }
 
+/** The memory that the dictionary takes, in bytes. */
 export function seriesBytes(dictionary: SeriesDictionary): u32 {
   let bytes = HEAD_BYTES + dictionary.tagCapacity * offsetof<TagColumn>() + dictionary.scratchBytes + dictionary.slotBytes;
   bytes += pagedBytes(dictionary.lastTimes) + pagedBytes(dictionary.stamps) + pagedBytes(dictionary.gaps);
@@ -172,6 +177,7 @@ function hasTag(dictionary: SeriesDictionary, columnId: u32): bool {
   return low < dictionary.tagCount && tagAt(dictionary, low).columnId == columnId;
 }
 
+/** The number of tag columns. */
 export function seriesTagCount(dictionary: SeriesDictionary): u32 {
   return dictionary.tagCount;
 }
@@ -187,6 +193,7 @@ export function seriesTags(dictionary: SeriesDictionary, target: u32): void {
   }
 }
 
+/** The number of blocks that readers may still use. */
 export function seriesRetiredCount(dictionary: SeriesDictionary): u32 {
   return dictionary.retired.count;
 }
@@ -234,6 +241,7 @@ function growTags(dictionary: SeriesDictionary): void {
   dictionary.tagCapacity = capacity;
 }
 
+/** Adds a tag column, null in all series. */
 export function seriesAddTag(dictionary: SeriesDictionary, columnId: u32): void {
   tagIndex(dictionary, columnId, 0);
 }
@@ -255,6 +263,7 @@ function reserveSeries(dictionary: SeriesDictionary): void {
   dictionary.calmTo = calmTo;
 }
 
+/** Makes the scratch memory at least `bytes` long; its contents are lost when it grows. */
 export function reserveScratch(dictionary: SeriesDictionary, bytes: u32): void {
   if (bytes <= dictionary.scratchBytes) return;
   const wanted = max(max(bytes, SCRATCH_MIN), dictionary.scratchBytes << 1);

@@ -1,6 +1,6 @@
 // Whether rows can be there twice, decided as they come: by the newest time of each series, and by a few gaps behind it in which the series
 // has no row. Bodies that overtake each other leave such a gap and then fill it, so that they cost no merge although they come out of
-// order. A row that is neither newer nor in a known gap may be a duplicate: that is a doubt, never a mistake.
+// order. A row that is neither newer nor in a known gap may be a duplicate: it is reported as one, and readers check it.
 import { elementAt, freePages, reserveIndex, roomTo } from "./paged-array";
 import { firstGaps, GAPS_LOG2, keepsGaps, SeriesDictionary, TIME_LOG2 } from "./series-dictionary";
 
@@ -24,10 +24,12 @@ export function seriesSetGaps(dictionary: SeriesDictionary, gaps: u32, count: u3
 let overlapMin: i64 = i64.MAX_VALUE;
 let overlapMax: i64 = i64.MIN_VALUE;
 
+/** The least time of rows that may be duplicates. */
 export function notedOverlapMin(): i64 {
   return overlapMin;
 }
 
+/** The greatest time of rows that may be duplicates. */
 export function notedOverlapMax(): i64 {
   return overlapMax;
 }

@@ -8,6 +8,7 @@ import { memoryBase } from "./host";
 // abi.ts says it in a type that both compilers know; lengths are u32 here.
 export const INLINE_MAX: u32 = VIEW_INLINE_MAX;
 
+/** The length of a string view's text in bytes. */
 // @ts-ignore: decorator
 @inline
 export function viewBytes(view: u32): u32 {

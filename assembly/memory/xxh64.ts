@@ -5,6 +5,7 @@ const PRIME_3: u64 = 0x165667b19e3779f9;
 const PRIME_4: u64 = 0x85ebca77c2b2ae63;
 const PRIME_5: u64 = 0x27d4eb2f165667c5;
 
+/** The hash of a text, with seed 0. */
 export function xxh64(text: u32, bytes: u32): u64 {
   const end = text + bytes;
   let hash: u64;

@@ -11,6 +11,7 @@ export const SPAN_BYTES: u32 = 12;
 const KEY_BYTES: u32 = 16;
 const CELLS_MIN: u32 = 1024;
 
+/** The cells (group × time bin) of an aggregation. */
 @unmanaged
 export class Cells {
   /** Begin of bin 0, wrapped: time - origin, unsigned, is a row's offset. */
@@ -46,6 +47,7 @@ export function cellsCreate(origin: i64, width: u64, bins: u32, cellsMax: u32): 
   return ptr;
 }
 
+/** Frees the cells. */
 export function cellsFree(cells: Cells): void {
   if (cells.slots != 0) hostFree(cells.slots, (cells.slotMask + 1) << 3);
   if (cells.keys != 0) hostFree(cells.keys, cells.keyCapacity * KEY_BYTES);
@@ -57,6 +59,7 @@ export function cellsCount(cells: Cells): u32 {
   return cells.count;
 }
 
+/** 1 if a row found no room in the table of hashed cells. */
 export function cellsFull(cells: Cells): u32 {
   return cells.full;
 }

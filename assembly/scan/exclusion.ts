@@ -13,12 +13,14 @@ export class Exclusion {
 
 if (offsetof<Exclusion>() != EXCLUSION_BYTES) ERROR("abi.ts: EXCLUSION_BYTES drifted");
 
+/** The exclusion with this index. */
 // @ts-ignore: decorator
 @inline
 export function exclusionAt(exclusions: u32, index: u32): Exclusion {
   return changetype<Exclusion>(exclusions + index * EXCLUSION_BYTES);
 }
 
+/** True if rows of the series are hidden. */
 // @ts-ignore: decorator
 @inline
 export function hides(exclusion: Exclusion, series: u32): bool {

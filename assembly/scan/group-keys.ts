@@ -47,6 +47,7 @@ function tagAt(keys: GroupKeys, index: u32): GroupTag {
   return changetype<GroupTag>(keys.tags + index * (offsetof<GroupTag>() + KEYS_BYTES));
 }
 
+/** An empty set of group keys. */
 export function groupKeysCreate(tagCount: u32): u32 {
   const tagBytes = tagCount * (offsetof<GroupTag>() + KEYS_BYTES);
   const ptr = hostAlloc(offsetof<GroupKeys>() + tagBytes);
@@ -61,6 +62,7 @@ export function groupKeysCreate(tagCount: u32): u32 {
   return ptr;
 }
 
+/** Frees a set of group keys. */
 export function groupKeysFree(keys: GroupKeys): void {
   for (let i: u32 = 0; i < keys.tagCount; i++) {
     const tag = tagAt(keys, i);
@@ -71,10 +73,12 @@ export function groupKeysFree(keys: GroupKeys): void {
   hostFree(ptr, offsetof<GroupKeys>() + keys.tagCount * (offsetof<GroupTag>() + KEYS_BYTES));
 }
 
+/** The number of group keys. */
 export function groupKeysCount(keys: GroupKeys): u32 {
   return keys.count;
 }
 
+/** The memory that the group keys take, in bytes. */
 export function groupKeysBytes(keys: GroupKeys): u32 {
   let bytes = blockBytes(keys, keys.capacity);
   for (let i: u32 = 0; i < keys.tagCount; i++) bytes += keysBytes(tagAt(keys, i).values);

@@ -1,4 +1,4 @@
-// Merging runs into one that is sorted by series and time and holds each (series, time) once. Rows are ordered by a counting sort over
+// Merges runs into a run sorted by series and time, in which each (series, time) occurs once. Rows are ordered by a counting sort over
 // series and a natural merge sort over times within a series; then every input row knows its output row, and columns are scattered in
 // input order: the later write of a field wins, and NULL overwrites nothing. So rows of equal time may be sorted in any order.
 // `rows` lists the rows taken of a run (0 = all of them), `map` gives the merged series of a run's series (0 = the same).
@@ -215,6 +215,7 @@ export function mergeNumber(times: u32, numbers: u32, ends: u32, seriesCount: u3
 // Scatter a column of one run: out[places[i]] = source[row i] where it is present. outValidity 0: every row of every run is, which is
 // common enough for a loop of its own.
 
+/** Copies values of 1 byte to their places in the merged run, where they are not null. */
 export function scatter1(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
   if (rows == 0 && outValidity == 0) {
     for (let i: u32 = 0; i < count; i++) store<u8>(out + load<u32>(places + (i << 2)), load<u8>(source + i));
@@ -229,6 +230,7 @@ export function scatter1(source: u32, validity: u32, rows: u32, count: u32, plac
   }
 }
 
+/** Copies values of 8 bytes to their places in the merged run, where they are not null. */
 export function scatter8(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
   if (rows == 0 && outValidity == 0) {
     for (let i: u32 = 0; i < count; i++) store<u64>(out + (load<u32>(places + (i << 2)) << 3), load<u64>(source + (i << 3)));
@@ -243,6 +245,7 @@ export function scatter8(source: u32, validity: u32, rows: u32, count: u32, plac
   }
 }
 
+/** Copies values of 16 bytes to their places in the merged run, where they are not null. */
 export function scatter16(source: u32, validity: u32, rows: u32, count: u32, places: u32, out: u32, outValidity: u32): void {
   if (rows == 0 && outValidity == 0) {
     for (let i: u32 = 0; i < count; i++) v128.store(out + (load<u32>(places + (i << 2)) << 4), v128.load(source + (i << 4)));

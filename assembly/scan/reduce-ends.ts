@@ -15,6 +15,7 @@ export function spansFirst(spans: u32, count: u32, data: u32, validity: u32, wid
   }
 }
 
+/** The same as spansFirst for the last values. */
 export function spansLast(spans: u32, count: u32, data: u32, validity: u32, width: u32, rowTimes: u32, times: u32, values: u32): void {
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const from = load<u32>(spans, 4);
@@ -24,6 +25,7 @@ export function spansLast(spans: u32, count: u32, data: u32, validity: u32, widt
   }
 }
 
+/** The first value of each cell, from rows whose cells are listed. */
 export function rowsFirst(
   cells: u32,
   rows: u32,
@@ -43,6 +45,7 @@ export function rowsFirst(
   }
 }
 
+/** The last value of each cell, from rows whose cells are listed. */
 export function rowsLast(
   cells: u32,
   rows: u32,

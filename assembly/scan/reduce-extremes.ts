@@ -27,6 +27,7 @@ function foldInteger(cell: u32, value: i64, most: bool): void {
   store<i64>(cell, most ? max(known, value) : min(known, value));
 }
 
+/** The least float of each span, into its cell. */
 export function spansLeastFloat(spans: u32, count: u32, data: u32, validity: u32, cells: u32): void {
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const from = load<u32>(spans, 4);
@@ -81,6 +82,7 @@ function hasNumber(data: u32, validity: u32, from: u32, to: u32): bool {
   return false;
 }
 
+/** The greatest float of each span, into its cell. */
 export function spansMostFloat(spans: u32, count: u32, data: u32, validity: u32, cells: u32): void {
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const most = mostFloat(data, validity, load<u32>(spans, 4), load<u32>(spans, 8));
@@ -125,6 +127,7 @@ function mostFloat(data: u32, validity: u32, from: u32, to: u32): f64 {
   return most;
 }
 
+/** The least integer of each span, into its cell. `flip`: the sign bit for unsigned ones, else 0. */
 export function spansLeastInteger(spans: u32, count: u32, data: u32, validity: u32, cells: u32, flip: u64): void {
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const least = extremeInteger(data, validity, load<u32>(spans, 4), load<u32>(spans, 8), flip, false);
@@ -132,6 +135,7 @@ export function spansLeastInteger(spans: u32, count: u32, data: u32, validity: u
   }
 }
 
+/** The greatest integer of each span, into its cell. `flip`: the sign bit for unsigned ones, else 0. */
 export function spansMostInteger(spans: u32, count: u32, data: u32, validity: u32, cells: u32, flip: u64): void {
   for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
     const most = extremeInteger(data, validity, load<u32>(spans, 4), load<u32>(spans, 8), flip, true);
@@ -177,10 +181,12 @@ function extremeInteger(data: u32, validity: u32, from: u32, to: u32, flip: u64,
   return found;
 }
 
+/** The least float of each cell, from rows whose cells are listed. */
 export function rowsLeastFloat(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, target: u32): void {
   foldRowsFloat(cells, rows, first, count, data, validity, target, false);
 }
 
+/** The greatest float of each cell, from rows whose cells are listed. */
 export function rowsMostFloat(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, target: u32): void {
   foldRowsFloat(cells, rows, first, count, data, validity, target, true);
 }
@@ -195,6 +201,7 @@ function foldRowsFloat(cells: u32, rows: u32, first: u32, count: u32, data: u32,
   }
 }
 
+/** The least integer of each cell, from rows whose cells are listed. */
 export function rowsLeastInteger(
   cells: u32,
   rows: u32,
@@ -208,6 +215,7 @@ export function rowsLeastInteger(
   foldRowsInteger(cells, rows, first, count, data, validity, target, flip, false);
 }
 
+/** The greatest integer of each cell, from rows whose cells are listed. */
 export function rowsMostInteger(
   cells: u32,
   rows: u32,

@@ -11,6 +11,7 @@ export function spansSumInteger(spans: u32, count: u32, data: u32, validity: u32
   return sumSpans<i64>(spans, count, data, validity, sums);
 }
 
+/** The sum of the unsigned integers of each span, into its cell. */
 export function spansSumUnsigned(spans: u32, count: u32, data: u32, validity: u32, sums: u32): u32 {
   return sumSpans<u64>(spans, count, data, validity, sums);
 }
@@ -20,6 +21,7 @@ export function rowsSumInteger(cells: u32, rows: u32, first: u32, count: u32, da
   return sumRows<i64>(cells, rows, first, count, data, validity, sums);
 }
 
+/** The sum of the unsigned integers of each cell, from rows whose cells are listed. */
 export function rowsSumUnsigned(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, sums: u32): u32 {
   return sumRows<u64>(cells, rows, first, count, data, validity, sums);
 }

@@ -6,12 +6,14 @@ import { SPAN_BYTES } from "./cells";
 /** Masks for two rows by their two validity bits. */
 export const PAIR_MASKS = <u32>memory.data<u64>([0, 0, u64.MAX_VALUE, 0, 0, u64.MAX_VALUE, u64.MAX_VALUE, u64.MAX_VALUE], 16);
 
+/** Two lanes, all bits set where the bit of the pair is. */
 // @ts-ignore: decorator
 @inline
 export function pairMask(bits: u32): v128 {
   return v128.load(PAIR_MASKS + ((bits & 3) << 4));
 }
 
+/** The i-th row: of the list, or `first + i` without one. */
 // @ts-ignore: decorator
 @inline
 export function rowOf(rows: u32, first: u32, i: u32): u32 {
@@ -35,6 +37,7 @@ export function spansCount(spans: u32, count: u32, validity: u32, counts: u32): 
   }
 }
 
+/** The number of values of each cell, from rows whose cells are listed. */
 export function rowsCount(cells: u32, rows: u32, first: u32, count: u32, validity: u32, counts: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     const at = counts + (load<u32>(cells + (i << 2)) << 3);
@@ -53,6 +56,7 @@ export function spansCountTrue(spans: u32, count: u32, data: u32, validity: u32,
   }
 }
 
+/** The number of true values of each cell, from rows whose cells are listed. */
 export function rowsCountTrue(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, counts: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     const row = rowOf(rows, first, i);
@@ -118,6 +122,7 @@ function presentFloat(data: u32, validity: u32, row: u32): f64 {
   return reinterpret<f64>(load<u64>(data + (row << 3)) & presentMask(validity, row));
 }
 
+/** The sum of the floats of each cell, from rows whose cells are listed. */
 export function rowsSumFloat(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, sums: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     const at = sums + (load<u32>(cells + (i << 2)) << 3);

@@ -8,6 +8,7 @@ import { keepMatching, Predicate } from "./predicate";
 /** | series u32 | first row u32 | end u32 | */
 export const RANGE_BYTES: u32 = 12;
 
+/** The rows of a run that are still selected. */
 @unmanaged
 export class Selection {
   minTime: i64;
@@ -59,6 +60,7 @@ export function selectionCreate(
   return ptr;
 }
 
+/** Frees a selection. */
 export function selectionFree(ptr: u32): void {
   hostFree(ptr, offsetof<Selection>());
 }

@@ -12,6 +12,7 @@ export function textsFill(views: u32, count: u32, slots: u32, mask: u32): void {
   }
 }
 
+/** True if the text is in the hash table. */
 export function isInTexts(view: u32, views: u32, slots: u32, mask: u32): bool {
   let slot = hashView(view) & mask;
   while (true) {

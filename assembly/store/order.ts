@@ -33,7 +33,7 @@ function isLess(views: u32, a: u32, b: u32): bool {
   return isLessView(views + a * VIEW_BYTES, views + b * VIEW_BYTES);
 }
 
-/** Bytes compare as unsigned, a text before the longer one that begins with it. */
+/** Bytes compare as unsigned, a text before its own continuations. */
 export function isLessView(viewA: u32, viewB: u32): bool {
   // the prefix as a big-endian number compares as its bytes; padding is 0, which is no byte's successor
   const prefixA = bswap(load<u32>(viewA, 4));

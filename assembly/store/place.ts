@@ -3,6 +3,7 @@
 // nothing. `bits` gets the bit of every place that is written; 0: every row has a value.
 import { bitAt, putBit } from "../memory/bits";
 
+/** Copies values of 1 byte to places below `limit`, and sets their bits. */
 export function placeValues1(source: u32, validity: u32, first: u32, count: u32, places: u32, limit: u32, out: u32, bits: u32): void {
   for (const end = first + count; first < end; first++, places += 4) {
     const place = load<u32>(places);
@@ -12,6 +13,7 @@ export function placeValues1(source: u32, validity: u32, first: u32, count: u32,
   }
 }
 
+/** Copies values of 8 bytes to places below `limit`, and sets their bits. */
 export function placeValues8(source: u32, validity: u32, first: u32, count: u32, places: u32, limit: u32, out: u32, bits: u32): void {
   for (const end = first + count; first < end; first++, places += 4) {
     const place = load<u32>(places);
@@ -21,6 +23,7 @@ export function placeValues8(source: u32, validity: u32, first: u32, count: u32,
   }
 }
 
+/** Copies values of 16 bytes to places below `limit`, and sets their bits. */
 export function placeValues16(source: u32, validity: u32, first: u32, count: u32, places: u32, limit: u32, out: u32, bits: u32): void {
   for (const end = first + count; first < end; first++, places += 4) {
     const place = load<u32>(places);

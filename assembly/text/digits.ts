@@ -21,6 +21,7 @@ export function putPair(at: u32, value: u32): void {
   store<u16>(at, load<u16>(PAIRS + (<usize>value << 1)));
 }
 
+/** Writes a signed integer. Returns the end of its digits. */
 // @ts-ignore: decorator
 @inline
 export function writeInteger(at: u32, value: i64): u32 {
@@ -30,6 +31,7 @@ export function writeInteger(at: u32, value: i64): u32 {
   return writeUnsigned(at + 1, <u64>-value);
 }
 
+/** Writes an unsigned integer. Returns the end of its digits. */
 export function writeUnsigned(at: u32, value: u64): u32 {
   if (value < 10) {
     store<u8>(at, ZERO + <u8>value);

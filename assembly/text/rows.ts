@@ -5,6 +5,7 @@ import {
   TEXT_CSV,
   TEXT_EPOCH,
   TEXT_FLOAT,
+  TEXT_FLUX_CSV,
   TEXT_INTEGER,
   TEXT_INTEGER_32,
   TEXT_JSON,
@@ -170,6 +171,9 @@ function writeString(style: u32, at: u32, text: u32, bytes: u32): u32 {
       return writeCsvString(at, text, bytes);
     case TEXT_V1_JSON:
       return writeV1JsonString(at, text, bytes);
+    case TEXT_FLUX_CSV:
+      memory.copy(at, text, bytes);
+      return at + bytes;
     default:
       return writeV1CsvString(at, text, bytes);
   }
@@ -177,6 +181,7 @@ function writeString(style: u32, at: u32, text: u32, bytes: u32): u32 {
 
 function writeTime(rows: Rows, value: i64, state: u32, at: u32): u32 {
   if (rows.style == TEXT_CSV) return writeTimestamp(at, value, state);
+  if (rows.style == TEXT_FLUX_CSV) return writeRfc3339(at, value, state);
   store<u8>(at, QUOTE);
   at = rows.style == TEXT_JSON ? writeTimestamp(at + 1, value, state) : writeRfc3339(at + 1, value, state);
   store<u8>(at, QUOTE);
@@ -190,12 +195,16 @@ function writeFloat(rows: Rows, column: Column, value: f64, at: u32): u32 {
     return writeDouble(at, value, style == TEXT_JSON, stateOf(column), rows.powersPtr);
   }
   if (value - value != 0) return writeV1NonFinite(rows, at, value);
-  return writeNumber(at, value, style == TEXT_V1_CSV, stateOf(column), rows.powersPtr);
+  return writeNumber(at, value, style != TEXT_V1_JSON, stateOf(column), rows.powersPtr);
 }
 
-/** NaN is NULL; CSV has Go's words for the infinite. */
+/** NaN is NULL, but in annotated CSV; CSV has Go's words for the infinite. */
 function writeV1NonFinite(rows: Rows, at: u32, value: f64): u32 {
   if (isNaN(value)) {
+    if (rows.style == TEXT_FLUX_CSV) {
+      store<u32>(at, 0x4e614e); // NaN
+      return at + 3;
+    }
     copyBlocks(rows.nullPtr, rows.nullBytes, at);
     return at + rows.nullBytes;
   }

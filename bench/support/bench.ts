@@ -32,6 +32,7 @@ export interface Bench {
   run(size: Size, say: (line: string) => void, options?: BenchOptions): Promise<Answer[]>;
 }
 
+/** The middle value; the mean of both of an even number. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -71,6 +72,7 @@ export function short(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
+/** True if the value meets its goal; undefined without one. */
 export function meetsGoal({ value, goal }: Answer): boolean | undefined {
   if (goal === undefined) return undefined;
   return "atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost;

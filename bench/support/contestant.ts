@@ -3,6 +3,8 @@
 export interface RunningServer {
   /** URL for bodies of line protocol with nanosecond times; all rows go to one database. */
   readonly writeUrl: string;
+  /** Of a request that writes. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Rows of table `cpu`, queried until the count is `expected` or a deadline passes, for servers with delayed visibility. Undefined if
    *  nothing is stored. */
   countRows(expected: number): Promise<number | undefined>;

@@ -17,6 +17,7 @@ export interface LoadData extends TsbsCpuOptions {
 export interface RunOptions {
   readonly url: string;
   readonly connections: number;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Number of passes over the data; default one, and with `endless` until stopped. */
   readonly passes?: number;
   readonly endless?: boolean;
@@ -69,7 +70,7 @@ function prepare(data: LoadData): FromLoadWorker {
 }
 
 async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWorker> {
-  const { url, connections, passes = 1, endless = false, goOnInTime = false, firstPass = 0, rowsPerSecond } = options;
+  const { url, connections, headers = {}, passes = 1, endless = false, goOnInTime = false, firstPass = 0, rowsPerSecond } = options;
   const stopped = () => Atomics.load(control, STOP) !== 0;
   const bodiesMax = endless ? Number.POSITIVE_INFINITY : passes * bodies.length;
   const busy = new Map<Body, Promise<unknown>>();
@@ -78,7 +79,7 @@ async function run(options: RunOptions, control: Int32Array): Promise<FromLoadWo
   let rowCount = 0;
   const startedMs = performance.now();
   async function send(body: Body, pass: number): Promise<void> {
-    const response = await fetch(url.replace(PASS, String(pass)), { method: "POST", body: body.bytes });
+    const response = await fetch(url.replace(PASS, String(pass)), { method: "POST", headers, body: body.bytes });
     const text = await response.text();
     if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
     rowCount += body.lineEnds.length;

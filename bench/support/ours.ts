@@ -30,6 +30,7 @@ async function bytesAfterStop(server: TestServer): Promise<number> {
   return folderBytes(server.dataDir);
 }
 
+/** The number of rows of the benchmark's table. */
 export async function countRows(server: TestServer, database = DATABASE): Promise<number> {
   const [row] = await server.sql<{ n: number }>(database, "SELECT count(*) AS n FROM cpu");
   return row?.n ?? 0;

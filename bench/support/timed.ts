@@ -5,6 +5,7 @@ export interface Timed {
   readonly tookMs: number;
 }
 
+/** Runs a request and measures it. */
 export async function timed(ask: () => Promise<string>): Promise<Timed> {
   const startedMs = performance.now();
   const text = await ask();

@@ -9,19 +9,16 @@ import datetime
 SECOND_NS = 1_000_000_000
 
 
-def instant(seconds):
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("'%Y-%m-%dT%H:%M:%SZ'")
-
-
 def process_scheduled_call(local, schedule_time, args=None):
     args = args or {}
     source, field, tag = args["source"], args["field"], args["tag"]
     bucket = int(args.get("bucket", "3600"))
-    end = int(schedule_time.timestamp()) // bucket * bucket
+    # the time is in UTC and names no zone
+    end = int(schedule_time.replace(tzinfo=datetime.timezone.utc).timestamp()) // bucket * bucket
     start = end - bucket
     rows = local.query(
         f'SELECT "{tag}" AS tag, avg("{field}") AS mean, count("{field}") AS n FROM "{source}"'
-        f" WHERE time >= {instant(start)} AND time < {instant(end)} AND \"{field}\" IS NOT NULL GROUP BY \"{tag}\""
+        f" WHERE time >= to_timestamp_seconds({start}) AND time < to_timestamp_seconds({end}) AND \"{field}\" IS NOT NULL GROUP BY \"{tag}\""
     )
     for row in rows:
         line = LineBuilder(args["target"]).float64_field(field, row["mean"]).int64_field("count", row["n"])

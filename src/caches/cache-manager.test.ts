@@ -69,7 +69,7 @@ const snapshotOf = (...batches: (readonly TestRow[])[]) =>
 
 test("of rows of one key and time that come one after the other the later write counts as newer, in one body and in several", async () => {
   const [a, b, c] = [row("h", "a", 0, 1), row("h", "b", 0, 2), row("h", "c", 0, 3)];
-  const stories: { batches: TestRow[][]; count: number; regions: string[] }[] = [
+  const scenarios: { batches: TestRow[][]; count: number; regions: string[] }[] = [
     { batches: [[], [a, b]], count: 1, regions: ["b"] },
     { batches: [[], [b, a]], count: 1, regions: ["a"] },
     { batches: [[a], [b]], count: 1, regions: ["b"] },
@@ -79,11 +79,11 @@ test("of rows of one key and time that come one after the other the later write 
     // the point is written again, and that is later than the other one
     { batches: [[a, b], [a], [c]], count: 2, regions: ["c", "a"] },
   ];
-  for (const { batches, count, regions } of stories) {
+  for (const { batches, count, regions } of scenarios) {
     const cacheWorker = cacheWorkerOf();
     const cache = { ...LAST, count };
     let last: (TestValue | null)[][] = [];
-    // the first part of the story is read as history, the rest is fed
+    // the first part of the scenario is read as history, the rest is fed
     for (let length = 1; length <= batches.length; length++) {
       const snapshot = snapshotOf(...batches.slice(0, length));
       last = await read(cacheWorker, cache, snapshot.table);
@@ -216,7 +216,7 @@ test("a statement that waits for another one leaves at once when it is cancelled
   snapshot.free();
 });
 
-test("a cache whose history cannot be read is not tried with each feed, but when somebody reads it", async () => {
+test("a cache whose history cannot be read is not tried with each feed, but with each read", async () => {
   const cacheWorker = cacheWorkerOf();
   const snapshot = new TestSnapshot(kernel, [{ kind: "file", batches: [[row("h", "eu", 0, 1)]] }], { columns: COLUMNS, firstFileId: 77 });
   snapshot.files[0]!.fill(0);

@@ -71,6 +71,16 @@ function* fromArguments(args: readonly string[]): Generator<[FlagName, Given]> {
   }
 }
 
+/** A command line as others may see it: with `***` for the values of flags that are secret. */
+export function shownArguments(args: readonly string[]): string[] {
+  const isSecret = (flag: string) => KNOWN.some(({ name, isSecret }) => isSecret === true && flag === `--${name}`);
+  return args.map((argument, i) => {
+    if (i > 0 && isSecret(args[i - 1]!)) return "***";
+    const equals = argument.indexOf("=");
+    return equals > 0 && isSecret(argument.slice(0, equals)) ? `${argument.slice(0, equals)}=***` : argument;
+  });
+}
+
 function knownFlag(source: string): Flag {
   const name = source.slice(2);
   const flag = KNOWN.find((each) => each.name === name);

@@ -22,9 +22,11 @@ test("the banner says where Arrow Flight is and who is given that address", () =
 test("the banner says where buckets are, and how their first user is made while there is none", () => {
   const v2Url = "http://127.0.0.1:8086";
   expect(bannerOf(CONFIG, { ...READY, v2Url })).toContain(v2Url);
-  expect(bannerOf(CONFIG, { ...READY, v2Url })).not.toContain("/api/v2/setup");
-  expect(bannerOf(CONFIG, { ...READY, v2Url, wantsSetup: true })).toContain("curl 'http://127.0.0.1:8086/api/v2/setup' -d '{");
-  expect(bannerOf(CONFIG, { ...READY, wantsSetup: true })).not.toContain("/api/v2/setup");
+  expect(bannerOf(CONFIG, { ...READY, v2Url })).not.toContain("tsdb setup");
+  expect(bannerOf(CONFIG, { ...READY, v2Url, wantsSetup: true })).toContain("  tsdb setup --host http://127.0.0.1:8086 --username admin");
+  expect(bannerOf(CONFIG, { ...READY, wantsSetup: true })).not.toContain("tsdb setup");
+  const secured = { ...CONFIG, tls: "self-signed" } as const;
+  expect(bannerOf(secured, { ...READY, v2Url, wantsSetup: true })).toContain("8086 --tls-ca '.tsdb/tls/certificate.pem' --username");
 });
 
 test("tokens are spoken of where they count", () => {

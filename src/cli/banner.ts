@@ -33,7 +33,7 @@ export function bannerOf(config: Shown, { url, flightUrl, v2Url, wantsSetup, wan
     ...(v2Url !== null && wantsSetup
       ? [
           "buckets have no user yet; the first one, with an organization and a bucket, is made by:",
-          `  ${curl} '${v2Url}/api/v2/setup' -d '{"username":"admin","password":"PASSWORD","org":"demo","bucket":"demo"}'`,
+          `  tsdb setup --host ${v2Url}${trustingCommand(config)} --username admin --org demo --bucket demo`,
         ]
       : []),
     ...(wantsOperator
@@ -44,6 +44,12 @@ export function bannerOf(config: Shown, { url, flightUrl, v2Url, wantsSetup, wan
     `  ${curl} '${url}/api/v3/query_sql?db=demo&format=pretty'${header} --get --data-urlencode 'q=SELECT * FROM weather'`,
   ];
   return lines.join("\n");
+}
+
+/** The same for commands of this program. */
+function trustingCommand({ tls, objectStore, dataDir }: Shown): string {
+  if (tls !== "self-signed") return "";
+  return objectStore === "memory" ? " --tls-no-verify" : ` --tls-ca '${join(dataDir, "tls/certificate.pem").replaceAll("'", "'\\''")}'`;
 }
 
 /** The curl option that makes it trust a self-signed certificate. */

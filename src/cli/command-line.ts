@@ -6,6 +6,7 @@ import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import type { Environment } from "./flags.ts";
 import { commandHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
 import { nearestName } from "./nearest-name.ts";
+import { printConfig, printConfigHelp } from "./print-config.ts";
 import { type Machine, parseServeFlags, type ServeConfig, thisMachine } from "./serve-config.ts";
 
 export type Command =
@@ -22,7 +23,7 @@ export type Command =
       readonly secretFile: string | null;
     };
 
-const COMMANDS = ["serve", "help", "version"] as const;
+const COMMANDS = ["serve", "print-config", "help", "version"] as const;
 
 /** `args` without the program's name. @throws TsdbError config */
 export function parseCommandLine(given: readonly string[], environment: Environment, machine: Machine = thisMachine()): Command {
@@ -42,6 +43,9 @@ export function parseCommandLine(given: readonly string[], environment: Environm
       secretFile: secretFileOf(config),
     };
   }
+  if (command === "print-config") {
+    return print(rest.some(isHelp) ? printConfigHelp() : printConfig(rest, environment, machine, config));
+  }
   if (command !== "serve") throw new TsdbError("config", missingCommand(args) ?? unknownCommand(command));
   if (rest.some(isHelp)) return print(serveHelp());
   if (rest.some(isVersion)) return print(versionLine());
@@ -50,6 +54,7 @@ export function parseCommandLine(given: readonly string[], environment: Environm
 
 function help(words: readonly string[]): Command {
   if (words[0] === "serve") return print(serveHelp());
+  if (words[0] === "print-config") return print(printConfigHelp());
   const found = findCommand(words);
   return print(found === undefined ? mainHelp() : commandHelp(found.command));
 }

@@ -89,9 +89,16 @@ export class FlagReader {
     return bytes;
   }
 
-  durationMs(name: FlagName, { min, max }: { min: number; max: number }): number {
+  /** The same; null for 0. */
+  bytesOrNone(name: FlagName, range: { min: number; max: number }): number | null {
+    return parseSize(this.#required(name).text, this.memoryBytes) === 0 ? null : this.bytes(name, range);
+  }
+
+  /** @param bareMs what 1 means without a unit; absent: it must have one */
+  durationMs(name: FlagName, { min, max, bareMs }: { min: number; max: number; bareMs?: number }): number {
     const given = this.#required(name);
-    const durationMs = parseDurationMs(given.text);
+    const isBare = bareMs !== undefined && /^\d{1,12}$/.test(given.text);
+    const durationMs = isBare ? Number(given.text) * bareMs : parseDurationMs(given.text);
     if (durationMs === null) throw bad(given, `cannot read "${near(given.text)}" as a duration; write 100ms, 10s, 5m or 1h30m`);
     if (durationMs < min) throw bad(given, `must be at least ${min / 1000}s, got ${near(given.text)}`);
     if (durationMs > max) throw bad(given, `must be at most ${max / 1000}s, got ${near(given.text)}`);
@@ -113,10 +120,14 @@ export class FlagReader {
     return address;
   }
 
-  /** An address; null for `none`, `off` and for an empty text. */
-  addressOrNone(name: FlagName, absent: Address): Address | null {
+  /** An address; null for `none`, `off` and for an empty text. @param anyHost what `:8086` stands for; absent: it needs a host */
+  addressOrNone(name: FlagName, absent: Address, anyHost?: string): Address | null {
     const text = this.given.get(name)?.text.trim().toLowerCase();
     if (text === undefined) return absent;
+    if (anyHost !== undefined && text.startsWith(":")) {
+      const address = parseAddress(`${anyHost}${text}`);
+      if (address !== null) return address;
+    }
     return text === "" || text === "none" || text === "off" ? null : this.address(name);
   }
 
@@ -128,15 +139,15 @@ export class FlagReader {
     return filter;
   }
 
-  /** Certificate and key, both or neither, both readable; or a self-signed certificate. */
+  /** Certificate and key, both or neither, both readable; or a self-signed certificate, where a flag can ask for one. */
   tls(
     certName: FlagName,
     keyName: FlagName,
-    selfSignedName: FlagName,
+    selfSignedName: FlagName | null,
   ): { readonly cert: string; readonly key: string } | "self-signed" | null {
     const cert = this.given.get(certName);
     const key = this.given.get(keyName);
-    if (this.boolean(selfSignedName)) {
+    if (selfSignedName !== null && this.boolean(selfSignedName)) {
       if (cert === undefined && key === undefined) return "self-signed";
       throw bad(this.#required(selfSignedName), `there is --${cert === undefined ? keyName : certName} too; one of them`);
     }

@@ -9,6 +9,8 @@ export interface Flag {
   readonly help: string;
   /** In the user's notation; null = none, or derived from the machine. */
   readonly default: string | null;
+  /** Its value is shown nowhere. */
+  readonly isSecret?: true;
   /** Shown in the help instead of a default. */
   readonly defaultNote?: string;
   /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. */

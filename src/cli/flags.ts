@@ -2,6 +2,7 @@
 import { LIMITS } from "../model/limits.ts";
 import type { Flag } from "./flag.ts";
 import { PLUGIN_FLAGS } from "./flags/plugin-flags.ts";
+import { SETUP_FLAGS } from "./flags/setup-flags.ts";
 import { V2_FLAGS } from "./flags/v2-flags.ts";
 import { showBytes } from "./units.ts";
 
@@ -105,6 +106,7 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_TCP_LISTENER_FILE_PATH", "INFLUXDB3_TCP_LISTINER_FILE_PATH"],
   },
   ...V2_FLAGS,
+  ...SETUP_FLAGS,
   {
     name: "node-id",
     group: "Storage",
@@ -374,7 +376,7 @@ export const FLAGS = [
     value: "FILTER",
     help: "Minimum log level: trace, debug, info, warn, error or off; also per component, as info,wal=debug.",
     default: "info",
-    aliases: ["LOG_FILTER"],
+    aliases: ["LOG_FILTER", "INFLUXD_LOG_LEVEL"],
   },
   {
     name: "log-format",

@@ -8,9 +8,26 @@ import { environmentName, FLAGS } from "./flags.ts";
 const WIDTH = 100;
 const COLUMN = 36;
 /** Column of the command summaries. */
-const COMMAND_COLUMN = 26;
+const COMMAND_COLUMN = 33;
 /** Commands are grouped by their first word in this order; others follow. */
-const VERBS = ["query", "sql", "write", "create", "show", "update", "delete", "restore", "stop", "test", "install", "completions"];
+const VERBS = [
+  "query",
+  "sql",
+  "flux",
+  "write",
+  "create",
+  "show",
+  "update",
+  "delete",
+  "restore",
+  "stop",
+  "test",
+  "install",
+  "setup",
+  "recovery",
+  "inspect",
+  "completions",
+];
 
 /** The output of `tsdb --version`. */
 export function versionLine(): string {
@@ -26,7 +43,9 @@ Usage: tsdb <command> [flags]
 Commands
 ${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS)
   .map(({ words, aliases = [], summary }) => row([words.join(" "), ...aliases].join(", "), summary))
-  .join("")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
+  .join(
+    "",
+  )}${row("print-config", "Print the configuration of `tsdb serve` with the same flags.")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
 tsdb <command> --help prints details. Flags take precedence over environment variables,
 and these over tsdb.toml (--config FILE, TSDB_CONFIG).
 Exit codes: 0 success, 1 a statement or request failed, 2 the command line is invalid.

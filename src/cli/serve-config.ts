@@ -13,6 +13,7 @@ import { readFlags } from "./arguments.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { FlagReader } from "./flag-reader.ts";
 import { type PluginConfig, readPlugins } from "./flags/plugin-flags.ts";
+import { readV2, type V2Config } from "./flags/v2-config.ts";
 import type { Environment } from "./flags.ts";
 import type { LogFilter, LogFormat } from "./log-filter.ts";
 import { type MemoryLimits, readMemoryLimits } from "./memory-limits.ts";
@@ -64,21 +65,6 @@ interface AuthConfig {
   readonly recoveryBind: Address | null;
 }
 
-interface V2Config {
-  /** The bucket-based API; null = off. */
-  readonly v2Bind: Address | null;
-  /** Of buckets that are made without rules; 0 = for ever. */
-  readonly v2DefaultRetentionMs: number;
-  readonly v2SessionMs: number;
-  readonly v2RenewsSessions: boolean;
-  readonly v2StrongPasswords: boolean;
-  readonly v2HashedTokens: boolean;
-  /** Null: beside the data. */
-  readonly v2SecretKeyFile: string | null;
-  readonly v2MetricsDisabled: boolean;
-  readonly v2PprofDisabled: boolean;
-}
-
 interface StorageConfig {
   readonly nodeId: string;
   readonly objectStore: "file" | "memory";
@@ -128,7 +114,6 @@ export interface Machine {
 }
 
 const FLIGHT_BIND: Address = { hostname: "127.0.0.1", port: 8183 };
-const V2_BIND: Address = { hostname: "127.0.0.1", port: 8086 };
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 /** Maximum for databases, tables and rows. */
@@ -190,22 +175,16 @@ function readAuth(read: FlagReader): AuthConfig {
     openPages: read.someOf("disable-authz", SYSTEM_PAGES),
     adminToken: read.file("admin-token-file", readAdminTokenFile),
     permissionTokens: read.file("permission-tokens-file", readPermissionTokensFile),
-    secretFiles: read.paths(["admin-token-file", "permission-tokens-file", "tls-key", "v2-secret-key-file"]),
+    secretFiles: read.paths([
+      "admin-token-file",
+      "permission-tokens-file",
+      "tls-key",
+      "v2-secret-key-file",
+      "v2-tls-key",
+      "init-password-file",
+      "init-admin-token-file",
+    ]),
     recoveryBind: read.given.has("admin-token-recovery-http-bind") ? read.address("admin-token-recovery-http-bind") : null,
-  };
-}
-
-function readV2(read: FlagReader): V2Config {
-  return {
-    v2Bind: read.addressOrNone("v2-http-bind", V2_BIND),
-    v2DefaultRetentionMs: read.durationMs("v2-default-bucket-retention", { min: 0, max: 100 * 365 * DAY_MS }),
-    v2SessionMs: read.durationMs("v2-session-length", { min: 1000, max: 365 * DAY_MS }),
-    v2RenewsSessions: !read.boolean("v2-session-renew-disabled"),
-    v2StrongPasswords: read.boolean("v2-strong-passwords"),
-    v2HashedTokens: read.boolean("v2-use-hashed-tokens"),
-    v2SecretKeyFile: read.optional("v2-secret-key-file"),
-    v2MetricsDisabled: read.boolean("v2-metrics-disabled"),
-    v2PprofDisabled: read.boolean("v2-pprof-disabled"),
   };
 }
 

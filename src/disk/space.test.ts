@@ -31,7 +31,7 @@ function spaceOf(capacityBytes: number, reserveBytes = RESERVE) {
 const failing = (code: string) => () => Promise.reject(ioError("append to", "x", Object.assign(new Error(`${code}: words`), { code })));
 
 describe("a full disk", () => {
-  test("is told once, with what is needed and free, and once when it is over", async () => {
+  test("is reported once, with the needed and the free bytes, and once when it is over", async () => {
     const { disk, space, changes, file, nextCheck } = spaceOf(5000);
     await space.check();
     expect(disk.peek("reserve")!.byteLength).toBe(RESERVE);

@@ -25,7 +25,7 @@ test("no more calls run than may, the rest in the order they came", async () => 
   expect(started).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("a call that is cancelled while it waits is never made; one that runs is left alone", async () => {
+test("a call that is cancelled while it waits is never made; a running call is left alone", async () => {
   const calls = new NativeCalls();
   calls.limit(1);
   const [running, waiting] = [{}, {}];

@@ -18,6 +18,7 @@ import { type FinishedPlan, SchemaPlan } from "../storage/catalog/resolve.ts";
 import { chooseRows } from "./definitions/row-choice.ts";
 import type { FrameTable } from "./frame.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
+import { OldRows } from "./old-rows.ts";
 import { Rejections } from "./rejections.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
 import { TableLink, type UnresolvedSeries } from "./table-link.ts";
@@ -31,6 +32,8 @@ export interface ResolvedBody {
   readonly batches: readonly FrameTable[];
   readonly rejections: Rejections;
   readonly lineCount: number;
+  /** Rows that the database does not keep; undefined: there were none. */
+  readonly old?: OldRows;
   /** Resolves when the schema that the batches rely on is durable. */
   readonly schemaDurable: Promise<void> | undefined;
 }
@@ -89,12 +92,13 @@ export class DatabaseWriter {
     return this.crowded || this.hasStaleLinks() || this.parser.view.wantsReset;
   }
 
-  /** Binds the parser's last body if it contains only rows of already linked tables, columns and series, as most do. Otherwise returns
-   *  undefined without any effect. @throws TsdbError overloaded: nothing is stored then */
-  takeKnown(resultPtr: number): ResolvedBody | undefined {
+  /** Binds the parser's last body if it contains only rows to be stored of already linked tables, columns and series, as most do.
+   *  Otherwise returns undefined without any effect. @throws TsdbError overloaded: nothing is stored then */
+  takeKnown(resultPtr: number, { minTimeNs }: Pick<WriteRequest, "minTimeNs">): ResolvedBody | undefined {
     const { tables, links } = this;
     if (!tables.begin(resultPtr)) return undefined;
-    while (tables.next()) if (!links[tables.index]?.knows(tables)) return undefined;
+    const old = this.oldRows(minTimeNs);
+    while (tables.next()) if (!links[tables.index]?.knows(tables) || old?.isIn(tables) === true) return undefined;
     const batches: FrameTable[] = [];
     tables.begin(resultPtr);
     try {
@@ -110,19 +114,20 @@ export class DatabaseWriter {
   /** Binds the parser's last body; the batches point into parser memory and the body. With acceptPartial=false and an invalid line
    *  nothing changes and `batches` is empty. `madeTables`: number of tables that `prepare` has created for it. @throws TsdbError
    *  overloaded, limit_exceeded, unavailable: nothing is stored then */
-  take(parsed: ParsedBody, { acceptPartial }: Pick<WriteRequest, "acceptPartial">, madeTables = 0): ResolvedBody {
+  take(parsed: ParsedBody, { acceptPartial, minTimeNs }: Pick<WriteRequest, "acceptPartial" | "minTimeNs">, madeTables = 0): ResolvedBody {
     this.recordBytes = 0;
     try {
       const { lineCount } = parsed;
       const rejections = new Rejections(parsed.errors, lineCount - parsed.rowCount);
-      const tables = parsed.tables.map((table) => this.begin(table));
+      const old = this.oldRows(minTimeNs);
+      const tables = this.works(parsed, old);
       const schema = this.unknown(tables);
       const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejections);
       const isRefused = acceptPartial === "conflicts" ? lineCount > parsed.rowCount : !acceptPartial && rejections.count > 0;
       if (isRefused) return this.refuse(tables, rejections, lineCount);
       const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan).durable;
       const batches = tables.flatMap((work) => this.batch(work) ?? []);
-      return { batches, rejections, lineCount, schemaDurable };
+      return { batches, rejections, lineCount, schemaDurable, ...(old === undefined || old.count === 0 ? {} : { old }) };
     } catch (error) {
       // the parser may know series that no link has resolved: start over
       this.reset();
@@ -132,10 +137,10 @@ export class DatabaseWriter {
 
   /** Creates tables, columns and series of a part of a body, so that `take` of the whole body finds them. Stores no row. @throws
    *  TsdbError as take */
-  prepare(parsed: ParsedBody, steps: SchemaSteps): void {
+  prepare(parsed: ParsedBody, { minTimeNs }: Pick<WriteRequest, "minTimeNs">, steps: SchemaSteps): void {
     this.recordBytes = 0;
     try {
-      const tables = parsed.tables.map((table) => this.begin(table));
+      const tables = this.works(parsed, this.oldRows(minTimeNs));
       const admitted = tables.filter((work) => steps.admits(work.parsed.name));
       const rejections = new Rejections([], parsed.lineCount - parsed.rowCount);
       const schema = this.unknown(admitted);
@@ -179,6 +184,22 @@ export class DatabaseWriter {
     if (this.hasLeft || this.links.some((link) => link?.isStale)) return true;
     this.nameChanges = nameChanges;
     return false;
+  }
+
+  private oldRows(minTimeNs: bigint | undefined): OldRows | undefined {
+    const { kernel, scratch } = this.parts;
+    return minTimeNs === undefined ? undefined : new OldRows(kernel, scratch, minTimeNs);
+  }
+
+  /** The tables with rows to be stored. */
+  private works(parsed: ParsedBody, old: OldRows | undefined): TableWork[] {
+    return parsed.tables.flatMap((table) => {
+      const work = this.begin(table);
+      const kept = old === undefined ? table : old.removeFrom(table);
+      if (kept === table) return [work];
+      keepPending([work]);
+      return kept === null ? [] : [{ ...work, parsed: kept }];
+    });
   }
 
   private begin(parsed: ParsedTable): TableWork {

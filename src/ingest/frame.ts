@@ -20,6 +20,8 @@ export const FRAME_FORMAT = 1;
 /** With who wrote it in front. */
 const WRITTEN_FRAME_FORMAT = 2;
 const DEPTH_MAX = 255;
+/** A frame of no rows: it takes a sequence. | format u8 | tables u32 | */
+export const EMPTY_FRAME: Uint8Array = Uint8Array.of(FRAME_FORMAT, 0, 0, 0, 0);
 
 /** Rows of a table to be encoded. */
 export interface FrameTable {

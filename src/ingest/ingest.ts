@@ -6,7 +6,7 @@ import type { Kernel } from "../kernel/memory/kernel.ts";
 import { Scratch } from "../kernel/memory/scratch.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/parse/line-text.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { IncomingBody, LineError, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
+import type { IncomingBody, LineError, OldLines, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Wal } from "../storage/wal/wal.ts";
@@ -15,6 +15,7 @@ import type { BodyBytes, BodyMemory } from "./body-memory.ts";
 import type { ResolvedBody } from "./database-writer.ts";
 import { FrameEncoder } from "./frame.ts";
 import { LocalWriters } from "./local-writers.ts";
+import type { OldRow, OldRows } from "./old-rows.ts";
 import type { RejectedLine } from "./rejections.ts";
 import { SchemaSteps } from "./schema-steps.ts";
 import { WriterMemory } from "./writer-memory.ts";
@@ -180,9 +181,9 @@ export class Ingest implements WriteService {
         throw error;
       }
     }
-    const { rejections, lineCount } = body;
+    const { rejections, lineCount, old } = body;
     // acceptPartial=false and an invalid line: none is stored
-    const rejectedCount = rowCount === 0 ? lineCount : rejections.count;
+    const rejectedCount = rowCount === 0 ? lineCount : rejections.count + (old?.count ?? 0);
     if (rowCount > 0) this.parts.onRows();
     return {
       synced,
@@ -190,6 +191,7 @@ export class Ingest implements WriteService {
         rowCount,
         rejectedCount,
         lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, rejections.first),
+        ...(old === undefined ? {} : { old: describeOld(bytes.bytes, old) }),
         schemaLimit: rejections.hasSchemaLimit,
         empty: lineCount === 0,
       },
@@ -232,6 +234,11 @@ class ReceivedBody implements IncomingBody {
   release(): void {
     this.bytes.release();
   }
+}
+
+function describeOld(body: Uint8Array, { count, ends }: OldRows): OldLines {
+  const described = ({ lineOffset, timeNs }: OldRow) => ({ line: lineTextAt(body, lineOffset), timeNs });
+  return { count, oldest: described(ends!.oldest), newest: described(ends!.newest) };
 }
 
 /** Adds text and line number. `first`: in body order. */

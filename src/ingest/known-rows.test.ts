@@ -59,8 +59,8 @@ async function open(disk: FaultyDisk): Promise<{ path: WritePath; payloads: Uint
 test.each([SEED, SEED + 1, SEED + 2])(`the short way and the long way give the same log and the same rows (seed %d)`, async (seed) => {
   const take = DatabaseWriter.prototype.takeKnown;
   let [isShort, taken, alike] = [true, 0, 0];
-  const spy = spyOn(DatabaseWriter.prototype, "takeKnown").mockImplementation(function (this: DatabaseWriter, resultPtr) {
-    const body = isShort ? take.call(this, resultPtr) : undefined;
+  const spy = spyOn(DatabaseWriter.prototype, "takeKnown").mockImplementation(function (this: DatabaseWriter, resultPtr, request) {
+    const body = isShort ? take.call(this, resultPtr, request) : undefined;
     if (body !== undefined) taken++;
     return body;
   });

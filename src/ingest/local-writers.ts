@@ -56,11 +56,13 @@ export class LocalWriter implements KeptWriter {
     const end = parser.view.endOf(resultPtr);
     if (!steps.isStepping) {
       if (end === body.byteCount) {
-        return writer.takeKnown(resultPtr) ?? writer.take(parser.view.read(resultPtr, request.precision), request, steps.madeTables);
+        return (
+          writer.takeKnown(resultPtr, request) ?? writer.take(parser.view.read(resultPtr, request.precision), request, steps.madeTables)
+        );
       }
       steps.begin(keptTables);
     }
-    writer.prepare(parser.view.read(resultPtr, request.precision), steps);
+    writer.prepare(parser.view.read(resultPtr, request.precision), request, steps);
     steps.advance(end, body.byteCount);
     return undefined;
   }

@@ -21,7 +21,7 @@ test("the first lines of the body are kept, whatever groups they come in", () =>
   expect(rejections.hasSchemaLimit).toBe(false);
 });
 
-test("a limit as the reason of any line is told, also of one that is not kept", () => {
+test("a limit is reported as the reason of any line, also beyond the reported lines", () => {
   const rejections = new Rejections([], 0);
   for (let i = 0; i < MAX; i++) rejections.add(i, "type");
   rejections.add(MAX, tooManyColumns(500));

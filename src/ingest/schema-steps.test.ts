@@ -166,7 +166,7 @@ test("between two steps: other bodies, dropped tables, a parser that is reset", 
   expect(path.naiveRows("t1999")).toEqual([{ timeNs: 1n, tags: { h: "b" }, fields: { v: 7n } }]);
 });
 
-/** A line of some table; now and then one that is bad or brings a column of another type. */
+/** A line of some table; now and then a bad line, or a column of another type. */
 function randomLine(below: Below, tables: number, timeNs: number): string {
   if (below(40) === 0) return pick(below, ["bad", "t v=", "t,h v=1 1"]);
   const name = `t${below(tables)}`;

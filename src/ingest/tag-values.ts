@@ -10,12 +10,13 @@ const SETS_MAX = 100_000;
  *  throws */
 export async function tagValuesBySql(
   queries: QueryService,
-  { database, table, tags }: { readonly database: string; readonly table: string; readonly tags: readonly string[] },
+  { databaseId, table, tags }: { readonly databaseId: number; readonly table: string; readonly tags: readonly string[] },
   signal: AbortSignal,
 ): Promise<readonly TagValues[]> {
   const columns = tags.map(ident).join(", ");
   const statement = `SELECT DISTINCT ${columns} FROM ${ident(table)} LIMIT ${SETS_MAX + 1}`;
-  const { body } = await queries.query({ database, statement, params: {}, format: "jsonl", queryType: "influxql", signal });
+  const request = { database: "", scope: { databaseId: () => databaseId }, statement, params: {} };
+  const { body } = await queries.query({ ...request, format: "jsonl", queryType: "influxql", signal });
   const lines = (await new Response(body).text()).split("\n").filter((line) => line !== "");
   if (lines.length <= SETS_MAX) return lines.map((line) => JSON.parse(line) as TagValues);
   const message = `the tags of the condition have more than ${SETS_MAX} different values together; name the values, or delete in parts`;

@@ -1,16 +1,20 @@
 // The v2 line's services over one catalog, put together.
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import { Authentication } from "./access/authentication.ts";
-import { type HashCost, PasswordHasher } from "./access/passwords.ts";
+import { checkPassword, type HashCost, PasswordHasher } from "./access/passwords.ts";
 import type { SecretBox } from "./access/secret-box.ts";
 import { type SessionLimits, Sessions } from "./access/sessions.ts";
+import { V1Authentication } from "./access/v1-authentication.ts";
 import { Authorizations } from "./resources/authorizations.ts";
-import { BucketService } from "./resources/buckets.ts";
+import { type BucketLimits, BucketService, NO_BUCKET_LIMITS } from "./resources/buckets.ts";
 import { Labels } from "./resources/labels.ts";
 import { LegacyAuthorizations } from "./resources/legacy-authorizations.ts";
+import { Mappings } from "./resources/mappings.ts";
 import { Members } from "./resources/members.ts";
-import { Onboarding } from "./resources/onboarding.ts";
+import { Onboarding, type Setup, type SetupResult } from "./resources/onboarding.ts";
 import { Organizations } from "./resources/organizations.ts";
+import { PortableRecords } from "./resources/portable-records.ts";
+import { checkRetention } from "./resources/retention.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Users } from "./resources/users.ts";
 import { Metadata } from "./store/metadata.ts";
@@ -24,10 +28,18 @@ export interface LineOptions {
   readonly keepsHashesOnly: boolean;
   /** Of passwords; given by tests, for which the usual one is too slow. */
   readonly hashCost?: HashCost;
+  readonly bucketLimits?: BucketLimits;
   /** Databases are to be dropped. */
   readonly onDropped: (databaseIds: readonly number[]) => void;
 }
 
+export interface FirstSetup extends Pick<Setup, "username" | "org" | "bucket" | "token"> {
+  readonly password: string;
+  /** Of the bucket; 0 = for ever. */
+  readonly everySeconds: number;
+}
+
+/** The services of the v2 line. */
 export class V2Line {
   readonly metadata: Metadata;
   readonly users: Users;
@@ -37,29 +49,48 @@ export class V2Line {
   readonly authorizations: Authorizations;
   readonly legacyAuthorizations: LegacyAuthorizations;
   readonly labels: Labels;
+  readonly mappings: Mappings;
   readonly secrets: Secrets;
+  readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
   readonly passwords: PasswordHasher;
   readonly authentication: Authentication;
+  readonly v1Authentication: V1Authentication;
 
   /** @throws TsdbError corrupt_file */
-  constructor(catalog: Catalog, { nowMs, sessions, box, keepsHashesOnly, hashCost, onDropped }: LineOptions) {
+  constructor(
+    catalog: Catalog,
+    { nowMs, sessions, box, keepsHashesOnly, hashCost, bucketLimits = NO_BUCKET_LIMITS, onDropped }: LineOptions,
+  ) {
     const metadata = Metadata.open(catalog, nowMs);
     this.metadata = metadata;
     this.users = new Users(metadata);
     this.labels = new Labels(metadata);
-    this.buckets = new BucketService(metadata, this.labels, onDropped);
+    this.mappings = new Mappings(metadata);
+    this.buckets = new BucketService(metadata, this, bucketLimits, onDropped);
     // what cannot be removed now, on a full disk, is removed with the next one
     metadata.onDatabasesGone(() => void this.buckets.forgetDropped().catch(() => {}));
-    this.organizations = new Organizations(metadata, this.buckets, this.labels);
+    this.organizations = new Organizations(metadata, this);
     this.members = new Members(metadata, this.users);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);
     this.secrets = new Secrets(metadata, box);
+    this.portable = new PortableRecords(box, keepsHashesOnly);
     this.onboarding = new Onboarding(metadata, this);
     this.passwords = new PasswordHasher(hashCost);
     this.sessions = new Sessions(sessions, nowMs);
     this.authentication = new Authentication(metadata, this.members, this.sessions);
+    this.v1Authentication = new V1Authentication(metadata, this.authentication, this.passwords);
+  }
+
+  /** Makes the first user, organization, bucket and token. @param password "": the user cannot sign in @throws TsdbError already_exists,
+   *  bad_request, unprocessable: nothing is made then */
+  async setUp({ password, everySeconds, ...names }: FirstSetup, { strong }: { readonly strong: boolean }): Promise<SetupResult> {
+    this.onboarding.requireAllowed();
+    if (password !== "") checkPassword(password, { strong });
+    const retention = checkRetention({ everySeconds });
+    const passwordHash = password === "" ? null : await this.passwords.hash(password);
+    return this.onboarding.run({ ...names, passwordHash, retention });
   }
 }

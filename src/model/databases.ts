@@ -42,7 +42,8 @@ export interface DeleteDatabase {
 }
 
 export interface DeleteTable {
-  readonly database: string;
+  /** A name that port 8181 shows, or an id. */
+  readonly database: string | number;
   readonly table: string;
   /** Deletes the rows only; the schema stays. */
   readonly dataOnly: boolean;

@@ -38,7 +38,7 @@ export const LIMITS = {
   /** Caches of all tables, including deleted ones. */
   cachesMax: 10_000,
   /** Of all databases, deleted ones too: each has a process when it is enabled and was called. */
-  triggersMax: 1000,
+  triggersMax: 5000,
   /** Segments of the log that are kept only for triggers which have not seen their rows. */
   triggerLogBytesDefault: 1 * GIB,
   cacheNameBytesMax: 8 * KIB,
@@ -67,6 +67,10 @@ export const LIMITS = {
   pluginBlobBytesMax: 192 * MIB,
   /** Line protocol that one run of a plugin may buffer until it returns. */
   pluginWriteBytesMax: 64 * MIB,
+  /** Bodies of requests to plugins that are being received or handled, in total. */
+  pluginRequestBytesMax: 256 * MIB,
+  /** Headers of a plugin's HTTP answer. */
+  pluginHeaderBytesMax: 64 << 10,
   /** Body of a plugin's HTTP answer. */
   pluginAnswerBytesMax: 64 * MIB,
   /** Log lines of one run, and bytes that it may print. */

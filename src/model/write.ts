@@ -6,6 +6,8 @@ export interface WriteRequest {
   readonly database: string;
   /** The database of a bucket, in any namespace: it must exist. Undefined: `database` in the default namespace. */
   readonly databaseId?: number;
+  /** Rows before this time are not stored; undefined: all are, and reads hide what is past its retention. */
+  readonly minTimeNs?: bigint;
   readonly precision: Precision;
   /** False: nothing is stored if any line is invalid. `conflicts`: nothing is stored if a line cannot be parsed, and lines that the schema
    *  rejects are left out. */
@@ -31,12 +33,26 @@ export interface LineError {
   readonly originalLine: string;
 }
 
+/** Lines before a request's `minTimeNs`. */
+export interface OldLines {
+  readonly count: number;
+  readonly oldest: OldLine;
+  readonly newest: OldLine;
+}
+
+export interface OldLine {
+  readonly line: string;
+  readonly timeNs: bigint;
+}
+
 export interface WriteResult {
   /** Rows stored. */
   readonly rowCount: number;
   readonly rejectedCount: number;
   /** The first LIMITS.lineErrorsReported rejected lines, in body order. */
   readonly lineErrors: readonly LineError[];
+  /** Rows before the request's `minTimeNs`; undefined: there were none. Counted in `rejectedCount`, and not in `lineErrors`. */
+  readonly old?: OldLines;
   /** True if a line was rejected because of a schema limit (422 instead of 400). */
   readonly schemaLimit: boolean;
   /** True if the body contained no line. */

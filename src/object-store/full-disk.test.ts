@@ -81,7 +81,7 @@ describe("operations", () => {
       isDurable = true;
     });
     await refused;
-    const c = log.append("c").durable; // one that frees space may still come
+    const c = log.append("c").durable; // an operation that frees space may still come
     expect([isDurable, log.stalled?.kind, log.failed]).toEqual([false, "no_space", null]);
     expect((await open(disk.afterCrash())).operations.map(({ value }) => value)).toEqual(["a"]);
     disk.refuse = () => undefined;

@@ -1,4 +1,4 @@
-// The log on a good store, on one that fails at any call, and on damaged files.
+// The log on a good store, on a store that fails at any call, and on damaged files.
 import { describe, expect, test } from "bun:test";
 import { kindOf } from "../../test/conformance/object-store.ts";
 import { faultLoop } from "../../test/support/faulty-disk.ts";

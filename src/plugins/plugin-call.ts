@@ -1,6 +1,6 @@
-// One run of a plugin: what goes into it and what comes out. Triggers make calls; the runtime runs them in a process of their own.
+// Input and output of one run of a plugin. Triggers create calls; the runtime executes them in separate processes.
 
-/** Whose run it is. */
+/** The caller of a run. */
 export type PluginCaller =
   | {
       readonly kind: "trigger";
@@ -68,13 +68,13 @@ export interface PluginCall {
 
 export type PluginLogLevel = "info" | "warn" | "error";
 
-/** A line that the plugin logged, or that the runtime has to say of it. */
+/** A log line of the plugin, or of the runtime about it. */
 export interface PluginLogLine {
   readonly level: PluginLogLevel;
   readonly text: string;
 }
 
-/** What `process_request` answers, converted as the API says (README). */
+/** The answer of `process_request`, converted as documented (README). */
 export interface PluginResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -102,12 +102,12 @@ export interface PluginFailure {
   readonly kind: PluginFailureKind;
   /** One line. */
   readonly message: string;
-  /** Of Python, from the plugin's own frames on; null: there is none. */
+  /** Python's traceback, without frames of the host; null: none. */
   readonly traceback: string | null;
 }
 
-/** A run that returned has its writes stored and durable. Of one that failed nothing is stored but what `write_sync` did, and what the
- *  failure `write` says. */
+/** The writes of a run that returned are stored and durable. Of a failed run only writes of `write_sync` are stored, and those that the
+ *  failure `write` describes. */
 export type PluginOutcome =
   | { readonly failure: null; readonly response: PluginResponse | null; readonly writes: readonly PluginWrite[] }
   | { readonly failure: PluginFailure; readonly response: null; readonly writes: readonly PluginWrite[] };

@@ -1,5 +1,7 @@
-// The variables that plugins see, in real Python processes.
+// Environment variables and priority of plugins, in real Python processes.
 import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { PluginBench, pluginPython } from "../../test/support/plugins.ts";
 
 const python = pluginPython();
@@ -19,6 +21,32 @@ if (python !== null) {
       expect(await values()).toEqual([`INFO: ['${plain.files.folder}', '/mine', 'secret', '${plain.interpreter.virtualEnv}']`]);
     } finally {
       await plain.close();
+    }
+  });
+
+  const SWITCH = "/proc/sys/kernel/sched_autogroup_enabled";
+  const hasGroups = existsSync(SWITCH) && readFileSync(SWITCH, "latin1").trim() === "1" && existsSync("/proc/self/autogroup");
+  test.each([
+    ["schedule", 10],
+    ["request", 5],
+  ] as const)("the priority of plugins on a %s is lower by %d than the server's, also as a group of the scheduler", async (kind, added) => {
+    const bench = new PluginBench();
+    try {
+      const body = `
+    import os, time
+    for _ in range(2000 if ${hasGroups ? "True" : "False"} else 0):
+        with open("/proc/self/autogroup") as file: group = file.read()
+        if group.endswith(" ${added}\\n"): break
+        time.sleep(0.01)
+    else: group = None
+    local.info(os.nice(0), ${hasGroups ? "group is not None" : "True"})
+    return ""`;
+      const source = `def process_scheduled_call(local, when):${body}\ndef process_request(local, query, headers, body):${body}\n`;
+      const payload = kind === "schedule" ? { kind, timeMs: 0 } : { kind, query: {}, headers: {}, body: new Uint8Array() };
+      const { lines } = await bench.run(bench.plugin("nice.py", source), payload);
+      expect(lines).toEqual([`INFO: ${Math.min(19, getPriority() + added)} True`]);
+    } finally {
+      await bench.close();
     }
   });
 }

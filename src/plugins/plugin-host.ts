@@ -1,4 +1,4 @@
-// What plugins ask of the server. Calls carry no token: whoever may create a trigger has been checked.
+// What plugins ask of the server. Calls carry no token: creating a trigger requires an admin token.
 import type { PluginCaller } from "./plugin-call.ts";
 
 export interface PluginQuery {
@@ -14,7 +14,7 @@ export interface PluginHostWrite {
   readonly lines: Uint8Array;
   /** True: resolves when the rows are visible, before they are durable. */
   readonly noSync: boolean;
-  /** Whose rows they are, to find loops. */
+  /** The writer of the rows, for loop detection. */
   readonly writer: PluginCaller;
 }
 

@@ -8,17 +8,17 @@ export interface PluginRun {
 }
 
 export interface PluginRuntime {
-  /** Never rejects: what goes wrong is the outcome's failure. Runs of one trigger wait for each other unless it has `runAsync`: then as
-   *  many overlap as --async-trigger-concurrency-limit says, and more wait. */
+  /** Never rejects: errors are the outcome's failure. Runs of one trigger are sequential unless it has `runAsync`; then at most
+   *  --async-trigger-concurrency-limit of them overlap. */
   run(call: PluginCall, run: PluginRun): Promise<PluginOutcome>;
-  /** KeyboardInterrupt in what runs for the trigger, then the end of its processes and its cache. Runs end with the failure `stopped`. */
+  /** Interrupts the trigger's runs, ends its processes and drops its cache. Runs end with the failure `stopped`. */
   stopTrigger(database: string, trigger: string): Promise<void>;
   /** All triggers, as `stopTrigger`. */
   stop(): Promise<void>;
-  /** For creating a trigger: where the plugin `filename` is, found below --plugin-dir or downloaded for `gh:`, and checked to be Python
-   *  that defines the entry point. Nothing of it runs.
+  /** For creating a trigger: finds the plugin `filename` below --plugin-dir, or downloads it for `gh:`, and checks that it is valid Python
+   *  with the entry point. The plugin is not executed.
    *  @throws TsdbError plugin: no --plugin-dir, no Python (says what to install), no such file, a syntax error, no entry point */
   locate(filename: string, kind: PluginPayload["kind"]): Promise<string>;
-  /** Where the plugin of a trigger is, by the name that `locate` took: nothing is looked at. @throws TsdbError as `locate` without files */
+  /** The path of a trigger's plugin, by the name passed to `locate`, without access to the disk. @throws TsdbError plugin, bad_request */
   pathOf(filename: string): string;
 }

@@ -1,4 +1,4 @@
-// The API that plugins see, in real Python processes with a server that only remembers. Expected values are of the documented API.
+// The plugin API in real Python processes, with a fake server. Expected values are from the documented API.
 import { afterAll, describe, expect, test } from "bun:test";
 import { utimesSync } from "node:fs";
 import { PluginBench, type PluginRun, pluginPython, rowsAnswer } from "../../test/support/plugins.ts";
@@ -71,9 +71,13 @@ if (pluginPython() !== null) {
       expect(lines).toEqual([...ROWS.map((row) => `INFO: ${row}`), "INFO: {'table_name': 'empty', 'rows': []} {'k': 'v'}"]);
     });
 
-    test("a schedule's time is naive, local and in whole seconds; a function may leave args out", async () => {
-      const { lines } = await run("def process_scheduled_call(l, when):\n  l.info(type(when).__name__, when.tzinfo, when.timestamp())\n");
-      expect(lines).toEqual([`INFO: datetime None ${Date.UTC(2025, 0, 2, 3, 4, 5) / 1000}.0`]);
+    test("a schedule's time is naive, in UTC whatever the server's zone, in whole seconds; a function may leave args out", async () => {
+      const inTokyo = new PluginBench({ environment: { ...process.env, TZ: "Asia/Tokyo" } });
+      const source =
+        "import datetime\ndef process_scheduled_call(l, when):\n  l.info(when.isoformat(), when.tzinfo, datetime.datetime.fromtimestamp(0).hour)\n";
+      const { lines } = await inTokyo.run(inTokyo.plugin("zone.py", source), SCHEDULE);
+      await inTokyo.close();
+      expect(lines).toEqual(["INFO: 2025-01-02T03:04:05 None 9"]);
     });
 
     test("a request's query, headers and body", async () => {
@@ -210,7 +214,7 @@ local.write_sync_to_db("other", "d n=1", False)`),
       expect(bench.host.writes).toEqual([]);
     });
 
-    test("that are refused fail the run, or raise from write_sync", async () => {
+    test("rejected lines fail the run, or raise from write_sync", async () => {
       bench.host.refuse = () => new TsdbError("bad_request", "line 1: no field");
       const late = await run(scheduled("local.write('a')"));
       const sync = await run(scheduled("try: local.write_sync('a', False)\nexcept Exception as error: local.info(error)"));
@@ -222,7 +226,7 @@ local.write_sync_to_db("other", "d n=1", False)`),
       expect(sync.lines).toEqual(["INFO: line 1: no field"]);
     });
 
-    test("a dry run writes nothing and says what it would have written", async () => {
+    test("a dry run writes nothing and returns the lines", async () => {
       bench.host.writes.length = 0;
       const caller: PluginCaller = { kind: "test", database: "db", cacheName: "c" };
       const { outcome } = await run(
@@ -344,7 +348,7 @@ except TypeError as error: local.info(error)`),
       expect(counts).toEqual(["INFO: 1", "INFO: 2", "INFO: 1"]);
     });
 
-    test("is gone when the trigger is stopped", async () => {
+    test("is dropped when the trigger is stopped", async () => {
       const plugin = bench.plugin("stopped.py", COUNT);
       for (const runAsync of [false, true]) {
         const caller = trigger(`stopped ${runAsync}`, runAsync);
@@ -354,7 +358,7 @@ except TypeError as error: local.info(error)`),
       }
     });
 
-    test("a value that finds no room raises MemoryError", async () => {
+    test("a value over the limit raises MemoryError", async () => {
       const { lines } = await run(
         scheduled("try: local.cache.put('b', b'x' * (80 << 20), use_global=True)\nexcept MemoryError as error: local.info(error)"),
       );
@@ -365,7 +369,7 @@ except TypeError as error: local.info(error)`),
   describe("loading", () => {
     const answer = async (plugin: string) => decode((await bench.run(plugin, REQUEST)).outcome.response?.body);
 
-    test("a file that changes is loaded anew, within the same second too; the cache stays", async () => {
+    test("a changed file is reloaded, also within the same second; the cache remains", async () => {
       const source = (word: string) => requested(`n = local.cache.get('n', 0) + 1\nlocal.cache.put('n', n)\nreturn f'${word} {n}'`);
       const plugin = bench.plugin("changing.py", source("one"));
       utimesSync(plugin, 1000, 1000);
@@ -393,7 +397,7 @@ except TypeError as error: local.info(error)`),
       );
     });
 
-    test("a plugin that cannot be loaded says where, and is well again when it is mended", async () => {
+    test("a plugin that cannot be loaded reports the line, and runs once it is corrected", async () => {
       const plugin = bench.plugin("broken.py", "def process_request(:\n");
       const broken = (await bench.run(plugin, REQUEST)).outcome.failure!;
       expect(broken).toMatchObject({ kind: "exception", message: "SyntaxError: invalid syntax" });

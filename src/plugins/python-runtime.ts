@@ -1,14 +1,16 @@
-// Runs plugins in Python processes: one for a trigger, several for one whose runs overlap, and one for each dry run.
+// Runs plugins in Python processes: one per trigger, several for an asynchronous trigger, and one for each dry run.
 import { LIMITS } from "../model/limits.ts";
 import type { PluginFiles } from "./files/plugin-files.ts";
 import type { PluginCall, PluginCaller, PluginLogLevel, PluginOutcome, PluginPayload } from "./plugin-call.ts";
 import type { PluginHost } from "./plugin-host.ts";
 import type { PluginRun, PluginRuntime } from "./plugin-runtime.ts";
+import { GroupReaper } from "./process/group-reaper.ts";
 import type { Interpreter } from "./process/interpreter.ts";
 import { callFrame } from "./process/payload.ts";
 import { PluginProcess, stopped } from "./process/plugin-process.ts";
 import { RunRequests } from "./process/run-requests.ts";
 import { SharedValues } from "./process/shared-values.ts";
+import { StartQueue } from "./process/start-queue.ts";
 import { TriggerProcesses } from "./process/trigger-processes.ts";
 
 export interface PythonRuntimeOptions {
@@ -19,21 +21,27 @@ export interface PythonRuntimeOptions {
   readonly memoryBytesMax: number;
   /** 0 = no limit. */
   readonly timeMsMax: number;
-  /** Runs of one trigger that overlap at most. */
+  /** Maximum concurrent runs of an asynchronous trigger. */
   readonly asyncRunsMax: number;
-  /** What plugins print, to the server's log. */
+  /** Receives the output of plugins, for the server's log. */
   readonly onPrinted: (of: string, text: string, level: PluginLogLevel) => void;
 }
 
 const GLOBAL_SCOPE = "global";
-/** Of values that tests cache and give no time. */
+/** Default ttl of values that tests cache. */
 const TEST_TTL_SECONDS = 1800;
-/** Dry runs at a time. */
+/** A client waits for a request: a third of a processor that the server wants too, for other plugins a tenth. */
+const REQUEST_NICENESS = 5;
+const NICENESS = 10;
+/** Maximum concurrent dry runs. */
 const TESTS_MAX = 2;
 
+/** The runtime of all plugins of one server. */
 export class PythonRuntime implements PluginRuntime {
   private readonly triggers = new Map<string, TriggerProcesses>();
   private readonly values = new SharedValues({ bytesMax: LIMITS.pluginValueBytesMax, nowMs: () => performance.now() });
+  private readonly reaper = new GroupReaper();
+  private readonly starts = new StartQueue();
   private isStopped = false;
 
   constructor(private readonly options: PythonRuntimeOptions) {}
@@ -46,7 +54,7 @@ export class PythonRuntime implements PluginRuntime {
     const frame = callFrame(call, caller.kind === "trigger" && !caller.runAsync ? null : scope, isTest ? `${scope}\0global` : GLOBAL_SCOPE);
     const defaultTtlSeconds = isTest ? TEST_TTL_SECONDS : null;
     const requests = new RunRequests({ host: this.options.host, values: this.values, caller, defaultTtlSeconds });
-    return this.processesOf(caller).run({ ...run, frame, requests });
+    return this.processesOf(call).run({ ...run, frame, requests });
   }
 
   async stopTrigger(database: string, trigger: string): Promise<void> {
@@ -62,9 +70,10 @@ export class PythonRuntime implements PluginRuntime {
     const all = [...this.triggers.values()];
     this.triggers.clear();
     await Promise.all(all.map((processes) => processes.stop()));
+    await this.reaper.stop();
   }
 
-  /** New processes are started with what the virtual environment has now. */
+  /** Replaces all processes, so that they use the current virtual environment. */
   renew(): void {
     this.options.interpreter.forget();
     for (const processes of this.triggers.values()) processes.renew();
@@ -78,29 +87,36 @@ export class PythonRuntime implements PluginRuntime {
     return this.options.files.pathOf(filename);
   }
 
-  private processesOf(caller: PluginCaller): TriggerProcesses {
-    // dry runs of all plugins share processes that take one call each
+  private processesOf({ caller, payload }: PluginCall): TriggerProcesses {
+    // dry runs of all plugins share one pool, whose processes run a single call each
     const key = caller.kind === "test" ? "tests" : scopeOf(caller);
     let processes = this.triggers.get(key);
     if (processes === undefined) {
       const of = caller.kind === "test" ? "test" : `${caller.database}/${caller.trigger}`;
       const isOnce = caller.kind === "test";
       const processesMax = isOnce ? TESTS_MAX : caller.runAsync ? this.options.asyncRunsMax : 1;
-      processes = new TriggerProcesses({ processesMax, isOnce, start: () => this.start(of) });
+      const niceness = payload.kind === "request" ? REQUEST_NICENESS : NICENESS;
+      processes = new TriggerProcesses({ processesMax, isOnce, start: (signal) => this.start(of, niceness, signal) });
       this.triggers.set(key, processes);
     }
     return processes;
   }
 
-  /** @throws TsdbError plugin: no Python; Error when the operating system starts no process */
-  private async start(of: string): Promise<PluginProcess> {
+  /** @throws TsdbError plugin without Python; Error if the operating system cannot start a process, or `signal` is aborted */
+  private async start(of: string, niceness: number, signal: AbortSignal): Promise<PluginProcess> {
     const { interpreter, files, memoryBytesMax, timeMsMax, onPrinted } = this.options;
     const { path } = await interpreter.find();
     await this.makePlace();
-    return new PluginProcess({
-      ...{ python: path, folder: files.folder, environment: this.environment(), memoryBytesMax, timeMsMax },
-      onPrinted: (text, level) => onPrinted(of, text, level),
+    const process = await this.starts.run(() => {
+      signal.throwIfAborted();
+      return new PluginProcess({
+        ...{ python: path, folder: files.folder, environment: this.environment(), memoryBytesMax, timeMsMax, niceness },
+        onPrinted: (text, level) => onPrinted(of, text, level),
+      });
     });
+    this.reaper.add(process.pid, path);
+    void process.ended.then(() => this.reaper.remove(process.pid));
+    return process;
   }
 
   /** The server's, tokens included: published plugins read theirs and their configuration's folder from these variables. */
@@ -110,7 +126,7 @@ export class PythonRuntime implements PluginRuntime {
     return { ...folders, ...(interpreter.hasVirtualEnv ? { VIRTUAL_ENV: interpreter.virtualEnv } : {}), ...environment };
   }
 
-  /** Ends an idle process when there are too many. @throws Error when all are busy */
+  /** Ends an idle process if the limit is reached. @throws Error if all are busy */
   private async makePlace(): Promise<void> {
     const all = [...this.triggers.values()];
     if (all.reduce((sum, { count }) => sum + count, 0) < LIMITS.pluginProcessesMax) return;

@@ -6,6 +6,7 @@ export type QueryPhase = "received" | "planned" | "permit" | "success" | "fail" 
 /** Durations are in nanoseconds, null = not reached. */
 export interface QueryLogEntry {
   readonly id: string;
+  /** "" for a statement whose names of databases have a scope of their own. */
   readonly database: string;
   /** "sql", "flightsql" … */
   readonly queryType: string;

@@ -7,7 +7,8 @@ import { KernelRowText } from "../kernel/text/row-text.ts";
 import { assert } from "../model/assert.ts";
 import type { CacheTable } from "../model/cache-table.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { QueryFormat, QueryParams, TsdbqlOptions } from "../model/query/query.ts";
+import type { FluxOptions } from "../model/query/flux.ts";
+import type { QueryFormat, QueryParams, StatementWrite, TsdbqlOptions } from "../model/query/query.ts";
 import type { ResultType } from "../model/query/result-batch.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { SeriesPiece } from "../model/query/series-piece.ts";
@@ -23,8 +24,10 @@ import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { describePieces, emptyTables, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
 import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
 import { AnswerParts, type AnswerRun } from "./answer-parts.ts";
+import { runFlux } from "./flux/flux-statement.ts";
 import { StatementClock, type StatementTimes } from "./statement-clock.ts";
 import { StatementTables } from "./statement-tables.ts";
+import { storedSystemTables } from "./stored-system-table.ts";
 
 export interface StatementRequest {
   readonly database: string;
@@ -33,11 +36,17 @@ export interface StatementRequest {
   readonly params: QueryParams;
   /** Set for InfluxQL. */
   readonly tsdbql?: TsdbqlOptions;
+  /** Set for Flux. */
+  readonly flux?: FluxOptions;
+  /** As in QueryRequest. */
+  readonly memoryBytesMax?: number;
   /** Only the schema of the answer and the parameters are requested, as in QueryRequest. */
   readonly describe: boolean;
   readonly signal: AbortSignal;
   /** Requests the current rows and files of the tables from the main thread. Names as in the statement (case preserved). */
   readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
+  /** Stores rows of the statement itself. */
+  readonly write: StatementWrite;
   /** Called when the statement is planned and begins to read, with the milliseconds since `run`. */
   readonly onPlanned: (planMs: number) => void;
 }
@@ -75,7 +84,7 @@ export class QueryRunner {
     private readonly kernel: Kernel,
     private readonly engine: SqlEngine,
     private readonly cache: BlockCache,
-    /** Memory limit for the rows of an InfluxQL statement. */
+    /** For the rows of a statement of InfluxQL or a script. */
     private readonly memoryBytesMax: number,
     keeps: Pick<CacheManagerParts, "bytesMax" | "fillsFromHistory"> | undefined,
   ) {
@@ -97,13 +106,15 @@ export class QueryRunner {
   /** @throws TsdbError bad_query, query_limit, cancelled */
   async run(request: StatementRequest): Promise<StatementAnswer> {
     if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
+    if (request.flux !== undefined) return this.runFlux(request, request.flux);
     const clock = new StatementClock();
     const turns = new Turns(request.signal);
     const plan = await this.engine.plan(request.statement, () => turns.pause());
     const snapshot = await snapshotOf(plan, request);
     const tables = await this.openTables(plan, snapshot, request.signal);
     const input: SqlInput = {
-      tables: tables.scans,
+      tables: tables.scans.filter(({ tableId }) => tableId !== snapshot.triggerLog?.tableId),
+      storedSystemTables: storedSystemTables(snapshot, tables.scans),
       ...(tables.caches === undefined ? {} : { caches: tables.caches }),
       databaseTables: snapshot.catalog,
       isInternal: snapshot.isInternal,
@@ -173,6 +184,10 @@ export class QueryRunner {
     }
   }
 
+  private bytesFor({ memoryBytesMax = Number.POSITIVE_INFINITY }: StatementRequest): number {
+    return Math.min(this.memoryBytesMax, memoryBytesMax);
+  }
+
   /** Runs an InfluxQL statement. */
   private async runTsdbql(request: StatementRequest, options: TsdbqlOptions): Promise<StatementAnswer> {
     const startMs = performance.now();
@@ -185,8 +200,8 @@ export class QueryRunner {
     const { database, signal, snapshot } = request;
     const answer = await runTsdbql(statementOf(request.statement, options), {
       ...{ kernel: this.kernel, database, retentionPolicy: options.retentionPolicy, nowNs: options.nowNs },
-      ...{ policies: options.policies, policyRules: options.policyRules, isTable: options.answer === null },
-      ...{ snapshot, scanOf, signal, memoryBytesMax: this.memoryBytesMax },
+      ...{ policies: options.policies, policyRules: options.policyRules, mappings: options.mappings, isTable: options.answer === null },
+      ...{ snapshot, scanOf, signal, memoryBytesMax: this.bytesFor(request) },
     });
     const planMs = performance.now() - startMs;
     request.onPlanned(planMs);
@@ -211,6 +226,30 @@ export class QueryRunner {
       records: () => scans.flatMap((scan) => scan.records()),
       times: () => ({ planMs, computeMs: performance.now() - startMs - planMs }),
       close: () => answer.close(),
+    };
+  }
+
+  /** Runs a script. */
+  private runFlux(request: StatementRequest, options: FluxOptions): StatementAnswer {
+    const { statement, signal, snapshot, onPlanned, write } = request;
+    const startMs = performance.now();
+    const { source, ...answer } = runFlux(
+      { text: statement, options },
+      {
+        ...{ kernel: this.kernel, snapshot, signal, memoryBytesMax: this.bytesFor(request) },
+        scanOf: (table) => this.scanOf(table, signal),
+      },
+      { write },
+      { maker: this.rowText },
+    );
+    onPlanned(0);
+    return {
+      ...answer,
+      // a script has as many answers as it yields
+      rowCount: () => 0,
+      records: () => source.records(),
+      times: () => ({ planMs: 0, computeMs: performance.now() - startMs }),
+      close: async () => source.close(),
     };
   }
 

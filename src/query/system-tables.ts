@@ -32,14 +32,12 @@ export interface SystemTablesParts {
   readonly queries: QueryLog;
   readonly nodes: () => readonly NodeInfo[];
   readonly tokens: () => SystemRow[];
-  /** What triggers have logged. */
-  readonly triggerLog: (databaseId: number) => SystemRow[];
   /** Files of the plugins of all triggers. */
   readonly pluginFiles: () => SystemRow[];
 }
 
 /** `database` null: the internal one, which shows all databases. */
-type MakeRows = (parts: SystemTablesParts, database: { readonly id: number; readonly name: string } | null) => SystemRow[];
+type MakeRows = (parts: SystemTablesParts, database: DatabaseDef | null) => SystemRow[];
 
 /** The terms of line protocol. */
 const KEY_TYPE: Readonly<Record<ColumnType, string>> = {
@@ -66,7 +64,7 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   queries: ({ queries }, database) =>
     queries
       .entries()
-      .filter((entry) => database === null || entry.database === database.name)
+      .filter((entry) => database === null || (database.namespace === DEFAULT_NAMESPACE && entry.database === database.name))
       .map(queryRow),
   tables: ({ catalog }, database) => {
     const databases = database === null ? catalog.databases() : [database];
@@ -104,7 +102,8 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   processing_engine_trigger_arguments: ({ catalog }, database) =>
     triggersOf(catalog, database).flatMap(({ name, arguments: args }) => Object.entries(args ?? {}).map((entry) => [name, ...entry])),
   plugin_files: ({ pluginFiles }) => pluginFiles(),
-  processing_engine_logs: ({ triggerLog }, database) => (database === null ? [] : triggerLog(database.id)),
+  // those of a database are stored (stored-system-table.ts)
+  processing_engine_logs: () => [],
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
       const state = stoppedNs === null ? "running" : "stopped";
@@ -117,11 +116,7 @@ function triggersOf(catalog: Catalog, database: { readonly id: number } | null):
 }
 
 /** The rows of the requested tables that exist. sql/tables/system-schema.ts decides which of them a database has. */
-export function systemRows(
-  parts: SystemTablesParts,
-  names: readonly string[],
-  database: { readonly id: number; readonly name: string } | null,
-): Record<string, SystemRow[]> {
+export function systemRows(parts: SystemTablesParts, names: readonly string[], database: DatabaseDef | null): Record<string, SystemRow[]> {
   const found = names.filter((name) => Object.hasOwn(ROWS, name));
   return Object.fromEntries(found.map((name) => [name, ROWS[name]!(parts, database)]));
 }

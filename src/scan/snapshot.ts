@@ -74,6 +74,9 @@ export interface DatabaseSnapshot {
   readonly isInternal: boolean;
   /** Rows of the requested tables in schema `system`. */
   readonly systemRows: Readonly<Record<string, readonly SystemRow[]>>;
+  /** The table of `tables` that has the rows of system.processing_engine_logs, of all databases, and the database that is asked for;
+   *  absent: not requested, or nothing is logged yet. */
+  readonly triggerLog?: { readonly tableId: number; readonly databaseId: number };
   /** The requested caches; absent if none were requested. */
   readonly caches?: readonly CacheSnapshot[];
 }

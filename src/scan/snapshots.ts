@@ -1,8 +1,8 @@
 // Takes the snapshots that statements run on: the rows and files of tables at this moment, pinned until released. Main thread.
 
+import { findLogTable, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
 import type { CacheClock } from "../model/cache-table.ts";
 import type { CacheReference } from "../model/caches.ts";
-import { TsdbError } from "../model/errors.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import type { TableDef } from "../model/rows/column.ts";
 import type { Run } from "../model/rows/run.ts";
@@ -46,15 +46,16 @@ export class Snapshots {
     this.blocks = new BlockLists(parts.manifest, parts.objectSource);
   }
 
-  /** @throws TsdbError unknown_database */
-  checkDatabase(database: string): void {
+  /** @param database a name in the default namespace, or an id. @throws TsdbError unknown_database */
+  checkDatabase(database: string | number): void {
     this.database(database);
   }
 
-  /** Pins those of the named tables that exist, in their current state. @throws TsdbError unknown_database */
-  take(databaseName: string, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
+  /** Pins those of the named tables that exist, in their current state. @param nameOrId of the database, as above.
+   *  @throws TsdbError unknown_database */
+  take(nameOrId: string | number, need: SnapshotNeed): { snapshot: DatabaseSnapshot; release(): void } {
     const { catalog, pins } = this.parts;
-    const database = this.database(databaseName);
+    const database = this.database(nameOrId);
     const tables = new Map<number, TableSnapshot>();
     const find = (name: string): TableDef | undefined => {
       const table = database === null ? undefined : catalog.findTable(database.id, name);
@@ -62,6 +63,8 @@ export class Snapshots {
       return table;
     };
     for (const name of need.tables) find(name);
+    const logTable = database !== null && need.systemTables.includes(LOG_SYSTEM_TABLE) ? findLogTable(catalog) : undefined;
+    if (logTable !== undefined) tables.set(logTable.id, this.table(logTable));
     const caches = need.caches?.map((reference) => this.cache(reference, find(reference.table)));
     const all = need.wholeCatalog && database !== null ? catalog.tables(database.id) : [];
     const snapshot = {
@@ -69,6 +72,7 @@ export class Snapshots {
       catalog: all,
       isInternal: database === null,
       systemRows: this.parts.systemRows(need.systemTables, database),
+      ...(logTable === undefined ? {} : { triggerLog: { tableId: logTable.id, databaseId: database!.id } }),
       ...(caches === undefined ? {} : { caches }),
     };
     const pin = pins.take();
@@ -98,11 +102,8 @@ export class Snapshots {
   }
 
   /** Returns null for the server's own database. */
-  private database(name: string): DatabaseDef | null {
-    if (name === INTERNAL_DATABASE) return null;
-    const database = this.parts.catalog.findDatabase(name);
-    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
-    return database;
+  private database(nameOrId: string | number): DatabaseDef | null {
+    return nameOrId === INTERNAL_DATABASE ? null : this.parts.catalog.liveDatabase(nameOrId);
   }
 
   private table(table: TableDef): TableSnapshot {

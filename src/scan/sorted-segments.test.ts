@@ -87,7 +87,7 @@ test("small, non-unique or rarely scanned segments are read unsorted", () => {
     segments.end(1);
   };
   cacheOf(1 << 20, true);
-  // open, in doubt, too few rows, more series than rows, no cache
+  // open, with overlap ranges, too few rows, more series than rows, no cache
   cacheOf(1 << 20, false, { segment: undefined });
   cacheOf(1 << 20, false, { unique: false });
   cacheOf(1 << 20, false, { rowCount: 9 });

@@ -20,6 +20,7 @@ import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from 
 /** A table of a statement's snapshot. Owned: call `close`. */
 export class TableScan implements ScanTable {
   readonly selectsExactly = true;
+  readonly tableId: number;
   readonly name: string;
   readonly columns: readonly ColumnDef[];
   readonly rowCountMax: number;
@@ -35,6 +36,7 @@ export class TableScan implements ScanTable {
     /** Checked before each run: a scan that finds nothing iterates over all of them without a pause. */
     private readonly signal: Pick<AbortSignal, "aborted"> = { aborted: false },
   ) {
+    this.tableId = snapshot.table.id;
     this.name = snapshot.table.name;
     this.columns = snapshot.table.columns;
     this.rowCountMax = sum(snapshot.runs.map((run) => run.rowCount)) + BlockIndex.of(snapshot.blocks).rowCount;

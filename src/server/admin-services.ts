@@ -6,6 +6,7 @@ import { NamedDatabases } from "../ingest/definitions/database-service.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
 import { NamedFileIndexes } from "../ingest/definitions/file-index-service.ts";
 import { RetentionPolicies } from "../ingest/definitions/retention-policies.ts";
+import { RowDeletions } from "../ingest/definitions/row-deletions.ts";
 import { TsdbqlDefinitions } from "../ingest/definitions/tsdbql-definitions.ts";
 import { tagValuesBySql } from "../ingest/tag-values.ts";
 import type { CacheService } from "../model/cache-service.ts";
@@ -40,19 +41,22 @@ export class AdminServices {
   readonly fileIndexes: FileIndexService;
   /** Retention policies of v1 clients. */
   readonly policies: PolicyLookup;
+  /** Deletions by conditions on tags. */
+  readonly rows: RowDeletions;
   /** For InfluxQL statements about databases and deletions. */
   readonly definitions: DefinitionService;
 
   constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: AdminServicesParts) {
     const nowMs = () => Date.now();
-    const tagValues = (database: string, table: string, tags: readonly string[], signal: AbortSignal) =>
-      tagValuesBySql(queries, { database, table, tags }, signal);
+    const tagValues = (databaseId: number, table: string, tags: readonly string[], signal: AbortSignal) =>
+      tagValuesBySql(queries, { databaseId, table, tags }, signal);
     this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, onScheduled });
     this.data = new NamedData(catalog, deletions);
     this.caches = new NamedCaches({ catalog, nowMs, isNode });
     this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);
     const policies = new RetentionPolicies({ catalog, databases: this.databases });
     this.policies = policies;
-    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, data: this.data, queries, tagValues }, policies);
+    this.rows = new RowDeletions({ catalog, databases: this.databases, data: this.data, tagValues });
+    this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, rows: this.rows, queries }, policies);
   }
 }

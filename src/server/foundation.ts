@@ -16,7 +16,6 @@ import { FileIndexList } from "../storage/file-index/list.ts";
 import { Manifest } from "../storage/manifest/manifest.ts";
 import { type LocalPaths, localPaths, objectKeys } from "../storage/paths.ts";
 import type { Wal } from "../storage/wal/wal.ts";
-import { TriggerLog } from "../triggers/trigger-log.ts";
 import { ServerAuth } from "./auth.ts";
 import { LocalNodeService } from "./node-service.ts";
 import { openStorage, removeOrphans, type Storage } from "./storage.ts";
@@ -59,8 +58,6 @@ export class Foundation {
   readonly tables: LiveTables;
   readonly auth: ServerAuth;
   readonly node: LocalNodeService;
-  /** What triggers have logged lately. */
-  readonly triggerLog = new TriggerLog(() => Date.now());
 
   private constructor(
     readonly config: ServeConfig,

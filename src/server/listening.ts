@@ -4,6 +4,7 @@ import { createApp } from "../api/app.ts";
 import { showAddress } from "../api/flight/grpc/address.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
+import type { BackupService } from "../backup/backup-service.ts";
 import { writePublicFile } from "../disk/private-files.ts";
 import type { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -16,7 +17,7 @@ import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { AdminServices } from "./admin-services.ts";
 import type { Foundation } from "./foundation.ts";
 import { Queries } from "./query-service.ts";
-import { type Triggers, triggerLogRows } from "./trigger-services.ts";
+import type { Triggers } from "./trigger-services.ts";
 import { listenV2 } from "./v2-line.ts";
 
 export interface Listening {
@@ -33,6 +34,8 @@ export interface RequestServices {
   readonly admin: AdminServices;
   /** Asked for by its own listener alone, which is there only with it. */
   v2Line(): V2Line;
+  /** The same. */
+  backup(): BackupService;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   /** Of system.plugin_files. */
@@ -65,7 +68,6 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     nodes: () => [node.info()],
     tokens: () => auth.tokenRows(),
     pluginFiles: () => view.serving().pluginFileRows(),
-    triggerLog: (databaseId) => triggerLogRows(foundation.triggerLog, databaseId),
   });
   return { foundation, http, v2, queries, maintenance: new MaintenanceClient(kernel.shared) };
 }

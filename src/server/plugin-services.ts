@@ -79,7 +79,7 @@ export function createPlugins({ config, log, ...parts }: PluginServicesParts): P
   return { runtime, files, packages };
 }
 
-/** Without tokens: who may make triggers has been checked. */
+/** Without authorization: creating a trigger requires an admin token. */
 class ServerHost implements PluginHost {
   constructor(private readonly parts: Pick<PluginServicesParts, "queries" | "writes" | "maxRequestBytes" | "writerOf">) {}
 

@@ -22,7 +22,7 @@ import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { Storage } from "./storage.ts";
 
 const READER_STALL_MS = 300_000;
-/** A cancelled statement ends within tens of milliseconds; one that does not must not delay the final flush. */
+/** A cancelled statement ends within tens of milliseconds; others must not delay the final flush. */
 const CLOSE_MS = 3000;
 
 export interface QueriesParts {
@@ -40,7 +40,6 @@ export interface QueriesParts {
   readonly metrics: Metrics;
   readonly nodes: SystemTablesParts["nodes"];
   readonly tokens: SystemTablesParts["tokens"];
-  readonly triggerLog: SystemTablesParts["triggerLog"];
   readonly pluginFiles: SystemTablesParts["pluginFiles"];
   readonly firstWorker: SpawnedWorker | undefined;
 }
@@ -65,7 +64,7 @@ export class Queries {
   private feeds: CacheFeeds | undefined;
 
   constructor(private readonly parts: QueriesParts) {
-    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens, triggerLog, pluginFiles } = parts;
+    const { config, catalog, manifest, indexes, tables, pins, metrics, storage, nodes, tokens, pluginFiles } = parts;
     // during replay only the catalog's deletions exist
     this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
@@ -76,7 +75,7 @@ export class Queries {
       lastDeletionOf: (tableId) => this.deletions.lastOf(tableId),
       nowMs: () => Date.now(),
       systemRows: (names, database) =>
-        systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, triggerLog, pluginFiles }, names, database),
+        systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, pluginFiles }, names, database),
       objectSource: storage.objectSource,
     });
     this.client = this.startClient(log);

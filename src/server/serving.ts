@@ -6,6 +6,7 @@ import { startFlight } from "../api/flight/start-flight.ts";
 import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
 import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
+import type { BackupService } from "../backup/backup-service.ts";
 import { Admission } from "../ingest/admission.ts";
 import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
@@ -26,7 +27,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
-import { openV2Line } from "./v2-line.ts";
+import { createBackup, openV2Line, setUpOnce } from "./v2-line.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -34,10 +35,15 @@ interface ServingParts {
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
   /** Null: the bucket-based API is off. */
-  readonly v2: V2Line | null;
+  readonly v2: V2Services | null;
   readonly triggers: Triggers;
   /** Null: without --plugin-dir. */
   readonly pluginParts: PluginParts | null;
+}
+
+interface V2Services {
+  readonly line: V2Line;
+  readonly backup: BackupService;
 }
 
 type Fail = (error: Error) => void;
@@ -66,7 +72,8 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
     onScheduled: () => backgroundJobs.hardDeletes.check(),
     onIndexChanged: () => backgroundJobs.indexer.check(),
   });
-  const v2 = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
+  const line = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
+  const v2 = line === null ? null : { line, backup: createBackup(foundation, line, { backgroundJobs, deletions, maintenance }) };
   const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
   const pluginParts = createPlugins({
     ...{ config: config.plugins, catalog, kernel: foundation.kernel, log: foundation.logs("plugin") },
@@ -74,7 +81,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
     writerOf: (caller) => watcher.triggers?.writerOf(caller),
   });
   const triggers = new Triggers({
-    ...{ foundation, wal, runtime: pluginParts?.runtime ?? null, asyncCallsMax: config.plugins?.asyncRunsMax ?? 1 },
+    ...{ foundation, wal, writes: ingest, runtime: pluginParts?.runtime ?? null, asyncCallsMax: config.plugins?.asyncRunsMax ?? 1 },
     positions: await openPositions(foundation),
   });
   watcher.triggers = triggers;
@@ -82,6 +89,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
+    if (line !== null) await setUpOnce(line, foundation);
   }
   return { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts };
 }
@@ -142,7 +150,7 @@ export class Serving implements RequestServices {
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
   private readonly ingest: Ingest;
-  private readonly v2: V2Line | null;
+  private readonly v2: V2Services | null;
   private readonly pluginParts: PluginParts | null;
 
   /** Starts background jobs and Arrow Flight. */
@@ -167,6 +175,14 @@ export class Serving implements RequestServices {
   }
 
   v2Line(): V2Line {
+    return this.v2Services.line;
+  }
+
+  backup(): BackupService {
+    return this.v2Services.backup;
+  }
+
+  private get v2Services(): V2Services {
     assert(this.v2 !== null, "the bucket-based API is off, and was asked for");
     return this.v2;
   }

@@ -1,16 +1,15 @@
 // Triggers of one server, put together: the engine that runs them, what users change, and how they hold on to the log.
 import { TsdbError } from "../model/errors.ts";
-import type { SystemRow } from "../model/system-table.ts";
 import { type EngineService, TRIGGER_KINDS, type TriggerService } from "../model/triggers.ts";
-import type { TriggerWriter } from "../model/write.ts";
+import type { TriggerWriter, WriteService } from "../model/write.ts";
 import type { PluginCaller } from "../plugins/plugin-call.ts";
 import type { PluginRuntime } from "../plugins/plugin-runtime.ts";
 import type { Wal } from "../storage/wal/wal.ts";
 import { SYSTEM_CLOCK } from "../triggers/clock.ts";
+import { StoredTriggerLog } from "../triggers/log/stored-log.ts";
 import { cutThrough } from "../triggers/log-hold.ts";
 import { PositionFile } from "../triggers/positions.ts";
 import { TriggerEngine } from "../triggers/trigger-engine.ts";
-import type { TriggerLog } from "../triggers/trigger-log.ts";
 import { NamedTriggers } from "../triggers/trigger-service.ts";
 import { LogThreadClient } from "../workers/triggers/log-thread-client.ts";
 import type { Foundation } from "./foundation.ts";
@@ -18,6 +17,7 @@ import type { Foundation } from "./foundation.ts";
 export interface TriggersParts {
   readonly foundation: Foundation;
   readonly wal: Wal;
+  readonly writes: WriteService;
   /** Null: the server was started without --plugin-dir, and runs no triggers. */
   readonly runtime: PluginRuntime | null;
   readonly asyncCallsMax: number;
@@ -36,14 +36,21 @@ export async function openPositions({ config, storage, paths, logs }: Foundation
   return file;
 }
 
+/** The services of triggers. Owned: call `stop`. */
 export class Triggers {
   readonly service: TriggerService;
   private engine: TriggerEngine | null = null;
   private readonly feed: LogThreadClient;
+  private readonly log: StoredTriggerLog;
 
   constructor(private readonly parts: TriggersParts) {
-    const { foundation, wal, runtime } = parts;
-    const { config, catalog, kernel, paths } = foundation;
+    const { foundation, wal, runtime, writes } = parts;
+    const { config, catalog, kernel, paths, logs } = foundation;
+    const serverLog = logs("triggers");
+    this.log = new StoredTriggerLog({
+      ...{ catalog, writes, clock: SYSTEM_CLOCK },
+      report: (level, text, details) => serverLog[level](text, { ...details }),
+    });
     this.feed = new LogThreadClient(kernel.shared, paths.wal);
     this.service = new NamedTriggers({
       ...{ catalog, kinds: config.plugins?.triggerKinds ?? new Set(TRIGGER_KINDS), nowMs: () => Date.now() },
@@ -92,23 +99,19 @@ export class Triggers {
   /** Plugins get a KeyboardInterrupt. */
   async stop(): Promise<void> {
     await this.engine?.stop();
+    await this.log.flush();
     this.feed.close();
   }
 
   private startEngine(runtime: PluginRuntime): TriggerEngine {
     const { foundation, wal, asyncCallsMax, positions } = this.parts;
-    const { config, catalog, logs, triggerLog: log } = foundation;
-    const serverLog = logs("triggers");
+    const { config, catalog, logs } = foundation;
     return new TriggerEngine({
-      ...{ catalog, runtime, feed: this.feed, clock: SYSTEM_CLOCK, nodeId: config.nodeId, positions, asyncCallsMax, log },
-      report: (level, text, details) => serverLog[level](text, { ...details }),
+      ...{ catalog, runtime, feed: this.feed, clock: SYSTEM_CLOCK, nodeId: config.nodeId, positions, asyncCallsMax, log: this.log },
+      onSaveFailure: (error) =>
+        logs("triggers").error("cannot save how far triggers have come; they see rows again after a crash", { err: error }),
       startSequence: wal.durableSequence,
       onRunning: (triggerIds) => this.feed.keepOnly(triggerIds),
     });
   }
-}
-
-/** Of system.processing_engine_logs. */
-export function triggerLogRows(log: TriggerLog, databaseId: number): SystemRow[] {
-  return log.of(databaseId).map(({ timeMs, trigger, level, text }) => [BigInt(timeMs) * 1_000_000n, trigger, level.toUpperCase(), text]);
 }

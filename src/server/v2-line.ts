@@ -1,22 +1,43 @@
 // The bucket-based API as a part of the server: its records and services over the catalog, and its own HTTP listener.
 import { existsSync, mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
+import { V2Metrics, type V2Totals } from "../api/metrics/v2-metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
+import { V2_VERSION } from "../api/shared/aliases.ts";
 import { createV2App } from "../api/v2/app/app.ts";
+import { RequestLimits } from "../api/v2/app/request-limits.ts";
 import type { V2Options } from "../api/v2/app/services.ts";
+import { BackupService } from "../backup/backup-service.ts";
+import { shownArguments } from "../cli/arguments.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
+import type { Deletions } from "../ingest/definitions/deletions.ts";
+import type { RowDeletions } from "../ingest/definitions/row-deletions.ts";
 import { SecretBox } from "../metadata/access/secret-box.ts";
 import { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
+import type { QueryService } from "../model/query/query.ts";
+import type { Tls } from "../model/tls.ts";
 import type { WriteService } from "../model/write.ts";
+import { objectKeys } from "../storage/paths.ts";
+import type { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
+import type { BackgroundJobs } from "./background-jobs.ts";
+import { CountedQueries } from "./counted-queries.ts";
 import type { Foundation } from "./foundation.ts";
+import { LimitedQueries } from "./limited-queries.ts";
 
 /** The server as the routes see it. */
 export interface V2View {
   status(): ServerStatus;
   /** @throws TsdbError unavailable before the log is replayed */
-  serving(): { v2Line(): V2Line; receive: WriteService["receive"] };
+  serving(): {
+    v2Line(): V2Line;
+    backup(): BackupService;
+    receive: WriteService["receive"];
+    query: QueryService["query"];
+    readonly admin: { readonly rows: RowDeletions };
+  };
 }
 
 /** As far as a request moves the end of its session. */
@@ -30,10 +51,52 @@ export function openV2Line({ config, catalog, tables, paths }: Foundation, onSch
     sessions: { lengthMs: config.v2SessionMs, renewMs: config.v2RenewsSessions ? RENEW_MS : null },
     box: secretBox(config, paths.secretKey),
     keepsHashesOnly: config.v2HashedTokens,
+    bucketLimits: { countMax: config.v2BucketsMax, retentionSecondsMax: secondsOrNull(config.v2RetentionMaxMs) },
     onDropped: (databaseIds) => {
       for (const databaseId of databaseIds) for (const { id } of catalog.allTables(databaseId)) tables.renamed(id);
       onScheduled();
     },
+  });
+}
+
+/** What the configuration says of a server that nobody has set up. @throws TsdbError config */
+export async function setUpOnce(line: V2Line, { config, logs }: Pick<Foundation, "config" | "logs">): Promise<void> {
+  const { v2Setup: setup, v2StrongPasswords: strong, readOnly } = config;
+  if (setup === null || readOnly || !line.onboarding.isAllowed) return;
+  try {
+    const { user, org, bucket } = await line.setUp(setup, { strong });
+    logs("v2").info("set up", { user: user.name, org: org.name, bucket: bucket.name });
+  } catch (cause) {
+    if (!(cause instanceof TsdbError) || ["unavailable", "no_space"].includes(cause.kind)) throw cause;
+    throw new TsdbError("config", `the first setup (--init-…, TSDB_INIT_…): ${cause.message}`, {}, { cause });
+  }
+}
+
+/** Backup and restore over the server's files. */
+export function createBackup(
+  foundation: Foundation,
+  line: V2Line,
+  { backgroundJobs, deletions, maintenance }: { backgroundJobs: BackgroundJobs; deletions: Deletions; maintenance: MaintenanceClient },
+): BackupService {
+  const { kernel, catalog, manifest, tables, storage, config, logs } = foundation;
+  const { compactor, flusher, hardDeletes } = backgroundJobs;
+  const keys = objectKeys(config.nodeId);
+  return new BackupService({
+    ...{ kernel, catalog, manifest, tables, line, store: storage.store, objectSource: storage.objectSource },
+    folder: storage.tempDir,
+    ptKey: (fileId) => keys.ptFile(fileId),
+    tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
+    deletionsDurable: () => deletions.durable(),
+    merge: (request, write) => maintenance.merge(request, write),
+    barrier: () => flusher.barrier(),
+    keepFiles: () => compactor.keepFiles(),
+    discard: (files) => compactor.discard(files),
+    onDropped: () => {
+      hardDeletes.check();
+      compactor.check();
+    },
+    warn: (message, details) => logs("v2").warn(message, details),
+    nowMs: () => Date.now(),
   });
 }
 
@@ -47,24 +110,49 @@ function secretBox({ v2SecretKeyFile, objectStore, readOnly }: ServeConfig, path
 
 /** Null when it is off, or when another program has the address: port 8181 goes on without it. */
 export function listenV2(foundation: Foundation, view: V2View): HttpServer | null {
-  const { config, logs, metrics, tls } = foundation;
+  const { config, logs, metrics } = foundation;
   const { v2Bind: bind } = config;
+  const tls = tlsOf(foundation);
   if (bind === null) return null;
   const log = logs("v2");
   const startedMs = Date.now();
+  const now = () => performance.now();
+  const revision = process.env["TSDB_REVISION"] ?? "0000000";
+  const counts = new V2Metrics({
+    ...{ version: V2_VERSION, commit: revision, cpus: availableParallelism(), upMs: () => Date.now() - startedMs },
+    totals: () => totalsOf(view),
+  });
+  const queries = new LimitedQueries({ query: (request) => view.serving().query(request) }, config.v2Queries);
   const app = createV2App({
+    limits: new RequestLimits({ concurrentMax: config.v2RequestsMax, perMinuteMax: config.v2RequestsPerMinuteMax }, now),
     line: () => view.serving().v2Line(),
+    backup: () => view.serving().backup(),
     write: { receive: (bytes) => view.serving().receive(bytes) },
-    written: (outcome, counts) => metrics.write(outcome, counts),
+    query: new CountedQueries(queries, counts, now),
+    rows: () => view.serving().admin.rows,
+    metrics,
+    written: (outcome, body) => {
+      metrics.write(outcome, body);
+      counts.wrote(body.bytes);
+    },
     status: () => view.status(),
     options: optionsOf(config),
     startedMs,
     clockMs: () => Date.now(),
-    now: () => performance.now(),
+    now,
     report: (error, where) => log.error("request failed", { where, err: error }),
-    revision: process.env["TSDB_REVISION"] ?? "0000000",
-    renderMetrics: () => metrics.render(),
-    counted: (method, route, status, seconds) => metrics.request(method, route, status, seconds),
+    revision,
+    renderMetrics: async () => {
+      const [{ text, contentType }, own] = await Promise.all([metrics.render(), counts.render()]);
+      // the other text ends with a mark
+      return { text: own + text, contentType };
+    },
+    traced: (trace, answered) => log[answered.status >= 500 ? "warn" : "debug"]("answered", { trace, ...answered }),
+    counted: (request) => {
+      const { method, route = "other", status, seconds } = request;
+      metrics.request(method, route, status, seconds);
+      counts.request(request);
+    },
   });
   try {
     const http = startHttpServer(app, { ...bind, ...(tls === null ? {} : { tls }) });
@@ -77,15 +165,40 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
   }
 }
 
+/** Null before the log is replayed. */
+function totalsOf(view: V2View): V2Totals | null {
+  if (view.status().state !== "ready") return null;
+  const { buckets, organizations, users, authorizations } = view.serving().v2Line();
+  return { buckets: buckets.count, organizations: organizations.count, users: users.count, tokens: authorizations.count };
+}
+
+function tlsOf({ config, tls }: Pick<Foundation, "config" | "tls">): Tls | null {
+  const { v2Tls: own, v2TlsMinimum: minimum, tlsMinimum } = config;
+  if (own !== null) return { ...own, minimum: minimum ?? tlsMinimum };
+  return tls === null || minimum === null ? tls : { ...tls, minimum };
+}
+
+function secondsOrNull(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.ceil(milliseconds / 1000);
+}
+
 function optionsOf(config: ServeConfig): V2Options {
+  const retentionSecondsMax = secondsOrNull(config.v2RetentionMaxMs);
+  const byDefault = Math.ceil(config.v2DefaultRetentionMs / 1000);
+  const isAllowed = retentionSecondsMax === null || (byDefault > 0 && byDefault <= retentionSecondsMax);
   return {
     strongPasswords: config.v2StrongPasswords,
-    defaultRetentionSeconds: Math.ceil(config.v2DefaultRetentionMs / 1000),
+    defaultRetentionSeconds: isAllowed ? byDefault : retentionSecondsMax,
+    retentionSecondsMax,
     metricsDisabled: config.v2MetricsDisabled,
     pprofDisabled: config.v2PprofDisabled,
+    commandLine: shownArguments(process.argv),
+    fluxAllowsPrivateNetwork: config.fluxAllowsPrivateNetwork,
+    fluxSqliteFolder: config.fluxSqliteFolder,
     maxRequestBytes: config.maxRequestBytes,
     shownConfig: shownConfig(config),
-    isSecure: config.tls !== null,
+    isSecure: config.tls !== null || config.v2Tls !== null,
+    transportSecuritySeconds: secondsOrNull(config.v2TransportSecurityMs),
     sessionLengthSeconds: Math.ceil(config.v2SessionMs / 1000),
   };
 }
@@ -95,12 +208,15 @@ function shownConfig(config: ServeConfig): Readonly<Record<string, unknown>> {
   const { v2Bind: bind } = config;
   return {
     "engine-path": config.dataDir,
+    "hardening-enabled": config.v2TransportSecurityMs !== null,
     "http-bind-address": bind === null ? "" : `${bind.hostname}:${bind.port}`,
     "log-level": config.logFilter.level,
     "metrics-disabled": config.v2MetricsDisabled,
     "pprof-disabled": config.v2PprofDisabled,
-    "query-concurrency": config.concurrentQueriesMax,
-    "query-memory-bytes": config.queryMemoryBytes,
+    "query-concurrency": config.v2Queries.concurrentMax ?? config.concurrentQueriesMax,
+    "query-max-memory-bytes": config.queryMemoryBytes,
+    "query-memory-bytes": config.v2Queries.memoryBytesMax ?? 0,
+    "query-queue-size": config.v2Queries.waitingMax ?? 0,
     "session-length": Math.ceil(config.v2SessionMs / 60_000),
     "session-renew-disabled": !config.v2RenewsSessions,
     store: config.objectStore === "memory" ? "memory" : "disk",

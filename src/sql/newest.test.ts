@@ -147,7 +147,7 @@ describe("the last value that is there", () => {
 
 describe("a row number of 1 without DuckDB", () => {
   const OVER = "row_number() OVER (PARTITION BY host ORDER BY time DESC)";
-  const STRAIGHT = [
+  const DIRECT = [
     `SELECT * FROM cpu QUALIFY ${OVER} = 1`,
     `SELECT host, f AS x FROM cpu AS c WHERE "Region" = 'eu' QUALIFY 1 = ${OVER}`,
     `SELECT * FROM (SELECT *, ${OVER} AS nth FROM cpu) WHERE nth = 1`,
@@ -156,7 +156,7 @@ describe("a row number of 1 without DuckDB", () => {
     `SELECT * FROM (SELECT host AS h, time, ${OVER} AS nth FROM cpu AS c WHERE c.host IN ('a', 'b')) WHERE 1 = nth`,
     `SELECT * EXCLUDE (h) FROM (SELECT ${OVER} AS nth, host AS h, s FROM cpu) WHERE nth = 1`,
   ];
-  test.each(STRAIGHT)("%s", async (statement) => {
+  test.each(DIRECT)("%s", async (statement) => {
     const lease = spyOn(engine, "lease");
     await cpu.ask(statement);
     // the twin that has only rows finds the newest ones too, but must look at the condition again

@@ -1,5 +1,5 @@
 // Random statements over random tables: the same answers from a table that makes groups, keeps to hints and gives newest rows alone as from
-// one that has nothing but rows.
+// a table that has nothing but rows.
 import { expect, test } from "bun:test";
 import type { FakeRow } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";

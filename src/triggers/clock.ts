@@ -1,8 +1,8 @@
-// The clock of triggers; tests give their own.
+// The clock of triggers; tests supply their own.
 
 export interface Clock {
   nowMs(): number;
-  /** Calls `run` once, unless the function that it returns was called before. */
+  /** Calls `run` once; the returned function cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-// Rows of a table of a decoded frame as columns that a plugin gets: owned by the caller, with tags as codes into their distinct texts.
+// Converts a table of a decoded frame to plugin columns: owned by the caller, with dictionary-encoded tags.
 import type { DecodedTable } from "../ingest/frame.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { countPresent } from "../kernel/scan/rows.ts";

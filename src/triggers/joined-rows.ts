@@ -1,11 +1,10 @@
-// Rows of one table of several frames as one table: columns that a frame lacks are absent in its rows.
+// Concatenates rows of one table from several frames; columns that a frame lacks are null in its rows.
 import type { PluginValues } from "../plugins/plugin-call.ts";
 import type { LogColumn, LogTable } from "./log-feed.ts";
 
-/** In the order of the parts, which are of one table. */
+/** Concatenates parts of one table, in order; the result owns its arrays. */
 export function joinTables(parts: readonly LogTable[]): LogTable {
   const [first] = parts;
-  if (parts.length === 1) return first!;
   const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
   const ids = new Set(parts.flatMap(({ columns }) => columns.map(({ columnId }) => columnId)));
   const found = parts.map(({ columns }) => new Map(columns.map((column) => [column.columnId, column])));
@@ -41,10 +40,10 @@ function joinColumn(
 
 type Texts = Extract<PluginValues, { kind: "text" }>;
 
-/** All of one kind: a column has one type for ever. */
+/** All of one kind: the type of a column never changes. */
 function joinValues(parts: readonly PluginValues[]): PluginValues {
   const [first] = parts as readonly [PluginValues];
-  if (parts.length === 1) return first;
+  if (parts.length === 1) return copyOf(first);
   if (first.kind === "text") return joinTexts(parts as readonly Texts[]);
   const arrays = (parts as readonly Exclude<PluginValues, Texts>[]).map(({ values }) => values);
   const count = arrays.reduce((sum, { length }) => sum + length, 0);
@@ -76,4 +75,23 @@ function joinTexts(parts: readonly Texts[]): Texts {
     text += part.ends.length;
   }
   return { kind: "text", codes, ends, bytes };
+}
+
+function copyOf(values: PluginValues): PluginValues {
+  if (values.kind !== "text") return { ...values, values: values.values.slice() } as PluginValues;
+  const { codes, ends, bytes } = values;
+  return { kind: "text", codes: codes?.slice() ?? null, ends: ends.slice(), bytes: bytes.slice() };
+}
+
+/** The memory of all columns. */
+export function buffersOf(tables: readonly LogTable[]): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  for (const { columns } of tables) {
+    for (const { present, values } of columns) {
+      if (present !== null) buffers.add(present.buffer as ArrayBuffer);
+      const arrays = values.kind === "text" ? [values.codes, values.ends, values.bytes] : [values.values];
+      for (const array of arrays) if (array !== null) buffers.add(array.buffer as ArrayBuffer);
+    }
+  }
+  return [...buffers];
 }

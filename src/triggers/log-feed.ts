@@ -1,16 +1,16 @@
-// What write triggers ask of the write-ahead log: rows of frames behind a position. A thread of its own reads them.
+// The interface between write triggers and the log reader thread: rows of frames after a position.
 import type { PluginValues } from "../plugins/plugin-call.ts";
 
-/** Rows of one table that a trigger wants. */
+/** A request for the next rows of a trigger. */
 export interface LogRequest {
-  /** Frames behind this sequence, */
+  /** Frames after this sequence, */
   readonly after: number;
-  /** up to this one: all of them are durable. */
+  /** up to this one, all of which are durable. */
   readonly through: number;
   readonly databaseId: number;
-  /** Null: all of the database. */
+  /** Null: all tables of the database. */
   readonly tableId: number | null;
-  /** Frames that it has written itself are left out. */
+  /** Frames written by the trigger itself are omitted. */
   readonly triggerId: number;
 }
 
@@ -30,15 +30,15 @@ export interface LogTable {
 export interface LogRows {
   /** Frames up to here are read: `through`, or fewer frames where these have many rows. */
   readonly through: number;
-  /** A table comes once, its rows in the order of the log. */
+  /** One entry per table, rows in log order. */
   readonly tables: readonly LogTable[];
-  /** How many triggers stand behind these rows, one writing what called the next: 0 = clients alone wrote them. */
+  /** Length of the chain of triggers that led to these rows; 0 = written by clients. */
   readonly depth: number;
-  /** Some of the frames are from the trigger itself: they are left out. */
+  /** Frames written by the trigger itself were omitted. */
   readonly hasOwn: boolean;
-  /** Some stand behind so many triggers that they are left out. */
+  /** Frames of too great a depth were omitted. */
   readonly hasTooDeep: boolean;
-  /** The first frame that there still is, when frames behind `after` are gone; null: none is. */
+  /** The first frame that still exists, if frames after `after` are missing; null: none is missing. */
   readonly goneBefore: number | null;
 }
 

@@ -1,4 +1,4 @@
-// How far the log may be cut while triggers are behind: its segments are kept for them up to a limit, beyond which rows are passed over.
+// Log retention for triggers that lag: segments are kept up to a limit, beyond which rows are skipped.
 import type { Wal } from "../storage/wal/wal.ts";
 import type { TriggerEngine } from "./trigger-engine.ts";
 
@@ -6,11 +6,11 @@ export interface LogHoldParts {
   readonly engine: Pick<TriggerEngine, "positions" | "passOver">;
   readonly wal: Pick<Wal, "closedSegments">;
   readonly bytesMax: number;
-  /** The disk takes nothing new: nothing is kept for triggers then. */
+  /** True if the disk is full: no segments are retained for triggers then. */
   readonly isDiskFull: () => boolean;
 }
 
-/** `flushed`: frames up to here are in files. Returns up to where the log may be cut. @throws TsdbError io */
+/** `flushed`: frames up to here are in files. Returns the sequence up to which the log may be cut. @throws TsdbError io */
 export async function cutThrough(flushed: number, { engine, wal, bytesMax, isDiskFull }: LogHoldParts): Promise<number> {
   const wanted = () => Math.min(flushed, ...engine.positions().values());
   if (wanted() >= flushed) return flushed;

@@ -4,6 +4,7 @@ import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { type PlainRow, plainTables } from "../../test/support/plugin-rows.ts";
 import { prng } from "../../test/support/prng.ts";
 import { WritePath } from "../../test/support/write-path.ts";
+import { buffersOf } from "./joined-rows.ts";
 import type { LogRequest, LogRows } from "./log-feed.ts";
 import { LogReader } from "./log-reader.ts";
 import { namedTables } from "./named-tables.ts";
@@ -26,7 +27,9 @@ async function world(): Promise<World> {
 async function read({ path, reader }: World, request: Partial<LogRequest> = {}): Promise<LogRows & { rows: Record<string, PlainRow[]> }> {
   const { databaseId = path.catalog.findDatabase("db")?.id ?? 0 } = request;
   const defaults = { after: 0, through: path.wal.durableSequence, tableId: null, triggerId: TRIGGER };
-  const found = await reader.read({ ...defaults, ...request, databaseId });
+  const read = await reader.read({ ...defaults, ...request, databaseId });
+  // as to another thread: the reader has these arrays no more
+  const found = structuredClone(read, { transfer: buffersOf(read.tables) });
   return { ...found, rows: plainTables(namedTables(path.catalog, found)) };
 }
 
@@ -105,7 +108,7 @@ describe("rows of the log", () => {
     expect((await read(here, { after: 1 })).rows).toEqual({ m: [{ host: "a", v: 2n, time: 2n }] });
   });
 
-  test("frames that are gone are named", async () => {
+  test("missing frames are reported", async () => {
     const here = await world();
     for (let i = 1; i <= 3; i++) await here.path.write(`m v=${i}i ${i}`);
     await here.path.flush();
@@ -115,7 +118,7 @@ describe("rows of the log", () => {
     expect({ goneBefore, through }).toEqual({ goneBefore: 4, through: 4 });
   });
 
-  test("a frame that must be there and is not is an error, and the reader goes on when it has come", async () => {
+  test("a durable frame that cannot be found is an error, and the reader continues once it is there", async () => {
     const here = await world();
     await here.path.write("m v=1i 1");
     await expect(read(here, { through: 2 })).rejects.toThrow("frame 2 of the log is not where it must be");
@@ -128,7 +131,7 @@ describe("rows of the log", () => {
     });
   });
 
-  test("a trigger does not see its own rows; others do, and know how many triggers are behind them", async () => {
+  test("a trigger does not receive its own rows; others do, with their depth", async () => {
     const here = await world();
     await here.path.write("m v=1i 1");
     await here.path.write("m v=2i 2", { writer: { triggerId: TRIGGER, depth: 1 } });
@@ -163,7 +166,7 @@ describe("rows of the log", () => {
     expect(again.replayedRows).toBe(1);
   });
 
-  test("many rows come in several calls, none split", async () => {
+  test("many rows are delivered in several calls, frames are not split", async () => {
     const here = await world();
     const body = (from: number) => Array.from({ length: 15_000 }, (_, i) => `m v=${from + i}i ${from + i + 1}`).join("\n");
     for (let i = 0; i < 3; i++) await here.path.write(body(i * 15_000));
@@ -209,5 +212,154 @@ describe("rows of the log", () => {
     }
     found.push(...((await read(here, { after })).rows["m"] ?? []));
     expect(found).toEqual(written);
+  });
+
+  describe("for several triggers", () => {
+    test("fifty triggers that keep up read the log once", async () => {
+      const here = await world();
+      let reads = 0;
+      const counting = new Proxy(here.disk, {
+        get: (disk, name: keyof FaultyDisk) => {
+          if (name !== "openRead") return typeof disk[name] === "function" ? (disk[name] as () => unknown).bind(disk) : disk[name];
+          return async (path: string) => {
+            const file = await disk.openRead(path);
+            return {
+              close: () => file.close(),
+              read: async (offset: number, target: Uint8Array) => {
+                const bytes = await file.read(offset, target);
+                reads++;
+                return bytes;
+              },
+            };
+          };
+        },
+      });
+      const shared = { ...here, reader: new LogReader(here.path.kernel, counting, "wal") };
+      const ids = Array.from({ length: 50 }, (_, i) => 100 + i);
+      const readAll = async (after: number) => {
+        const found = [];
+        for (const triggerId of ids) found.push((await read(shared, { after, triggerId })).rows["m"]!.length);
+        return new Set(found);
+      };
+      await here.path.write("m,host=a v=1i 1");
+      expect(await readAll(0)).toEqual(new Set([1]));
+      reads = 0;
+      for (let round = 0, time = 2; round < 20; round++) {
+        const after = here.path.wal.durableSequence;
+        const lines = Array.from({ length: 500 }, () => `m,host=h${time % 7} v=${time}i,s="${time * 7919}" ${time++}`);
+        await here.path.write(lines.join("\n"));
+        expect(await readAll(after)).toEqual(new Set([500]));
+      }
+      expect(reads).toBe(20);
+    });
+
+    test("a column of a single frame is delivered to all", async () => {
+      const here = await world();
+      await here.path.write("m v=1i 1");
+      for (const triggerId of [1, 2]) await read(here, { triggerId });
+      await here.path.write("m v=2i 2");
+      await here.path.write('m s="only here" 3');
+      for (let again = 0; again < 2; again++) {
+        for (const triggerId of [1, 2]) {
+          expect((await read(here, { triggerId, after: 1 })).rows).toEqual({
+            m: [
+              { v: 2n, time: 2n },
+              { s: "only here", time: 3n },
+            ],
+          });
+        }
+      }
+    });
+
+    test("a trigger ahead of the shared reader, in a later segment", async () => {
+      const here = await world();
+      await here.path.write("a i=1i 1\nb,tag=k i=1i 1");
+      const { catalog } = here.path;
+      const [a, b] = ["a", "b"].map((name) => catalog.findTable(catalog.findDatabase("db")!.id, name)!.id);
+      expect((await read(here, { triggerId: 1, tableId: a! })).rows).toEqual({ a: [{ i: 1n, time: 1n }] });
+      await here.path.write("a i=2i 2");
+      here.path.wal.rotate();
+      await here.path.write("b,tag=k i=3i 3");
+      await here.path.write("b,tag=k i=4i 4");
+      expect((await read(here, { triggerId: 2, tableId: b!, after: 3 })).rows).toEqual({ b: [{ tag: "k", i: 4n, time: 4n }] });
+      await here.path.write("b,tag=k i=5i 5");
+      expect((await read(here, { triggerId: 1, tableId: a!, after: 1 })).rows).toEqual({ a: [{ i: 2n, time: 2n }] });
+      expect((await read(here, { triggerId: 2, tableId: b!, after: 4 })).rows).toEqual({ b: [{ tag: "k", i: 5n, time: 5n }] });
+    });
+
+    test(`random subjects, speeds, flushes, joins and leaves, seed ${SEED}`, async () => {
+      const below = prng(SEED);
+      const here = await world();
+      await here.path.write("t0 i=0i 1\nt1 i=0i 1\nt2 i=0i 1");
+      await here.path.write("t0 i=0i 1", { database: "other" });
+      const { catalog, wal } = here.path;
+      const databaseIds = ["db", "other"].map((name) => catalog.findDatabase(name)!.id);
+      const written: { sequence: number; databaseId: number; table: string; i: bigint; tag: string | undefined }[] = [];
+      const follower = () => {
+        const databaseId = databaseIds[below(2)]!;
+        const tables = catalog.tables(databaseId);
+        const table = below(2) === 0 ? null : tables[below(tables.length)]!;
+        const begin = wal.durableSequence;
+        return { triggerId: 1 + below(1e6), databaseId, table, begin, after: begin, found: [] as unknown[], laziness: 1 + below(12) };
+      };
+      let followers = Array.from({ length: 6 }, follower);
+      const readOne = async (of: (typeof followers)[number], through = wal.durableSequence) => {
+        while (of.after < through) {
+          const { databaseId, triggerId, after, table } = of;
+          const {
+            rows,
+            through: reached,
+            goneBefore,
+          } = await read(here, { databaseId, triggerId, after, through, tableId: table?.id ?? null });
+          expect(goneBefore).toBe(null);
+          for (const [name, ofTable] of Object.entries(rows)) for (const { i, tag } of ofTable) of.found.push(`${name} ${i} ${tag}`);
+          of.after = reached;
+        }
+      };
+      const check = ({ begin, after, databaseId, table, found }: (typeof followers)[number]) => {
+        const wanted = written.filter((one) => one.databaseId === databaseId && one.sequence > begin && one.sequence <= after);
+        const mine = wanted
+          .filter((one) => table === null || one.table === table.name)
+          .map(({ table: name, i, tag }) => `${name} ${i} ${tag}`);
+        // rows of several frames come by table
+        expect([...found].sort()).toEqual([...mine].sort());
+      };
+      for (let round = 0, number = 1; round < 400; round++) {
+        const isOther = below(4) === 0;
+        const tables = isOther ? ["t0"] : ["t0", "t1", "t2"];
+        const rows = Array.from({ length: 1 + below(30) }, () => {
+          const tag = below(3) === 0 ? undefined : `k${below(20)}`;
+          return { table: tables[below(tables.length)]!, i: BigInt(number++), tag };
+        });
+        const lines = rows.map(({ table, i, tag }) => `${table}${tag === undefined ? "" : `,tag=${tag}`} i=${i}i ${i + 10n}`);
+        await here.path.write(lines.join("\n"), { database: isOther ? "other" : "db" });
+        const sequence = wal.durableSequence;
+        for (const row of rows) written.push({ ...row, sequence, databaseId: databaseIds[isOther ? 1 : 0]! });
+        for (const one of followers) if (below(one.laziness) === 0) await readOne(one, sequence - below(2) * below(3));
+        // a segment that is not cut: some are behind it
+        if (below(10) === 0) here.path.wal.rotate();
+        if (below(25) === 0) {
+          // what is not read is cut
+          for (const one of followers) await readOne(one);
+          await here.path.flush();
+        }
+        if (below(12) === 0) {
+          const [gone] = followers.splice(below(followers.length), 1);
+          check(gone!);
+          followers.push(follower());
+          await here.reader.keepOnly(new Set(followers.map(({ triggerId }) => triggerId)));
+        }
+        if (below(80) === 0) {
+          for (const one of followers) check(one);
+          followers = [];
+          await here.reader.keepOnly(new Set());
+          followers = Array.from({ length: 1 + below(8) }, follower);
+        }
+      }
+      for (const one of followers) {
+        await readOne(one);
+        check(one);
+      }
+    });
   });
 });

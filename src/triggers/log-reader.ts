@@ -1,4 +1,5 @@
-// Reads rows for write triggers out of the write-ahead log, each trigger from its own place. Runs in a thread of its own.
+// Reads rows for write triggers from the write-ahead log: through one shared reader for triggers that keep up, with separate readers for
+// those that lag. Runs in its own thread.
 import type { Disk } from "../disk/disk.ts";
 import { FrameDecoder } from "../ingest/frame.ts";
 import { ColumnCodec } from "../kernel/codec/codec.ts";
@@ -7,26 +8,30 @@ import { LogTail } from "../storage/wal/log-tail.ts";
 import { frameRows, learnSeries, type SeriesKeys } from "./frame-rows.ts";
 import { joinTables } from "./joined-rows.ts";
 import type { LogFeed, LogRequest, LogRows, LogTable } from "./log-feed.ts";
+import { type LogSubject, type RecentFrame, RecentFrames, type WantedOf } from "./recent-frames.ts";
 
-/** Rows of several frames go together up to here: a call costs about as much as some hundred rows. */
+/** Target rows per call: the overhead of a call equals some hundred rows. */
 const ROWS_MAX = 20_000;
-/** Bytes of these frames in the log. */
+/** Maximum bytes of its frames in the log. */
 const FRAME_BYTES_MAX = 4 << 20;
-/** Rows behind more triggers call none: they write in a circle. */
+/** Rows of a greater depth are not delivered: the triggers form a loop. */
 const DEPTH_MAX = 16;
 
-/** One trigger's place. */
-interface Place {
-  readonly databaseId: number;
-  readonly tableId: number | null;
+/** The read position of a trigger that lags. */
+interface Place extends LogSubject {
   readonly tail: LogTail;
   segment: number;
 }
 
+type TriggerWants = (databaseId: number, tableId: number) => boolean;
+
+/** Reads frames of the log for any number of triggers. */
 export class LogReader implements LogFeed {
   private readonly decoder: FrameDecoder;
+  /** The shared reader; null: no trigger has caught up yet. */
+  private recent: RecentFrames | null = null;
   private readonly places = new Map<number, Place>();
-  /** What places have learned of the segments that they are in: by segment, then table. */
+  /** Series keys of the segments being read: by segment, then table. */
   private readonly series = new Map<number, Map<number, SeriesKeys>>();
   private reading: Promise<unknown> = Promise.resolve();
 
@@ -38,56 +43,112 @@ export class LogReader implements LogFeed {
     this.decoder = new FrameDecoder(kernel, new ColumnCodec(kernel));
   }
 
-  /** Requests of all triggers are answered one after the other. */
+  /** Requests of all triggers are processed sequentially. */
   read(request: LogRequest): Promise<LogRows> {
     const rows = this.reading.then(() => this.readNow(request));
     this.reading = rows.catch(() => {});
     return rows;
   }
 
-  /** Forgets the places of triggers that are not among these. */
-  async keepOnly(triggerIds: ReadonlySet<number>): Promise<void> {
-    for (const [id, place] of [...this.places]) {
-      if (triggerIds.has(id)) continue;
-      this.places.delete(id);
-      await place.tail.close().catch(() => {});
-    }
-    this.forgetSegments();
+  /** Closes the readers of all other triggers. */
+  keepOnly(triggerIds: ReadonlySet<number>): Promise<void> {
+    const done = this.reading.then(async () => {
+      for (const [id, place] of [...this.places]) {
+        if (triggerIds.has(id)) continue;
+        this.places.delete(id);
+        await place.tail.close().catch(() => {});
+      }
+      this.recent?.keepOnly(triggerIds);
+      if (this.recent?.isFollowed === false) await this.dropRecent();
+      this.forgetSegments();
+    });
+    this.reading = done;
+    return done;
   }
 
-  private async readNow({ after, through, databaseId, tableId, triggerId }: LogRequest): Promise<LogRows> {
-    const place = await this.placeOf(triggerId, databaseId, tableId);
+  private async readNow(request: LogRequest): Promise<LogRows> {
+    const rows = this.recent?.has(request, request.after) ? await this.readRecent(this.recent, request) : null;
+    return rows ?? this.readOwn(request);
+  }
+
+  /** Null: frames are missing; `readOwn` reports which. */
+  private async readRecent(recent: RecentFrames, { triggerId, after, through, ...subject }: LogRequest): Promise<LogRows | null> {
     const batch = new Batch(triggerId);
+    const wants = wantsOf(subject);
+    let reached = after;
+    try {
+      const isWhole = await recent.read(after, through, ({ sequence, bytes, writer, tables }) => {
+        const wanted = tables.filter(({ databaseId, rows }) => wants(databaseId, rows.tableId));
+        if (wanted.length > 0 && batch.admits(writer)) {
+          for (const { rows } of wanted) batch.add(rows);
+          batch.frameBytes += bytes;
+        }
+        reached = sequence;
+        return !batch.isFull;
+      });
+      if (isWhole) {
+        recent.follow(triggerId, subject, reached);
+        this.forgetSegments();
+        return { ...batch.rows({ isOwned: false }), through: batch.isFull ? reached : through, goneBefore: null };
+      }
+    } catch (error) {
+      await this.dropRecent();
+      throw error;
+    }
+    await this.dropRecent();
+    return null;
+  }
+
+  private async readOwn({ triggerId, after, through, ...subject }: LogRequest): Promise<LogRows> {
+    const place = await this.placeOf(triggerId, subject);
+    const batch = new Batch(triggerId);
+    const wants = wantsOf(subject);
     let reached = after;
     try {
       const goneBefore = await place.tail.read(after, through, (sequence, payload, segment) => {
-        this.take(place, batch, { payload, segment, isNew: sequence > after });
+        place.segment = segment;
+        const isNew = sequence > after;
+        const { writer, tables } = this.decode(payload, segment, (databaseId, tableId) => {
+          return wants(databaseId, tableId) ? (isNew ? "rows" : "keys") : null;
+        });
+        if (isNew && tables.length > 0 && batch.admits(writer)) {
+          for (const { rows } of tables) batch.add(rows);
+          batch.frameBytes += payload.byteLength;
+        }
         reached = Math.max(reached, sequence);
         return !batch.isFull;
       });
-      return { ...batch.rows(), through: batch.isFull ? reached : through, goneBefore };
+      await this.joinRecent(triggerId, place, reached);
+      return { ...batch.rows({ isOwned: true }), through: batch.isFull ? reached : through, goneBefore };
     } catch (error) {
-      // its place is unclear
+      // the read position is undefined
       this.places.delete(triggerId);
       await place.tail.close().catch(() => {});
       throw error;
     }
   }
 
-  private take(place: Place, batch: Batch, { payload, segment, isNew }: { payload: Uint8Array; segment: number; isNew: boolean }): void {
-    if (segment !== place.segment) {
-      place.segment = segment;
-      this.forgetSegments();
+  /** Moves a trigger that has caught up to the shared reader; the first one provides its tail. */
+  private async joinRecent(triggerId: number, place: Place, reached: number): Promise<void> {
+    const isFirst = this.recent === null;
+    this.recent ??= new RecentFrames(place.tail, reached, (payload, segment, wanted) => this.decode(payload, segment, wanted));
+    if (isFirst) this.recent.segment = place.segment;
+    if (this.recent.follow(triggerId, place, reached)) {
+      this.places.delete(triggerId);
+      if (!isFirst) await place.tail.close();
     }
-    const wants = (databaseId: number, id: number) => databaseId === place.databaseId && (place.tableId === null || id === place.tableId);
-    const tables = this.decoder.decode(payload, wants);
-    const admitted = isNew && tables.length > 0 && batch.admits(this.decoder.writer);
-    for (const table of tables) {
-      const series = this.seriesOf(segment, table.tableId);
+    this.forgetSegments();
+  }
+
+  private decode(payload: Uint8Array, segment: number, wanted: WantedOf): Pick<RecentFrame, "writer" | "tables"> {
+    const decoded = this.decoder.decode(payload, (databaseId, tableId) => wanted(databaseId, tableId) !== null);
+    const tables = decoded.flatMap((table) => {
+      const { databaseId, tableId } = table;
+      const series = this.seriesOf(segment, tableId);
       if (table.keysBytes > 0) learnSeries(this.kernel, table, series);
-      if (admitted) batch.add(frameRows(this.kernel, table, series));
-    }
-    if (admitted) batch.frameBytes += payload.byteLength;
+      return wanted(databaseId, tableId) === "rows" ? [{ databaseId, rows: frameRows(this.kernel, table, series) }] : [];
+    });
+    return { writer: this.decoder.writer, tables };
   }
 
   private seriesOf(segment: number, tableId: number): SeriesKeys {
@@ -97,20 +158,31 @@ export class LogReader implements LogFeed {
     return keys;
   }
 
-  /** Those that no place is in. */
+  /** Drops the keys of segments that no reader is in. */
   private forgetSegments(): void {
     const used = new Set([...this.places.values()].map(({ segment }) => segment));
+    if (this.recent !== null) used.add(this.recent.segment);
     for (const segment of this.series.keys()) if (!used.has(segment)) this.series.delete(segment);
   }
 
-  private async placeOf(triggerId: number, databaseId: number, tableId: number | null): Promise<Place> {
+  private async dropRecent(): Promise<void> {
+    const { recent } = this;
+    this.recent = null;
+    await recent?.close().catch(() => {});
+  }
+
+  private async placeOf(triggerId: number, subject: LogSubject): Promise<Place> {
     const found = this.places.get(triggerId);
-    if (found !== undefined && found.databaseId === databaseId && found.tableId === tableId) return found;
+    if (found !== undefined && found.databaseId === subject.databaseId && found.tableId === subject.tableId) return found;
     await found?.tail.close();
-    const place = { databaseId, tableId, tail: new LogTail(this.disk, this.folder), segment: -1 };
+    const place = { ...subject, tail: new LogTail(this.disk, this.folder), segment: -1 };
     this.places.set(triggerId, place);
     return place;
   }
+}
+
+function wantsOf(subject: LogSubject): TriggerWants {
+  return (databaseId, tableId) => databaseId === subject.databaseId && (subject.tableId === null || tableId === subject.tableId);
 }
 
 /** Rows of frames for one call. */
@@ -128,7 +200,7 @@ class Batch {
     return this.rowCount >= ROWS_MAX || this.frameBytes >= FRAME_BYTES_MAX;
   }
 
-  /** Whether the trigger sees rows of this writer. */
+  /** True if rows of this writer are delivered to the trigger. */
   admits(writer: { readonly triggerId: number; readonly depth: number } | null): boolean {
     if (writer === null) return true;
     if (writer.triggerId === this.triggerId) this.hasOwn = true;
@@ -147,8 +219,10 @@ class Batch {
     this.rowCount += table.rowCount;
   }
 
-  rows(): Omit<LogRows, "through" | "goneBefore"> {
+  /** `isOwned`: the added tables are not shared. */
+  rows({ isOwned }: { readonly isOwned: boolean }): Omit<LogRows, "through" | "goneBefore"> {
     const { depth, hasOwn, hasTooDeep } = this;
-    return { tables: [...this.tables.values()].map(joinTables), depth, hasOwn, hasTooDeep };
+    const tables = [...this.tables.values()].map((parts) => (isOwned && parts.length === 1 ? parts[0]! : joinTables(parts)));
+    return { tables, depth, hasOwn, hasTooDeep };
   }
 }

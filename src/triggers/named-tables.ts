@@ -1,9 +1,9 @@
-// Rows of the log with names in place of ids, as plugins get them.
+// Resolves ids in rows of the log to names.
 import type { PluginTable } from "../plugins/plugin-call.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { LogRows } from "./log-feed.ts";
 
-/** Columns in the order of the table; tables that are deleted, and columns that the catalog does not have, are left out. */
+/** Columns in table order; deleted tables and unknown columns are omitted. */
 export function namedTables(catalog: Pick<Catalog, "findTable" | "tableById">, { tables }: LogRows): PluginTable[] {
   return tables.flatMap(({ tableId, rowCount, columns }) => {
     const def = catalog.tableById(tableId);

@@ -1,10 +1,11 @@
-// How far write triggers have come, in a file: `{"format":1,"positions":{"<trigger id>":<sequence>}}`, replaced as a whole. It is written
-// after the calls have ended, so that a crash repeats calls and never loses one.
+// Positions of write triggers in a file: `{"format":1,"positions":{"<trigger id>":<sequence>}}`, replaced atomically. It is written after
+// calls have ended, so that a crash repeats calls and never loses one.
 import type { Disk } from "../disk/disk.ts";
 import { parentOf } from "../disk/disk.ts";
 
 const FORMAT = 1;
 
+/** Reads and writes the file of positions. */
 export class PositionFile {
   private saved = "";
 
@@ -14,7 +15,7 @@ export class PositionFile {
     private readonly read: ReadonlyMap<number, number>,
   ) {}
 
-  /** `problem`: the file is damaged; triggers begin where they were made or enabled then. */
+  /** `problem`: the file is damaged; triggers then start from the position of their creation or last enabling. */
   static async open(disk: Disk, path: string): Promise<{ file: PositionFile; problem: string | null }> {
     if ((await disk.stat(path)) === null) return { file: new PositionFile(disk, path, new Map()), problem: null };
     const positions = parse(new TextDecoder().decode(await disk.readFile(path)));
@@ -22,7 +23,7 @@ export class PositionFile {
     return { file, problem: positions === null ? `${path} is damaged: write triggers see rows again that the log still has` : null };
   }
 
-  /** What the file said at the start; 0: nothing. */
+  /** The position in the file at the start; 0: none. */
   of(triggerId: number): number {
     return this.read.get(triggerId) ?? 0;
   }
@@ -46,7 +47,7 @@ export class PositionFile {
   }
 }
 
-/** Null: damaged. */
+/** Returns null for a damaged file. */
 function parse(text: string): Map<number, number> | null {
   try {
     const { format, positions } = JSON.parse(text) as { format: unknown; positions: Record<string, unknown> };

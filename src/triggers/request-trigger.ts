@@ -3,9 +3,10 @@ import { TsdbError } from "../model/errors.ts";
 import type { EngineAnswer, EngineRequest, EngineRoute } from "../model/triggers.ts";
 import type { TriggerCalls } from "./trigger-calls.ts";
 
-/** Requests of a trigger that run or wait for their turn. */
+/** Maximum running and waiting requests of a trigger. */
 const REQUESTS_MAX = 100;
 
+/** Answers the requests of one path by its plugin. */
 export class RequestTrigger implements EngineRoute {
   private waiting = 0;
 

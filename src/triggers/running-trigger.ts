@@ -1,4 +1,4 @@
-// One enabled trigger: its calls, and what makes them.
+// One enabled trigger: its calls and their source (writes, schedule or requests).
 import type { TriggerDef, TriggerSpec } from "../model/triggers.ts";
 import { RequestTrigger } from "./request-trigger.ts";
 import { scheduleOf } from "./schedule.ts";
@@ -9,15 +9,18 @@ import { WriteTrigger, type WriteTriggerParts } from "./write-trigger.ts";
 export interface RunningTriggerParts extends TriggerCallsParts {
   readonly spec: TriggerSpec;
   readonly writes: Pick<WriteTriggerParts, "feed" | "wanted" | "named" | "lastSequence" | "durableSequence" | "callsMax">;
-  /** Where a write trigger begins. */
+  /** Initial position of a write trigger. */
   readonly position: number;
 }
 
+/** One enabled trigger. Owned: call `stop`. */
 export class RunningTrigger {
   readonly trigger: TriggerDef;
   readonly database: string;
   readonly calls: TriggerCalls;
   readonly writes: WriteTrigger | null;
+  /** Of a write trigger; null: all tables. */
+  readonly table: string | null;
   readonly requests: RequestTrigger | null;
   private readonly schedule: ScheduleTrigger | null;
 
@@ -31,6 +34,7 @@ export class RunningTrigger {
     const schedule = scheduleOf(spec);
     this.schedule = schedule === null ? null : new ScheduleTrigger({ schedule, runAsync, clock, calls, log });
     this.writes = spec.kind === "writes" ? new WriteTrigger({ trigger, calls, clock, log, ...parts.writes }, position) : null;
+    this.table = spec.kind === "writes" ? spec.table : null;
     this.requests = spec.kind === "request" ? new RequestTrigger(database, spec.path, calls) : null;
   }
 
@@ -39,7 +43,7 @@ export class RunningTrigger {
     this.writes?.wake();
   }
 
-  /** Resolves when the plugin's processes are gone. */
+  /** Resolves when the plugin's processes have ended. */
   stop(): Promise<void> {
     this.schedule?.stop();
     return this.calls.stop();

@@ -1,9 +1,9 @@
-// A trigger that fires by a schedule. What it misses while the server is down, or while its own run still takes, is not made up for.
+// A scheduled trigger. Firings missed while the server is down or the previous run is active are not repeated.
 import type { Clock } from "./clock.ts";
 import type { Schedule } from "./schedule.ts";
 import type { TriggerCalls } from "./trigger-calls.ts";
 
-/** The wall clock can be set: the time is looked at again at least this often. */
+/** The wall clock can be set, so it is checked at least this often. */
 const WAIT_MS_MAX = 30_000;
 
 export interface ScheduleTriggerParts {
@@ -14,10 +14,11 @@ export interface ScheduleTriggerParts {
   readonly log: (level: "warn", text: string) => void;
 }
 
+/** Calls a plugin at the times of a schedule. */
 export class ScheduleTrigger {
   private cancel: () => void = () => {};
   private isRunning = false;
-  /** Firings that met a run which had not ended. */
+  /** Firings skipped because the previous run was active. */
   private missed = 0;
 
   constructor(private readonly parts: ScheduleTriggerParts) {}
@@ -41,7 +42,7 @@ export class ScheduleTrigger {
         this.fire(nextMs);
         this.wait(schedule.next(nowMs));
       } else {
-        // a clock that was set back brings an earlier time
+        // the clock was set back: an earlier time may be due
         const again = schedule.next(nowMs);
         this.wait(again === null ? nextMs : Math.min(nextMs, again));
       }

@@ -3,7 +3,7 @@ import { Cron } from "croner";
 import type { TriggerSpec } from "../model/triggers.ts";
 
 export interface Schedule {
-  /** The first time after `afterMs`; null: never again. */
+  /** The first firing time after `afterMs`; null: none. */
   next(afterMs: number): number | null;
 }
 
@@ -14,6 +14,7 @@ export function cronSchedule(pattern: string): Schedule {
   return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() ?? null };
 }
 
+/** Times at multiples of a period. */
 export function everySchedule(periodMs: number): Schedule {
   return { next: (afterMs) => (Math.floor(afterMs / periodMs) + 1) * periodMs };
 }

@@ -8,7 +8,7 @@ import { cronSchedule } from "./schedule.ts";
 const PERIOD_MS_MAX = 31_557_600_000;
 const MS_NS = 1_000_000n;
 const PREFIXES = "expect one of the following prefixes: 'table:', 'all_tables:', 'cron:', 'every:', or 'request:'";
-/** What a path can have that is found in a request's target as it was given. */
+/** Characters that a path may contain: those that appear unchanged in a request's target. */
 const PATH = /^[\w.~!$&'()*+,;=:@-]+(?:\/[\w.~!$&'()*+,;=:@-]+)*$/;
 const PATH_CHARACTERS_MAX = 1000;
 
@@ -38,6 +38,7 @@ export function parseTriggerSpec(text: string): TriggerSpec {
   }
 }
 
+/** The kind of event that starts a trigger. */
 export function triggerKindOf({ kind }: TriggerSpec): TriggerKind {
   return kind === "writes" ? "wal" : kind === "request" ? "request" : "schedule";
 }

@@ -1,4 +1,4 @@
-// The engine with a runtime and a clock of the test: which calls are made, when, and what becomes of those that fail.
+// The engine with a fake runtime and clock: which calls are made, when, and how failures are handled.
 import { describe, expect, test } from "bun:test";
 import { DONE, failed, settle } from "../../test/support/fake-runtime.ts";
 import { FaultyDisk } from "../../test/support/faulty-disk.ts";
@@ -22,7 +22,7 @@ describe("write triggers", () => {
     expect(of("one")).toEqual([{ m: [{ v: 2n }] }, { m: [{ v: 6n }] }]);
   });
 
-  test("what comes while it runs comes together afterwards", async () => {
+  test("rows written during a run are delivered together after it", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     const first = Promise.withResolvers<PluginOutcome>();
@@ -35,6 +35,31 @@ describe("write triggers", () => {
     first.resolve(DONE);
     await settle();
     expect(world.rows()).toEqual([{ m: [{ v: 1n }] }, { m: [{ v: 2n }, { v: 3n }] }]);
+  });
+
+  test("two groups of the log that become durable in one moment: the second one is not missed", async () => {
+    const world = await TriggerWorld.open();
+    await world.create("table:m");
+    const { path, engine } = world;
+    const { wal, catalog } = path;
+    await path.write("n v=1i 1");
+    const first = wal.durableSequence;
+    await path.write("m v=2i 2");
+    engine.logged(first);
+    const { id } = catalog.findDatabase("db")!;
+    engine.noteRows(id, catalog.findTable(id, "m")!.id, wal.lastSequence);
+    engine.logged(wal.durableSequence);
+    await settle();
+    expect(world.rows()).toEqual([{ m: [{ v: 2n }] }]);
+  });
+
+  test("the position moves over rows of other tables, and the log need not be kept for these", async () => {
+    const world = await TriggerWorld.open();
+    await world.create("table:m");
+    for (let i = 1; i <= 3; i++) await world.write(`n v=${i}i ${i}`);
+    expect([...world.engine.positions().values()]).toEqual([3]);
+    await world.write("m v=4i 4");
+    expect([world.rows(), [...world.engine.positions().values()]]).toEqual([[{ m: [{ v: 4n }] }], [4]]);
   });
 
   test("asynchronous runs overlap up to the limit, and the position waits for the oldest", async () => {
@@ -56,7 +81,7 @@ describe("write triggers", () => {
     expect([...world.engine.positions().values()]).toEqual([2]);
   });
 
-  test("a disabled one sees nothing; enabled it sees what is written from then on", async () => {
+  test("a disabled trigger receives nothing; once enabled it receives rows written from then on", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables", { isDisabled: true });
     await world.write("m v=1i 1");
@@ -68,7 +93,7 @@ describe("write triggers", () => {
     expect(world.runtime.stopped).toEqual(["db/t"]);
   });
 
-  test("disabling interrupts what runs, and that is no failure of it", async () => {
+  test("disabling interrupts a run without counting as a failure", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables", { errorBehavior: "DISABLE" });
     world.runtime.answer = () => new Promise(() => {});
@@ -80,7 +105,7 @@ describe("write triggers", () => {
     expect(world.path.catalog.triggers.find(1, "t")!.state).toBe("disabled");
   });
 
-  test("a deleted database's does not run; restored it goes on", async () => {
+  test("a trigger of a deleted database does not run; after restoring it continues", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     const deleted = { kind: "soft_delete", of: "database", id: 1, name: "db-1", deletedMs: 1, hardDeleteMs: null } as const;
@@ -93,7 +118,7 @@ describe("write triggers", () => {
     expect(world.runtime.calls[0]!.caller).toEqual({ kind: "trigger", database: "db", trigger: "t", runAsync: false });
   });
 
-  test("its own rows do not come back to it, and the log says so once", async () => {
+  test("a trigger does not receive its own rows, and the log says so once", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     world.runtime.answer = async ({ caller }) => {
@@ -109,7 +134,7 @@ describe("write triggers", () => {
     ]);
   });
 
-  test("two triggers that call each other come to an end, and the log says so", async () => {
+  test("a loop of two triggers ends, and the log says so", async () => {
     const world = await TriggerWorld.open();
     await world.create("table:a", { name: "ab" });
     await world.create("table:b", { name: "ba" });
@@ -130,7 +155,7 @@ describe("write triggers", () => {
 });
 
 describe("failures", () => {
-  test("log: the call counts, and the next one comes", async () => {
+  test("log: the call counts as handled, and the next one follows", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     world.runtime.answer = () => failed("exception", "ValueError: x");
@@ -140,7 +165,7 @@ describe("failures", () => {
     expect(world.logged()).toEqual(["t error: ValueError: x", "t error: ValueError: x"]);
   });
 
-  test("retry: the same rows five times more, with growing pauses, and then the next", async () => {
+  test("retry: five retries of the same rows with growing pauses, then the next rows", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables", { errorBehavior: "Retry" });
     world.runtime.answer = () => failed();
@@ -157,7 +182,7 @@ describe("failures", () => {
     expect(world.rows().slice(5)).toEqual([{ m: [{ v: 1n }] }, { m: [{ v: 2n }] }]);
   });
 
-  test("retry: one that succeeds ends it", async () => {
+  test("retry: ends with the first success", async () => {
     const world = await TriggerWorld.open();
     await world.create("every:10s", { errorBehavior: "retry" });
     world.runtime.answer = () => (world.runtime.calls.length < 3 ? failed() : DONE);
@@ -165,7 +190,7 @@ describe("failures", () => {
     expect(world.runtime.calls.length).toBe(3);
   });
 
-  test("disable: it is disabled for good, and enabling it again lets it see new rows", async () => {
+  test("disable: the trigger stays disabled until it is enabled, and then receives new rows", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables", { errorBehavior: "disable" });
     world.runtime.answer = () => failed("memory", "it took more than 1 GiB");
@@ -226,7 +251,7 @@ describe("schedules", () => {
     expect(world.times()).toEqual(["2026-11-22T22:00:15.000Z", "2026-11-22T22:02:15.000Z", "2026-11-22T22:04:15.000Z"]);
   });
 
-  test("times that a run takes too long for are passed over, and counted in the log", async () => {
+  test("firings missed during a long run are skipped and counted in the log", async () => {
     const world = await TriggerWorld.open();
     await world.create("every:10s");
     const end = Promise.withResolvers<PluginOutcome>();
@@ -248,7 +273,7 @@ describe("schedules", () => {
     expect(world.runtime.running).toBe(3);
   });
 
-  test("a clock that is set forward misses times, one that is set back repeats them, and both go on", async () => {
+  test("setting the clock forward skips firings, setting it back repeats them", async () => {
     const world = await TriggerWorld.open();
     await world.create("every:1h");
     world.clock.set(Date.parse("2026-11-23T04:30:00Z"));
@@ -272,7 +297,7 @@ describe("schedules", () => {
 describe("requests", () => {
   const request = { query: {}, headers: {}, body: new Uint8Array(), signal: new AbortController().signal };
 
-  test("the trigger that was made last has the path, of all databases", async () => {
+  test("the newest trigger of all databases has the path", async () => {
     const world = await TriggerWorld.open();
     await world.create("request:p", { name: "first" });
     await world.create("request:p", { name: "second" });
@@ -285,7 +310,7 @@ describe("requests", () => {
     expect(world.runtime.calls.map(({ caller }) => (caller as { trigger: string }).trigger)).toEqual(["second", "first"]);
   });
 
-  test("a failure is the caller's answer; a stop is another", async () => {
+  test("a failed run and a stopped trigger have different answers", async () => {
     const world = await TriggerWorld.open();
     await world.create("request:p");
     world.runtime.answer = () => failed("exception", "KeyError: 'x'");
@@ -298,7 +323,7 @@ describe("requests", () => {
     await expect(running).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  test("a client that leaves ends its run, and is no error of the trigger", async () => {
+  test("a disconnecting client ends its run, without an error of the trigger", async () => {
     const world = await TriggerWorld.open();
     await world.create("request:p", { errorBehavior: "disable" });
     world.runtime.answer = () => new Promise(() => {});
@@ -311,7 +336,7 @@ describe("requests", () => {
     expect([world.runtime.running, world.logged()]).toEqual([0, []]);
   });
 
-  test("too many at a time are refused, and the others run", async () => {
+  test("requests over the limit are refused, and the others run", async () => {
     const world = await TriggerWorld.open();
     await world.create("request:p", { runAsync: true });
     const end = Promise.withResolvers<PluginOutcome>();

@@ -1,16 +1,18 @@
-// The triggers that run on this server: follows the catalog, starting those that are enabled and stopping the others.
+// The triggers that run on this server: follows the catalog, starts enabled triggers and stops the others.
 import type { EngineRoute, EngineService, TriggerDef } from "../model/triggers.ts";
 import type { TriggerWriter } from "../model/write.ts";
 import type { PluginCaller, PluginLogLevel } from "../plugins/plugin-call.ts";
 import type { PluginRuntime } from "../plugins/plugin-runtime.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Clock } from "./clock.ts";
+import type { TriggerLog } from "./log/trigger-log.ts";
 import type { LogFeed } from "./log-feed.ts";
 import { namedTables } from "./named-tables.ts";
 import type { PositionFile } from "./positions.ts";
+import { RowNotes } from "./row-notes.ts";
 import { RunningTrigger } from "./running-trigger.ts";
 import { parseTriggerSpec } from "./spec.ts";
-import type { TriggerLog } from "./trigger-log.ts";
+import { WriteTriggers } from "./write-triggers.ts";
 
 export interface TriggerEngineParts {
   readonly catalog: Catalog;
@@ -18,35 +20,36 @@ export interface TriggerEngineParts {
   readonly feed: LogFeed;
   readonly clock: Clock;
   readonly nodeId: string;
-  /** Null: nothing is kept past the process. */
+  /** Null: positions are not persisted. */
   readonly positions: PositionFile | null;
   readonly log: TriggerLog;
-  /** The server's log. */
-  readonly report: (level: PluginLogLevel, text: string, details: Readonly<Record<string, unknown>>) => void;
-  /** The newest durable frame at the start: what came before may have rows for any trigger. */
+  /** Positions cannot be saved. */
+  readonly onSaveFailure: (error: unknown) => void;
+  /** The newest durable frame at the start; earlier frames may have rows for any trigger. */
   readonly startSequence: number;
-  /** Those that run have changed. */
+  /** The set of running triggers has changed. */
   readonly onRunning: (triggerIds: readonly number[]) => void;
-  /** Calls of an asynchronous trigger at a time. */
+  /** Maximum concurrent calls of an asynchronous trigger. */
   readonly asyncCallsMax: number;
 }
 
 const SAVE_MS = 1000;
 
+/** Runs the triggers of one server. Owned: call `stop`. */
 export class TriggerEngine implements EngineService {
   private readonly running = new Map<number, RunningTrigger>();
-  /** Stops under way, by trigger: a name that is used again waits for them. */
+  /** Pending stops, by trigger: a trigger that reuses a name waits for them. */
   private readonly stopping = new Map<string, Promise<void>>();
+  private readonly writeTriggers = new WriteTriggers();
+  private readonly rows: RowNotes;
   private durable: number;
-  /** The newest frames with rows of them. */
-  private readonly lastOfDatabase = new Map<number, number>();
-  private readonly lastOfTable = new Map<number, number>();
   private isStopped = false;
   private cancelSave: () => void = () => {};
   private saving: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: TriggerEngineParts) {
     this.durable = parts.startSequence;
+    this.rows = new RowNotes(parts.startSequence);
     parts.catalog.onTriggerChanges(() => this.follow());
     this.follow();
     this.saveLater();
@@ -55,13 +58,13 @@ export class TriggerEngine implements EngineService {
   /** Frames up to here are durable. Called for each group of the log. */
   logged(sequence: number): void {
     this.durable = sequence;
-    for (const { writes } of this.running.values()) writes?.wake();
+    // only these: thousands of triggers cost a write nothing if none is called
+    for (const writes of this.writeTriggers.of(this.rows.take(sequence), this.parts.catalog)) writes.wake();
   }
 
-  /** A frame has rows of the table. */
+  /** Call it for each table of a frame. */
   noteRows(databaseId: number, tableId: number, sequence: number): void {
-    this.lastOfDatabase.set(databaseId, sequence);
-    this.lastOfTable.set(tableId, sequence);
+    this.rows.note(databaseId, tableId, sequence);
   }
 
   /** The newest durable frame. */
@@ -75,12 +78,12 @@ export class TriggerEngine implements EngineService {
 
   find(path: string): EngineRoute | null {
     let found: RunningTrigger | null = null;
-    // the one that was made last
+    // the newest trigger has precedence
     for (const each of this.running.values()) if (each.requests?.path === path && each.trigger.id > (found?.trigger.id ?? 0)) found = each;
     return found?.requests ?? null;
   }
 
-  /** Undefined: no trigger writes. */
+  /** Undefined: the caller is not a running trigger. */
   writerOf(caller: PluginCaller): TriggerWriter | undefined {
     if (caller.kind !== "trigger") return undefined;
     for (const { trigger, database, writes } of this.running.values()) {
@@ -90,14 +93,17 @@ export class TriggerEngine implements EngineService {
     return undefined;
   }
 
-  /** Write triggers and how far they have come: frames behind that are wanted. */
+  /** Positions of write triggers: later frames must be retained. */
   positions(): Map<number, number> {
     const found = new Map<number, number>();
-    for (const [id, { writes }] of this.running) if (writes !== null) found.set(id, writes.position);
+    for (const [id, { writes }] of this.running) {
+      writes?.settle();
+      if (writes !== null) found.set(id, writes.position);
+    }
     return found;
   }
 
-  /** Of the log frames up to `sequence` are given up: triggers that have not seen them do not see them any more. */
+  /** Frames up to `sequence` are no longer retained: triggers that have not seen them skip them. */
   passOver(sequence: number, reason: string): void {
     for (const { trigger, writes } of this.running.values()) {
       if (writes === null || writes.position >= sequence) continue;
@@ -106,7 +112,7 @@ export class TriggerEngine implements EngineService {
     }
   }
 
-  /** Interrupts what runs. Resolves when all processes are gone and positions are saved. */
+  /** Interrupts all runs. Resolves when all processes have ended and positions are saved. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.parts.catalog.onTriggerChanges(() => {});
@@ -116,7 +122,7 @@ export class TriggerEngine implements EngineService {
     await this.save();
   }
 
-  /** Starts and stops triggers as the catalog has them. */
+  /** Starts and stops triggers to match the catalog. */
   private follow(): void {
     if (this.isStopped) return;
     const { catalog, nodeId } = this.parts;
@@ -144,36 +150,36 @@ export class TriggerEngine implements EngineService {
     const running = new RunningTrigger({
       ...{ trigger, database, spec, runtime, clock },
       log: (level, text) => this.write(trigger, level, text),
+      logPlugin: ({ level, text }) => this.write(trigger, level, text, true),
       disable: () => this.disable(trigger),
       writes: {
         feed,
         wanted: owner,
         named: (rows) => namedTables(catalog, rows),
-        lastSequence: () => this.lastSequence(owner()),
+        lastSequence: () => {
+          const found = owner();
+          return found === null ? 0 : this.rows.last(found);
+        },
         durableSequence: () => this.durable,
         callsMax: trigger.runAsync ? asyncCallsMax : 1,
       },
       position: this.positionOf(trigger),
     });
     this.running.set(trigger.id, running);
+    if (running.writes !== null) this.writeTriggers.add(trigger.databaseId, running.table, running.writes);
     const before = this.stopping.get(keyOf(trigger));
     if (before === undefined) running.start();
     else void before.then(() => running.start());
   }
 
-  /** Never behind the log: what it has lost of its end is not waited for. */
+  /** At most the end of the log, which may have lost frames in a crash. */
   private positionOf({ id, sequence }: TriggerDef): number {
     return Math.min(Math.max(sequence, this.parts.positions?.of(id) ?? 0), this.durable);
   }
 
-  private lastSequence(owner: { databaseId: number; tableId: number | null } | null): number {
-    if (owner === null) return 0;
-    const last = owner.tableId === null ? this.lastOfDatabase.get(owner.databaseId) : this.lastOfTable.get(owner.tableId);
-    return last ?? this.parts.startSequence;
-  }
-
   private end(id: number, each: RunningTrigger): void {
     this.running.delete(id);
+    if (each.writes !== null) this.writeTriggers.remove(each.trigger.databaseId, each.table, each.writes);
     const key = keyOf(each.trigger);
     const done = each
       .stop()
@@ -194,14 +200,11 @@ export class TriggerEngine implements EngineService {
     }
   }
 
-  private write(trigger: TriggerDef, level: PluginLogLevel, text: string): void {
-    const { log, report, catalog } = this.parts;
-    const entry = log.add({ databaseId: trigger.databaseId, trigger: trigger.name, level, text });
-    report(level, entry.text, { database: catalog.databaseById(trigger.databaseId)?.name ?? "", trigger: trigger.name });
+  private write({ databaseId, name }: TriggerDef, level: PluginLogLevel, text: string, isOfPlugin = false): void {
+    this.parts.log.add({ databaseId, trigger: name, level, text, isOfPlugin });
   }
 
   private saveLater(): void {
-    if (this.parts.positions === null) return;
     this.cancelSave = this.parts.clock.after(SAVE_MS, () => {
       void this.save().then(() => {
         if (!this.isStopped) this.saveLater();
@@ -209,16 +212,14 @@ export class TriggerEngine implements EngineService {
     });
   }
 
-  /** Positions of disabled triggers need not be kept: enabling sets another. Those of deleted databases come back with them. */
+  /** Includes positions of triggers in deleted databases, which may be restored; those of disabled triggers are not needed. */
   private save(): Promise<void> {
-    const { positions, catalog, report } = this.parts;
-    if (positions === null) return Promise.resolve();
+    const { positions, catalog, onSaveFailure } = this.parts;
     const found = this.positions();
+    if (positions === null) return Promise.resolve();
     for (const { id } of catalog.triggers.all()) if (!found.has(id) && positions.of(id) > 0) found.set(id, positions.of(id));
     const keep = this.saving.then(() => positions.save(found));
-    this.saving = keep.catch((error: unknown) => {
-      report("error", "cannot save how far triggers have come; they see rows again after a crash", { err: error });
-    });
+    this.saving = keep.catch(onSaveFailure);
     return this.saving;
   }
 }
@@ -227,7 +228,7 @@ function keyOf({ databaseId, name }: TriggerDef): string {
   return `${databaseId}/${name}`;
 }
 
-/** `nodes:a,b`, or all of them. */
+/** `nodes:a,b`, or `all`. */
 function runsOn({ nodes }: TriggerDef, nodeId: string): boolean {
   return nodes === "all" || nodes.slice("nodes:".length).split(",").includes(nodeId);
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { settle } from "../../test/support/fake-runtime.ts";
 import { POSITIONS, stopWorlds, TriggerWorld } from "../../test/support/trigger-world.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { NewTrigger } from "../model/triggers.ts";
 import { cutThrough } from "./log-hold.ts";
 import { PositionFile } from "./positions.ts";
@@ -33,14 +34,28 @@ describe("what users may do", () => {
     expect(world.path.catalog.version).toBe(before);
   });
 
-  test("a plugin that cannot be found makes no trigger", async () => {
+  test("one over the limit of triggers, of disabled ones too", async () => {
+    const world = await TriggerWorld.open();
+    await world.create("table:m", { isDisabled: true });
+    const { catalog } = world.path;
+    const [first] = catalog.triggers.all();
+    const more = Array.from({ length: LIMITS.triggersMax - 2 }, (_, i) => ({ ...first!, id: first!.id + 1 + i, name: `t${i}` }));
+    await catalog.apply(more.map((trigger) => ({ kind: "create_trigger" as const, trigger }))).durable;
+    await world.create("table:m", { name: "last" });
+    await expect(world.create("table:m", { name: "more" })).rejects.toMatchObject({
+      ...{ kind: "limit_exceeded", message: "Adding a new trigger would exceed limit of 5000 triggers" },
+    });
+    expect(catalog.triggers.count).toBe(5000);
+  });
+
+  test("a missing plugin creates no trigger", async () => {
     const world = await TriggerWorld.open();
     world.runtime.locate = () => Promise.reject(new Error("no such file"));
     await expect(world.create("all_tables")).rejects.toThrow("no such file");
     expect(world.path.catalog.triggers.count).toBe(0);
   });
 
-  test("kinds that the server does not take", async () => {
+  test("kinds of triggers that the server rejects", async () => {
     const world = await TriggerWorld.open();
     const { catalog } = world.path;
     const parts = {
@@ -63,7 +78,7 @@ describe("what users may do", () => {
     }
   });
 
-  test("deleting one that runs needs force", async () => {
+  test("deleting a running trigger requires force", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     world.runtime.answer = () => new Promise(() => {});
@@ -77,7 +92,7 @@ describe("what users may do", () => {
     expect([world.runtime.running, world.path.catalog.triggers.count]).toEqual([0, 0]);
   });
 
-  test("one that does not exist", async () => {
+  test("a trigger that does not exist", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     const missing = { kind: "not_found", message: "the requested resource was not found: u" };
@@ -87,7 +102,7 @@ describe("what users may do", () => {
     await expect(world.service.disable(name)).rejects.toMatchObject(missing);
   });
 
-  test("enabling and disabling twice is as once", async () => {
+  test("enabling and disabling are idempotent", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     const name = { database: "db", name: "t" };
@@ -101,7 +116,7 @@ describe("what users may do", () => {
 });
 
 describe("a crash", () => {
-  test("loses no rows: what was not handled comes again, what was saved does not", async () => {
+  test("loses no rows: unhandled rows are delivered again, saved ones are not", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     await world.write("m v=1i 1");
@@ -114,7 +129,7 @@ describe("a crash", () => {
     expect(again.rows()).toEqual([{ m: [{ v: 3n }] }]);
   });
 
-  test("before the position was saved: rows come a second time", async () => {
+  test("before the position was saved: rows are delivered again", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     await world.write("m v=1i 1");
@@ -123,7 +138,7 @@ describe("a crash", () => {
     expect(again.rows()).toEqual([{ m: [{ v: 1n }] }]);
   });
 
-  test("a stop in order repeats nothing", async () => {
+  test("an orderly stop repeats nothing", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     await world.write("m v=1i 1");
@@ -133,7 +148,7 @@ describe("a crash", () => {
     expect(again.rows()).toEqual([{ m: [{ v: 2n }] }]);
   });
 
-  test("a damaged file of positions repeats rows, and is told of", async () => {
+  test("a damaged position file is reported, and rows are delivered again", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
     await world.write("m v=1i 1");
@@ -147,7 +162,7 @@ describe("a crash", () => {
   });
 });
 
-describe("the log is kept for triggers that are behind", () => {
+describe("log retention for triggers that lag", () => {
   async function behind(): Promise<TriggerWorld> {
     const world = await TriggerWorld.open();
     await world.create("all_tables");
@@ -162,13 +177,13 @@ describe("the log is kept for triggers that are behind", () => {
   const hold = (world: TriggerWorld, bytesMax: number, isFull = false) =>
     cutThrough(3, { engine: world.engine, wal: world.path.wal, bytesMax, isDiskFull: () => isFull });
 
-  test("up to the limit all of it", async () => {
+  test("all of it up to the limit", async () => {
     const world = await behind();
     expect(await hold(world, 1 << 30)).toBe(0);
     expect(world.logged()).toEqual([]);
   });
 
-  test("beyond the limit the oldest rows are passed over, and the log says which", async () => {
+  test("beyond the limit the oldest rows are skipped, and the log says which", async () => {
     const world = await behind();
     const [, second, third] = await world.path.wal.closedSegments();
     expect(await hold(world, second!.bytes + third!.bytes)).toBe(1);
@@ -184,7 +199,7 @@ describe("the log is kept for triggers that are behind", () => {
     expect(world.logged()).toEqual([expect.stringContaining("the disk is full")]);
   });
 
-  test("for none that is done, disabled or deleted", async () => {
+  test("nothing for triggers that are up to date, disabled or deleted", async () => {
     const world = await behind();
     await world.service.disable({ database: "db", name: "t" });
     expect(await hold(world, 0)).toBe(3);

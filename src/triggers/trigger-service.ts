@@ -1,4 +1,4 @@
-// Triggers as users make, change and delete them, by name.
+// Operations of users on triggers, by name: create, delete, enable, disable.
 import { near, TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { hasControl } from "../model/names.ts";
@@ -21,7 +21,7 @@ import { parseTriggerSpec, triggerKindOf } from "./spec.ts";
 export interface TriggerServiceParts {
   readonly catalog: Catalog;
   readonly runtime: Pick<PluginRuntime, "locate">;
-  /** What this server runs. */
+  /** Kinds of triggers that this server accepts. */
   readonly kinds: ReadonlySet<TriggerKind>;
   readonly isExecuting: (triggerId: number) => boolean;
   /** The newest durable frame of the log. */
@@ -130,7 +130,7 @@ function checkName(name: string): void {
   if (bytes > NAME_BYTES_MAX) refuse(`the trigger's name is too long: ${bytes} bytes, max ${NAME_BYTES_MAX}`);
 }
 
-/** They are in the catalog, and go along with every call. */
+/** Limits their size: they are stored in the catalog and sent with every call. */
 function checkArguments(args: NewTrigger["arguments"]): void {
   const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
   if (bytes > ARGUMENT_BYTES_MAX) refuse(`the trigger's arguments are too long: ${bytes} bytes as JSON, max ${ARGUMENT_BYTES_MAX}`);

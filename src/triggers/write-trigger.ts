@@ -1,5 +1,5 @@
-// A trigger that sees rows of the log: one call for each group of frames that became durable together, or for several when it is behind.
-// Its position is the sequence up to which all frames are handled; what is behind it is delivered again after a crash.
+// A write trigger: one call for each group of frames that became durable together, or for several if it lags. Its position is the sequence
+// up to which all frames are handled; later frames are delivered again after a crash.
 import type { TriggerDef } from "../model/triggers.ts";
 import type { PluginTable } from "../plugins/plugin-call.ts";
 import { type Clock, pause } from "./clock.ts";
@@ -12,14 +12,14 @@ export interface WriteTriggerParts {
   readonly calls: TriggerCalls;
   readonly clock: Clock;
   readonly log: (level: "warn" | "error", text: string) => void;
-  /** What the trigger is for; null: nothing that could have rows at the moment. */
+  /** The trigger's database and table; null: its table does not exist. */
   readonly wanted: () => Pick<LogRequest, "databaseId" | "tableId"> | null;
-  /** Names in place of ids; tables and columns that are gone are left out. */
+  /** Resolves ids to names; deleted tables and unknown columns are omitted. */
   readonly named: (rows: LogRows) => PluginTable[];
-  /** The newest frame that can have rows for it. */
+  /** The newest frame that may contain rows for it. */
   readonly lastSequence: () => number;
   readonly durableSequence: () => number;
-  /** Calls at a time; 1 unless the trigger is asynchronous. */
+  /** Maximum concurrent calls; 1 unless the trigger is asynchronous. */
   readonly callsMax: number;
 }
 
@@ -29,14 +29,17 @@ interface Delivery {
   isDone: boolean;
 }
 
+/** Calls a plugin with the rows of the log. */
 export class WriteTrigger {
   /** Frames up to here are handled. */
   position: number;
-  /** Frames up to here are in calls that have begun. */
+  /** Frames up to here are delivered to calls. */
   private begun: number;
-  /** Calls under way, in the order of the log. */
+  /** Running calls, in log order. */
   private readonly deliveries: Delivery[] = [];
   private isReading = false;
+  /** There may be frames since the last look at the end of the log. */
+  private isWoken = false;
   private hasToldOwn = false;
   private hasToldDeep = false;
 
@@ -48,24 +51,40 @@ export class WriteTrigger {
     this.begun = position;
   }
 
-  /** Of what runs: what it writes stands behind one trigger more. */
+  /** Moves the position over durable frames without rows for the trigger, which do not wake it. */
+  settle(): void {
+    const { lastSequence, durableSequence } = this.parts;
+    if (!this.isReading && this.deliveries.length === 0 && lastSequence() <= this.begun) this.passed(durableSequence());
+  }
+
+  /** The trigger depth of the running calls; their writes have a depth of one more. */
   get depth(): number {
     return Math.max(0, ...this.deliveries.map(({ depth }) => depth));
   }
 
-  /** There may be new durable frames. */
+  /** Call it when there may be new durable frames with rows for the trigger. */
   wake(): void {
-    if (this.isReading || this.parts.calls.signal.aborted) return;
-    this.isReading = true;
-    void this.deliver().finally(() => {
-      this.isReading = false;
-    });
+    this.isWoken = true;
+    if (!this.isReading && !this.parts.calls.signal.aborted) void this.deliverWhileWoken();
   }
 
-  /** The log has given up frames up to `sequence`, which the trigger has not seen. */
+  /** Frames up to `sequence` are skipped: the log no longer retains them. */
   skip(sequence: number): void {
     this.begun = Math.max(this.begun, sequence);
     this.position = Math.max(this.position, sequence);
+  }
+
+  private async deliverWhileWoken(): Promise<void> {
+    this.isReading = true;
+    try {
+      // no `await` between the last look and the end: a call of `wake` in between would be without effect
+      while (this.isWoken) {
+        this.isWoken = false;
+        await this.deliver();
+      }
+    } finally {
+      this.isReading = false;
+    }
   }
 
   private async deliver(): Promise<void> {
@@ -113,14 +132,14 @@ export class WriteTrigger {
 
   private async run(tables: readonly PluginTable[], delivery: Delivery): Promise<void> {
     const result = await this.parts.calls.run({ kind: "writes", tables }, { waits: true });
-    // a call that was stopped comes again at the next start, and with it those behind it
+    // a stopped call and its successors are delivered again at the next start
     if (result.kind === "stopped") return;
     delivery.isDone = true;
     while (this.deliveries[0]?.isDone) this.position = Math.max(this.position, this.deliveries.shift()!.through);
     if (this.deliveries.length === 0) this.position = Math.max(this.position, this.begun);
   }
 
-  /** Nothing in them is for the trigger. */
+  /** The frames contain no rows for the trigger. */
   private passed(through: number): void {
     this.begun = through;
     if (this.deliveries.length === 0) this.position = through;

@@ -14,7 +14,7 @@ type KeyName = keyof typeof KEYS;
 
 /** RFC 5289, RFC 7905: a key of its own for each connection, and authenticated encryption. */
 const GOOD = (key: KeyName) => [`ECDHE-${key}-AES128-GCM-SHA256`, `ECDHE-${key}-AES256-GCM-SHA384`, `ECDHE-${key}-CHACHA20-POLY1305`];
-/** RFC 5246 and RFC 5288 for RSA: whoever has the server's key reads what was recorded; and CBC with either. */
+/** RFC 5246 and RFC 5288 for RSA: the server's key decrypts recorded connections; and CBC with either. */
 const BAD = (key: KeyName) => [
   ...[`ECDHE-${key}-AES128-SHA`, `ECDHE-${key}-AES256-SHA`],
   ...(key === "RSA" ? ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA"] : []),

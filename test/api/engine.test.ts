@@ -36,6 +36,14 @@ describe("what a plugin is given", () => {
     expect([...request.body]).toEqual([0, 255, 10]);
   });
 
+  test("a compressed body is decompressed, and no header says otherwise", async () => {
+    const { asked, fake } = engine();
+    const headers = { "content-encoding": "gzip", "content-length": "31", "x-own": "1" };
+    await fake.send("POST", "/api/v3/engine/p", { headers, body: Bun.gzipSync("hello") });
+    const { body, headers: given } = asked[0]!.request;
+    expect([new TextDecoder().decode(body), Object.keys(given).sort()]).toEqual(["hello", ["x-own"]]);
+  });
+
   test("names of objects' own members are only names", async () => {
     const { asked, fake } = engine();
     await fake.send("GET", "/api/v3/engine/p?__proto__=1&constructor=2&toString=3");
@@ -88,7 +96,9 @@ const ANSWERS: [what: string, answer: EngineAnswer, status: number, body: string
   ],
   ["a status that there is not", { ...ANSWER, status: 99 }, 500, "the plugin's answer cannot be sent", {}],
   ["a header with a line break", { ...ANSWER, headers: [["x", "a\r\nb: c"]] }, 500, "the plugin's answer cannot be sent", { b: null }],
-  ["a header's name that is none", { ...ANSWER, headers: [["a b", "c"]] }, 500, "the plugin's answer cannot be sent", {}],
+  ["64 KiB of headers", { ...ANSWER, headers: [["x", "y".repeat(65_531)]] }, 200, "hi", { x: "y".repeat(65_531) }],
+  ["more of them", { ...ANSWER, headers: [["x", "y".repeat(65_532)]] }, 500, "its headers have 65537 bytes, max 65536", { x: null }],
+  ["an invalid header name", { ...ANSWER, headers: [["a b", "c"]] }, 500, "the plugin's answer cannot be sent", {}],
 ];
 
 test.each(ANSWERS)("what it answers: %s", async (_, answer, status, body, headers) => {

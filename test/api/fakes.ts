@@ -76,12 +76,14 @@ export interface FakeOptions {
   readonly onCall?: (service: string, method: string) => void;
 }
 
+/** A query's answer with this body. */
 export function answer(text: string, contentType = "application/json"): QueryAnswer {
   return { contentType, body: new Response(text).body! };
 }
 
 const ANY_TRIGGER: EngineRoute = { database: "d", run: async () => ({ status: 200, headers: [], body: new Uint8Array() }) };
 
+/** Services of the HTTP application without storage; `options` replaces some. */
 export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
   const queries: QueryRequest[] = [];

@@ -22,6 +22,7 @@ export interface Listeners {
 const HOSTNAME = "127.0.0.1";
 const TLS = { cert: CERTIFICATE, key: PRIVATE_KEY };
 
+/** Starts the listeners of an application on free ports. */
 export async function listen(services: AppServices): Promise<Listeners> {
   const all: Listener[] = [];
   const stops: (() => unknown)[] = [];

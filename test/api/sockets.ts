@@ -31,6 +31,7 @@ export function listening(options: FakeOptions = {}, listen: Partial<ListenOptio
   };
 }
 
+/** A TCP connection that sends and receives bytes. */
 export class RawClient {
   received = "";
   closed = false;
@@ -97,7 +98,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** Turns the event loop until `value` has not changed for `turns` turns: whoever changed it waits for something else. */
+/** Turns the event loop until `value` has not changed for `turns` turns: its writer waits for something else. */
 export async function settled(value: () => number, turns = 100): Promise<number> {
   let last = value();
   for (let quiet = 0; quiet < turns; quiet++) {

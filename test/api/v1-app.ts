@@ -34,6 +34,7 @@ export function definitions(): { service: DefinitionService; ran: unknown[] } {
   return { service, ran };
 }
 
+/** The application with a query service of the v1 endpoints. */
 export function app(query: (request: QueryRequest) => QueryAnswer | Promise<QueryAnswer> = oneRow, v1RowsMax = 0) {
   const { service, ran } = definitions();
   return { ...fakes({ query, definitions: service, maxRequestBytes: 4000, v1RowsMax }), ran };

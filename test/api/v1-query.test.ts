@@ -37,7 +37,7 @@ describe("every way to send a statement", () => {
     ["the body alone", "POST", "?db=d&rp=r&epoch=ms", SELECT, { "content-type": "application/vnd.influxql" }],
     ["the body alone, our type", "POST", "?db=d&rp=r&epoch=ms", ` ${SELECT}\n`, { "content-type": "application/vnd.tsdbql" }],
     ["the body alone, no type", "POST", "?db=d&rp=r&epoch=ms", SELECT, { "content-type": "" }],
-    ["a body that is none of these", "POST", `?db=d&rp=r&epoch=ms&q=${enc(SELECT)}`, "<x/>", { "content-type": "text/xml" }],
+    ["a body of another format", "POST", `?db=d&rp=r&epoch=ms&q=${enc(SELECT)}`, "<x/>", { "content-type": "text/xml" }],
     ["a name twice: the first counts", "GET", `?db=d&db=x&rp=r&epoch=ms&q=${enc(SELECT)}&q=x`],
   ];
   test.each(WAYS)("%s", async (_what, method, path, body, headers) => {

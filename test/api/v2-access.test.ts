@@ -1,44 +1,10 @@
 // Access to port 8086: nothing without credentials, 403 or nothing to be seen without a permission, all of it with those of the table.
 import { describe, expect, test } from "bun:test";
 import { createV2App } from "../../src/api/v2/app/app.ts";
-import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import type { LightServer } from "../vectors/v2/light-server.ts";
+import { OPERATOR, pathOf, world } from "./v2-access-world.ts";
 import { ask } from "./v2-ask.ts";
-import { type NeededPermission, OTHER_ROUTES, type RouteRow, V2_ROUTES, type World } from "./v2-routes.ts";
-
-const OPERATOR = "tok";
-
-async function world(): Promise<{ readonly server: LightServer; readonly world: World }> {
-  const server = await lightServer();
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: OPERATOR };
-  const made = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body;
-  const orgID = made.org.id as string;
-  const other = (await ask(server, "POST", "/api/v2/users", OPERATOR, { name: "ann" })).body;
-  const permissions = [{ action: "read", resource: { type: "labels", orgID } }];
-  const auth = (await ask(server, "POST", "/api/v2/authorizations", OPERATOR, { orgID, permissions })).body;
-  const legacy = (await ask(server, "POST", "/private/legacy/authorizations", OPERATOR, { orgID, permissions, token: "v1" })).body;
-  const label = (await ask(server, "POST", "/api/v2/labels", OPERATOR, { orgID, name: "l" })).body.label;
-  const ids = {
-    labelID: label.id,
-    orgID,
-    userID: made.user.id,
-    otherUserID: other.id,
-    bucketID: made.bucket.id,
-    authID: auth.id,
-    legacyID: legacy.id,
-  };
-  return { server, world: ids };
-}
-
-function pathOf({ route }: Pick<RouteRow, "route">, world: World): string {
-  const ids: Readonly<Record<string, string>> = {
-    ...world,
-    userID: world.otherUserID,
-    authID: route.startsWith("/private") ? world.legacyID : world.authID,
-    secretID: "k",
-    profile: "heap",
-  };
-  return route.replace(/:(\w+)/g, (_, name: string) => ids[name]!);
-}
+import { type NeededPermission, OPERATORS, OTHER_ROUTES, V2_ROUTES, type World } from "./v2-routes.ts";
 
 async function tokenWith(server: LightServer, { orgID, userID }: World, permissions: readonly NeededPermission[]): Promise<string> {
   // no route needs it
@@ -102,6 +68,21 @@ test("the configuration is the operator's", async () => {
   const everything = await tokenWith(server, ids, [{ action: "read", resource: { type: "orgs" } }]);
   expect((await ask(server, "GET", "/api/v2/config", everything)).status).toBe(403);
   expect((await ask(server, "GET", "/api/v2/config", OPERATOR)).status).toBe(200);
+});
+
+test.each(OPERATORS)("%s %s asks for every permission of the operator's", async (method, route) => {
+  const { server, world: ids } = await world();
+  const path = route.replace(":shardID", "1").replace(":bucketID", ids.bucketID);
+  expect((await ask(server, method, path)).status).toBe(401);
+  const { permissions } = (await ask(server, "GET", "/api/v2/authorizations", OPERATOR)).body.authorizations[0];
+  for (const missing of [0, permissions.length - 1]) {
+    const held = permissions.filter((_: unknown, i: number) => i !== missing);
+    const refused = await ask(server, method, path, await tokenWith(server, ids, held), method === "POST" ? "x" : undefined);
+    expect([refused.status, refused.body.code]).toEqual([403, "forbidden"]);
+  }
+  // the rest is for a server with rows
+  const admitted = await ask(server, method, path, await tokenWith(server, ids, permissions), method === "POST" ? "x" : undefined);
+  expect([400, 501]).toContain(admitted.status);
 });
 
 test("a token of one organization does nothing in another one", async () => {

@@ -10,6 +10,7 @@ export interface Answer {
   readonly body: any;
 }
 
+/** Sends a request to the application of port 8086. */
 export async function ask(
   server: Pick<LightServer, "base" | "send">,
   method: string,

@@ -59,7 +59,7 @@ describe("bodies", () => {
     expect(server.reports).toEqual([]);
   });
 
-  test("a compressed one that is larger than it looks", async () => {
+  test("a compressed body that expands beyond the limit", async () => {
     const body = new Uint8Array(gzipSync(`{"name":"${"x".repeat(50 << 20)}"}`));
     const headers = { authorization: "Token tok", "content-encoding": "gzip" };
     const response = await server.send(new Request(`${server.base}/api/v2/users`, { method: "POST", headers, body }));
@@ -128,6 +128,16 @@ describe("sessions and passwords", () => {
     nowMs += 4 * 60_000; // past the hour, within five minutes of the last request
     expect(await me(server, cookie)).toBe(200);
     nowMs += 6 * 60_000;
+    expect(await me(server, cookie)).toBe(401);
+  });
+
+  test("a session that requests do not prolong ends with its time", async () => {
+    let nowMs = Date.parse("2026-01-01T00:00:00Z");
+    const server = await setUp({ clockMs: () => nowMs, sessions: { lengthMs: 10 * 60_000, renewMs: null } });
+    const cookie = (await signIn(server, "admin:password12"))!;
+    nowMs += 9 * 60_000;
+    expect(await me(server, cookie)).toBe(200);
+    nowMs += 61_000;
     expect(await me(server, cookie)).toBe(401);
   });
 

@@ -10,6 +10,7 @@ export interface World {
   readonly authID: string;
   readonly legacyID: string;
   readonly labelID: string;
+  readonly dbrpID: string;
 }
 
 export interface NeededPermission {
@@ -28,6 +29,8 @@ export interface RouteRow {
   /** Default: 200. */
   readonly status?: number;
   readonly body?: (world: World) => unknown;
+  /** Parameters that the route requires. */
+  readonly query?: (world: World) => string;
   /** Without the permissions the answer is a list without items. */
   readonly isFiltered?: true;
 }
@@ -46,12 +49,13 @@ const authorization = (action: "read" | "write") => (world: World) => [
   { action, resource: { type: "users", id: world.userID } },
 ];
 const both = (world: World) => [...authorization("read")(world), ...authorization("write")(world)];
-/** A new one that gives nothing away but what its maker has. */
+/** A new token with the permissions of its creator only. */
 const newAuthorization = (world: World) => ({ orgID: world.orgID, permissions: [write("authorizations", { orgID: world.orgID })] });
 const org = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "orgs", id: world.orgID } }];
 const orgBoth = (world: World) => [...org("read")(world), ...org("write")(world)];
 const user = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "users", id: world.otherUserID } }];
 const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
+const byOrg = ({ orgID }: World) => `?orgID=${orgID}`;
 const member = (world: World) => ({ id: world.otherUserID });
 const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
 
@@ -70,6 +74,9 @@ const OPEN: readonly (readonly [method: string, route: string])[] = [
   ["POST", "/api/v2/setup"],
   ["POST", "/api/v2/signin"],
   ["POST", "/api/v2/signout"],
+  ["GET", "/api/v2/openapi.json"],
+  ["GET", "/api/v2/swagger.json"],
+  ["GET", "/docs"],
 ];
 
 function members(path: string, read: RouteRow["needs"], write: RouteRow["needs"]): RouteRow[] {
@@ -181,12 +188,54 @@ export const V2_ROUTES: readonly RouteRow[] = [
     needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
     status: 204,
   },
+  { method: "GET", route: "/api/v2/dbrps", query: byOrg, needs: bucket("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/dbrps",
+    needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
+    body: (w) => ({ orgID: w.orgID, bucketID: w.bucketID, database: crypto.randomUUID(), retention_policy: "rp" }),
+    status: 201,
+  },
+  { method: "GET", route: "/api/v2/dbrps/:dbrpID", query: byOrg, needs: bucket("read") },
+  {
+    method: "PATCH",
+    route: "/api/v2/dbrps/:dbrpID",
+    query: byOrg,
+    needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
+    body: () => ({ default: true }),
+  },
+  { method: "DELETE", route: "/api/v2/dbrps/:dbrpID", query: byOrg, needs: bucket("write"), status: 204 },
+];
+
+/** Routes for operators alone. */
+export const OPERATORS: readonly (readonly [method: string, route: string])[] = [
+  ["GET", "/api/v2/backup/kv"],
+  ["GET", "/api/v2/backup/metadata"],
+  ["GET", "/api/v2/backup/shards/:shardID"],
+  ["POST", "/api/v2/restore/kv"],
+  ["POST", "/api/v2/restore/sql"],
+  ["POST", "/api/v2/restore/shards/:shardID"],
+  ["POST", "/api/v2/restore/bucketMetadata"],
+  ["POST", "/api/v2/restore/bucket-metadata"],
+  ["POST", "/api/v2/restore/bucket/:bucketID"],
+  ["POST", "/api/v2/restore/buckets/:bucketID"],
 ];
 
 /** Routes that ask for more than permissions, tested apart. */
 export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[] = [
   ["GET", "/api/v2/config"],
   ["POST", "/api/v2/write"],
+  ["POST", "/api/v2/delete"],
+  ["POST", "/write"],
+  ["GET", "/query"],
+  ["POST", "/query"],
   ["PUT", "/api/v2/me/password"],
+  // all signed-in users may compute; rows are asked for bucket by bucket
+  ["POST", "/api/v2/query"],
+  ["POST", "/api/v2/query/analyze"],
+  ["POST", "/api/v2/query/ast"],
+  ["GET", "/api/v2/query/suggestions"],
+  ["GET", "/api/v2/query/suggestions/:name"],
   ["PUT", "/api/v2/users/:userID/password"],
+  ...OPERATORS,
 ];

@@ -63,7 +63,7 @@ def ticket(members_of_json):
 
 
 def run(asks, options=IN_D):
-    """Info, then rows; the schema that was promised is the one that came."""
+    """Info, then rows; the promised schema equals that of the rows."""
     descriptor = flight.FlightDescriptor.for_command(asks)
     info = client.get_flight_info(descriptor, options)
     table = client.do_get(info.endpoints[0].ticket, options).read_all()

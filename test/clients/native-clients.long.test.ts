@@ -2,14 +2,13 @@
 // JDBC driver, Flight SQL's for Go. Each program (a file a language) writes every type, queries in both languages, binds parameters, makes
 // mistakes, reads a million rows, and prints what it found. `.ci/clients` installs what it can; what is not there is left out.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
 import { TestServer } from "../support/server.ts";
+import { findings, installed, javaCommand } from "./native-programs.ts";
 
 setDefaultTimeout(180_000);
 
-const INSTALLED = join(import.meta.dir, "../../node_modules/.native-clients");
 const ROWS = 1_000_000;
 
 let server: TestServer;
@@ -22,23 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
-/** What the program found; null, and a line that says why, when it is not installed. */
-async function findings(
-  name: "python" | "go" | "java",
-  command: readonly string[],
-): Promise<Record<string, Record<string, unknown>> | null> {
-  if (!existsSync(join(INSTALLED, `${name}.done`))) {
-    const log = join(INSTALLED, `${name}.log`);
-    const reason = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").slice(-2).join(" ") : "run .ci/clients to install them";
-    console.log(`clients in ${name} are left out: ${reason}`);
-    return null;
-  }
-  const child = Bun.spawn([...command, server.flightAddress], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [code, output, errors] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  if (code !== 0) throw new Error(`${name}: ${errors}\n${server.output}`);
-  return JSON.parse(output);
-}
-
 const [ZURICH, ZURICH_NS] = ["Zürich, CH", "1700000000123456789"];
 const NOTE = 'a "quoted"\nnote';
 /** Rows, the sum of their numbers, hosts. */
@@ -50,7 +32,11 @@ const ERRORS = [
 ];
 
 test("Python: influxdb3-python with pandas and polars, ADBC", async () => {
-  const found = await findings("python", [join(INSTALLED, "python/bin/python"), join(import.meta.dir, "python/clients.py")]);
+  const found = await findings(
+    "python",
+    [installed("python/bin/python"), join(import.meta.dir, "python/clients.py"), server.flightAddress],
+    server,
+  );
   if (found === null) return;
   const both = [["Oslo", "1"], [ZURICH, "-3.25"]]; // biome-ignore format: rows
   expect(found["influxdb3-python"]!).toEqual({
@@ -80,7 +66,7 @@ test("Python: influxdb3-python with pandas and polars, ADBC", async () => {
 });
 
 test("Go: influxdb3-go, Flight SQL", async () => {
-  const found = await findings("go", [join(INSTALLED, "go/clients")]);
+  const found = await findings("go", [installed("go/clients"), server.flightAddress], server);
   if (found === null) return;
   expect(found["influxdb3-go"]!).toEqual({
     sql: [
@@ -101,8 +87,7 @@ test("Go: influxdb3-go, Flight SQL", async () => {
 });
 
 test("Java: influxdb3-java, the Flight SQL JDBC driver", async () => {
-  const flags = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "-Dfile.encoding=UTF-8", "-cp", join(INSTALLED, "java/*")];
-  const found = await findings("java", ["java", ...flags, join(import.meta.dir, "java/Clients.java")]);
+  const found = await findings("java", [...javaCommand("Clients.java"), server.flightAddress], server);
   if (found === null) return;
   const both = [["Oslo", "1.0"], [ZURICH, "-3.25"]]; // biome-ignore format: rows
   expect(found["influxdb3-java"]!).toEqual({

@@ -1,10 +1,13 @@
 // The vendor's v2 client and its client of the management API, unmodified, against the bucket-based API of a real server.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { HttpError, InfluxDB, Point } from "@influxdata/influxdb-client";
+import { flux, HttpError, InfluxDB, Point } from "@influxdata/influxdb-client";
 import {
   AuthorizationsAPI,
+  BackupAPI,
   BucketsAPI,
   ConfigAPI,
+  DbrpsAPI,
+  DeleteAPI,
   FlagsAPI,
   HealthAPI,
   LabelsAPI,
@@ -115,4 +118,92 @@ test("buckets, labels and authorizations", async () => {
   await authorizations.deleteAuthorizationsID({ authID: auth.id! });
   await buckets.deleteBucketsID({ bucketID: bucket.id! });
   expect(await status(buckets.getBucketsID({ bucketID: bucket.id! }))).toBe(404);
+});
+
+const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1000);
+const weather = (city: string, temperature: number, seconds: number) =>
+  new Point("weather").tag("city", city).floatField("temperature", temperature).timestamp(at(seconds));
+
+async function writtenTo(bucket: string, points: readonly Point[]): Promise<void> {
+  const api = influx.getWriteApi("o", bucket, "ns", { maxRetries: 0 });
+  api.writePoints([...points]);
+  await api.close();
+}
+
+/** What the script finds, by the client's own reader of annotated CSV. */
+async function cities(bucket: string): Promise<[city: string, temperature: number, time: string][]> {
+  const query = flux`from(bucket: ${bucket}) |> range(start: 2023-11-01T00:00:00Z) |> filter(fn: (r) => r._measurement == "weather")
+    |> group() |> sort(columns: ["_time"])`;
+  const rows = await influx.getQueryApi("o").collectRows<{ city: string; _value: number; _time: string }>(query);
+  return rows.map(({ city, _value, _time }) => [city, _value, _time]);
+}
+
+test("what is written is read by a script, and gone when deleted", async () => {
+  const bucket = await new BucketsAPI(influx).postBuckets({ body: { orgID, name: "weather", retentionRules: [] } });
+  expect(bucket.retentionRules).toHaveLength(1);
+  await new BucketsAPI(influx).patchBucketsID({ bucketID: bucket.id!, body: { retentionRules: [{ type: "expire", everySeconds: 0 }] } });
+  await writtenTo("weather", [weather("Zürich, CH", -3.25, 0), weather("Oslo", 1, 1), weather('a "b"', 1e21, 2)]);
+  const all = await cities("weather");
+  expect(all).toEqual([
+    ["Zürich, CH", -3.25, "2023-11-14T22:13:20Z"],
+    ["Oslo", 1, "2023-11-14T22:13:21Z"],
+    ['a "b"', 1e21, "2023-11-14T22:13:22Z"],
+  ]);
+  const range = { start: at(0).toISOString(), stop: at(10).toISOString() };
+  const body = { ...range, predicate: '_measurement="weather" AND city="Oslo"' };
+  await new DeleteAPI(influx).postDelete({ org: "o", bucket: "weather", body });
+  expect(await cities("weather")).toEqual([all[0]!, all[2]!]);
+  await new DeleteAPI(influx).postDelete({ orgID, bucketID: bucket.id!, body: range });
+  expect(await cities("weather")).toEqual([]);
+  expect(await status(new DeleteAPI(influx).postDelete({ org: "o", bucket: "nowhere", body }))).toBe(404);
+});
+
+test("invalid scripts, and scripts that read what does not exist, are errors in the server's words", async () => {
+  const failed = await influx
+    .getQueryApi("o")
+    .collectRows("from(bucket: ")
+    .catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(HttpError);
+  expect((failed as HttpError).statusCode).toBe(400);
+  expect((failed as HttpError).json).toMatchObject({ code: "invalid", message: expect.stringContaining("compilation failed") });
+  const missing = await influx
+    .getQueryApi("o")
+    .collectRows('from(bucket: "nowhere") |> range(start: 0)')
+    .catch((error: unknown) => error);
+  expect((missing as HttpError).statusCode).toBe(404);
+});
+
+test("mappings lead v1 statements to a bucket", async () => {
+  const dbrps = new DbrpsAPI(influx);
+  const bucket = await new BucketsAPI(influx).postBuckets({ body: { orgID, name: "mapped", retentionRules: [] } });
+  const virtual = (await dbrps.getDBRPs({ orgID, db: "mapped" })).content!;
+  expect(virtual.map(({ database, retention_policy: policy, bucketID }) => [database, policy, bucketID])).toEqual([
+    ["mapped", "autogen", bucket.id!],
+  ]);
+  const made = await dbrps.postDBRP({ body: { orgID, bucketID: bucket.id!, database: "d", retention_policy: "rp", default: true } });
+  const found = await dbrps.getDBRPsID({ dbrpID: made.id!, orgID });
+  expect(found.content).toMatchObject({ database: "d", default: true, virtual: false });
+  await dbrps.patchDBRPID({ dbrpID: made.id!, orgID, body: { retention_policy: "other" } });
+  expect((await dbrps.getDBRPs({ orgID, bucketID: bucket.id!, db: "d" })).content![0]!.retention_policy).toBe("other");
+  await writtenTo("mapped", [new Point("m").intField("v", 7).timestamp(new Date())]);
+  const query = `${server.bucketsUrl}/query?${new URLSearchParams({ db: "d", q: "SELECT v FROM m" })}`;
+  const answer = await (await fetch(query, { headers: { authorization: "Token operator" } })).json();
+  expect(answer.results[0].series[0].values[0][1]).toBe(7);
+  await dbrps.deleteDBRPID({ dbrpID: made.id!, orgID });
+  expect(await status(dbrps.getDBRPsID({ dbrpID: made.id!, orgID }))).toBe(404);
+});
+
+test("metadata and shards are downloaded", async () => {
+  await writtenTo("b", [weather("Oslo", 1, Date.now() / 1000 - 1_700_000_000)]);
+  const backup = new BackupAPI(influx);
+  const kv = await backup.getBackupKV(undefined, {
+    responseStarted: (headers) => expect(headers["content-type"]).toContain("octet-stream"),
+  });
+  expect(kv).toBeDefined();
+  const metadata = String(await backup.getBackupMetadata());
+  const shardID = Number(/"shards":\[\{"id":(\d+)/.exec(metadata)![1]);
+  expect(await status(backup.getBackupShardId({ shardID }))).toBe(200);
+  expect(await status(backup.getBackupShardId({ shardID: 7 }))).toBe(404);
+  const plain = new InfluxDB({ url: server.bucketsUrl, token: "nobody" });
+  expect(await status(new BackupAPI(plain).getBackupKV())).toBe(401);
 });

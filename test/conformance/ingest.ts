@@ -1,4 +1,4 @@
-// The write path in order, against what the order of lines, the catalog and a plain model say; whoever parses.
+// The write path in order, against what the order of lines, the catalog and a plain model say; for both parsers.
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../../src/model/limits.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
@@ -26,7 +26,7 @@ function plain(rows: readonly TestRow[]): string[] {
 
 interface PartialRow {
   readonly why: string;
-  /** Bodies before the one that is looked at. */
+  /** Bodies before the examined one. */
   readonly before?: string[];
   readonly body: string;
   readonly rejected: [lineNumber: number, message: string][];

@@ -330,7 +330,7 @@ export function lineParserSuite(name: string, create: () => PlainParser): void {
   const parser = create();
   const options = { precision: Precision.nanosecond, receiveTimeNs: RECEIVED_NS };
 
-  /** The one row of a body, the same on a fresh parser and on one that has seen it. */
+  /** The one row of a body, the same on a fresh parser and on a used one. */
   function onlyRow(body: Uint8Array, precision: Precision = Precision.nanosecond): PlainRow & { table: string } {
     const fresh = create()(body, { ...options, precision });
     expect(fresh.errors).toEqual([]);

@@ -17,6 +17,7 @@ export async function kindOf(promise: Promise<unknown>): Promise<ErrorKind | "re
   }
 }
 
+/** Tests that every object store must pass. */
 export function objectStoreSuite(name: string, make: () => Promise<ObjectStore>): void {
   describe(`object store: ${name}`, () => {
     test("an object is read back, whole and in ranges", async () => {

@@ -27,6 +27,7 @@ export type PlainParser = (body: Uint8Array, options: ParseOptions) => PlainBody
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** Orders entries by their names. */
 export function byName(a: readonly [string, ...unknown[]], b: readonly [string, ...unknown[]]): number {
   return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
 }

@@ -29,7 +29,7 @@ const own = await ownOperations(contract);
 const hasPython = pluginPython() !== null;
 const served = Object.entries(contract).filter(([key]) => !SOON.has(key) && (hasPython || !/plugin_(test|environment)/.test(key)));
 
-/** What is answered whoever asks: the first token is made already, and health is open for whoever starts the server. */
+/** Answers that need no token: the first token exists already, and health is open to supervisors. */
 const OPEN: Readonly<Record<string, number>> = { "POST /api/v3/configure/token/admin": 409, "GET /health": 200, "GET /api/v1/health": 200 };
 
 let world: World;

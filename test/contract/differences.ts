@@ -12,7 +12,7 @@ interface Status {
 const GENERAL: readonly (Status & { readonly where: (operation: Operation) => boolean })[] = [
   { status: 401, where: () => true, why: "seed, Endpoints: every endpoint may answer 401 when credentials are missing or invalid" },
   { status: 403, where: () => true, why: "seed, Authentication: insufficient permission gives 403" },
-  { status: 400, where: () => true, why: "seed, Errors: malformed request; facts 0.3: so is an Authorization header that is none" },
+  { status: 400, where: () => true, why: "seed, Errors: malformed request; facts 0.3: so is an invalid Authorization header" },
   { status: 413, where: hasBody, why: "facts 0.4: every body has the same limit" },
   { status: 415, where: takesJson, why: "facts 0.4: another content type than JSON" },
 ];
@@ -34,7 +34,7 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
     { status: 500, why: "facts 6.1: the plugin cannot be used" },
   ],
   "POST /api/v3/configure/processing_engine_trigger/enable": [{ status: 500, why: "facts 6.1: the plugin cannot be used" }],
-  "POST /api/v3/plugins/files": [{ status: 409, why: "a file that exists is not replaced by one that is to be new" }],
+  "POST /api/v3/plugins/files": [{ status: 409, why: "an existing file is not replaced by the creation of a file" }],
   "GET /ready": [{ status: 503, why: "facts 0.5" }],
   // what the seed says of the native endpoint alone; a limit of the schema is the same on all three
   "POST /write": [{ status: 422, why: "seed, Errors: write endpoints" }],
@@ -123,7 +123,8 @@ const V1_RESULT: StrictSchema = {
   },
   required: ["statement_id"],
 };
-const V1_RESULTS: StrictSchema = {
+/** Answers to v1 statements. */
+export const V1_RESULTS: StrictSchema = {
   type: "object",
   // not required: 1.x leaves it out where there was no statement
   properties: { results: { type: "array", items: V1_RESULT } },
@@ -155,7 +156,7 @@ const DRY_SCHEDULE: StrictSchema = {
   required: [...DRY_RUN.required!, "trigger_time"],
 };
 
-/** Bodies in JSON, where the files have another one, or one that anything would fit; by operation and status. */
+/** Bodies in JSON, where the description has another schema, or one without constraints; by operation and status. */
 const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly why: string }>> = {
   "GET /api/v3/configure/database 200": {
     schema: { ...ROWS, items: { type: "object", properties: { "iox::database": { type: "string" } }, required: ["iox::database"] } },

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { LATER } from "./not-served.ts";
 
-/** The words of JSON Schema that the files use, in the dialect of OpenAPI 3.0. */
+/** The words of JSON Schema that are kept of the files, in the dialect of OpenAPI 3.0. */
 export interface Schema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -15,6 +15,13 @@ export interface Schema {
   readonly format?: string;
   readonly pattern?: string;
   readonly additionalProperties?: boolean | Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  /** One of these. */
+  readonly oneOf?: readonly Schema[];
 }
 
 export interface Parameter {
@@ -34,6 +41,9 @@ export interface Operation {
   readonly answers: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
 }
 
+/** What an operation takes and answers. */
+export type OperationForm = Omit<Operation, "isEnterprise">;
+
 /** By `METHOD path`. */
 export type Contract = Readonly<Record<string, Operation>>;
 
@@ -45,11 +55,17 @@ const TARGET = join(import.meta.dir, "contract.json");
 
 const METHODS = new Set(["get", "post", "put", "patch", "delete", "head"]);
 const KEPT = ["type", "required", "enum", "nullable", "format", "pattern"];
+const BOUNDS = ["minimum", "maximum", "minLength", "maxLength", "minItems"];
 
-type Node = Readonly<Record<string, unknown>>;
+export type Node = Readonly<Record<string, unknown>>;
 
 /** Undefined: the files are not on this machine. */
-export const specFolder = SPEC_FOLDERS.find((folder) => FILES.every((name) => existsSync(join(folder, name))));
+export const specFolder = specFolderWith(FILES);
+
+/** The folder that has all these files; undefined: none. */
+export function specFolderWith(files: readonly string[]): string | undefined {
+  return SPEC_FOLDERS.find((folder) => files.every((name) => existsSync(join(folder, name))));
+}
 
 /** Every operation that either file has, and which of them are of interest. */
 export async function extract(folder: string): Promise<{ readonly contract: Contract; readonly keys: readonly string[] }> {
@@ -63,70 +79,107 @@ export async function extract(folder: string): Promise<{ readonly contract: Cont
         const key = `${method.toUpperCase()} ${path}`;
         if (keys.has(key)) continue;
         keys.add(key);
-        if (!LATER.has(key)) contract[key] = readOperation(document, operation as Node, name === "v3-enterprise.yaml");
+        if (LATER.has(key)) continue;
+        contract[key] = { isEnterprise: name === "v3-enterprise.yaml", ...new Extractor(document, KEPT).operation(operation) };
       }
     }
   }
   return { contract: sorted(contract), keys: [...keys].sort() };
 }
 
-function readOperation(document: Node, operation: Node, isEnterprise: boolean): Operation {
-  const parameters = (operation["parameters"] ?? []) as Node[];
-  const body = resolve(document, operation["requestBody"]);
-  return {
-    isEnterprise,
-    parameters: parameters.map((each) => readParameter(document, resolve(document, each))),
-    body: readContent(document, body),
-    answers: sorted(
-      Object.fromEntries(
-        entries(operation["responses"]).map(([status, answer]) => [status, readContent(document, resolve(document, answer))]),
+/** Reads operations of one document. */
+export class Extractor {
+  /** References that are being followed: a schema within itself is anything. */
+  private readonly within = new Set<string>();
+
+  /** @param words those of a schema that are kept as they are; @param opaque schemas of which only the type is kept */
+  constructor(
+    private readonly document: Node,
+    private readonly words: readonly string[] = [...KEPT, ...BOUNDS],
+    private readonly opaque: ReadonlySet<string> = new Set(),
+  ) {}
+
+  operation(operation: Node): OperationForm {
+    const parameters = (operation["parameters"] ?? []) as Node[];
+    return {
+      parameters: parameters.map((each) => this.parameter(this.resolve(each))),
+      body: this.content(this.resolve(operation["requestBody"])),
+      answers: sorted(
+        Object.fromEntries(entries(operation["responses"]).map(([status, answer]) => [status, this.content(this.resolve(answer))])),
       ),
-    ),
-  };
-}
-
-function readParameter(document: Node, { name, in: place, required, schema }: Node): Parameter {
-  return {
-    name: name as string,
-    in: place as Parameter["in"],
-    required: required === true,
-    schema: readSchema(document, schema),
-  };
-}
-
-function readContent(document: Node, holder: Node): Record<string, Schema> {
-  return Object.fromEntries(entries(holder["content"]).map(([type, { schema }]) => [type, readSchema(document, schema)]));
-}
-
-function readSchema(document: Node, source: unknown): Schema {
-  const node = resolve(document, source);
-  const all = node["allOf"] as unknown[] | undefined;
-  if (all !== undefined) return Object.assign({}, ...all.map((each) => readSchema(document, each))) as Schema;
-  const schema: Record<string, unknown> = {};
-  for (const word of KEPT) if (node[word] !== undefined) schema[word] = node[word];
-  const properties = entries(node["properties"]).map(([name, each]) => [name, readSchema(document, each)] as const);
-  if (properties.length > 0) schema["properties"] = Object.fromEntries(properties);
-  if (node["items"] !== undefined) schema["items"] = readSchema(document, node["items"]);
-  const more = node["additionalProperties"];
-  if (more !== undefined) schema["additionalProperties"] = typeof more === "boolean" ? more : readSchema(document, more);
-  return schema as Schema;
-}
-
-/** Follows `$ref` within the document. */
-function resolve(document: Node, node: unknown): Node {
-  let found = (node ?? {}) as Node;
-  while (typeof found["$ref"] === "string") {
-    const path = found["$ref"].replace(/^#\//, "").split("/");
-    found = path.reduce<Node>((inner, name) => inner[name] as Node, document);
+    };
   }
-  return found;
+
+  private parameter({ name, in: place, required, schema }: Node): Parameter {
+    return { name: name as string, in: place as Parameter["in"], required: required === true, schema: this.schema(schema) };
+  }
+
+  private content(holder: Node): Record<string, Schema> {
+    return Object.fromEntries(entries(holder["content"]).map(([type, { schema }]) => [type, this.schema(schema)]));
+  }
+
+  private schema(source: unknown): Schema {
+    const reference = (source as Node | undefined)?.["$ref"];
+    if (typeof reference !== "string") return this.plain((source ?? {}) as Node);
+    if (this.opaque.has(reference.split("/").at(-1)!)) return { type: "object" };
+    if (this.within.has(reference)) return {};
+    this.within.add(reference);
+    const found = this.plain(this.resolve(source));
+    this.within.delete(reference);
+    return found;
+  }
+
+  private plain(node: Node): Schema {
+    const schema: Record<string, unknown> = {};
+    for (const word of this.words) if (node[word] !== undefined) schema[word] = node[word];
+    const properties = entries(node["properties"]).map(([name, each]) => [name, this.schema(each)] as const);
+    if (properties.length > 0) schema["properties"] = Object.fromEntries(properties);
+    if (node["items"] !== undefined) schema["items"] = this.schema(node["items"]);
+    const more = node["additionalProperties"];
+    if (more !== undefined) schema["additionalProperties"] = typeof more === "boolean" ? more : this.schema(more);
+    const choices = node["oneOf"] as unknown[] | undefined;
+    if (choices !== undefined) schema["oneOf"] = choices.map((each) => this.schema(each));
+    const all = (node["allOf"] as unknown[] | undefined) ?? [];
+    return all.map((each) => this.schema(each)).reduce(merged, schema as Schema);
+  }
+
+  /** Follows `$ref` within the document. */
+  private resolve(node: unknown): Node {
+    let found = (node ?? {}) as Node;
+    while (typeof found["$ref"] === "string") {
+      const path = found["$ref"].replace(/^#\//, "").split("/");
+      found = path.reduce<Node>((inner, name) => inner[name] as Node, this.document);
+    }
+    return found;
+  }
 }
 
-function entries(node: unknown): [string, Node][] {
+/** What fits both. */
+function merged(a: Schema, b: Schema): Schema {
+  const required = [...new Set([...(a.required ?? []), ...(b.required ?? [])])];
+  const properties = { ...a.properties, ...b.properties };
+  return {
+    ...a,
+    ...b,
+    ...(required.length === 0 ? {} : { required }),
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+  };
+}
+
+/** Writes the file as the formatter has it. */
+export async function writeContract(path: string, contract: object): Promise<void> {
+  // without line breaks: so the formatter makes as few as it needs
+  await Bun.write(path, JSON.stringify(contract));
+  Bun.spawnSync(["node_modules/.bin/biome", "format", "--write", path], { cwd: join(import.meta.dir, "../..") });
+}
+
+/** The members of an object; none of a missing one. */
+export function entries(node: unknown): [string, Node][] {
   return Object.entries((node ?? {}) as Record<string, Node>);
 }
 
-function sorted<T>(by: Readonly<Record<string, T>>): Record<string, T> {
+/** The object with its members in the order of their names. */
+export function sorted<T>(by: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(by).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -134,7 +187,5 @@ if (import.meta.main) {
   const folder = process.argv[2] ?? specFolder;
   if (folder === undefined) throw new Error(`no ${FILES.join(" and ")} in ${SPEC_FOLDERS.join(" or ")}`);
   const { contract } = await extract(folder);
-  // without line breaks: so the formatter makes as few as it needs
-  await Bun.write(TARGET, JSON.stringify(contract));
-  Bun.spawnSync(["node_modules/.bin/biome", "format", "--write", TARGET], { cwd: join(import.meta.dir, "../..") });
+  await writeContract(TARGET, contract);
 }

@@ -8,7 +8,7 @@ export interface Good {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Members of a body in JSON or of a form, or the body. */
-  readonly body?: Readonly<Record<string, unknown>> | string;
+  readonly body?: Readonly<Record<string, unknown>> | string | Uint8Array<ArrayBuffer>;
 }
 
 type Make = (world: World) => Good | Promise<Good>;

@@ -1,5 +1,5 @@
 // Operations of the OpenAPI files that this server does not have. The contract test fails when one of them is served and still listed:
-// whoever adds a route removes its line, and runs `bun test/contract/extract.ts` if the line stood in LATER.
+// remove the line of a route that you add, and run `bun test/contract/extract.ts` if the line stood in LATER.
 
 /** Groups that the contract test does not know yet: nothing but their names is in contract.json. */
 export const LATER: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
 import { fakes } from "../api/fakes.ts";
 import type { Contract, Operation, Parameter, Schema } from "./extract.ts";
 
-interface OwnOperation {
+export interface OwnOperation {
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>>;
@@ -18,7 +18,8 @@ export async function ownOperations(contract: Contract): Promise<Contract> {
   return Object.fromEntries(found.filter(([key]) => !Object.hasOwn(contract, key)));
 }
 
-function operationOf({ parameters, requestBody, responses }: OwnOperation): Operation {
+/** An operation of the server's own document, in the form of the contract. */
+export function operationOf({ parameters, requestBody, responses }: OwnOperation): Operation {
   const content = (by: Readonly<Record<string, { readonly schema: Schema }>> = {}) =>
     Object.fromEntries(Object.entries(by).map(([type, { schema }]) => [type, schema]));
   return {

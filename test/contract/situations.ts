@@ -32,11 +32,11 @@ export const SITUATIONS: readonly Situation[] = [
   ...["query_sql", "query_influxql", "query_tsdbql"].flatMap((name): Situation[] => [
     { key: `GET /api/v3/${name}`, what: "an unknown database", query: { db: NOWHERE, q: `SELECT * FROM ${TABLE}` }, status: 404 },
     { key: `POST /api/v3/${name}`, what: "an unknown database", body: { db: NOWHERE, q: `SELECT * FROM ${TABLE}` }, status: 404 },
-    { key: `GET /api/v3/${name}`, what: "a statement that is none", query: { q: "SELEC 1" }, status: 400 },
-    { key: `POST /api/v3/${name}`, what: "a statement that is none", body: { q: "SELEC 1" }, status: 400 },
+    { key: `GET /api/v3/${name}`, what: "an invalid statement", query: { q: "SELEC 1" }, status: 400 },
+    { key: `POST /api/v3/${name}`, what: "an invalid statement", body: { q: "SELEC 1" }, status: 400 },
   ]),
-  { key: "GET /query", what: "a statement that is none", query: { q: "SELEC 1" }, status: 400 },
-  { key: "POST /query", what: "a statement that is none", body: { q: "SELEC 1" }, status: 400 },
+  { key: "GET /query", what: "an invalid statement", query: { q: "SELEC 1" }, status: 400 },
+  { key: "POST /query", what: "an invalid statement", body: { q: "SELEC 1" }, status: 400 },
 
   // Databases and tables
   { key: `POST ${CONFIGURE}/database`, what: "a database that exists", body: { db: DATABASE }, status: 409 },

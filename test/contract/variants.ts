@@ -1,6 +1,6 @@
 // Good and bad requests of one operation, made from what the contract says of its parameters and members and from one good request.
 import { gzipSync } from "node:zlib";
-import type { Operation, Schema } from "./extract.ts";
+import type { OperationForm, Schema } from "./extract.ts";
 import { type Good, LENIENT, REQUIRED } from "./good.ts";
 import type { Sent } from "./world.ts";
 
@@ -11,6 +11,34 @@ export interface Variant {
   /** Null: any status that is listed. */
   readonly wanted: "success" | number | null;
 }
+
+/** What a generation of the API does with what is odd. */
+export interface VariantRules {
+  /** `METHOD path: place.name` of which any value will do, or whose absence; with the reason. */
+  readonly lenient: readonly { readonly what: RegExp; readonly why: string }[];
+  /** Members that a body must have, where they are others than those of the schema. */
+  readonly required: Readonly<Record<string, readonly string[]>>;
+  /** Operations and odd bodies (`METHOD path: what`) that pass. */
+  readonly lenientBodies: readonly { readonly what: RegExp; readonly why: string }[];
+  /** Parameters and members (`query.name`) that are not left out: of two one is needed. */
+  readonly kept: Readonly<Record<string, readonly string[]>>;
+  /** Any member of the body means something. */
+  readonly namesMembers: (key: string) => boolean;
+  /** Bodies of JSON have to say what they are: 415. */
+  readonly checksContentType: (key: string) => boolean;
+  /** A body of one more byte is too large; null: there is no such limit, or it is too large to be tried. */
+  readonly bytesMax: number | null;
+}
+
+const V3_RULES: VariantRules = {
+  lenient: LENIENT,
+  required: REQUIRED,
+  lenientBodies: [],
+  kept: {},
+  namesMembers: () => false,
+  checksContentType: (key) => !key.includes("/query"),
+  bytesMax: 10 * 1024 * 1024,
+};
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 type Members = Readonly<Record<string, unknown>>;
@@ -34,9 +62,16 @@ const HUGE_NUMBERS = [2 ** 31, 2 ** 53, 2 ** 63, Number.MAX_SAFE_INTEGER];
 const NOT_LISTS = ["x", 5, {}, true];
 const NOT_OBJECTS = ["x", 5, [], true];
 
-const LARGE = " ".repeat(10 * 1024 * 1024 + 1);
-const LARGE_PACKED = new Uint8Array(gzipSync(LARGE));
+const larges = new Map<number, { readonly text: string; readonly packed: Uint8Array<ArrayBuffer> }>();
 
+function largerThan(bytes: number): { readonly text: string; readonly packed: Uint8Array<ArrayBuffer> } {
+  const text = " ".repeat(bytes + 1);
+  const found = larges.get(bytes) ?? { text, packed: new Uint8Array(gzipSync(text)) };
+  larges.set(bytes, found);
+  return found;
+}
+
+/** Makes good and bad requests from the description of an operation. */
 export class Variants {
   private readonly method: string;
   private readonly path: string;
@@ -46,20 +81,22 @@ export class Variants {
 
   constructor(
     private readonly key: string,
-    private readonly operation: Operation,
+    private readonly operation: OperationForm,
     private readonly good: Good,
+    private readonly rules = V3_RULES,
   ) {
     const [method, path] = key.split(" ") as [string, string];
     this.method = method;
     this.path = good.path ?? path;
     this.pairs = Object.entries(good.query ?? {});
-    this.members = typeof good.body === "object" ? good.body : null;
+    this.members = typeof good.body === "object" && !(good.body instanceof Uint8Array) ? good.body : null;
     this.isForm = method === "POST" && path === "/query";
   }
 
   /** With everything, with what is required, and with one of the rest at a time. */
   goodOnes(): Variant[] {
-    const optional = [...this.optionalQuery(), ...this.optionalMembers()];
+    const kept = this.rules.kept[this.key] ?? [];
+    const optional = [...this.optionalQuery(), ...this.optionalMembers()].filter((name) => !kept.includes(name));
     const cuts = [[], optional, ...optional.map((name) => optional.filter((other) => other !== name))];
     const cases: Variant[] = cuts.map((cut) => ({
       what: cut.length === 0 ? "everything" : `without ${cut.join(", ")}`,
@@ -70,7 +107,7 @@ export class Variants {
       wanted: "success",
     }));
     cases.push({ what: "an unknown parameter", sent: this.sent({ query: [...this.pairs, ["unknown", "x"]] }), wanted: "success" });
-    if (this.members !== null) {
+    if (this.members !== null && !this.rules.namesMembers(this.key)) {
       cases.push({
         what: "an unknown member",
         sent: this.sent({ body: this.json({ ...this.members, unknown: { a: 1 } }) }),
@@ -78,7 +115,7 @@ export class Variants {
       });
     }
     if (this.hasBody) {
-      const plain = this.bodyText();
+      const plain = this.wholeBody();
       const packed = new Uint8Array(gzipSync(plain));
       const headers = { ...this.headers(), "Content-Encoding": "gzip" };
       cases.push({ what: "a body in gzip", sent: this.sent({ headers, body: packed }), wanted: "success" });
@@ -106,7 +143,7 @@ export class Variants {
     const whole = new URLSearchParams(this.pairs.map(([name, value]) => [name, value])).toString();
     const name = this.pairs[0]![0];
     const cases: Variant[] = [
-      { what: "a doubled parameter", sent: raw(`${whole}&${name}=x`), wanted: this.strict(`query.${name}`) },
+      { what: "a doubled parameter", sent: raw(`${whole}&${name}=x`), wanted: this.strict(`query.${name} twice`) },
       { what: "a broken escape", sent: raw(`${whole.replace(/^[^&]*&?/, "")}&${name}=%zz`), wanted: this.strict(`query.${name}`) },
       {
         what: "an escape that is no UTF-8",
@@ -132,23 +169,30 @@ export class Variants {
     return [...this.wrongMembers(schema, this.members, "body", (members) => members as Members)];
   }
 
-  /** Bodies that are none. */
+  /** Invalid bodies. */
   brokenBodies(): Variant[] {
     if (!this.hasBody) return [];
-    const text = this.bodyText();
+    const whole = this.wholeBody();
+    const text = String(whole);
     const gzip = { ...this.headers(), "Content-Encoding": "gzip" };
-    const packed = new Uint8Array(gzipSync(text));
-    const bad = (what: string, parts: Parts, wanted: number | null = 400): Variant => ({ what, sent: this.sent(parts), wanted });
+    const packed = new Uint8Array(gzipSync(whole));
+    const bad = (what: string, parts: Parts, wanted = 400): Variant => {
+      const passes = this.rules.lenientBodies.some((each) => each.what.test(`${this.key}: ${what}`));
+      return { what, sent: this.sent(parts), wanted: passes ? null : wanted };
+    };
     const cases = [
       bad("an unknown content encoding", { headers: { ...this.headers(), "Content-Encoding": "br" } }),
-      bad("gzip that is none", { headers: gzip, body: text }),
+      bad("invalid gzip", { headers: gzip, body: whole }),
       bad("gzip cut in the middle", { headers: gzip, body: packed.slice(0, packed.length - 6) }),
       bad("gzip with a broken end", { headers: gzip, body: packed.map((byte, i) => (i === packed.length - 5 ? byte ^ 0xff : byte)) }),
-      bad("too large", { body: LARGE }, 413),
-      bad("too large when unpacked", { headers: gzip, body: LARGE_PACKED }, 413),
       bad("no body", { body: null }),
       bad("an empty body", { body: "" }),
     ];
+    if (this.rules.bytesMax !== null) {
+      const large = largerThan(this.rules.bytesMax);
+      cases.push(bad("too large", { body: large.text }, 413));
+      cases.push(bad("too large when unpacked", { headers: gzip, body: large.packed }, 413));
+    }
     if (this.members === null || this.isForm) return cases;
     for (const [what, body] of [
       ...[text.slice(0, -1), `${text}}`, "{", "nonsense", "{'db':'x'}", '{"db":}', "\u0000"].map((body) => [
@@ -161,7 +205,7 @@ export class Variants {
     }
     cases.push(bad("no UTF-8", { body: new Uint8Array([...Buffer.from(text.slice(0, -2)), 0xff, 0xfe, ...Buffer.from(text.slice(-2))]) }));
     cases.push(bad("nested deep", { body: `${'{"a":['.repeat(50_000)}` }));
-    if (!this.key.includes("/query")) {
+    if (this.rules.checksContentType(this.key)) {
       for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "", "\ttext"]) {
         cases.push(bad(`content type ${shown(type)}`, { headers: { "Content-Type": type } }, 415));
       }
@@ -183,7 +227,7 @@ export class Variants {
     });
   }
 
-  /** The good request, for whoever may not ask. */
+  /** The good request, for senders without permission. */
   plain(): Sent {
     return this.sent({});
   }
@@ -218,13 +262,13 @@ export class Variants {
 
   /** `place`: `query.name`, or with the value that stands there, `body.name=5`. 400, or null where the contract lets pass what is odd. */
   private strict(place: string): number | null {
-    return LENIENT.some(({ what }) => what.test(`${this.key}: ${place}`)) ? null : 400;
+    return this.rules.lenient.some(({ what }) => what.test(`${this.key}: ${place}`)) ? null : 400;
   }
 
   private sent({ query = this.pairs, headers = this.headers(), body }: Parts): Sent {
     const search = new URLSearchParams(query.map(([name, value]) => [name, value.toWellFormed()])).toString();
     const path = search === "" ? this.path : `${this.path}?${search}`;
-    const content = body === undefined ? (this.hasBody ? this.bodyText() : null) : body;
+    const content = body === undefined ? (this.hasBody ? this.wholeBody() : null) : body;
     return { method: this.method, path, headers, body: content };
   }
 
@@ -232,9 +276,9 @@ export class Variants {
     return { ...(this.members === null ? {} : { "Content-Type": "application/json" }), ...this.good.headers };
   }
 
-  private bodyText(): string {
+  private wholeBody(): string | Uint8Array<ArrayBuffer> {
     const { body } = this.good;
-    return typeof body === "string" ? body : JSON.stringify(body);
+    return typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
   }
 
   private json(members: Members): string {
@@ -250,7 +294,7 @@ export class Variants {
   }
 
   private requiredMembers(): readonly string[] {
-    return this.members === null ? [] : (REQUIRED[this.key] ?? this.bodySchema()?.required ?? []);
+    return this.members === null ? [] : (this.rules.required[this.key] ?? this.bodySchema()?.required ?? []);
   }
 
   private optionalQuery(): string[] {

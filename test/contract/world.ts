@@ -33,6 +33,18 @@ export interface Answer {
   readonly text: string;
 }
 
+/** Stands for uv: real package managers take tens of seconds (test/e2e/plugin-packages.long.test.ts runs pip). It knows `pip` alone. */
+const UV = `#!/bin/sh
+for last; do :; done
+case "$1 $last" in
+venv*) exec python3 -I -m venv --without-pip "$last" ;;
+"pip pip" | *${REQUIREMENTS}) exit 0 ;;
+esac
+echo "no package $last" >&2
+exit 1
+`;
+
+/** The objects that requests of the contract refer to. */
 export class World {
   admin = "";
   /** For everything in the other database, and for nothing else. */
@@ -41,7 +53,7 @@ export class World {
 
   private constructor(
     readonly server: TestServer,
-    private readonly pluginFolder: string,
+    private readonly folders: readonly string[],
   ) {}
 
   static async start(flags: readonly string[] = []): Promise<World> {
@@ -50,10 +62,12 @@ export class World {
     writeFileSync(join(folder, SCHEDULE_PLUGIN), "def process_scheduled_call(local, time, args=None): local.info(time)\n");
     writeFileSync(join(folder, REQUEST_PLUGIN), REQUEST_SOURCE);
     writeFileSync(join(folder, REQUIREMENTS), "# none\n");
-    const plugins = ["--plugin-dir", folder, "--package-manager", "pip"];
-    // random names of packages are not looked for
-    const env = { ...(process.env as Record<string, string>), PIP_NO_INDEX: "1" };
-    const world = new World(await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] }), folder);
+    const tools = mkdtempSync(join(tmpdir(), "tsdb-contract-tools-"));
+    writeFileSync(join(tools, "uv"), UV, { mode: 0o755 });
+    const plugins = ["--plugin-dir", folder, "--package-manager", "uv"];
+    const env = { ...(process.env as Record<string, string>), PATH: `${tools}:${process.env["PATH"]}` };
+    const server = await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] });
+    const world = new World(server, [folder, tools]);
     const first = await world.send({ method: "POST", path: "/api/v3/configure/token/admin" }, null);
     world.admin = tokenOf(first);
     // not the first one, which an operation replaces
@@ -65,7 +79,7 @@ export class World {
 
   async dispose(): Promise<void> {
     await this.server.dispose();
-    rmSync(this.pluginFolder, { recursive: true });
+    for (const folder of this.folders) rmSync(folder, { recursive: true });
   }
 
   /** Needs the extended edition. */

@@ -29,7 +29,7 @@ describe.each([
   });
   afterAll(() => server.dispose());
 
-  test("a row is seen by every read after its acknowledgement, whoever else writes", async () => {
+  test("a row is seen by every read after its acknowledgement, beside other writers", async () => {
     await store(server, "fresh", "t,h=a,w=0 v=0i 1");
     await createCache(server, "last", "fresh", { table: "t", name: "l", key_columns: ["w"] });
     await createCache(server, "distinct", "fresh", { table: "t", name: "d", columns: ["w", "h"] });
@@ -169,7 +169,7 @@ describe("as time goes by", () => {
       ]);
       expect(await hosts()).toEqual([{ h: "a" }, { h: "b" }]);
     }
-    // in the background, whether or not somebody reads
+    // in the background, with and without readers
     await server.restart();
     await untilMetric(server, 'tsdb_cache_keys\\{kind="distinct"\\}', (count) => count >= 2);
     expect(await hosts()).toEqual([{ h: "a" }, { h: "b" }]);

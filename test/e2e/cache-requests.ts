@@ -149,7 +149,7 @@ export const REFUSED: [what: string, method: string, path: string, body: unknown
   ["a text for a number", "POST", LAST, cpu({ count: "1" }), 400, 'serde json error: `count`: expected integer or null, got "1"'],
   ["too many rows", "POST", LAST, cpu({ count: 2 ** 32 }), 400, /^`count` must be from 1 to 4294967295, got 4294967296$/],
   ["a number that is huge", "POST", LAST, '{"db":"db","table":"cpu","count":1e300}', 400, /^`count` must be/],
-  ["a number that is none", "POST", LAST, '{"db":"db","table":"cpu","count":1e999}', 400, /^serde json error: `count`/],
+  ["an invalid number", "POST", LAST, '{"db":"db","table":"cpu","count":1e999}', 400, /^serde json error: `count`/],
   ["no time to live", "POST", LAST, cpu({ ttl: 0 }), 400, "`ttl` must be from 1 to 9223372036, got 0"],
   ["300 years", "POST", LAST, cpu({ ttl: LARGE }), 400, /^`ttl` must be/],
   ["a duration as text", "POST", LAST, cpu({ ttl: "4h" }), 400, /^serde json error: `ttl`/],

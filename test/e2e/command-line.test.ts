@@ -193,7 +193,7 @@ test("the shell answers what comes, keeps on after errors, and completes nothing
     input:
       "SELECT v\nFROM temp\nWHERE room = 'y';\nSELEKT 1;\n\\c _internal\n\\f csv\nSELECT count(*) AS n FROM system.databases WHERE database_name = 'home'; \\q\n",
   });
-  // for the statement that is none
+  // for the missing statement
   expect(code).toBe(1);
   expect(out).toContain("| 2 |");
   expect(out).toContain("n\n1\n");
@@ -203,7 +203,7 @@ test("the shell answers what comes, keeps on after errors, and completes nothing
 test.each([
   ["no input", "", 0, ""],
   ["statements that succeed, and comments behind them", "SELECT 1 AS a; -- one\n/* two\n*/ SELECT 2 AS a;\n-- the end", 0, ""],
-  ["one that fails between others", "SELECT 1 AS a; SELECT nothing; SELECT 2 AS a;", 1, "400 Bad Request"],
+  ["a failing statement between others", "SELECT 1 AS a; SELECT nothing; SELECT 2 AS a;", 1, "400 Bad Request"],
   ["one without a semicolon that fails", "SELECT nothing", 1, "400 Bad Request"],
   ["a quote that does not end", "SELECT 'a;\n", 1, "the last statement does not end"],
   ["a comment that does not end, and a statement in front of it", "SELECT 1 AS a /* x;\n", 1, "the last statement does not end"],
@@ -287,7 +287,7 @@ test("an answer that breaks off is a failure, and no half of it is left in a fil
   using half = breaking(`${head}5\r\na\n1\n2\r\n`);
   using nothing = breaking("");
   const at = (port: number) => ({ environment: { TSDB_HOST_URL: `http://127.0.0.1:${port}` } });
-  const broke = /^Query command failed: the answer broke off after [05] bytes: .*; what is there is not all of it\n$/;
+  const broke = /^Query command failed: the answer broke off after [05] bytes: .*; the answer is incomplete\n$/;
   for (const format of ["csv", "pretty"]) {
     const { code, out, error } = await run(["query", "SELECT 1", "--format", format], at(half.port));
     expect([code, "a\n1\n2".startsWith(out), error]).toEqual([1, true, expect.stringMatching(broke)]);

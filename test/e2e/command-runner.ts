@@ -18,6 +18,7 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** Runs commands of the client against one server. */
 export class CommandRunner {
   token = "";
   /** Where commands run, and their home. */

@@ -10,6 +10,7 @@ export interface Reply {
   readonly text: string;
 }
 
+/** Sends a request with a JSON body. */
 export async function send(server: TestServer, method: string, path: string, body?: unknown): Promise<Reply> {
   const response = await fetch(`${server.url}${path}`, {
     method,
@@ -26,6 +27,7 @@ export const remove = (server: TestServer, params: Record<string, string>) =>
 export const restore = (server: TestServer, body: Record<string, string>) =>
   send(server, "POST", `${CONFIGURE}/${"table" in body ? "table" : "database"}/restore`, body);
 
+/** The databases that the server lists. */
 export async function databases(server: TestServer, showDeleted = false): Promise<{ "iox::database": string; deleted?: boolean }[]> {
   const { status, text } = await send(server, "GET", `${CONFIGURE}/database?format=json${showDeleted ? "&show_deleted=true" : ""}`);
   expect(status).toBe(200);
@@ -40,6 +42,7 @@ export async function deletedNames(server: TestServer, former: string): Promise<
   return rows.filter((row) => row.deleted === true && row["iox::database"].startsWith(`${former}-`)).map((row) => row["iox::database"]);
 }
 
+/** Names of the deleted tables of a database. */
 export async function deletedTables(server: TestServer, database: string): Promise<string[]> {
   const rows = await server.sql<{ table_name: string }>(database, "SELECT table_name FROM system.tables WHERE deleted ORDER BY 1");
   return rows.map((row) => row.table_name);

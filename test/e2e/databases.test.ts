@@ -172,7 +172,7 @@ describe("databases and tables", () => {
     ["the server's own", "DELETE", "/database?db=_internal", undefined, 400, "cannot delete internal database '_internal'"],
     ["an unknown database", "DELETE", "/database?db=nowhere", undefined, 404, "database not found: nowhere"],
     ["no database", "DELETE", "/database", undefined, 400, "serde error: missing field `db`"],
-    ["a flag that is none", "DELETE", "/database?db=taken&data_only=maybe", undefined, 400, /must be true or false/],
+    ["an invalid flag", "DELETE", "/database?db=taken&data_only=maybe", undefined, 400, /must be true or false/],
     ["tables without data_only", "DELETE", "/database?db=taken&remove_tables=true", undefined, 400, /only with data_only=true/],
     ["no time", "DELETE", "/database?db=taken&hard_delete_at=tomorrow", undefined, 400, /^Cannot parse the timestamp: 'tomorrow'/],
     ["a day without a time", "DELETE", "/database?db=taken&hard_delete_at=2030-01-01", undefined, 400, /^Cannot parse the timestamp/],

@@ -115,7 +115,7 @@ describe("credentials in odd forms", () => {
     ["two tokens", () => `Bearer x ${admin}`],
     ["two blanks", () => `Bearer  ${admin}`],
     ["another scheme", () => `Negotiate ${admin}`],
-    ["base64 that is none", () => "Basic ===="],
+    ["invalid base64", () => "Basic ===="],
     ["no colon", () => basic(admin)],
     ["two colons", () => basic(`a:b:${admin}`)],
     ["no password", () => basic("user:")],

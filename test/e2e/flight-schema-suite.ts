@@ -163,6 +163,7 @@ async function askAll(server: TestServer): Promise<Case[]> {
   return answers;
 }
 
+/** Tests of Flight schemas over rows in each of these states. */
 export function flightSchemaSuite(states: readonly RowState[]): void {
   let answers: ReadonlyMap<RowState, readonly Case[]>;
   beforeAll(async () => {

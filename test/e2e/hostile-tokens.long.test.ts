@@ -1,4 +1,4 @@
-// Requests that would like to be somebody else: headers and parameters that are odd, paths and hosts that are to lead round the check of
+// Requests that pretend another identity: headers and parameters that are odd, paths and hosts that are to lead round the check of
 // tokens, many at once. On a real server, byte by byte where clients would not send it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -361,7 +361,7 @@ describe("tokens that come otherwise", () => {
     expect((await call("POST", `${TOKENS}/admin`, null, undefined, fresh.url)).status).toBe(409);
   });
 
-  test("the address where a lost token is replaced takes one request for that, whoever sends what else, and at once", async () => {
+  test("the address where a lost token is replaced takes one such request at a time, beside any others", async () => {
     await using lost = await TestServer.start({ withAuth: true, flags: ["--admin-token-recovery-http-bind", "127.0.0.1:0"] });
     await token(`${TOKENS}/admin`, undefined, lost.url);
     const url = recoveryOf(lost);
@@ -378,7 +378,7 @@ describe("tokens that come otherwise", () => {
     expect(lost.output).not.toContain("Error");
   });
 
-  test("an operator's token that has expired is replaced by one that has not", async () => {
+  test("an operator's token that has expired is replaced by a valid one", async () => {
     const flags = ["--admin-token-file", file({ token: first, expiry_millis: 1 }), "--admin-token-recovery-http-bind", "127.0.0.1:0"];
     await using expired = await TestServer.start({ withAuth: true, flags });
     const url = recoveryOf(expired);

@@ -35,10 +35,10 @@ describe("a start that cannot be: one line and exit code 2", () => {
   const CASES: [why: string, args: () => string[], message: RegExp][] = [
     ["an unknown flag", () => ["--data-dri", "x"], /--data-dri.*--data-dir/],
     ["a flag without a value", () => ["--node-id"], /--node-id/],
-    ["a number that is none", () => ["--query-workers", "many"], /--query-workers: .*"many"/],
-    ["a size that is none", () => ["--buffer-mem-limit", "huge"], /--buffer-mem-limit/],
+    ["an invalid number", () => ["--query-workers", "many"], /--query-workers: .*"many"/],
+    ["an invalid size", () => ["--buffer-mem-limit", "huge"], /--buffer-mem-limit/],
     ["an object store that does not exist", () => ["--object-store", "tape"], /--object-store/],
-    ["an address that is none", () => ["--http-bind", "nowhere"], /--http-bind/],
+    ["an invalid address", () => ["--http-bind", "nowhere"], /--http-bind/],
     ["a certificate without a key", () => ["--tls-cert", "x.pem"], /--tls-key/],
     ["a certificate that is not there", () => ["--tls-cert", "x.pem", "--tls-key", "y.pem"], /--tls-cert.*x\.pem/],
     ["a folder that is a file", () => [..."--http-bind 127.0.0.1:0 --data-dir".split(" "), fileInTheWay()], /in-the-way/],

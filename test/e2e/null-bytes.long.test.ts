@@ -116,7 +116,7 @@ beforeAll(async () => {
   for (let i = 0; i < ROWS; i += 150) await store(server, "d", rows.slice(i, i + 150).join("\n"));
   const secrets = Array.from(
     { length: ROWS },
-    (_, i) => `t,who=nobody-${i % 50} v=${SECRET + i}i,s="a password of somebody else ${i}" ${START_S + i}000000000`,
+    (_, i) => `t,who=nobody-${i % 50} v=${SECRET + i}i,s="a password of another user ${i}" ${START_S + i}000000000`,
   );
   await store(server, "secret", secrets.join("\n"));
   const cache = (kind: string, body: object) =>

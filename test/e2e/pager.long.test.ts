@@ -56,7 +56,7 @@ const ALL = "SELECT v FROM t ORDER BY v";
 // 40 rows and 4 lines around them: the prompt behind them has a line too
 const PAGED: [what: string, args: string[], rows: number, isPaged: boolean][] = [
   ["a table that is too long", [ALL], 44, true],
-  ["one that fits", [ALL], 45, false],
+  ["an answer that fits", [ALL], 45, false],
   ["a table that is too wide", ["SELECT v, v AS a_column_with_a_long_name, v AS another_with_a_longer_name FROM t LIMIT 1"], 45, true],
   ["with --no-pager", [ALL, "--no-pager"], 12, false],
   ["rows for programs", [ALL, "--format", "csv"], 12, false],

@@ -1,7 +1,7 @@
 // Packages for plugins on a real server: installed from a wheel that is built here and served from loopback, into a virtual environment
 // that the server makes, and imported by a plugin. What would be an option of the package manager is refused.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "bun";
@@ -132,6 +132,50 @@ if (python !== null) {
     expect(status).toBe(400);
     expect(text).toContain("No matching distribution found for nosuchpackage");
     expect(asked).toEqual(["/simple/nosuchpackage/"]);
+  });
+
+  /** The real one if there is one; else a script with the same arguments that has pip do the work. */
+  const STAND_IN = `#!/bin/sh
+case "$1 $2" in
+  "venv --python") [ $# = 4 ] && exec "$3" -m venv "$4" ;;
+  "pip install") [ "$3" = --python ] && py="$4" && shift 4 && exec "$py" -m pip --no-input install "$@" ;;
+esac
+echo "unexpected arguments: $*" >&2
+exit 2
+`;
+
+  test.each(["uv", "discover"])("uv makes the environment and installs (--package-manager %s)", async (manager) => {
+    const own = join(folder, `with-${manager}`);
+    const bin = join(own, "bin");
+    Bun.spawnSync(["mkdir", "-p", bin, join(own, "plugins")]);
+    const real = Bun.which("uv");
+    if (real === null) {
+      writeFileSync(join(bin, "uv"), STAND_IN);
+      chmodSync(join(bin, "uv"), 0o755);
+    }
+    copyFileSync(join(plugins, "uses.py"), join(own, "plugins/uses.py"));
+    writeFileSync(join(own, "plugins/wanted.txt"), "seedpkg>=1\n");
+    const address = `${index.url}simple`;
+    await using other = await TestServer.start({
+      env: {
+        ...(process.env as Record<string, string>),
+        ...{ PATH: `${bin}:${process.env["PATH"]}`, UV_DEFAULT_INDEX: address, PIP_INDEX_URL: address },
+        ...{ UV_CACHE_DIR: join(own, "cache"), PIP_CACHE_DIR: join(own, "cache") },
+      },
+      flags: ["--plugin-dir", join(own, "plugins"), "--package-manager", manager],
+    });
+    await fetch(`${other.url}/api/v3/write_lp?db=d`, { method: "POST", body: "m v=1" });
+    const environment = "/api/v3/configure/plugin_environment";
+    expect(await send(`${environment}/install_packages`, { packages: ["seedpkg==1.2"] }, other.url)).toEqual({ status: 200, text: "" });
+    expect(await send(`${environment}/install_requirements`, { requirements_location: "wanted.txt" }, other.url)).toEqual({
+      status: 200,
+      text: "",
+    });
+    const used = await send("/api/v3/plugin_test/schedule", { filename: "uses.py", database: "d" }, other.url);
+    expect(JSON.parse(used.text).log_lines).toEqual(["INFO: from the wheel"]);
+    const failed = await send(`${environment}/install_packages`, { packages: ["nosuchpackage"] }, other.url);
+    expect([failed.status, failed.text]).toEqual([400, expect.stringContaining("nosuchpackage")]);
+    await other.untilOutput(new RegExp(`"${real ?? join(bin, "uv")} pip install --python `));
   });
 
   test("uv is asked for and not there", async () => {

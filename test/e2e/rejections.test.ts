@@ -1,4 +1,4 @@
-// Bodies with bad lines: who is told what, what is stored around them, and that a bad line leaves no trace.
+// Bodies with bad lines: the errors in answers, the rows stored around them, and that a bad line leaves no trace.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { scalar, store, type WriteOptions, write } from "./client.ts";

@@ -1,4 +1,4 @@
-// Limits of databases, tables and columns, on every road on which they are made: what would be one too many is refused in the documented
+// Limits of databases, tables and columns, for every way of creating them: what would be one too many is refused in the documented
 // words, nothing of it is made, and what exists stays whatever the limit is at the next start.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -40,7 +40,7 @@ test.each([
     { TSDB_AUTH_TOKEN: "" },
     "no token was sent; use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one",
   ],
-  ["a token that is none", ["--token", "nobody"], {}, "the token that was sent is not valid"],
+  ["an invalid token", ["--token", "nobody"], {}, "the token that was sent is not valid"],
   ["a database that there is not", ["-d", "hom"], {}, "there is no database hom; there are _internal, home, works"],
 ] as const)("with %s there is no prompt, but the reason", async (_, args, environment, message) => {
   const terminal = open(args, environment);

@@ -51,6 +51,7 @@ interface Lists {
   readonly distinctCaches: readonly string[];
 }
 
+/** Creates and changes objects of a server. */
 export class Objects {
   private admin = "";
   private operatorText = "";

@@ -5,7 +5,7 @@
 export type Kind = "database" | "table" | "token" | "operator" | "file index" | "last cache" | "distinct cache";
 
 /** `active`: there, with its rows. `empty`: there, without rows. `without tables`: a database whose tables were deleted.
- *  `soft-deleted`: its name is free, it can be restored. `hard-deleted`: no name finds it. For a token `active` is one that opens,
+ *  `soft-deleted`: its name is free, it can be restored. `hard-deleted`: no name finds it. A token is `active` if it is accepted,
  *  `other text` the operator's whose former text does not. */
 export type State = "none" | "active" | "empty" | "without tables" | "soft-deleted" | "hard-deleted" | "other text";
 
@@ -117,6 +117,7 @@ export const ROWS: readonly Row[] = [
   ...caches("last cache", { key_columns: ["host"] }, { key_columns: ["host"], count: 2 }, 400),
 ];
 
+/** The title of a transition's test. */
 export function rowName({ of, state, trigger, condition, next }: Row): string {
   const with_ = Object.entries(condition).map(([name, value]) => ` ${name}=${JSON.stringify(value).replaceAll('"', "")}`);
   return `${of}: ${state}, ${trigger}${with_.join("")} → ${next}`;

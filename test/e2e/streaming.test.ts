@@ -101,7 +101,7 @@ describe("many at once", () => {
 });
 
 describe("statements that look alike", () => {
-  test("read their own tables at their own time", async () => {
+  test("read their system tables when they run", async () => {
     await store(server, "alike", "t1 v=1 1\nt2 v=2 1\n1 v=10 1\n2 v=20 1");
     await store(server, "other", "t1 v=3 1");
     for (let round = 0; round < 3; round++) {

@@ -186,7 +186,7 @@ test("a worker that sticks in the kernel is replaced once its client has left, a
   await level();
 });
 
-test("a worker that sticks while it feeds caches is replaced by one that fills them again", async () => {
+test("a worker that sticks while it feeds caches is replaced by a worker that fills them again", async () => {
   const before = await metric("tsdb_query_workers_replaced_total");
   await write("d", "fault_feed,host=a v=1i 1\nfault_feed,host=b v=2i 2");
   const made = await fetch(`${server.url}/api/v3/configure/last_cache`, {

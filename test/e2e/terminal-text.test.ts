@@ -87,7 +87,7 @@ test("the shell: answers, errors, completions, and lines that it recalls", async
   await terminal.shows("completed\\x1b[2J");
   terminal.type("\u0003");
   await terminal.shows("d> ");
-  // the line before the one that was typed
+  // the line before the typed one
   terminal.type("\u001b[A\u001b[A");
   await terminal.shows(`${SHOWN.replace("\\x0d", "")}recalled`);
   terminal.type("\u0003\\c x\u202ey\r");

@@ -52,6 +52,12 @@ def process_writes(tsdb_local, table_batches, args=None):
         time.sleep(60)
     except KeyboardInterrupt:
         print("was interrupted")
+        tsdb_local.cache.put("undone", len(table_batches), use_global=True)
+        tsdb_local.warn("leaves", tsdb_local.cache.get("undone", use_global=True))
+        try:
+            tsdb_local.query("SELECT 1")
+        except KeyboardInterrupt as error:
+            tsdb_local.error(error)
         raise
 `,
   "own.py": `
@@ -141,7 +147,7 @@ describe("writes", () => {
     expect(await remove("w", "all")).toBe(200);
   });
 
-  test("a trigger that writes what it is triggered by says so, and is called once a write", async () => {
+  test("a trigger that writes into its own source is called once per write, and the log says so", async () => {
     await write("o", "m v=1i 1");
     await create("o", "own", "all_tables", "own.py");
     await write("o", "m v=2i 2");
@@ -172,7 +178,7 @@ describe("writes", () => {
     expect(first!.log_text).toContain('fail.py", line 3, in process_writes');
   });
 
-  test("disabling interrupts what runs", async () => {
+  test("disabling interrupts a run", async () => {
     await write("i", "m v=1i 1");
     await create("i", "wait", "all_tables", "wait.py");
     await write("i", "m v=2i 2");
@@ -185,7 +191,16 @@ describe("writes", () => {
     expect([refused.status, await refused.text()]).toEqual([400, "Cannot delete running plugin wait. Disable it first or use --force."]);
     expect(await change("POST", "/disable", "i", "wait")).toBe(200);
     await server.untilOutput(/was interrupted/);
-    expect((await logs("i", "wait")).map(({ log_text }) => log_text)).toEqual(["waits"]);
+    const whole = ["waits", "leaves 1", "influxdb3 is shutting down; aborting plugin execution"];
+    const texts = async () => (await logs("i", "wait")).map(({ log_text }) => log_text);
+    expect(await until(texts, ({ length }) => length === 3)).toEqual(whole);
+    // a stop of the server does the same, and the rows of the run come again
+    expect(await change("POST", "/enable", "i", "wait")).toBe(200);
+    await write("i", "m v=3i 3");
+    await until(texts, ({ length }) => length === 4);
+    expect(await server.stop()).toBe(0);
+    await server.restart();
+    expect(await until(texts, ({ length }) => length === 7)).toEqual([...whole, ...whole, "waits"]);
     expect(await remove("i", "wait")).toBe(200);
   });
 });
@@ -226,7 +241,7 @@ describe("requests", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("rejected requests", () => {
   const CASES: [what: string, spec: string, plugin: string, status: number, text: string][] = [
     ["no such file", "all_tables", "none.py", 500, "none.py"],
     ["a path that leads out", "all_tables", "../x.py", 400, "not a path below the plugin directory"],
@@ -240,7 +255,7 @@ describe("what cannot be", () => {
   });
 });
 
-test("kinds of triggers that a server does not take; and triggers where data is in memory", async () => {
+test("rejected kinds of triggers; triggers with data in memory", async () => {
   const flags = ["--plugin-dir", folder, "--object-store", "memory", "--restrict-plugin-triggers-to", "wal,request"];
   await using other = await TestServer.start({ flags });
   const before = server;
@@ -262,7 +277,7 @@ test("kinds of triggers that a server does not take; and triggers where data is 
   }
 });
 
-test("a server that is killed again and again loses no row", async () => {
+test("repeated kill -9 of the server loses no row", async () => {
   await write("k", "m,k=a v=0i 1");
   await create("k", "copy", "table:m", "copy.py");
   let sent = 1;

@@ -5,6 +5,7 @@ import { TestServer } from "../support/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const TOKEN = { authorization: "Token tok" };
+const JSON_TYPE = { "content-type": "application/json" };
 
 async function answered(url: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, unknown> }> {
   const response = await fetch(url, init);
@@ -61,7 +62,7 @@ test("a bucket is a database, made in either place", async () => {
     body: JSON.stringify({ orgID, name: "made", retentionRules: rules }),
   });
   expect(await bucketNames(server)).toEqual(["_monitoring", "_tasks", "b", "before", "made"]);
-  expect(await databaseNames(server)).toEqual(["_internal", "_monitoring", "_tasks", "b", "before", "made"]);
+  expect(await databaseNames(server)).toEqual(["_internal", "b", "before", "made"]);
   const found = await answered(`${server.bucketsUrl}/api/v2/buckets?org=o&name=before`, { headers: TOKEN });
   const [before] = found.body["buckets"] as { id: string; retentionRules: unknown }[];
   expect(before!.retentionRules).toEqual([{ type: "expire", everySeconds: 172_800, shardGroupDurationSeconds: 86_400 }]);
@@ -81,7 +82,46 @@ test("a bucket is a database, made in either place", async () => {
   expect(twin.status).toBe(201);
   // without rules: 30 days
   expect(twin.body["retentionRules"]).toMatchObject([{ everySeconds: 2_592_000 }]);
+  for (const [name, retentionRules] of [
+    ["for ever", []],
+    ["null, as a command line says it", null],
+  ] as const) {
+    const init = { method: "POST", headers, body: JSON.stringify({ orgID: otherID, name, retentionRules }) };
+    const forEver = await answered(`${server.bucketsUrl}/api/v2/buckets`, init);
+    expect(forEver.body["retentionRules"]).toMatchObject([{ everySeconds: 0 }]);
+  }
   expect((await databaseNames(server)).filter((name) => name === "b")).toHaveLength(1);
+});
+
+test("system buckets are known to port 8086 alone", async () => {
+  await using server = await TestServer.start({ withBuckets: true });
+  await setUp(server);
+  const lines = (bucket: string) =>
+    fetch(`${server.bucketsUrl}/api/v2/write?org=o&bucket=${bucket}`, { method: "POST", headers: TOKEN, body: "runs n=1i" });
+  const script = { method: "POST", headers: { ...TOKEN, "content-type": "application/vnd.flux" } };
+  const onPort8181 = {
+    write: () => fetch(`${server.url}/api/v3/write_lp?db=_tasks`, { method: "POST", body: "runs n=2i" }),
+    writeV1: () => fetch(`${server.url}/write?db=_tasks`, { method: "POST", body: "runs n=2i" }),
+    create: () => fetch(`${server.url}/api/v3/configure/database`, { method: "POST", headers: JSON_TYPE, body: '{"db":"_tasks"}' }),
+    query: () => fetch(`${server.url}/api/v3/query_sql?db=_tasks&q=${encodeURIComponent("SELECT * FROM runs")}`),
+    drop: () => fetch(`${server.url}/api/v3/configure/database?db=_tasks`, { method: "DELETE" }),
+  };
+  for (const when of ["at first", "after a restart"]) {
+    expect((await lines("_tasks")).status).toBe(204);
+    expect((await lines("_monitoring")).status).toBe(204);
+    expect(await databaseNames(server)).toEqual(["_internal", "b"]);
+    const statuses = Object.entries(onPort8181).map(async ([name, ask]) => [name, (await ask()).status] as const);
+    expect([when, Object.fromEntries(await Promise.all(statuses))]).toEqual([
+      when,
+      { write: 400, writeV1: 400, create: 400, query: 404, drop: 404 },
+    ]);
+    const shown = await (await fetch(`${server.url}/query?q=${encodeURIComponent("SHOW DATABASES")}`)).text();
+    expect(shown).not.toContain("_tasks");
+    const body = 'from(bucket: "_tasks") |> range(start: -1h) |> last() |> keep(columns: ["_value"])';
+    const answer = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { ...script, body });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringMatching(/,_result,0,1\r\n/)]);
+    await server.restart();
+  }
 });
 
 test("a taken port is one warning, and the rest of the server is there", async () => {

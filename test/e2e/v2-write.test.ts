@@ -69,7 +69,7 @@ describe("lines", () => {
 describe("destinations", () => {
   test("a bucket of the same name in another organization has its own rows", async () => {
     const { id: otherID } = await post("/api/v2/orgs", { name: "o2" });
-    const { id: twin } = await post("/api/v2/buckets", { orgID: otherID, name: "b" });
+    const { id: twin } = await post("/api/v2/buckets", { orgID: otherID, name: "b", retentionRules: [] });
     expect((await write({ org: "o2", bucket: "b" }, "twin v=2 1")).status).toBe(204);
     expect((await write(B, "twin v=1 1")).status).toBe(204);
     expect((await write({ org: otherID!, bucket: twin! }, "twin v=3 2")).status).toBe(204);
@@ -131,4 +131,31 @@ describe("destinations", () => {
     const conflict = await write({ org: "o2", bucket: "b" }, "kept v=1i 10");
     expect(conflict.message).toContain("already exists as type float");
   });
+});
+
+test("/metrics counts writes, queries and resources under the names of both lines", async () => {
+  const family = async (name: string) => {
+    const text = await (await fetch(`${server.bucketsUrl}/metrics`)).text();
+    expect(text.match(/^# EOF$/gm)).toHaveLength(1);
+    const values = text.split("\n").filter((line) => line.startsWith(name));
+    return values.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+  };
+  const names = [
+    "http_write_request_count",
+    "http_write_request_bytes",
+    "qc_requests_total",
+    "http_query_response_bytes",
+    "influxdb_buckets_total",
+  ];
+  const before = await Promise.all(names.map(family));
+  expect((await write(B, "metrics v=1 1")).status).toBe(204);
+  const headers = { ...JSON_HEADERS, "content-type": "application/vnd.flux" };
+  const body = 'import "array" array.from(rows: [{a: 1}])';
+  const csv = await (await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body })).text();
+  await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body: "from(" });
+  await post("/api/v2/buckets", { orgID, name: "counted" });
+  const after = await Promise.all(names.map(family));
+  expect(after.map((value, i) => value - before[i]!)).toEqual([1, "metrics v=1 1".length, 2, csv.length, 1]);
+  expect(await family("tsdb_write_lines_total")).toBeGreaterThan(0);
+  expect(await family("influxdb_info")).toBe(1);
 });

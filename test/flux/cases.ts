@@ -1,6 +1,7 @@
 // The recorded scripts of test/vectors/flux: what was sent, and what the vendor's 2.8 server answered.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DIFFERENCES } from "./differences.ts";
 
 const FOLDER = join(import.meta.dir, "../vectors/flux");
 
@@ -36,6 +37,16 @@ export function fluxCases(): FluxCase[] {
   const areas = readdirSync(join(FOLDER, "cases")).sort();
   // some texts hold other line ends than LF
   return areas.flatMap((area) => linesOf(`cases/${area}`).map((line) => JSON.parse(line) as FluxCase));
+}
+
+/** Cases about what only a request has: dialects, preferences, files before the script, the buckets of a server. */
+export function isOfRequests({ id }: FluxCase): boolean {
+  return /^(?:dialect\/|options\/(?:prefer|extern)|schema\/buckets(?!-org))/.test(id);
+}
+
+/** Ids of the cases that differ when rows are in memory, by intent or still. */
+export function notPassing(): ReadonlySet<string> {
+  return new Set([...linesOf("not-passing.txt"), ...DIFFERENCES.map(([id]) => id)]);
 }
 
 /** Line protocol of a bucket. */

@@ -12,20 +12,47 @@ interface Series {
   readonly points: Map<bigint, Value>;
 }
 
+/** A source of rows in memory. */
 export class MemorySource implements FluxSource {
   private readonly series = new Map<string, Map<string, Series>>();
   private readonly infos: BucketInfo[] = [];
 
-  addBucket(name: string, lines: string): void {
-    const id = (this.infos.length + 1).toString(16).padStart(16, "0");
-    this.infos.push({ id, name, organizationId: ORGANIZATION_ID, retentionPeriodNs: 0n });
-    const series = new Map<string, Series>();
-    for (const point of pointsOf(lines)) addPoint(series, point);
-    this.series.set(id, series);
+  addBucket(name: string, lines: string, retentionPeriodNs = 0n): void {
+    const id = (this.infos.length + 1).toString(16).padStart(16, "b");
+    this.infos.push({ id, name, organizationId: ORGANIZATION_ID, retentionPeriodNs });
+    this.empty(id);
+    for (const point of pointsOf(lines)) addPoint(this.series.get(id)!, point);
+  }
+
+  empty(bucketId: string): void {
+    this.series.set(bucketId, new Map());
+  }
+
+  /** Fields of another type than stored ones are refused. */
+  async write(bucketId: string, lines: string): Promise<string | null> {
+    const series = this.series.get(bucketId)!;
+    const types = new Map([...series.values()].map(({ measurement, field, type }) => [`${measurement}\0${field}`, type]));
+    let [refused, first] = [0, ""];
+    for (const point of pointsOf(lines)) {
+      const wrong = point.fields.find(([field, , type]) => (types.get(`${point.measurement}\0${field}`) ?? type) !== type);
+      if (wrong === undefined) {
+        addPoint(series, point);
+        continue;
+      }
+      const [name, , type] = wrong;
+      const [got, known] = [TYPE_NAMES[type], TYPE_NAMES[types.get(`${point.measurement}\0${name}`)!]];
+      refused++;
+      first ||= `input field "${name}" on measurement "${point.measurement}" is type ${got}, already exists as type ${known}`;
+    }
+    return refused === 0 ? null : `partial write: field type conflict: ${first} dropped=${refused}`;
   }
 
   buckets(): readonly BucketInfo[] {
     return this.infos;
+  }
+
+  bucket(find: { readonly name: string } | { readonly id: string }): BucketInfo | undefined {
+    return this.infos.find(({ id, name }) => ("name" in find ? name === find.name : id === find.id));
   }
 
   *read({ bucketId, startNs, stopNs }: ReadRequest): Iterable<SourceSeries | null> {
@@ -42,7 +69,16 @@ export class MemorySource implements FluxSource {
   }
 }
 
-export const ORGANIZATION_ID = "00000000000000aa";
+const TYPE_NAMES: Readonly<Record<FluxColumnType, string>> = {
+  bool: "boolean",
+  float: "float",
+  int: "integer",
+  string: "string",
+  time: "integer",
+  uint: "unsigned",
+};
+
+export const ORGANIZATION_ID = "0cafe0000000000a";
 
 interface Point {
   readonly measurement: string;

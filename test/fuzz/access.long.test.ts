@@ -53,7 +53,7 @@ afterAll(() => listeners[Symbol.asyncDispose]());
 /** What no request without an admin's token may change. */
 const state = () => JSON.stringify([catalog.tokens(), catalog.nextIds]);
 
-/** One that ran, against the request that was sent, the table of routes, and the check. */
+/** A request that ran, against the request that was sent, the table of routes, and the check. */
 function judge({ id, route, rule, check }: Run, sent: readonly Sent[]): string | undefined {
   const request = sent[id];
   const need = NEEDS.get(route);

@@ -42,8 +42,8 @@ test(
         try {
           for (let step = 0; step < STEPS; step++) told.push(await table.step());
         } catch (error) {
-          const story = told.slice(-TOLD_STEPS).join("; ");
-          throw new Error(`seed ${SEED}, round ${round}, ${table.name}: after ${story}: ${(error as Error).message}`, { cause: error });
+          const scenario = told.slice(-TOLD_STEPS).join("; ");
+          throw new Error(`seed ${SEED}, round ${round}, ${table.name}: after ${scenario}: ${(error as Error).message}`, { cause: error });
         }
       };
       // the others are not to be running while the server is disposed of

@@ -47,7 +47,7 @@ interface Cache {
   seen: { count: number; lastDeletion: number; fedMs: number } | null;
 }
 
-class Story {
+class CacheScenario {
   private readonly storage = new StorageModel();
   private path!: WritePath;
   private cacheWorker!: CacheManager;
@@ -112,7 +112,7 @@ class Story {
     if (dice < 55) return this.write();
     if (dice < 65) return this.feed();
     if (dice < 68) return this.delete();
-    // who fills a cache again, because somebody left, misses what is past its retention by then
+    // a cache filled again after a worker was lost misses what is past its retention by then
     if (dice < 69 && !this.isLazy) return this.shorten();
     if (dice < 78) return this.flush();
     if (dice < 82) return this.compact();
@@ -262,7 +262,7 @@ class Story {
     return "restart";
   }
 
-  /** What the cache worker and the model of a cache are told of the rows since the last time. */
+  /** What the cache worker and the model of a cache are fed since the last time. */
   private clock({ seen }: Cache): CacheClock {
     const first = seen === null ? undefined : this.written[seen.count];
     return { nowMs: this.nowMs, sinceMs: first?.arrivalMs ?? null };
@@ -354,22 +354,22 @@ function textOf(values: readonly (TestValue | null)[]): string {
   return values.map((value) => `${typeof value}:${Object.is(value, -0) ? "-0" : value}`).join(" | ");
 }
 
-const STORIES = SEEDS.flatMap((seed): [number, string, boolean][] => [
+const SCENARIOS = SEEDS.flatMap((seed): [number, string, boolean][] => [
   [seed, "fed in time", false],
   [seed, "fed late and left half way", true],
 ]);
 
-test.each(STORIES)(
+test.each(SCENARIOS)(
   `caches and lists of writes agree over ${STEPS} steps, seed %i, %s`,
   async (seed, _, isLazy) => {
-    const story = new Story(prng(seed), isLazy);
-    await story.open();
+    const scenario = new CacheScenario(prng(seed), isLazy);
+    await scenario.open();
     await tellSteps(
       { seed, steps: STEPS },
-      () => story.next(),
-      () => story.check(),
+      () => scenario.next(),
+      () => scenario.check(),
     );
-    await story.close();
+    await scenario.close();
   },
   TIMEOUT_MS,
 );

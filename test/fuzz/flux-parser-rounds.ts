@@ -8,6 +8,7 @@ import { fluxCases } from "../flux/cases.ts";
 import { prng } from "../support/prng.ts";
 import { mutated } from "./flux-parser.ts";
 
+/** Fuzzes the parser with mutated scripts. */
 export function parserRounds(seed: number, rounds: number): void {
   const below = prng(seed);
   const scripts = fluxCases().map(({ script }) => script);

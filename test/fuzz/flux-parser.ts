@@ -9,6 +9,7 @@ const TOKENS = [
   ...["/a/", "/(/", "//", '"\\x', '"\\xff"', "ż", "🐢", "\ud800", "x", "r.x", "r[0]", "(r) =>", "where A: Addable"],
 ];
 
+/** A script made of parts of others. */
 export function mutated(scripts: readonly string[], below: Below): string {
   let text = pick(below, scripts);
   for (let edits = 1 + below(6); edits > 0; edits--) text = edited(text, scripts, below);

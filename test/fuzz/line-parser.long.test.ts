@@ -120,7 +120,7 @@ function randomLine(below: Below): string {
   return `${pick(below, ["", "", "", " ", "\t "])}${pick(below, names.slice(0, 3))}${tags}${space}${fields.join(",")}${pick(below, TIMES)}`;
 }
 
-/** Lines of one shape, as an agent writes them, with now and then one that has a field more, less or of another type. */
+/** Lines of one shape, as an agent writes them, now and then with a field more, less or of another type. */
 function shapedBody(below: Below): Buffer {
   const time = 1465839830100400200n + BigInt(below(1e9));
   const names = ["usage_user", "usage_guest_nice_", "i", "f", "s", "b", "u"].slice(below(6));

@@ -1,4 +1,4 @@
-// EXPLAIN: a plan that a person can read, the same road as the statement itself takes, and none of our own names in it.
+// EXPLAIN: a plan that a person can read, the pipeline that the statement itself takes, and none of our own names in it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
@@ -33,7 +33,7 @@ async function explain(sql: string): Promise<Record<string, string[]>> {
 }
 
 describe("plans", () => {
-  test("operators, each inside the one that it works for", async () => {
+  test("operators, each inside its consumer", async () => {
     const sql = `SELECT a.room, max(b.temp) AS m FROM home AS a JOIN home AS b USING (time) WHERE a.co > 3 GROUP BY a.room HAVING max(b.temp) > 3 ORDER BY m LIMIT 3`;
     const { physical_plan: lines } = await explain(`EXPLAIN ${sql}`);
     const names = lines!.slice(0, lines!.indexOf("reads")).map((line) => /^( *)([A-Z_]+)/.exec(line)!.slice(1, 3));

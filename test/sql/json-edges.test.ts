@@ -1,4 +1,4 @@
-// Values at the edges of what formats can hold, from a real server in each of its formats: numbers that are none, integers beyond a
+// Values at the edges of what formats can hold, from a real server in each of its formats: NaN and infinities, integers beyond a
 // double, bytes, nested values, columns of one name, and answers without rows.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Table, tableFromIPC } from "apache-arrow";

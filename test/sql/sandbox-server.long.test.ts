@@ -1,6 +1,6 @@
 // Attacks on a real server through its SQL endpoint: each is refused with 400 or stopped by a limit that is named, tells nothing, and
 // leaves a server that writes, answers and has its memory back. What the parser and the allow-list refuse is also in
-// src/sql/refused-statements.test.ts, what the guard refuses in src/sql/limits/cost-limits.test.ts.
+// src/sql/refused-statements.test.ts, what the cost limits refuse in src/sql/limits/cost-limits.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ import { TestServer } from "../support/server.ts";
 setDefaultTimeout(60_000);
 
 const MIB = 1 << 20;
-const SECRET = "the secret of somebody else";
+const SECRET = "the secret of another user";
 const FLAGS = ["--exec-mem-pool-bytes", String(128 * MIB)];
 
 let server: TestServer;
-/** Files that statements try to read, and one that they try to write. */
+/** Files that statements try to read, and a file that they try to write. */
 let file = "";
 let target = "";
 /** What the data folder has before the attacks. */

@@ -9,7 +9,7 @@ import { TestServer } from "../support/server.ts";
 setDefaultTimeout(60_000);
 
 const DAY = 86_400_000_000_000;
-/** Runs until it is told to stop. */
+/** Runs until it is stopped. */
 const ENDLESS = "SELECT count(*) FROM range(100000000000) AS r(i) WHERE i < 0";
 
 let server: TestServer;
@@ -143,7 +143,7 @@ describe("queries", () => {
     expect(JSON.parse(answer.text)).toEqual([{ fits: true }]);
   });
 
-  test("ones that failed: as the statement is planned, and as it runs", async () => {
+  test("statements that failed: in planning, and in execution", async () => {
     expect((await query(server, "db", "SELECT nothing AS wrong FROM cpu")).status).toBe(400);
     expect(await last("SELECT nothing AS wrong", "phase, success, running, cancelled")).toEqual({
       phase: "fail",
@@ -155,7 +155,7 @@ describe("queries", () => {
     expect(await last("SELECT CAST(s AS BIGINT) AS wrong", "phase, success")).toEqual({ phase: "fail", success: false });
   });
 
-  test("the one that asks is running", async () => {
+  test("the asking statement is running", async () => {
     const row = await last("SELECT phase AS self", "phase, running");
     expect(row).toBeUndefined();
     expect(await rows("SELECT running, success FROM system.queries WHERE query_text LIKE 'SELECT running, success%'")).toEqual([

@@ -36,7 +36,7 @@ sqlSuite("tz and AT TIME ZONE, as documented", [
   text("tz('2020-03-29T01:00:00Z', 'Europe/Paris')", "2020-03-29T03:00:00+02:00"),
   text("tz('2020-10-25T00:59:59.999999999Z', 'Europe/Paris')", "2020-10-25T02:59:59.999999999+02:00"),
   text("tz('2020-10-25T01:00:00Z', 'Europe/Paris')", "2020-10-25T02:00:00+01:00"),
-  // an hour that is skipped counts on, of one that comes twice the first is meant
+  // a skipped hour counts on, of a repeated hour the first is meant
   text("'2020-03-29T02:30:00' AT TIME ZONE 'Europe/Paris'", "2020-03-29T03:30:00+02:00"),
   text("'2020-10-25T02:30:00' AT TIME ZONE 'Europe/Paris'", "2020-10-25T02:30:00+02:00"),
   text("'2020-10-25T03:00:00' AT TIME ZONE 'Europe/Paris'", "2020-10-25T03:00:00+01:00"),

@@ -142,10 +142,11 @@ export class DistinctModel {
       else mostOut = entered > mostOut ? entered : mostOut;
     }
     if (left.size > 0) throw new Error(`never seen: ${[...left].join(", ")}`);
-    if (mostOut > leastIn) throw new Error(`one that entered at ${leastIn} stayed, one that did at ${mostOut} went`);
+    if (mostOut > leastIn) throw new Error(`the row of ${leastIn} stayed, that of ${mostOut} was dropped`);
   }
 }
 
+/** The model of a cache. */
 export function modelOf(cache: CacheDef): LastModel | DistinctModel {
   return cache.kind === "last" ? new LastModel(cache) : new DistinctModel(cache);
 }

@@ -37,6 +37,7 @@ const OLD_MS = 55 * MINUTE_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const PATHS = { last: "/api/v3/configure/last_cache", distinct: "/api/v3/configure/distinct_cache" } as const;
 
+/** A table with its caches, fed by hand. */
 export class CachedTable {
   private points = new Map<string, Point>();
   private caches: Cache[] = [];

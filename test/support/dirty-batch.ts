@@ -7,6 +7,7 @@ export const DIRT = 0xa5;
 const SPARE_ROWS = 5;
 const SPARE_BYTES = 24;
 
+/** The batch with arbitrary bytes in places that readers must not look at. */
 export function dirtyBatch(batch: ResultBatch, fields: readonly ResultField[]): ResultBatch {
   return { rowCount: batch.rowCount, columns: batch.columns.map((column, i) => dirty(column, fields[i]!.type, batch.rowCount)) };
 }

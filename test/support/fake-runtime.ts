@@ -4,10 +4,12 @@ import type { PluginRun, PluginRuntime } from "../../src/plugins/plugin-runtime.
 
 export const DONE: PluginOutcome = { failure: null, response: null, writes: [] };
 
+/** The outcome of a call that failed. */
 export function failed(kind: PluginFailureKind = "exception", message = "it failed"): PluginOutcome {
   return { failure: { kind, message, traceback: null }, response: null, writes: [] };
 }
 
+/** A plugin runtime whose outcomes the test determines. */
 export class FakeRuntime implements PluginRuntime {
   /** In the order in which runs began. */
   readonly calls: PluginCall[] = [];

@@ -36,6 +36,7 @@ function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: injected or modelled failure`), { code });
 }
 
+/** A disk in memory whose calls fail on demand. */
 export class FaultyDisk implements Disk {
   /** Calls so far. */
   calls = 0;
@@ -137,7 +138,7 @@ export class FaultyDisk implements Disk {
     if (fails) {
       if (!this.fired) torn?.();
       this.fired = true;
-      // a disk that is gone for good, or one that fails a moment: of the latter much is tried again
+      // a disk that is lost, or one with a passing failure, after which much is retried
       throw ioError(operation, path, systemError(once ? "EIO" : "ENXIO"));
     }
     try {
@@ -385,7 +386,7 @@ const FAULTS_EVERY = Number(process.env["FAULTS_EVERY"] ?? 3);
 const EACH_CALL_UNTIL = 30;
 
 /** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the power was cut, and
- *  at the one that a killed process leaves. Returns the number of calls. */
+ *  at the state that a killed process leaves. Returns the number of calls. */
 export async function faultLoop<T>(
   below: (n: number) => number,
   scenario: (disk: FaultyDisk) => Promise<T>,

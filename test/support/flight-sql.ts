@@ -22,18 +22,22 @@ const OneBytes = message("one list of bytes", { bytes: plain(1, "bytes") });
 /** Headers that select the database `d`. */
 export const IN_DB = { headers: { database: "d" } };
 
+/** The port of a Flight address. */
 export function portOf({ flightAddress }: { readonly flightAddress: string }): number {
   return Number(flightAddress.split(":").at(-1));
 }
 
+/** A Flight SQL message, packed into Any. */
 export function sqlCommand(name: string, value: Uint8Array = new Uint8Array(0)): Uint8Array {
   return Any.encode({ typeUrl: SQL + name, value });
 }
 
+/** The command that runs a statement. */
 export function statementCommand(text: string): Uint8Array {
   return sqlCommand("CommandStatementQuery", OneText.encode({ text }));
 }
 
+/** The command that runs a prepared statement. */
 export function preparedCommand(handle: Uint8Array): Uint8Array {
   return sqlCommand("CommandPreparedStatementQuery", OneBytes.encode({ bytes: handle }));
 }
@@ -55,11 +59,13 @@ export function tableOf(messages: readonly Uint8Array[]): Table {
   return tableFromIPC(Buffer.concat(messages.map((data) => encapsulated(FlightData.decode(data)))));
 }
 
+/** The FlightInfo of a command. */
 export async function infoOf(client: FlightClient, command: Uint8Array, options = IN_DB): Promise<MessageOf<typeof FlightInfo>> {
   const [info] = await answered(client.call("GetFlightInfo", descriptorOf(command), options));
   return FlightInfo.decode(info!);
 }
 
+/** Prepares a statement. */
 export async function prepare(client: FlightClient, query: string): Promise<MessageOf<typeof PreparedResult>> {
   const body = packAny(CreatePrepared, { query });
   const [result] = await answered(client.call("DoAction", Action.encode({ type: "CreatePreparedStatement", body }), IN_DB));

@@ -10,6 +10,7 @@ import { Arena, type TestValue, writeColumn } from "./rows.ts";
 /** Rows per chunk: few, so that most answers have several chunks. */
 const CHUNK_ROWS = 64;
 
+/** A table that can aggregate its rows. */
 export class GroupingTable extends FakeTable {
   readonly selectsExactly = true;
   readonly aggregations: AggregateRequest[] = [];

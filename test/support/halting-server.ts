@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { HaltCommand } from "./halting-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 
+/** Starts a server that stops in the middle of its work. */
 export function startHaltingServer(options: ServerOptions): Promise<TestServer> {
   return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "halting-server-process.ts")] });
 }

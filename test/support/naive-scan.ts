@@ -15,6 +15,7 @@ export interface NaiveChoice {
 
 const nameOf = (columns: readonly ColumnDef[], columnId: number) => columns.find(({ id }) => id === columnId)?.name ?? "";
 
+/** True if a row matches times, tags and fields. */
 export function isWanted(row: TestRow, { range, tags, fields = [] }: NaiveChoice, columns = ALL_TYPES): boolean {
   if (row.timeNs < range.minNs || row.timeNs > range.maxNs) return false;
   if (!tags.every(({ columnId, values }) => values.includes(row.tags[nameOf(columns, columnId)] ?? null))) return false;
@@ -29,11 +30,13 @@ export function satisfies(value: TestValue | null, predicate: FieldPredicate): b
   return { "=": sign === 0, "!=": sign !== 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0 }[predicate.operator];
 }
 
+/** Orders two values of one type. */
 export function compareValues(a: TestValue, b: TestValue): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** True if a deletion hides the row. */
 export function isHiddenRow(row: TestRow, sequence: number, tombstones: readonly Tombstone[], columns = ALL_TYPES): boolean {
   return tombstones.some((tombstone) => sequence <= tombstone.sequence && isWanted(row, tombstone, columns));
 }
@@ -63,6 +66,7 @@ export function randomFields(below: Below): FieldPredicate[] {
   });
 }
 
+/** Random conditions on tags. */
 export function randomTags(below: Below): TagPredicate[] {
   const hosts = Array.from({ length: below(8) }, () => (below(6) === 0 ? null : `host-${below(9)}`));
   const choices: TagPredicate[][] = [

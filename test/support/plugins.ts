@@ -54,6 +54,7 @@ export interface PluginRunOptions {
   readonly onLine?: () => void;
 }
 
+/** A plugin directory with a runtime. */
 export class PluginBench {
   readonly folder = mkdtempSync(join(tmpdir(), "tsdb-plugins-"));
   readonly host = new RecordingHost();
@@ -61,6 +62,8 @@ export class PluginBench {
   readonly runtime: PythonRuntime;
   readonly interpreter: Interpreter;
   readonly files: PluginFiles;
+  /** Apply to processes that start after a change. */
+  readonly limits: { memoryBytesMax: number; timeMsMax: number };
 
   constructor(
     options: Partial<Pick<PythonRuntimeOptions, "memoryBytesMax" | "timeMsMax" | "asyncRunsMax">> & {
@@ -75,12 +78,15 @@ export class PluginBench {
       save: replaceFile,
     });
     this.files = new PluginFiles(this.folder, { repository, check: new SourceCheck(this.interpreter) });
-    this.runtime = new PythonRuntime({
-      ...{ memoryBytesMax: 512 << 20, timeMsMax: 20_000, asyncRunsMax: 4 },
-      ...options,
-      ...{ files: this.files, interpreter: this.interpreter, host: this.host, environment: options.environment ?? process.env },
-      onPrinted: (_, text) => this.printed.push(text),
-    });
+    const { memoryBytesMax = 512 << 20, timeMsMax = 20_000, asyncRunsMax = 4 } = options;
+    const parts = { memoryBytesMax, timeMsMax, asyncRunsMax };
+    this.limits = parts;
+    this.runtime = new PythonRuntime(
+      Object.assign(parts, {
+        ...{ files: this.files, interpreter: this.interpreter, host: this.host, environment: options.environment ?? process.env },
+        onPrinted: (_: string, text: string) => this.printed.push(text),
+      }),
+    );
   }
 
   /** A plugin of this source; the path. */

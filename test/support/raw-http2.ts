@@ -38,6 +38,7 @@ function hpackText(text: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes]);
 }
 
+/** An HTTP/2 connection that sends frames as they are given. */
 export class RawHttp2 {
   readonly frames: Frame[] = [];
   isClosed = false;

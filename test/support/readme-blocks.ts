@@ -15,6 +15,7 @@ export interface Block {
 const MARK = /^<!-- run: (server|fails|if (?<program>[\w-]+)|no: (?<reason>.+)) -->$/;
 const SHELLS = ["sh", "bash"];
 
+/** The code blocks of the README, in order. */
 export function readmeBlocks(): Block[] {
   const lines = readFileSync(join(import.meta.dir, "../../README.md"), "utf8").split("\n");
   const blocks: Block[] = [];

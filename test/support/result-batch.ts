@@ -5,6 +5,7 @@ import type { ResultBatch, ResultColumn, ResultField, ResultSchema, ResultType, 
  *  for structs, [key, value] pairs for maps. null is NULL. */
 export type Plain = null | boolean | number | bigint | string | Uint8Array | readonly Plain[] | { readonly [name: string]: Plain };
 
+/** A schema of these fields. */
 export function schemaOf(tableName: string, fields: readonly ResultField[]): ResultSchema {
   return { tableName, fields };
 }

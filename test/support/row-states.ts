@@ -32,6 +32,7 @@ export interface RowHolder {
   restartFromLog(): Promise<void>;
 }
 
+/** Writes the steps' rows so that they end in this state. */
 export async function bringInto(holder: RowHolder, state: RowState, steps: readonly RowStep[]): Promise<void> {
   const isFlushedEach = state === "compacted";
   const isWrittenAgain = state === "half flushed and written again" || state === "restarted from files";

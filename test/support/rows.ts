@@ -236,6 +236,7 @@ export function readView(kernel: Kernel, viewPtr: number): string {
   return text.decode.decode(kernel.copyOut(from, bytes));
 }
 
+/** True if the row has a value. */
 export function isPresent(kernel: Kernel, validityPtr: number, row: number): boolean {
   return validityPtr === 0 || ((kernel.u8[validityPtr + (row >> 3)]! >> (row & 7)) & 1) === 1;
 }

@@ -8,13 +8,13 @@ export async function tellSteps(
   next: () => Promise<string>,
   check: (step: number) => Promise<void>,
 ): Promise<void> {
-  const story: string[] = [];
+  const done: string[] = [];
   for (let step = 0; step < steps; step++) {
     try {
-      story.push(await next());
+      done.push(await next());
       await check(step);
     } catch (error) {
-      throw new Error(`seed ${seed}, step ${step} (${story.slice(-TOLD_STEPS).join(", ")}): ${(error as Error).message}`, { cause: error });
+      throw new Error(`seed ${seed}, step ${step} (${done.slice(-TOLD_STEPS).join(", ")}): ${(error as Error).message}`, { cause: error });
     }
   }
 }

@@ -9,17 +9,19 @@ const FLAGS = ["--gen0-duration", "1d", "--compaction-check-interval", "24h"];
 
 export interface ServedOptions {
   readonly withFlight?: boolean;
+  readonly flags?: readonly string[];
   /** Runs before the first write. */
   readonly prepare?: (server: TestServer) => Promise<void>;
 }
 
+/** Rows in a server process. */
 export class ServedRows implements RowHolder {
   private constructor(readonly server: TestServer) {}
 
   /** Starts a server and brings its rows into the state; end it with `server.dispose`. */
   static async start(state: RowState, steps: readonly RowStep[], options: ServedOptions = {}): Promise<TestServer> {
-    const { withFlight = false, prepare } = options;
-    const server = await startDataServer(FLAGS, { withFlight });
+    const { withFlight = false, flags = [], prepare } = options;
+    const server = await startDataServer([...FLAGS, ...flags], { withFlight });
     try {
       await prepare?.(server);
       await bringInto(new ServedRows(server), state, steps);

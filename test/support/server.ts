@@ -30,6 +30,7 @@ export interface ServerOptions {
   readonly withBuckets?: boolean;
 }
 
+/** A server process. Owned: call `dispose`. */
 export class TestServer {
   /** `http://127.0.0.1:port`, different after every start. */
   url = "";

@@ -3,6 +3,7 @@ import { mkdtempSync, rmdirSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** A file system of limited size. */
 export class SmallDisk {
   private constructor(readonly path: string) {}
 

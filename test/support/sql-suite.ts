@@ -61,6 +61,7 @@ const HOME: Readonly<Record<string, readonly (readonly [number, number, bigint])
   ],
 };
 
+/** The vendor's sample table `home`. */
 export function homeTable(kernel: Kernel): FakeTable {
   const { time, tag, float, integer } = ColumnType;
   const rows = Object.entries(HOME).flatMap(([room, hours]) =>
@@ -71,12 +72,13 @@ export function homeTable(kernel: Kernel): FakeTable {
 
 const SEED = Number(process.env["SEED"] ?? 11);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
+const KNOWN_ROUNDS = 3;
 
 /** One state each with rows only in memory, only in files and in both; ALL_STATES=1: all, as used by full-rounds.long.test.ts. */
 const STATES: readonly RowState[] =
   process.env["ALL_STATES"] === "1" ? ROW_STATES : ["in memory", "compacted", "half flushed and written again"];
 
-/** One test per case, one that runs those that read rows in these states, and one that repeats all of them with other literals.
+/** One test per case, a test that runs those that read rows in these states, and two that plan all of them again.
  *  `tables`: tables besides `home`. */
 export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kernel: Kernel) => readonly FakeTable[] = () => []): void {
   describe(title, () => {
@@ -124,6 +126,17 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
           const tables = found.map((table) => otherTable(table, below));
           const nowNs = SUITE_NOW_NS + BigInt(below(3)) * 86_400_000_000_001n;
           await plans.check({ sql: round === 0 ? sql : otherLiterals(sql, below), params, nowNs, tables });
+        }
+      }
+    });
+
+    test(`a known text over other tables and at other times is planned as a new one, seed ${SEED}`, async () => {
+      const below = prng(SEED);
+      const plans = new TemplatePlans(engine);
+      for (const [sql, , params = {}] of cases) {
+        for (let round = 0; round < KNOWN_ROUNDS; round++) {
+          const tables = found.map((table) => otherTable(table, below));
+          await plans.check({ sql, params: below(4) === 0 ? {} : params, nowNs: SUITE_NOW_NS + BigInt(below(3)), tables });
         }
       }
     });

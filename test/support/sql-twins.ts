@@ -20,6 +20,7 @@ export interface TwinAnswer {
   readonly rows: readonly string[];
 }
 
+/** The same rows in two forms, to ask the same questions of both. */
 export class Twins {
   readonly rows: FakeTable;
   readonly groups: GroupingTable;

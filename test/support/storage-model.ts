@@ -46,6 +46,7 @@ class ModelTable {
   }
 }
 
+/** A plain model of the rows that a storage must return. */
 export class StorageModel {
   readonly tables = new Map<string, ModelTable>();
   retentionNs: bigint | null = null;

@@ -19,6 +19,7 @@ const FLOATS = [0, -0, 1.5, -2.25, 1e300, 5e-324, 0.1, 12_345.678];
 const INTEGERS = [0n, -1n, 7n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n];
 const TEXTS = ["", "short", "exactly12byt", "thirteen bytes", 'with "quotes", a \\ and = signs', "é🚀", "x".repeat(300)];
 
+/** A random value of a type, often one at an edge of its range. */
 export function randomValue(below: Below, type: ColumnType): TestValue {
   if (type === ColumnType.float) return below(3) === 0 ? pick(below, FLOATS) : below(1000) / 8;
   if (type === ColumnType.integer) return below(3) === 0 ? pick(below, INTEGERS) : BigInt(below(1000) - 500);

@@ -1,12 +1,18 @@
 // Rows in one of the states of row-states.ts, in this process: real ingest, log, files and scans on a disk in memory; statements of both
 // languages over them.
+
+import type { FluxQuery } from "../../src/flux/interpret/query.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { KernelRowText } from "../../src/kernel/text/row-text.ts";
 import { TsdbError } from "../../src/model/errors.ts";
+import type { FluxBucket } from "../../src/model/query/flux.ts";
 import type { QueryParams } from "../../src/model/query/query.ts";
 import type { ResultSchema } from "../../src/model/query/result-batch.ts";
 import type { ScanTable } from "../../src/model/query/scan-table.ts";
 import type { ColumnDef } from "../../src/model/rows/column.ts";
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
+import { scriptPieces } from "../../src/query/flux/flux-statement.ts";
+import { StoredSource } from "../../src/query/flux/stored-source.ts";
 import type { SnapshotNeed } from "../../src/scan/snapshot.ts";
 import type { TableScan } from "../../src/scan/table-scan.ts";
 import type { SqlEngine, SqlInput } from "../../src/sql/execute/engine.ts";
@@ -23,8 +29,16 @@ import { WritePath } from "./write-path.ts";
 /** Default time of statements. */
 const NOW_NS = 2_000_000_000_000_000_000n;
 
+/** A database of another namespace than port 8181's, under the name that steps and statements have for it. */
+export interface NamedDatabase {
+  readonly as: string;
+  readonly namespace: number;
+  readonly name: string;
+}
+
 export interface SqlAsk extends Pick<SqlInput, "isPlain" | "nowNs"> {
-  readonly database?: string;
+  /** A name, or an id. */
+  readonly database?: string | number;
   readonly params?: QueryParams;
   /** Wraps the table given to the engine, such as with a feature disabled. */
   readonly view?: (scan: TableScan) => ScanTable;
@@ -37,9 +51,12 @@ export interface SqlRows {
   readonly rows: readonly (readonly SqlValue[])[];
 }
 
+/** Rows in the storage of this process. */
 export class StoredRows implements RowHolder {
   private readonly disk = new FaultyDisk({ below: prng(1) });
   private path!: WritePath;
+  /** Ids of databases of other namespaces. */
+  private readonly ids = new Map<string, number>();
 
   private constructor(
     readonly kernel: Kernel,
@@ -47,20 +64,28 @@ export class StoredRows implements RowHolder {
   ) {}
 
   /** @param kernel also that of the engine for SQL. @param pageRowsMax of flushed files: a power of two from 64 on */
-  static async open(kernel: Kernel, state: RowState, steps: readonly RowStep[], pageRowsMax = 64): Promise<StoredRows> {
+  static async open(
+    kernel: Kernel,
+    state: RowState,
+    steps: readonly RowStep[],
+    { pageRowsMax = 64, databases = [] }: { readonly pageRowsMax?: number; readonly databases?: readonly NamedDatabase[] } = {},
+  ): Promise<StoredRows> {
     const stored = new StoredRows(kernel, pageRowsMax);
     await stored.start();
+    for (const each of databases) await stored.createDatabase(each);
     await bringInto(stored, state, steps);
     return stored;
   }
 
   async write(database: string, retentionPolicy: string | null, lines: string): Promise<void> {
-    const { rejectedCount, lineErrors } = await this.path.write(lines, { database: databaseOf(database, retentionPolicy) });
+    const databaseId = this.ids.get(database);
+    const target = { database: databaseOf(database, retentionPolicy), ...(databaseId === undefined ? {} : { databaseId }) };
+    const { rejectedCount, lineErrors } = await this.path.write(lines, target);
     if (rejectedCount > 0) throw new Error(`a line was rejected: ${JSON.stringify(lineErrors[0])}`);
   }
 
   deleteRows(request: DeleteRequest): Promise<void> {
-    return this.path.data.deleteRows(request);
+    return this.path.data.deleteRows({ ...request, database: this.reference(request.database) });
   }
 
   flush(): Promise<void> {
@@ -74,6 +99,17 @@ export class StoredRows implements RowHolder {
   async restartFromLog(): Promise<void> {
     await this.path.close();
     await this.start();
+  }
+
+  private async createDatabase({ as, namespace, name }: NamedDatabase): Promise<void> {
+    const { catalog } = this.path;
+    const id = catalog.nextIds.databaseId;
+    await catalog.apply([{ kind: "create_database", id, namespace, name }]).durable;
+    this.ids.set(as, id);
+  }
+
+  private reference(database: string | number): string | number {
+    return this.ids.get(String(database)) ?? database;
   }
 
   private async start(): Promise<void> {
@@ -95,7 +131,7 @@ export class StoredRows implements RowHolder {
   ): Promise<SqlRows> {
     const plan = await engine.plan(statement);
     const { tables, readsCatalog: wholeCatalog } = plan;
-    const { snapshot, release } = this.path.snapshots.take(database, { tables, wholeCatalog, systemTables: [] });
+    const { snapshot, release } = this.path.snapshots.take(this.reference(database), { tables, wholeCatalog, systemTables: [] });
     const scans = snapshot.tables.map((table) => this.path.scanOf(table));
     try {
       const answer = await engine.run(plan, {
@@ -120,7 +156,7 @@ export class StoredRows implements RowHolder {
       ...{ kernel: this.kernel, database, retentionPolicy, nowNs, memoryBytesMax },
       signal: new AbortController().signal,
       snapshot: async (need: SnapshotNeed & { readonly database: string }) => {
-        const { snapshot, release } = this.path.snapshots.take(need.database, need);
+        const { snapshot, release } = this.path.snapshots.take(this.reference(need.database), need);
         pins.push(release);
         return snapshot;
       },
@@ -138,6 +174,37 @@ export class StoredRows implements RowHolder {
       for (const release of pins) release();
     }
     return series;
+  }
+
+  /** A script over databases as buckets: an id is the name of one. @throws FluxError before the first piece */
+  async flux(
+    script: Pick<FluxQuery, "text" | "extern" | "now" | "dialect" | "pushesDown">,
+    buckets: readonly FluxBucket[],
+  ): Promise<string> {
+    const pins: (() => void)[] = [];
+    const source = new StoredSource({
+      ...{ kernel: this.kernel, memoryBytesMax: 1 << 30, signal: new AbortController().signal },
+      options: { organizationId: buckets[0]?.organizationId ?? "", buckets, hasAllBuckets: true, databases: null },
+      snapshot: async (need) => {
+        const { snapshot, release } = this.path.snapshots.take(this.reference(need.database!), need);
+        pins.push(release);
+        return snapshot;
+      },
+      scanOf: (table) => this.path.scanOf(table),
+    });
+    let text = "";
+    try {
+      // also the smallest table goes through the kernel
+      const kernelRows = { maker: new KernelRowText(this.kernel), rowsMin: 1 };
+      const decoder = new TextDecoder();
+      for await (const piece of scriptPieces({ kernelRows, ...script }, source, new AbortController().signal)) {
+        text += typeof piece === "string" ? piece : decoder.decode(piece);
+      }
+    } finally {
+      source.close();
+      for (const release of pins) release();
+    }
+    return text;
   }
 
   /** Columns of the table in the catalog. */

@@ -27,6 +27,7 @@ export interface SnapshotOptions {
 
 let lastSegment = 0;
 
+/** A snapshot of one table, built from runs and files. */
 export class TestSnapshot {
   readonly table: TableSnapshot;
   /** The bytes of the files, in order. */

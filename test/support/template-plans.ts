@@ -1,4 +1,5 @@
-// Statements of one shape with other literals, parameters and clocks: the plan from a template must equal that of the whole statement.
+// Statements of one shape with other literals, parameters and clocks, and texts repeated over other tables: the plan from a template, and
+// the known plan of a text, must equal that of the whole statement.
 
 import { expect } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
@@ -79,10 +80,13 @@ export interface PlanCase {
   readonly tables: readonly ScanTable[];
 }
 
-/** A planner with templates, compared with one that parses every statement. */
+/** A planner with templates, compared with a planner that parses every statement. */
 export class TemplatePlans {
   private readonly cache: PlanCache;
+  private readonly texts = new Map<string, SqlPlan>();
   private parsed = 0;
+  /** Checks of which the physical plan was that of an earlier check. */
+  repeated = 0;
 
   constructor(private readonly engine: SqlEngine) {
     this.cache = new PlanCache((sql) => {
@@ -106,7 +110,33 @@ export class TemplatePlans {
     const kept = await outcomeOf(parseKept, options);
     const fresh = await outcomeOf(() => this.parseWhole(sql), options);
     expect({ sql, params, plan: kept }).toEqual({ sql, params, plan: fresh });
+    expect({
+      sql,
+      params,
+      plan: await outcomeOf(
+        () => this.known(sql),
+        options,
+        (plan, all) => this.again(plan, all),
+      ),
+    }).toEqual({
+      ...{ sql, params, plan: fresh },
+    });
     return isKnown;
+  }
+
+  /** As the engine keeps texts. */
+  private async known(sql: string): Promise<SqlPlan> {
+    const plan = this.texts.get(sql) ?? (await this.cache.plan(sql));
+    this.texts.set(sql, plan);
+    return plan;
+  }
+
+  private again(plan: SqlPlan, options: PlanOptions): PhysicalPlan {
+    const known = plan.known.find(options);
+    if (known !== null) this.repeated++;
+    const physical = known ?? PhysicalPlan.of(plan, options);
+    plan.known.keep(physical);
+    return physical;
   }
 
   private async parseWhole(sql: string): Promise<SqlPlan> {
@@ -118,10 +148,14 @@ export class TemplatePlans {
 }
 
 /** Everything that a run uses, or the error. */
-async function outcomeOf(parse: () => Promise<SqlPlan>, options: Omit<PlanOptions, "names">): Promise<object | string> {
+async function outcomeOf(
+  parse: () => Promise<SqlPlan>,
+  options: Omit<PlanOptions, "names">,
+  make: (plan: SqlPlan, options: PlanOptions) => PhysicalPlan = PhysicalPlan.of,
+): Promise<object | string> {
   try {
     const plan = await parse();
-    return describePlan(PhysicalPlan.of(plan, { ...options, names: plan.statement.names }));
+    return describePlan(make(plan, { ...options, names: plan.statement.names }));
   } catch (error) {
     if (error instanceof TsdbError) return error.message;
     throw error;
@@ -131,7 +165,7 @@ async function outcomeOf(parse: () => Promise<SqlPlan>, options: Omit<PlanOption
 function describePlan(plan: PhysicalPlan): object {
   const { scans, direct, outputs, functionBytes } = plan;
   return {
-    text: plan.text(scans.map((_, i) => i + 41)),
+    text: plan.print(scans.map((_, i) => i + 41)).text,
     functionBytes,
     scans: scans.map(({ subject, range, tags, fields, newestOnly, present, stake, columns }) => ({
       ...{ subject, range, tags, fields, newestOnly, present, stake, columns },

@@ -12,6 +12,7 @@ export interface TerminalOptions {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** A pseudo terminal with a command in it. */
 export class TestTerminal {
   static readonly MAIN = join(import.meta.dir, "../../src/main.ts");
   /** All output so far. */

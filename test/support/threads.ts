@@ -11,6 +11,7 @@ export interface Threads {
   readonly others: number;
 }
 
+/** The threads of a process. */
 export function threadsOf(pid: number): Threads {
   const names = readdirSync(`/proc/${pid}/task`).map((thread) => nameOf(`/proc/${pid}/task/${thread}/comm`));
   const pool = new Set(names.filter((name) => name.startsWith(POOL_NAME))).size;

@@ -2,10 +2,10 @@
 import { afterEach } from "bun:test";
 import type { NewTrigger } from "../../src/model/triggers.ts";
 import { TRIGGER_KINDS } from "../../src/model/triggers.ts";
+import type { TriggerLogLine } from "../../src/triggers/log/trigger-log.ts";
 import { LogReader } from "../../src/triggers/log-reader.ts";
 import { PositionFile } from "../../src/triggers/positions.ts";
 import { TriggerEngine } from "../../src/triggers/trigger-engine.ts";
-import { TriggerLog } from "../../src/triggers/trigger-log.ts";
 import { NamedTriggers } from "../../src/triggers/trigger-service.ts";
 import { FakeClock, FakeRuntime, settle } from "./fake-runtime.ts";
 import { FaultyDisk } from "./faulty-disk.ts";
@@ -19,16 +19,14 @@ export const POSITIONS = "positions.json";
 export class TriggerWorld {
   readonly clock = new FakeClock(START_MS);
   readonly runtime = new FakeRuntime();
-  readonly log: TriggerLog;
+  private readonly lines: TriggerLogLine[] = [];
   service!: NamedTriggers;
   engine!: TriggerEngine;
 
   private constructor(
     readonly disk: FaultyDisk,
     readonly path: WritePath,
-  ) {
-    this.log = new TriggerLog(() => this.clock.nowMs());
-  }
+  ) {}
 
   static async open(disk = new FaultyDisk(), asyncCallsMax = 3): Promise<TriggerWorld> {
     const path = await WritePath.open(disk);
@@ -36,9 +34,10 @@ export class TriggerWorld {
     const { catalog, wal } = path;
     const { file } = await PositionFile.open(disk, POSITIONS);
     world.engine = new TriggerEngine({
-      ...{ catalog, runtime: world.runtime, clock: world.clock, nodeId: "n", positions: file, log: world.log, asyncCallsMax },
+      ...{ catalog, runtime: world.runtime, clock: world.clock, nodeId: "n", positions: file, asyncCallsMax },
+      log: { add: (line) => world.lines.push(line) },
       feed: new LogReader(path.kernel, disk, "wal"),
-      report: () => {},
+      onSaveFailure: () => {},
       startSequence: wal.durableSequence,
       onRunning: () => {},
     });
@@ -88,7 +87,8 @@ export class TriggerWorld {
   }
 
   logged(database = 1): string[] {
-    return this.log.of(database).map(({ trigger, level, text }) => `${trigger} ${level}: ${text}`);
+    const lines = this.lines.filter(({ databaseId }) => databaseId === database);
+    return lines.map(({ trigger, level, text }) => `${trigger} ${level}: ${text}`);
   }
 }
 

@@ -153,6 +153,7 @@ function typeOf(name: string, value: TestValue): ColumnType {
   return typeof value === "boolean" ? ColumnType.boolean : ColumnType.string;
 }
 
+/** All series of an answer. */
 export async function readSeries(answer: SeriesAnswer): Promise<AnswerSeries[]> {
   const found = new Map<unknown, { -readonly [K in keyof AnswerSeries]: AnswerSeries[K] } & { values: AnswerValue[][] }>();
   for await (const { head, batch } of answer.pieces) {

@@ -21,6 +21,7 @@ export const ONLY: V1Answer = {
 export const S = 1_000_000_000n;
 export const V: Record<string, ResultType> = { time: TIME, v: FLOAT };
 
+/** A part of a series' rows. */
 export function piece(head: SeriesHead, rows: Plain[][]): SeriesPiece {
   return { head, batch: batchOf(head.fields, rows) };
 }

@@ -74,6 +74,7 @@ export interface WritePathOptions {
   readonly kernel?: Kernel;
 }
 
+/** The write path of this process, from body to files. Owned: call `close`. */
 export class WritePath {
   private readonly flusher: Flusher;
   readonly snapshots: Snapshots;
@@ -177,7 +178,7 @@ export class WritePath {
     });
     replayer.release();
     const wal = await Wal.open(disk, "wal", replayed, { stepBytes: { min: 64 << 10, max: 64 << 10 } });
-    await wal.makeRoom(0).catch(() => {}); // whoever writes finds out
+    await wal.makeRoom(0).catch(() => {}); // the next write fails
     let nowNs = FIRST_RECEIVE_NS;
     let flusher: Flusher | undefined;
     const admission = new Admission({

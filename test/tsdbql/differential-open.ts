@@ -21,7 +21,7 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
     "SELECT percentile(total, 100) FROM mem",
     "SELECT percentile(n, 10) FROM weather WHERE station = 's' GROUP BY station",
   ],
-  "which of equally frequent values is the mode is left to such a sort; documented is the one that came first": [
+  "which of equally frequent values is the mode is left to such a sort; documented is the first": [
     "SELECT mode(n) FROM weather",
     "SELECT mode(t) FROM weather GROUP BY station",
     "SELECT mode(t) FROM weather WHERE time >= '2024-01-01' AND time < '2024-01-01T00:10:00Z' GROUP BY time(2m)",

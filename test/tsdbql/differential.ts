@@ -15,6 +15,7 @@ export const RANDOM_STATEMENTS: readonly string[] = [...new Set(randomStatements
 /** In order; those that change something, some of them more than once, come last. */
 export const STATEMENTS: readonly string[] = [...WRITTEN_STATEMENTS, ...RANDOM_STATEMENTS, ...CHANGES];
 
+/** Creates the databases of the cases. */
 export async function createDatabases(server: Omit<Peer, "stop">): Promise<void> {
   for (const q of PREPARATION) {
     const { text } = await server.query({ q });
@@ -22,6 +23,7 @@ export async function createDatabases(server: Omit<Peer, "stop">): Promise<void>
   }
 }
 
+/** Creates the databases and writes their rows. */
 export async function prepare(server: Omit<Peer, "stop">): Promise<void> {
   await createDatabases(server);
   for (const { database, retentionPolicy, lines } of DATA) {
@@ -57,6 +59,7 @@ export function withSortedTies(text: string): string {
   return JSON.stringify(answer);
 }
 
+/** True if two answers are equal up to rounding. */
 export function isSameAnswer(found: string, expected: string): boolean {
   return found === expected || (found !== "" && withSortedTies(found) === withSortedTies(expected));
 }

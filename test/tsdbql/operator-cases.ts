@@ -236,6 +236,7 @@ export const CASES: readonly Case[] = [...reductions, ...fills, ...zones, ...tra
 
 // Statements -------------------------------------------------------------------------------------------------------------------------
 
+/** The statement of a case. */
 export function statementOf({ from, calls, range, everySeconds, offsetSeconds, zone, fill, descending, byKey }: Case): string {
   const call = calls.reduceRight(
     (inner, [name, ...args]) => `${name}(${[inner, ...(byKey ? ["k"] : []), ...args.map(literalText)].join(", ")})`,
@@ -254,6 +255,7 @@ function literalText(literal: Literal): string {
   return String(literal.kind === "time" ? literal.ns : literal.value);
 }
 
+/** The points of a measurement as line protocol. */
 export function linesOf(name: string, { type, points }: Measured): string {
   const spell = (value: Value) => (type === "integer" ? `${value}i` : type === "string" ? JSON.stringify(value) : String(value));
   return points.map(([time, value, key]) => `${name},k=${key} v=${spell(value)} ${time}`).join("\n");
@@ -262,6 +264,7 @@ export function linesOf(name: string, { type, points }: Measured): string {
 /** An answer's rows by statement, as the JSON text that they came in: no number is read, so none is rounded. */
 export type Goldens = Readonly<Record<string, string>>;
 
+/** The answers of a server to all cases. */
 export async function askOperators(peer: Peer): Promise<Goldens> {
   await peer.query({ q: "CREATE DATABASE operators" });
   for (const [name, measured] of Object.entries(DATA)) await peer.write("operators", null, linesOf(name, measured));

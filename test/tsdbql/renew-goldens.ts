@@ -15,7 +15,7 @@ const FOLDER = join(import.meta.dir, "../golden/tsdbql");
 /** What the request as a whole was refused for; null: its statements ran, well or not. */
 async function requestError(peer: Peer, statement: string, params?: string): Promise<string | null> {
   const { text } = await peer.query({ db: "parse", q: statement, ...(params === undefined ? {} : { params }) });
-  // where 1.6.7 falls over it answers nothing at all
+  // where 1.6.7 crashes its answer is empty
   if (text === "") return "";
   return (JSON.parse(text) as { error?: string }).error ?? null;
 }

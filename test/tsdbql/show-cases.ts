@@ -217,6 +217,7 @@ function lineOf(measurement: string, { timeNs, tags, fields }: TestRow): string 
   return `${key.join(",")} ${Object.entries(fields).map(([name, value]) => `${escapeTag(name)}=${spell(value)}`)} ${timeNs}`;
 }
 
+/** The answers of a server to all cases. */
 export async function askShow(peer: Peer): Promise<ShowGoldens> {
   await peer.query({ q: "CREATE DATABASE d" });
   const lines = Object.entries(SHOW_ROWS).flatMap(([measurement, rows]) => rows.map((each) => lineOf(measurement, each)));

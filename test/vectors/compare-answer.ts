@@ -91,6 +91,7 @@ function sortKey(row: readonly unknown[]): string {
   });
 }
 
+/** True if two values are equal; numbers up to the tolerance. */
 export function isSameValue(want: unknown, got: unknown, tolerance: number): boolean {
   if (want === got) return true;
   if (isNumber(want) && isNumber(got)) {

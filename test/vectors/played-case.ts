@@ -3,6 +3,7 @@ import { contentDifference, type RecordedStep, stepDifference } from "./compare-
 import { CaseNames, contentOf, playRequest, type RecordedRequest } from "./played-request.ts";
 import type { StepsVector } from "./vectors.ts";
 
+/** One recorded case, and the server that it runs against. */
 export class PlayedCase {
   /** The first that differs, in words. */
   difference: string | null = null;

@@ -13,8 +13,17 @@ code, pre { font-family: ui-monospace, monospace; font-size: .9em; } pre { backg
 table { border-collapse: collapse; width: 100%; } th, td { border-bottom: 1px solid var(--line); padding: .35rem .6rem .35rem 0; text-align: left; vertical-align: top; }
 th { font-size: .8rem; font-weight: 600; } .required { color: #cf222e; font-size: .8rem; } details { margin: .2rem 0; } summary { cursor: pointer; }`;
 
+export interface DocsPage {
+  /** Of the server, in examples. */
+  readonly address: string;
+  /** Path of the document. */
+  readonly source: string;
+  /** In examples; undefined: none. */
+  readonly header?: string;
+}
+
 /** Renders the OpenAPI document as HTML. */
-export function renderDocs(document: OpenApi): string {
+export function renderDocs(document: OpenApi, page: DocsPage): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   );
@@ -32,25 +41,40 @@ export function renderDocs(document: OpenApi): string {
     .join("");
   const body = groups
     .map(
-      ({ tag, own }) => `<h2>${escapeHtml(tag)}</h2>${own.map(({ method, path, operation }) => section(method, path, operation)).join("")}`,
+      ({ tag, own }) =>
+        `<h2>${escapeHtml(tag)}</h2>${own.map(({ method, path, operation }) => section(method, path, operation, page)).join("")}`,
     )
     .join("");
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(document.info.title)}</title><style>${STYLE}</style></head>
 <body><h1>${escapeHtml(document.info.title)}</h1>
-<p>Version ${escapeHtml(document.info.version)}. ${escapeHtml(document.info.description)} The same as <a href="openapi.json">OpenAPI</a>.</p>
+<p>Version ${escapeHtml(document.info.version)}. ${escapeHtml(document.info.description)} The same as <a href="${escapeHtml(page.source)}">OpenAPI</a>.</p>
 <nav><ul>${index}</ul></nav>
-${body}
+${body}${schemasOf(document)}
 </body></html>
 `;
 }
 
-function section(method: string, path: string, operation: Operation): string {
+function schemasOf({ components }: OpenApi): string {
+  if (components === undefined) return "";
+  const shown = Object.entries(components.schemas).map(
+    ([name, schema]) => `<section id="schema-${escapeHtml(name)}"><h3>${escapeHtml(name)}</h3>${schemaText(schema)}</section>`,
+  );
+  return `<h2>Schemas</h2>${shown.join("")}`;
+}
+
+/** References lead to the schema that they name. */
+function schemaText(schema: Readonly<Record<string, unknown>>): string {
+  const text = escapeHtml(JSON.stringify(schema, null, 2));
+  return `<pre>${text.replaceAll(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$1</a>')}</pre>`;
+}
+
+function section(method: string, path: string, operation: Operation, page: DocsPage): string {
   const description = operation.description === undefined ? "" : `<p>${escapeHtml(operation.description)}</p>`;
   return `<section id="${anchor(method, path)}"><h3>${badge(method)}<code>${escapeHtml(path)}</code></h3>
 <p><strong>${escapeHtml(operation.summary)}.</strong></p>${description}
-<pre>${escapeHtml(curl(method, path, operation))}</pre>
+<pre>${escapeHtml(curl(method, path, operation, page))}</pre>
 ${parameterTable(
   "Query parameters",
   operation.parameters.filter((each) => each.in === "query"),
@@ -82,28 +106,27 @@ function parameterTable(title: string, parameters: readonly Parameter[]): string
 
 function contents(byType: Readonly<Record<string, Content>>): string {
   return Object.entries(byType)
-    .map(
-      ([type, { schema }]) =>
-        `<details><summary><code>${escapeHtml(type)}</code></summary><pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre></details>`,
-    )
+    .map(([type, { schema }]) => `<details><summary><code>${escapeHtml(type)}</code></summary>${schemaText(schema)}</details>`)
     .join("");
 }
 
 /** An example request with the required parameters. */
-function curl(method: string, path: string, operation: Operation): string {
+function curl(method: string, path: string, operation: Operation, { address, header }: DocsPage): string {
   const required = operation.parameters
     .filter((each) => each.required && each.in === "query")
     .map(({ name }) => `${name}=${name.toUpperCase()}`);
-  const url = `http://localhost:8181${path}`;
+  const url = `${address}${path}`;
+  const takesHeader = header !== undefined && operation.security?.some((each) => "token" in each);
+  const credentials = !takesHeader ? "" : ` \\\n  --header '${header}'`;
   if (method === "get") {
     const parameters = required.map((each) => ` \\\n  --data-urlencode '${each}'`).join("");
-    return `curl ${required.length > 0 ? "--get " : ""}'${url}'${parameters}`;
+    return `curl ${required.length > 0 ? "--get " : ""}'${url}'${credentials}${parameters}`;
   }
   const search = required.length > 0 ? `?${required.join("&")}` : "";
   const type = Object.keys(operation.requestBody?.content ?? {})[0];
   const data =
     type === undefined ? "" : type === "application/json" ? ` \\\n  --json '${exampleOf(operation)}'` : " \\\n  --data-binary @points.lp";
-  return `curl${data === "" ? ` -X ${method.toUpperCase()}` : ""} '${url}${search}'${data}`;
+  return `curl${data === "" ? ` -X ${method.toUpperCase()}` : ""} '${url}${search}'${credentials}${data}`;
 }
 
 /** The required members of a JSON body, with their names as values. */

@@ -10,7 +10,7 @@ import { hidden } from "./operation.ts";
 /** @param routes called at the first request, when all routes are registered */
 export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
   const document = once(() => openApi(routes(), services.edition));
-  const page = once(() => renderDocs(document()));
+  const page = once(() => renderDocs(document(), { address: "http://localhost:8181", source: "openapi.json" }));
   return new Routes("http.docs", services.access)
     .get("/openapi.json", hidden("open"), () => json(200, document()))
     .get("/docs", hidden("open"), () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));

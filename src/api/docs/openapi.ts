@@ -14,6 +14,7 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly parameters: readonly Parameter[];
+  readonly security?: readonly object[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Readonly<Record<string, Content>> }>>;
 }
@@ -34,6 +35,7 @@ export interface OpenApi {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components?: { readonly schemas: Readonly<Record<string, Readonly<Record<string, unknown>>>>; readonly securitySchemes: object };
 }
 
 /** What stands behind a path of which a route has everything below. */

@@ -39,6 +39,7 @@ export interface Answer {
   readonly content?: Readonly<Record<string, TSchema>>;
 }
 
+/** The route of an operation: its access rule, schemas, and its entry in the API description. */
 export function operation<const R extends AccessRule>(source: OperationSource<R>): DescribedRoute<R> {
   const detail = {
     tags: [source.tag],
@@ -63,7 +64,7 @@ function commonAnswers({ access, body, tag }: OperationSource): Record<number, A
   const answers: Record<number, Answer> = {};
   if (access !== "open") {
     answers[400] = { description: "The Authorization header cannot be understood." };
-    answers[401] = { description: "No token, or one that is unknown, deleted or has expired." };
+    answers[401] = { description: "No token, or an unknown, deleted or expired one." };
     if (access !== "any token") answers[403] = { description: "The token may not do it." };
   }
   if (body !== undefined) {

@@ -1,5 +1,5 @@
 // What the server counts, in the text format that scrapers read. Made before the services: routes, log and queries push into it,
-// and gauges are read from them when somebody scrapes.
+// and gauges are read from them when the endpoint is scraped.
 // the package's entry also loads a push client, and with it all of node:http: a seventh of the processor time of a start
 import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";

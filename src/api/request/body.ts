@@ -63,11 +63,38 @@ export class BodyReader {
     return this.readWholeGzip(request, announcedBytes, new BoundedTarget(target, this.bytesMax));
   }
 
-  /** The body as bytes owned by the caller. @throws as `head` and `read` */
-  async readWhole(request: Request): Promise<Uint8Array> {
-    const pieces = new Pieces();
+  /** The body as bytes owned by the caller. `onBytes` is called as they arrive, decompressed, and may throw.
+   *  @throws as `head` and `read` */
+  async readWhole(request: Request, onBytes?: (bytes: number) => void): Promise<Uint8Array> {
+    const pieces = new Pieces(onBytes);
     await this.read(request, this.head(request), pieces);
     return pieces.bytes;
+  }
+
+  /** The body in pieces, decompressed, as fast as they are taken. @throws as `head` and `read` */
+  async *pieces(request: Request): AsyncGenerator<Uint8Array> {
+    const { isGzip } = this.head(request);
+    const sent = this.paced(request.body ?? []);
+    if (!isGzip) {
+      yield* sent;
+      return;
+    }
+    const inflate = zlib.createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
+    const fed = pipeline(sent, inflate);
+    fed.catch(() => {}); // the loop below meets the same error
+    try {
+      let bytes = 0;
+      for await (const piece of inflate as AsyncIterable<Uint8Array>) {
+        bytes += piece.byteLength;
+        if (bytes > this.bytesMax) throw tooLarge(this.bytesMax);
+        yield piece;
+      }
+      await fed;
+    } catch (error) {
+      throw gunzipError(error);
+    } finally {
+      inflate.destroy();
+    }
   }
 
   private async readWholeGzip(request: Request, announcedBytes: number, target: BoundedTarget): Promise<void> {
@@ -139,11 +166,14 @@ class Pieces implements BodyTarget {
   byteCount = 0;
   private readonly pieces: Uint8Array[] = [];
 
+  constructor(private readonly onBytes: (bytes: number) => void = () => {}) {}
+
   get bytes(): Uint8Array {
     return this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces, this.byteCount);
   }
 
   append(bytes: Uint8Array): void {
+    this.onBytes(bytes.byteLength);
     this.pieces.push(bytes.slice()); // the caller may free them
     this.byteCount += bytes.byteLength;
   }

@@ -53,7 +53,9 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof TsdbError) {
     const status = STATUS[error.kind];
-    return { status, message: error.message, headers: HEADERS[error.kind] ?? {}, isOurs: status === 500 && error.kind !== "plugin" };
+    const { retryAfterSeconds: after } = error.details;
+    const headers = { ...HEADERS[error.kind], ...(typeof after === "number" ? { "retry-after": String(after) } : {}) };
+    return { status, message: error.message, headers, isOurs: status === 500 && error.kind !== "plugin" };
   }
   // The connection was closed while its body was being read.
   if (error instanceof DOMException && error.name === "AbortError") {

@@ -36,10 +36,10 @@ function isLocal(request: Request, server: Server<unknown> | null): boolean {
   return address !== undefined && LOOPBACK.test(address);
 }
 
-/** True for `gzip` or `*`, unless its weight is 0. */
-function acceptsGzip(header: string | null): boolean {
+/** True for `gzip` or, where it `mayBeStar`, `*`, unless its weight is 0. */
+export function acceptsGzip(header: string | null, mayBeStar = true): boolean {
   return (header ?? "").split(",").some((coding) => {
     const [name = "", ...parameters] = coding.split(";").map((part) => part.trim().toLowerCase());
-    return (name === "gzip" || name === "*") && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    return (name === "gzip" || (mayBeStar && name === "*")) && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
   });
 }

@@ -1,7 +1,7 @@
 // Runs a query for HTTP: counts it until its answer has ended, and disables the idle timeout of its connection meanwhile.
 import type { Server } from "bun";
 import type { QueryAnswer } from "../../model/query/query.ts";
-import type { QueryOutcome } from "../metrics/metrics.ts";
+import type { Metrics, QueryOutcome } from "../metrics/metrics.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import type { AppServices } from "../services.ts";
 import { type Failure, failureOf, queryOutcome } from "./errors.ts";
@@ -19,8 +19,13 @@ export interface QueryCall {
   readonly refused: (failure: Failure, error: unknown) => Response;
 }
 
+/** Notified of queries. */
+export interface QueryReports extends Pick<AppServices, "now" | "report"> {
+  readonly metrics: Pick<Metrics, "queryStarted" | "queryAnswered" | "queryEnded">;
+}
+
 /** Runs the query and returns its response; errors become `refused` responses. */
-export async function runQuery(services: AppServices, call: QueryCall): Promise<Response> {
+export async function runQuery(services: QueryReports, call: QueryCall): Promise<Response> {
   const { path } = call;
   const startedMs = services.now();
   const seconds = () => (services.now() - startedMs) / 1000;

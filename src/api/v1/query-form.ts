@@ -17,7 +17,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(["", "application/vnd.influxql",
 const FORM_FIELDS_MAX = 1000;
 
 /** @throws TsdbError bad_request, and errors of reading a body */
-export async function readQueryForm({ request, target }: AnyCall, reader: BodyReader): Promise<QueryForm> {
+export async function readQueryForm({ request, target }: Pick<AnyCall, "request" | "target">, reader: BodyReader): Promise<QueryForm> {
   const fromUrl = readPairs(target.search, "the query string");
   if (request.method !== "POST") return fromUrl;
   const contentType = request.headers.get("content-type") ?? "";

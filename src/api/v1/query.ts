@@ -16,8 +16,9 @@ import { type AnyCall, type Call, Routes } from "../shared/route.ts";
 import { runQuery } from "../shared/run-query.ts";
 import { requireReady } from "../shared/write.ts";
 import { ErrorBody } from "../shared/write-schemas.ts";
+import { runStatement } from "../tsdbql/run-statement.ts";
 import { type QueryForm, readQueryForm } from "./query-form.ts";
-import { headerText, readV1Query, shapeOf } from "./query-request.ts";
+import { headerText, readV1Query, shapeOf, type V1Query } from "./query-request.ts";
 import { requestIds } from "./request-id.ts";
 import { Statements } from "./statements.ts";
 
@@ -82,7 +83,7 @@ async function takeQuery(services: AppServices, reader: BodyReader, call: Call<"
       shape = shapeOf(request, form);
       const query = readV1Query(request, form);
       requireReady(services.status());
-      const statements = new Statements(services, call, query, BigInt(Date.now()) * NS_PER_MS);
+      const statements = statementsOf(services, call, query);
       if (!query.isAsync) {
         const answer = await compressed(await statements.answer(), request, server);
         return { ...answer, headers: { ...headers, ...answer.headers } };
@@ -96,6 +97,20 @@ async function takeQuery(services: AppServices, reader: BodyReader, call: Call<"
     refused: (failure) => refused(failure, shape, headers),
   });
   return isAsync && response.status === 200 ? new Response(null, { status: 204, headers: response.headers }) : response;
+}
+
+function statementsOf(services: AppServices, { caller, request }: Call<"database">, query: V1Query): Statements {
+  const nowNs = BigInt(Date.now()) * NS_PER_MS;
+  const { database, retentionPolicy, params } = query;
+  return new Statements(query, {
+    signal: request.signal,
+    rowsMax: services.v1RowsMax,
+    run: (placed, answer, signal) => {
+      const context = { caller, policies: services.policies(), database, retentionPolicy, params, nowNs, signal };
+      return runStatement(services, context, placed, { format: "json", answer: { v1: answer } });
+    },
+    report: (error) => services.report(error, PATH),
+  });
 }
 
 function refused({ status, message, headers: more }: Failure, shape: V1Shape, headers: Readonly<Record<string, string>>): Response {

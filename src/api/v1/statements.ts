@@ -6,10 +6,8 @@ import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import { V1_CONTENT_TYPES, type V1Answer, type V1Message, type V1RowLimit } from "../../model/query/v1-answer.ts";
 import type { PlacedStatement, Statement } from "../../tsdbql/parse/ast.ts";
-import type { AppServices } from "../services.ts";
 import { failureOf } from "../shared/errors.ts";
-import type { Call } from "../shared/route.ts";
-import { runStatement } from "../tsdbql/run-statement.ts";
+import type { StatementResult } from "../tsdbql/run-statement.ts";
 import type { V1Query } from "./query-request.ts";
 
 interface StatementAnswer {
@@ -31,9 +29,18 @@ const IN_PARTS: ReadonlySet<string> = new Set<Statement["kind"]>([
   "show field key cardinality",
 ]);
 
+export interface StatementsParts {
+  /** Aborted when the client disconnects. */
+  readonly signal: AbortSignal;
+  /** Maximum rows of an answer without chunks; 0 = no limit. */
+  readonly rowsMax: number;
+  readonly run: (placed: PlacedStatement, answer: V1Answer, signal: AbortSignal) => Promise<StatementResult>;
+  /** Receives errors of the server, for the log. */
+  readonly report: (error: unknown) => void;
+}
+
 /** Runs the statements of one request. */
 export class Statements {
-  private readonly nowNs: bigint;
   private readonly aborter = new AbortController();
   /** True once something was written: CSV output depends on it. */
   private hasWritten = false;
@@ -44,21 +51,18 @@ export class Statements {
   private readonly isGathered: boolean;
 
   constructor(
-    private readonly services: AppServices,
-    private readonly call: Call<"database">,
     private readonly query: V1Query,
-    clockNs: bigint,
+    private readonly parts: StatementsParts,
   ) {
-    this.nowNs = clockNs;
-    const isLimited = services.v1RowsMax > 0 && query.answer.chunkRows === null && !query.isAsync;
-    this.rowsLeft = isLimited ? services.v1RowsMax : null;
+    const isLimited = parts.rowsMax > 0 && query.answer.chunkRows === null && !query.isAsync;
+    this.rowsLeft = isLimited ? parts.rowsMax : null;
     this.isGathered = isLimited && query.answer.form === "msgpack";
   }
 
   /** Resolves when the answers are complete, or when the first long one has begun. @throws TsdbError if the server cannot answer at all,
    *  before the first statement was answered */
   async answer(): Promise<QueryAnswer> {
-    const { signal } = this.call.request;
+    const { signal } = this.parts;
     if (signal.aborted) this.aborter.abort();
     if (!this.query.isAsync) signal.addEventListener("abort", () => this.aborter.abort(), { once: true });
     const { statements, answer } = this.query;
@@ -167,18 +171,7 @@ export class Statements {
   }
 
   private async run(placed: PlacedStatement, answer: V1Answer): Promise<StatementAnswer> {
-    const { database, retentionPolicy, params } = this.query;
-    const policies = this.services.policies();
-    const context = {
-      caller: this.call.caller,
-      policies,
-      database,
-      retentionPolicy,
-      params,
-      nowNs: this.nowNs,
-      signal: this.aborter.signal,
-    };
-    const result = await runStatement(this.services, context, placed, { format: "json", answer: { v1: answer } });
+    const result = await this.parts.run(placed, answer, this.aborter.signal);
     if ("body" in result) {
       const { body, rowCount } = result;
       assert(rowCount !== undefined || answer.rowLimit === null, "where rows are limited, they are counted");
@@ -198,7 +191,7 @@ export class Statements {
   /** The message for the client; internal errors are reported and hidden. */
   private messageOf(error: unknown): string {
     const failure = failureOf(error);
-    if (failure.isOurs) this.services.report(error, "/query");
+    if (failure.isOurs) this.parts.report(error);
     return error instanceof TsdbError && error.kind === "unknown_database" ? databaseMessage(error) : failure.message;
   }
 }

@@ -1,4 +1,4 @@
-// API tokens: /api/v2/authorizations. Whoever makes one gives away nothing that he may not do himself.
+// API tokens: /api/v2/authorizations. A token never permits more than its creator may do.
 import { type Static, Type as t } from "@sinclair/typebox";
 import { needOf, needText, type Permission } from "../../metadata/access/permissions.ts";
 import type { Principal } from "../../metadata/access/principal.ts";
@@ -80,6 +80,7 @@ export function readFilter(services: V2Services, search: SearchParams): { readon
 
 type Needs = readonly { readonly action: "read" | "write"; readonly type: ResourceType; readonly id?: string; readonly orgID?: string }[];
 
+/** The permissions that an action on an authorization requires. */
 export function needsOfAuthorization(
   action: "read" | "write",
   { id, orgID, userID }: { id?: string; orgID: string; userID: string },
@@ -95,6 +96,7 @@ export function requireAll(principal: Principal, needs: Needs): void {
   for (const need of needs) principal.require(need);
 }
 
+/** True if the principal may read the authorization. */
 export function canRead(principal: Principal, authorization: Authorization): boolean {
   return needsOfAuthorization("read", authorization).every((need) => principal.allows(need));
 }
@@ -127,7 +129,7 @@ function readPermission({ action, resource }: Static<typeof PermissionBody>): Pe
   return { action, resource: { type, ...(id === undefined ? {} : { id }), ...(orgID === undefined ? {} : { orgID }) } };
 }
 
-/** @throws TsdbError forbidden for one that the sender does not have */
+/** @throws TsdbError forbidden for permissions that the sender does not have */
 export function requireGiven(principal: Principal, permissions: readonly Permission[]): void {
   for (const permission of permissions) {
     const need = needOf(permission);

@@ -1,7 +1,7 @@
 // Buckets: /api/v2/buckets.
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../metadata/access/principal.ts";
-import type { Bucket, BucketUpdate } from "../../metadata/resources/buckets.ts";
+import { type Bucket, type BucketUpdate, bucketNeed } from "../../metadata/resources/buckets.ts";
 import { checkRetention, type Retention } from "../../metadata/resources/retention.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -19,7 +19,7 @@ const nullable = <T extends ReturnType<typeof t.String | typeof t.Integer>>(sche
 const Rules = t.Array(
   t.Object({ type: nullable(t.String()), everySeconds: nullable(t.Integer()), shardGroupDurationSeconds: nullable(t.Integer()) }),
 );
-const BucketBody = t.Object({
+export const BucketBody = t.Object({
   orgID: t.Optional(t.String()),
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
@@ -27,7 +27,7 @@ const BucketBody = t.Object({
   schemaType: t.Optional(t.String()),
   retentionRules: t.Optional(Rules),
 });
-const BucketUpdateBody = t.Object({
+export const BucketUpdateBody = t.Object({
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
   retentionRules: t.Optional(Rules),
@@ -35,6 +35,8 @@ const BucketUpdateBody = t.Object({
 
 const BUCKETS = "/api/v2/buckets";
 const HEAD = "failed to unmarshal json: ";
+/** The vendor's command line client sends an empty list so. */
+const NULLS = { retentionRules: [] };
 
 export const bucketRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
@@ -51,24 +53,24 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: pageLinks(BUCKETS, page, found.length, filters), buckets: found.map(shown) });
     })
     .post(BUCKETS, async ({ principal, request }) => {
-      const body = await bodies.read(BucketBody, request);
+      const body = await bodies.read(BucketBody, request, HEAD, NULLS);
       if (body.orgID === undefined) throw new TsdbError("bad_request", "organization id must be provided");
       const orgID = idIn(body.orgID);
       const { name = "", description = "", rp = "" } = body;
-      const retention = readRetention(body.retentionRules ?? [], services.options.defaultRetentionSeconds);
+      const retention = readRetention(body.retentionRules, services.options.defaultRetentionSeconds);
       principal.require({ action: "write", type: "buckets", orgID });
       return json(201, shown(await line().buckets.create({ orgID, name, description, rp, retention })));
     })
     .get(`${BUCKETS}/:bucketID`, ({ principal, params }) => {
       const bucket = line().buckets.get(readId(params["bucketID"]!));
-      principal.require(needOf("read", bucket));
+      principal.require(bucketNeed("read", bucket));
       return json(200, shown(bucket));
     })
     .patch(`${BUCKETS}/:bucketID`, async ({ principal, params, request }) => {
       const id = readId(params["bucketID"]!);
       const body = await bodies.read(BucketUpdateBody, request);
       const bucket = line().buckets.get(id);
-      principal.require(needOf("read", bucket));
+      principal.require(bucketNeed("read", bucket));
       principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
       return json(200, shown(await line().buckets.update(id, readUpdate(body))));
     })
@@ -97,7 +99,7 @@ function listed(services: V2Services, search: SearchParams): Bucket[] {
   return found;
 }
 
-/** The bucket that a path below /api/v2/buckets is about: one that the sender may not see is not there.
+/** The bucket that a path below /api/v2/buckets is about: a bucket that the sender may not see does not exist.
  *  @throws TsdbError bad_request, not_found */
 export function parentBucket(services: V2Services, { params, principal }: V2Call): Bucket {
   const bucket = services.line().buckets.find(parentId(params["bucketID"]!));
@@ -105,23 +107,19 @@ export function parentBucket(services: V2Services, { params, principal }: V2Call
   return bucket;
 }
 
-/** System buckets are seen by who sees their organization. */
-export function needOf(action: "read" | "write", { id, orgID, type }: Bucket) {
-  return type === "system" && action === "read"
-    ? ({ action, type: "orgs", id: orgID } as const)
-    : ({ action, type: "buckets", id, orgID } as const);
-}
-
-function canRead(principal: Principal, bucket: Bucket): boolean {
-  return principal.allows(needOf("read", bucket));
+/** True if the principal may read the bucket. */
+export function canRead(principal: Principal, bucket: Bucket): boolean {
+  return principal.allows(bucketNeed("read", bucket));
 }
 
 type RuleList = Static<typeof Rules>;
 
-/** @throws TsdbError unprocessable, bad_request */
-function readRetention(rules: RuleList, defaultSeconds: number): Retention {
+/** A list without rules is how the vendor's clients say "for ever", `null` its command line; the default is for bodies without a list.
+ *  @throws TsdbError unprocessable, bad_request */
+function readRetention(rules: RuleList | undefined, defaultSeconds: number): Retention {
+  if (rules === undefined) return checkRetention({ everySeconds: defaultSeconds });
   const rule = onlyRule(rules);
-  if (rule === undefined) return checkRetention({ everySeconds: defaultSeconds });
+  if (rule === undefined) return checkRetention({ everySeconds: 0 });
   const { everySeconds, shardGroupDurationSeconds } = rule;
   const shard = shardGroupDurationSeconds ?? undefined;
   return checkRetention({ everySeconds: everySeconds ?? 0, ...(shard === undefined ? {} : { shardSeconds: shard }) });

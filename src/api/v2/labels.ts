@@ -11,9 +11,9 @@ import type { V2Services } from "./app/services.ts";
 import { shownLabel } from "./shown.ts";
 
 const Properties = t.Record(t.String(), t.String());
-const LabelBody = t.Object({ orgID: t.Optional(t.String()), name: t.Optional(t.String()), properties: t.Optional(Properties) });
-const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properties: t.Optional(Properties) });
-const MappingBody = t.Object({ labelID: t.Optional(t.String()) });
+export const LabelBody = t.Object({ orgID: t.Optional(t.String()), name: t.Optional(t.String()), properties: t.Optional(Properties) });
+export const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properties: t.Optional(Properties) });
+export const LabelIdBody = t.Object({ labelID: t.Optional(t.String()) });
 
 const LABELS = "/api/v2/labels";
 const HEAD = "failed to unmarshal json: ";
@@ -103,7 +103,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, { path, p
     })
     .post(`${path}/:${param}/labels`, async (call) => {
       parent(call);
-      const { labelID } = await bodies.read(MappingBody, call.request);
+      const { labelID } = await bodies.read(LabelIdBody, call.request);
       if (labelID === undefined) throw new TsdbError("bad_request", "label id is required");
       const label = line().labels.get(idIn(labelID));
       const resourceID = writable(call);

@@ -1,5 +1,4 @@
 // User names and passwords of v1 clients: /private/legacy/authorizations. Their `token` is the user name.
-import { Type as t } from "@sinclair/typebox";
 import { checkPassword } from "../../metadata/access/passwords.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -18,9 +17,8 @@ import {
   requireAll,
   requireGiven,
 } from "./authorizations.ts";
+import { PasswordBody } from "./passwords.ts";
 import { LEGACY_AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
-
-const PasswordBody = t.Object({ password: t.Optional(t.String()) });
 
 export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);

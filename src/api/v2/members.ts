@@ -10,7 +10,7 @@ import type { V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownMember } from "./shown.ts";
 
-const MemberBody = t.Object({ id: t.Optional(t.String()), name: t.Optional(t.String()) });
+export const MemberBody = t.Object({ id: t.Optional(t.String()), name: t.Optional(t.String()) });
 
 export interface MemberParent {
   /** Of the resource's list. */

@@ -10,7 +10,7 @@ import type { V2Services } from "./app/services.ts";
 import { addMemberRoutes } from "./members.ts";
 import { shownOrganization } from "./shown.ts";
 
-const OrganizationBody = t.Object({ name: t.Optional(t.String()), description: t.Optional(t.String()) });
+export const OrganizationBody = t.Object({ name: t.Optional(t.String()), description: t.Optional(t.String()) });
 
 const ORGS = "/api/v2/orgs";
 
@@ -69,7 +69,7 @@ function idOrNothing(search: SearchParams, name: string): string | undefined {
   }
 }
 
-/** The organization that a path below /api/v2/orgs is about: one that the sender may not see is not there.
+/** The organization that a path below /api/v2/orgs is about: an organization that the sender may not see does not exist.
  *  @throws TsdbError bad_request, not_found */
 export function parentOrganization(services: V2Services, { params, principal }: V2Call): { readonly id: string; readonly orgID: string } {
   const id = parentId(params["orgID"]!);

@@ -9,13 +9,13 @@ import { JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 
-const PasswordBody = t.Object({ password: t.Optional(t.String()) });
+export const PasswordBody = t.Object({ password: t.Optional(t.String()) });
 
 export const passwordRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const { strongPasswords: strong } = services.options;
 
-  /** Ends the sessions of the user, but for the one that asks. */
+  /** Ends the sessions of the user, except that of the request. */
   const store = async ({ request, principal }: V2Call, userID: string, password: string) => {
     const { users, passwords, sessions } = services.line();
     checkPassword(password, { strong });

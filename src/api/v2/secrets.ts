@@ -7,7 +7,7 @@ import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { parentOrganization } from "./organizations.ts";
 
-const SecretKeys = t.Object({ secrets: t.Optional(t.Array(t.String())) });
+export const SecretKeys = t.Object({ secrets: t.Optional(t.Array(t.String())) });
 const HEAD = "failed to unmarshal json: ";
 const SECRETS = "/api/v2/orgs/:orgID/secrets";
 

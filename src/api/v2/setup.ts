@@ -1,7 +1,5 @@
 // Onboarding: GET and POST /api/v2/setup. Everybody may ask until the server is set up.
 import { Type as t } from "@sinclair/typebox";
-import { checkPassword } from "../../metadata/access/passwords.ts";
-import { checkRetention } from "../../metadata/resources/retention.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json } from "./app/answers.ts";
 import { JsonBodies } from "./app/params.ts";
@@ -9,7 +7,7 @@ import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownBucket, shownOperator, shownOrganization, shownUser } from "./shown.ts";
 
-const SetupBody = t.Object({
+export const SetupBody = t.Object({
   username: t.Optional(t.String()),
   password: t.Optional(t.String()),
   org: t.Optional(t.String()),
@@ -31,11 +29,11 @@ export const setupRoutes = (services: V2Services): V2Routes => {
       const body = await bodies.read(SetupBody, request, "");
       const { username = "", password = "", org = "", bucket = "", token = "" } = body;
       requireFields({ username, org, bucket });
-      if (password !== "") checkPassword(password, { strong: services.options.strongPasswords });
-      const everySeconds = body.retentionPeriodSeconds ?? (body.retentionPeriodHrs ?? 0) * HOUR_SECONDS;
-      const retention = checkRetention({ everySeconds });
-      const passwordHash = password === "" ? null : await line.passwords.hash(password);
-      const made = await line.onboarding.run({ username, passwordHash, org, bucket, token: token === "" ? null : token, retention });
+      const given = body.retentionPeriodSeconds ?? (body.retentionPeriodHrs ?? 0) * HOUR_SECONDS;
+      // for ever, as far as that is allowed
+      const everySeconds = given === 0 ? (services.options.retentionSecondsMax ?? 0) : given;
+      const wanted = { username, password, org, bucket, token: token === "" ? null : token, everySeconds };
+      const made = await line.setUp(wanted, { strong: services.options.strongPasswords });
       return json(201, {
         user: shownUser(made.user),
         bucket: shownBucket(made.bucket, []),

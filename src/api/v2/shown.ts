@@ -11,6 +11,7 @@ import type { User } from "../../metadata/resources/users.ts";
 export const AUTHORIZATIONS = "/api/v2/authorizations";
 export const LEGACY_AUTHORIZATIONS = "/private/legacy/authorizations";
 
+/** A user as JSON, with its links. */
 export function shownUser({ id, name, status, oauthID }: User): object {
   return { links: { self: `/api/v2/users/${id}` }, id, name, ...(oauthID === "" ? {} : { oauthID }), status };
 }
@@ -20,6 +21,7 @@ export function shownMember(user: User, role: Role): object {
   return { role, ...shownUser(user) };
 }
 
+/** An organization as JSON, with its links. */
 export function shownOrganization({ id, name, description, createdAt, updatedAt }: Organization): object {
   const self = `/api/v2/orgs/${id}`;
   const query = new URLSearchParams({ org: name });
@@ -39,10 +41,12 @@ export function shownOrganization({ id, name, description, createdAt, updatedAt 
   };
 }
 
+/** A label as JSON. */
 export function shownLabel({ id, orgID, name, properties }: Label): object {
   return { id, orgID, name, ...(Object.keys(properties).length === 0 ? {} : { properties }) };
 }
 
+/** A bucket as JSON, with its rules, labels and links. */
 export function shownBucket(bucket: Bucket, labels: readonly Label[]): object {
   const { id, orgID, type, description, name, rp, retentionSeconds, shardSeconds, createdAt, updatedAt } = bucket;
   const self = `/api/v2/buckets/${id}`;
@@ -65,6 +69,7 @@ export function shownBucket(bucket: Bucket, labels: readonly Label[]): object {
   };
 }
 
+/** An authorization as JSON, with the names that it refers to and its links. */
 export function shownAuthorization(line: V2Line, authorization: Authorization, path = AUTHORIZATIONS): object {
   const { id, token, status, description, orgID, org, userID, user, permissions, createdAt, updatedAt } = authorization;
   return {

@@ -3,7 +3,7 @@ import { RESOURCE_TYPES } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { V2_VERSION } from "../shared/aliases.ts";
 import { json } from "./app/answers.ts";
-import { codeAnswer, errorAnswer } from "./app/errors.ts";
+import { codeAnswer } from "./app/errors.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 
@@ -23,8 +23,6 @@ export const systemRoutes = (services: V2Services): V2Routes => {
     .open("GET", "/ping", ping)
     .open("HEAD", "/ping", ping)
     .open("GET", "/metrics", () => metrics(services))
-    .open("GET", "/debug/pprof", () => profiling(services))
-    .open("GET", "/debug/pprof/:profile", () => profiling(services))
     .get("/api/v2/config", ({ principal }) => {
       if (!principal.isOperator) throw new TsdbError("forbidden", "access to /api/v2/config requires operator permissions");
       return json(200, { config: services.options.shownConfig });
@@ -56,12 +54,6 @@ async function metrics({ options, renderMetrics }: V2Services): Promise<Response
   if (options.metricsDisabled) return codeAnswer("forbidden", "metrics disabled");
   const { text, contentType } = await renderMetrics();
   return new Response(text, { headers: { "content-type": contentType } });
-}
-
-/** Profiles of the vendor's runtime mean nothing here. */
-function profiling({ options }: V2Services): Response {
-  if (options.pprofDisabled) return codeAnswer("forbidden", "profiling disabled");
-  return errorAnswer(new TsdbError("not_implemented", "this server has no profiles of this kind; see /metrics"));
 }
 
 /** The paths of the resources, whether or not this server has all of them: clients find those that they need here. */

@@ -10,8 +10,8 @@ import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownUser } from "./shown.ts";
 
-const UserBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()), oauthID: t.Optional(t.String()) });
-const UserUpdateBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()) });
+export const UserBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()), oauthID: t.Optional(t.String()) });
+export const UserUpdateBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()) });
 
 const USERS = "/api/v2/users";
 

@@ -1,6 +1,7 @@
 // GET and POST /api/v3/engine/<path>: requests that a trigger's plugin answers. Query, headers and body are the plugin's.
 import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
 import type { EngineAnswer } from "../../model/triggers.ts";
 import { operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
@@ -24,8 +25,32 @@ const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const Path = t.Object({ request_path: t.String({ description: "What the specification of a trigger names: `request:<path>`." }) });
 
+/** Bytes of bodies that requests to plugins hold: they wait in the server's memory while plugins run. */
+class HeldBodies {
+  private bytes = 0;
+
+  /** Counts the bytes of one request. @throws TsdbError overloaded, from `add` */
+  begin(): { add(bytes: number): void; end(): void } {
+    let own = 0;
+    return {
+      add: (bytes) => {
+        if (this.bytes + bytes > LIMITS.pluginRequestBytesMax) {
+          throw new TsdbError("overloaded", "the bodies of requests to plugins take too much memory; try again");
+        }
+        own += bytes;
+        this.bytes += bytes;
+      },
+      end: () => {
+        this.bytes -= own;
+        own = 0;
+      },
+    };
+  }
+}
+
 export const engineRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
+  const bodies = new HeldBodies();
   const about = (summary: string, body?: { "application/json": ReturnType<typeof t.Object> }) =>
     operation({
       ...{ tag: "Processing engine", access: "database", summary, path: Path },
@@ -36,7 +61,7 @@ export const engineRoutes = (services: AppServices) => {
         500: { description: "The plugin failed." },
       },
     });
-  const handle = (call: Call<"database">) => answer(services, reader, call);
+  const handle = (call: Call<"database">) => answer(services, { reader, bodies }, call);
   return new Routes("http.v3.engine", services.access)
     .below("GET", `${PREFIX}*`, about("Ask a plugin"), handle)
     .below(
@@ -47,8 +72,14 @@ export const engineRoutes = (services: AppServices) => {
     );
 };
 
-async function answer(services: AppServices, reader: BodyReader, call: Call<"database">): Promise<Response> {
+interface Bodies {
+  readonly reader: BodyReader;
+  readonly bodies: HeldBodies;
+}
+
+async function answer(services: AppServices, { reader, bodies }: Bodies, call: Call<"database">): Promise<Response> {
   const { request, target, server, caller } = call;
+  const held = bodies.begin();
   try {
     requireReady(services.status());
     const route = services.engine(caller).find(target.path.slice(PREFIX.length));
@@ -56,7 +87,7 @@ async function answer(services: AppServices, reader: BodyReader, call: Call<"dat
     caller.require(route.database, "read");
     caller.require(route.database, "write");
     const query = queryOf(target.search);
-    const body = request.body === null ? new Uint8Array() : await reader.readWhole(request);
+    const body = request.body === null ? new Uint8Array() : await reader.readWhole(request, (bytes) => held.add(bytes));
     const limitIdle = liftIdleLimit(server, request);
     try {
       return responseOf(await route.run({ query, headers: headersOf(request.headers), body, signal: request.signal }));
@@ -68,6 +99,8 @@ async function answer(services: AppServices, reader: BodyReader, call: Call<"dat
     const isPlugin = error instanceof TsdbError && error.kind === "plugin";
     if (failure.isOurs && !isPlugin) services.report(error, `${request.method} ${target.path}`);
     return errorJson(failure);
+  } finally {
+    held.end();
   }
 }
 
@@ -89,14 +122,19 @@ function decoded(text: string): string {
   }
 }
 
+/** Without the token, and without what no longer describes the body, which is decompressed. */
 function headersOf(headers: Headers): Record<string, string> {
-  return Object.fromEntries([...headers].filter(([name]) => name !== "authorization"));
+  const isDecoded = headers.has("content-encoding");
+  const isPassed = (name: string) => name !== "authorization" && !(isDecoded && (name === "content-encoding" || name === "content-length"));
+  return Object.fromEntries([...headers].filter(([name]) => isPassed(name)));
 }
 
 /** @throws TsdbError plugin for a status or a header that HTTP does not have */
 function responseOf({ status, headers, body }: EngineAnswer): Response {
   try {
     const sent = new Headers();
+    const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+    if (bytes > LIMITS.pluginHeaderBytesMax) throw new Error(`its headers have ${bytes} bytes, max ${LIMITS.pluginHeaderBytesMax}`);
     for (const [name, value] of headers) if (!OWN_HEADERS.has(name.toLowerCase())) sent.append(name, value);
     return new Response(NO_BODY.has(status) ? null : (body as Uint8Array<ArrayBuffer>), { status, headers: sent });
   } catch (cause) {

@@ -52,11 +52,12 @@ export class Refused extends Error {
   }
 }
 
-/** The text of `{"error":…}`, otherwise the body itself. */
+/** The text of `{"error":…}` or `{"code":…,"message":…}`, otherwise the body itself. */
 function readable(body: string): string {
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
+    const { error, message } = JSON.parse(body) as { error?: unknown; message?: unknown };
     if (typeof error === "string") return error;
+    if (typeof message === "string") return message;
   } catch {
     // text
   }
@@ -89,7 +90,7 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
   } catch (error) {
     if (!isNetworkError(error)) throw error;
     const came = `after ${byteCount.toLocaleString("en-US")} bytes: ${networkReason(error)}`;
-    throw new TsdbError("io", `the answer broke off ${came}; what is there is not all of it`, {}, { cause: error });
+    throw new TsdbError("io", `the answer broke off ${came}; the answer is incomplete`, {}, { cause: error });
   }
 }
 

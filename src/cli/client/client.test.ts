@@ -12,7 +12,7 @@ import { readInput } from "./options.ts";
 import { paramsOf } from "./params.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { runClient } from "./run.ts";
-import { isBlank, splitStatements } from "./statement-text.ts";
+import { isBlank, splitStatements } from "./shell/statement-text.ts";
 
 const SIGNATURE = {
   words: ["do"],
@@ -231,6 +231,8 @@ test.each<[words: string[], expected: string[]]>([
     ["table-list", "table"],
   ],
   [["show", "system", "table", "--ord"], ["--order-by"]],
+  [["recovery", "user", "up"], ["update"]],
+  [["recovery", "auth", "list", "--da"], ["--data-dir"]],
 ])("bash completes %j", (words, expected) => {
   const list = ["tsdb", ...words].map((word) => `'${word}'`).join(" ");
   // the program that is asked for names of databases, one of which would like to be run
@@ -287,8 +289,10 @@ describe("exit codes", () => {
     ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
     ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path, lp: "m v=1" },
   };
-  // completions ask no server, and the shell reads this process's own input
-  const ASKING = CLIENT_COMMANDS.filter(({ words }) => !["completions", "sql"].includes(words[0]!));
+  // completions ask no server, and the shells read this process's own input
+  const ASKING = CLIENT_COMMANDS.filter(
+    ({ words, options }) => !["sql", "flux"].includes(words[0]!) && options.some(({ name }) => name === "host"),
+  );
 
   async function run(command: ClientCommand, args: readonly string[]): Promise<{ code: number; out: string; error: string }> {
     const ran = { out: "", error: "" };

@@ -1,13 +1,17 @@
 // The list of client commands, and finding one by its words.
 import { nearestName } from "../nearest-name.ts";
+import { INSPECT_COMMAND } from "../offline/inspect.ts";
+import { RECOVERY_COMMANDS } from "../offline/recovery.ts";
 import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
 import { completionsCommand } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
 import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
+import { FLUX_COMMAND } from "./flux/shell.ts";
 import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
-import { SHELL_COMMAND } from "./shell.ts";
+import { SETUP_COMMAND } from "./setup.ts";
+import { SHELL_COMMAND } from "./shell/sql.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TRIGGER_COMMANDS } from "./triggers.ts";
@@ -16,6 +20,7 @@ import { WRITE_COMMAND } from "./write.ts";
 export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   QUERY_COMMAND,
   SHELL_COMMAND,
+  FLUX_COMMAND,
   WRITE_COMMAND,
   ...DATABASE_COMMANDS,
   ...SYSTEM_COMMANDS,
@@ -24,6 +29,9 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,
+  SETUP_COMMAND,
+  ...RECOVERY_COMMANDS,
+  INSPECT_COMMAND,
   completionsCommand(() => CLIENT_COMMANDS),
 ];
 
@@ -39,11 +47,18 @@ export function findCommand(args: readonly string[]): { command: ClientCommand; 
 
 /** The error for an incomplete or mistyped command; null if the first word belongs to no client command. */
 export function missingCommand(args: readonly string[]): string | null {
-  const [first, second] = args;
-  const family = CLIENT_COMMANDS.filter(({ words }) => words[0] === first && words.length > 1);
-  if (family.length === 0) return null;
-  const nouns = family.map(({ words }) => words[1]!);
+  // as many words as lead to commands
+  const known = [2, 1].find((length) => CLIENT_COMMANDS.some(({ words }) => words.length > length && startsWith(words, args, length)));
+  if (known === undefined) return null;
+  const first = args.slice(0, known).join(" ");
+  const second = args[known];
+  const family = CLIENT_COMMANDS.filter(({ words }) => words.length > known && startsWith(words, args, known));
+  const nouns = [...new Set(family.map(({ words }) => words[known]!))];
   if (second === undefined || second.startsWith("-")) return `${first} what? ${nouns.join(", ")}`;
   const nearest = nearestName(second, nouns);
   return `cannot ${first} "${second}"; ${nearest === null ? `it is one of ${nouns.join(", ")}` : `did you mean "${first} ${nearest}"?`}`;
+}
+
+function startsWith(words: readonly string[], args: readonly string[], length: number): boolean {
+  return args.length >= length && args.slice(0, length).every((word, i) => words[i] === word);
 }

@@ -15,8 +15,11 @@ interface Words {
 }
 
 function wordsOf(commands: readonly ClientCommand[]): Words {
-  const next = new Map<string, string[]>([["", ["serve", "help", "version"]]]);
-  const options = new Map<string, readonly string[]>([["serve", FLAGS.map(({ name }) => `--${name}`)]]);
+  const next = new Map<string, string[]>([["", ["serve", "print-config", "help", "version"]]]);
+  const options = new Map<string, readonly string[]>([
+    ["serve", FLAGS.map(({ name }) => `--${name}`)],
+    ["print-config", FLAGS.map(({ name }) => `--${name}`)],
+  ]);
   const add = (key: string, word: string) => {
     const list = next.get(key) ?? [];
     if (!list.includes(word)) list.push(word);
@@ -57,12 +60,16 @@ _tsdb() {
     done < <(${DATABASES})
     return 0
   fi
-  for ((i = 1; i < COMP_CWORD && i < 3; i++)); do
+  for ((i = 1; i < COMP_CWORD && i < 4; i++)); do
     [[ "\${COMP_WORDS[i]}" == -* ]] && break
     key="\${key:+$key }\${COMP_WORDS[i]}"
   done
   words="$(_tsdb_words "$key")"
-  [[ -z "$words" ]] && words="$(_tsdb_words "\${key%% *}")"
+  # what is no command's word is an argument of one
+  while [[ -z "$words" && "$key" == *" "* ]]; do
+    key="\${key% *}"
+    words="$(_tsdb_words "$key")"
+  done
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
   [[ \${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$cur"))
 }

@@ -189,7 +189,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
     words: ["show", "databases"],
     summary: "List databases.",
     positionals: [],
-    options: [FORMAT, { name: "show-deleted", value: null, help: "Include deleted ones that can be restored." }, ...CONNECTION],
+    options: [FORMAT, { name: "show-deleted", value: null, help: "Include deleted databases that can be restored." }, ...CONNECTION],
     verb: "Show",
     async run(input, { out }) {
       const query = { format: input.option("format"), show_deleted: String(input.flag("show-deleted")) };

@@ -1,6 +1,6 @@
 // tsdb create|delete|enable|disable|update trigger, and what plugins there are.
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { parseTriggerSpec } from "../../triggers/spec.ts";
 import { Api, CONNECTION, DATABASE } from "./api.ts";
@@ -59,12 +59,21 @@ function filesIn(folder: string, below = ""): { relative_path: string; content: 
   });
 }
 
-/** Puts a file of this machine into the server's folder of plugins. Returns what it is called there. @throws TsdbError config */
+/** Puts a file or folder of this machine into the server's folder of plugins. Returns what it is called there. @throws TsdbError config */
 async function upload(api: Api, path: string): Promise<string> {
-  if (isFolder(path)) throw new TsdbError("config", `--upload: ${path} is a folder; upload its files and update the trigger with it`, {});
-  const name = basename(path);
-  await api.call("POST", FILES, { body: { plugin_name: name, content: readText(path) } });
+  const name = basename(resolve(path));
+  const create = (plugin_name: string, content: string) => api.call("POST", FILES, { body: { plugin_name, content } });
+  if (!isFolder(path)) await create(name, readText(path));
+  else for (const file of folderFiles(path)) await create(`${name}/${file.relative_path}`, file.content);
   return name;
+}
+
+/** Of a plugin. Its entry comes last: without it a folder is no plugin. @throws TsdbError config */
+function folderFiles(folder: string): { relative_path: string; content: string }[] {
+  const files = filesIn(folder);
+  const entry = files.find(({ relative_path }) => relative_path === "__init__.py");
+  if (entry === undefined) throw new TsdbError("config", `--path: the folder ${folder} has no __init__.py`, {});
+  return [...files.filter((file) => file !== entry), entry];
 }
 
 /** `enable` and `disable`: the same of another path. */
@@ -110,7 +119,7 @@ tsdb create trigger hello -d home --trigger-spec request:hello --path hello.py -
       { name: "error-behavior", value: "log|retry|disable", help: "What becomes of a run that fails.", default: "log" },
       { name: "run-asynchronous", value: null, help: "Runs may overlap." },
       { name: "disabled", value: null, help: "Make it and do not run it." },
-      { name: "upload", value: null, help: "--path is a file of this machine: put it into the server's folder first." },
+      { name: "upload", value: null, help: "--path is a file or folder of this machine: put it into the server's folder first." },
       { name: "node-spec", short: "n", value: "SPEC", help: "Servers that run it: all, or nodes:a,b.", default: "all" },
       ...CONNECTION,
     ],
@@ -159,7 +168,7 @@ tsdb create trigger hello -d home --trigger-spec request:hello --path hello.py -
     verb: "Update",
     async run(input, { out }) {
       const [db, name, path] = [input.required("database"), input.required("trigger-name"), input.required("path")];
-      const body = isFolder(path) ? { files: filesIn(path) } : { content: readText(path) };
+      const body = isFolder(path) ? { files: folderFiles(path) } : { content: readText(path) };
       await new Api(input).call("PUT", "files" in body ? FOLDER : FILES, { body: { db, plugin_name: name, ...body } });
       out(`Trigger ${name} updated successfully\n`);
       return 0;

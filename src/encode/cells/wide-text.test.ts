@@ -1,4 +1,4 @@
-// 64- and 128-bit integers as text, around every power where the road changes.
+// 64- and 128-bit integers as text, around every power at which the method changes.
 import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { ByteWriter } from "../byte-writer.ts";

@@ -1,10 +1,11 @@
 // Annotated CSV: one block for each schema, RFC 4180 with CRLF.
-import type { FluxColumn } from "../tables/column.ts";
+import type { RowTextMaker } from "../../model/query/row-text.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
-import { timeText } from "../values/duration.ts";
-import { floatText, stringOf } from "../values/text.ts";
+import { stringOf } from "../values/text.ts";
 import { isNull, type Value } from "../values/value.ts";
+import { cellReader, EOL, quoted } from "./cells.ts";
+import { RowBatches } from "./row-batches.ts";
 
 export type Annotation = "datatype" | "group" | "default";
 
@@ -22,31 +23,57 @@ export const DATATYPES: Readonly<Record<FluxColumnType, string>> = {
   string: "string",
   time: "dateTime:RFC3339",
 };
-const EOL = "\r\n";
+/** Tables with fewer rows are written cell by cell. */
+const KERNEL_ROWS_MIN = 16;
+
+/** Text, or its UTF-8. */
+export type CsvPiece = string | Uint8Array<ArrayBuffer>;
+
+/** Where rows of large tables are written, from `rowsMin` on (16). */
+export interface KernelRows {
+  readonly maker: RowTextMaker;
+  readonly rowsMin?: number;
+}
+
+type Schema = readonly { readonly label: string; readonly type: FluxColumnType; readonly isKey: boolean }[];
+
+function isSame(a: Schema, b: Schema): boolean {
+  if (a.length !== b.length) return false;
+  return a.every(({ label, type, isKey }, i) => label === b[i]!.label && type === b[i]!.type && isKey === b[i]!.isKey);
+}
 
 /** One result, table by table. */
 export class CsvResult {
-  private schema: string | null = null;
+  /** Of the last table; null: there was none. */
+  private schema: Schema | null = null;
   private wasEmpty = false;
   private tableIndex = 0;
 
   constructor(
     private readonly name: string,
     private readonly dialect: Dialect,
+    /** Null: all rows are written cell by cell. */
+    private readonly kernelRows: KernelRows | null = null,
   ) {}
 
-  table(table: FluxTable): string {
-    const schema = JSON.stringify([table.columns.map(({ label, type }) => [label, type, table.key.has(label)])]);
+  /** Pieces of one table, in order. */
+  *table(table: FluxTable): Generator<CsvPiece, void> {
     let text = "";
-    if (schema !== this.schema || this.wasEmpty || table.isEmpty) {
+    const schema = table.columns.map(({ label, type }) => ({ label, type, isKey: table.key.has(label) }));
+    if (this.schema === null || this.wasEmpty || table.isEmpty || !isSame(schema, this.schema)) {
       if (this.schema !== null) text += EOL;
       text += this.head(table);
     }
     this.schema = schema;
     this.wasEmpty = table.isEmpty;
-    text += this.rows(table);
+    const { kernelRows } = this;
+    if (kernelRows !== null && table.rowCount >= (kernelRows.rowsMin ?? KERNEL_ROWS_MIN) && table.columns.length > 0) {
+      if (text !== "") yield text;
+      for (const { bytes, from, to } of new RowBatches(table, this.prefix, this.dialect.delimiter, kernelRows.maker).pieces()) {
+        yield bytes ?? this.rows(table, from, to);
+      }
+    } else yield text + this.rows(table, 0, table.rowCount);
     this.tableIndex++;
-    return text;
   }
 
   end(): string {
@@ -65,18 +92,26 @@ export class CsvResult {
   private annotated(annotation: Annotation, { columns, key, isEmpty }: FluxTable): readonly string[] {
     if (annotation === "datatype") return ["string", "long", ...columns.map(({ type }) => DATATYPES[type])];
     if (annotation === "group") return ["false", "false", ...columns.map(({ label }) => String(key.has(label)))];
-    if (!isEmpty) return [this.name, "", ...columns.map(() => "")];
+    if (!isEmpty && columns.length > 0) return [this.name, "", ...columns.map(() => "")];
     const values = columns.map(({ label }) => cellOf(key.get(label)?.value));
     return [this.name, String(this.tableIndex), ...values];
   }
 
-  private rows({ columns, rowCount }: FluxTable): string {
+  /** What every row of the table begins with. */
+  private get prefix(): string {
     const { delimiter, annotations } = this.dialect;
     const name = annotations.includes("default") ? "" : quoted(this.name, delimiter);
-    const prefix = `${delimiter}${name}${delimiter}${this.tableIndex}`;
+    return `${delimiter}${name}${delimiter}${this.tableIndex}`;
+  }
+
+  /** Rows [from, to). */
+  private rows({ columns }: FluxTable, from: number, to: number): string {
+    const { delimiter } = this.dialect;
+    const { prefix } = this;
     const cells = columns.map((column) => cellReader(column, delimiter));
     let text = "";
-    for (let row = 0; row < rowCount; row++) {
+    // a table without columns has no rows either
+    for (let row = from; columns.length > 0 && row < to; row++) {
       text += prefix;
       for (const cell of cells) text += delimiter + cell(row);
       text += EOL;
@@ -85,35 +120,8 @@ export class CsvResult {
   }
 }
 
-function cellReader(column: FluxColumn, delimiter: string): (row: number) => string {
-  const { cells, mask, type } = column;
-  const at = (row: number) => (cells as (number | bigint | string)[])[row & mask]!;
-  const text = (row: number): string => {
-    const cell = at(row);
-    switch (type) {
-      case "string":
-        return quoted(cell as string, delimiter);
-      case "float":
-        return floatText(cell as number);
-      case "bool":
-        return cell === 1 ? "true" : "false";
-      case "time":
-        return timeText(cell as bigint);
-      default:
-        return String(cell);
-    }
-  };
-  return (row) => (column.isNull(row) ? "" : text(row));
-}
-
 function cellOf(value: Value | undefined): string {
   return value === undefined || isNull(value) ? "" : (stringOf(value) ?? "");
-}
-
-function quoted(text: string, delimiter: string): string {
-  const needsQuotes = text.includes(delimiter) || text.startsWith(" ") || /["\r\n]/.test(text);
-  // line ends within a cell are those of the file, as recorded
-  return needsQuotes ? `"${text.replaceAll('"', '""').replaceAll("\r", "").replaceAll("\n", EOL)}"` : text;
 }
 
 /** An error after the first table: the answer's status is sent already. */

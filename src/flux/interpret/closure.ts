@@ -1,4 +1,4 @@
-// A function of the script: its code with the frame that it was made in.
+// A function of the script: its code, and the frame in which it was defined.
 import type { Expression } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Parameter, type Value } from "../values/value.ts";
@@ -8,6 +8,8 @@ export type Code = (frame: Frame) => Value;
 
 export interface FunctionCode {
   readonly name: string;
+  /** Of the function literal, for messages. */
+  readonly place: string;
   readonly parameters: readonly Parameter[];
   /** Of each parameter: its default in the outer frame, or null. */
   readonly defaults: readonly (Code | null)[];
@@ -15,8 +17,11 @@ export interface FunctionCode {
   readonly body: Code;
   /** The body's tree; null for a block. */
   readonly tree: Expression | null;
+  /** Names of the body that are no parameters, in the outer frame. */
+  readonly free: ReadonlyMap<string, Code>;
 }
 
+/** A function of the script, callable from native functions. */
 export class Closure extends FluxFunction {
   constructor(
     private readonly code: FunctionCode,
@@ -25,9 +30,23 @@ export class Closure extends FluxFunction {
     super(code.name, code.parameters);
   }
 
+  get place(): string {
+    return this.code.place;
+  }
+
   /** What the function computes, for operators that read it instead of calling it. */
   get body(): Expression | null {
     return this.code.tree;
+  }
+
+  /** The value of a name of the body that is no parameter. */
+  outerValue(name: string): Value | undefined {
+    return this.code.free.get(name)?.(this.outer);
+  }
+
+  /** @throws FluxError: the parameter has no default */
+  defaultValue(name: string): Value {
+    return this.defaultOf(this.code.parameters.findIndex((each) => each.name === name));
   }
 
   override call(args: Arguments): Value {
@@ -45,19 +64,20 @@ export class Closure extends FluxFunction {
         const source = sources[i]!;
         values[i] = source < 0 ? this.defaultOf(i) : given[source]!;
       }
+      run.use.step();
       return run.eachItem(() => this.code.body(new Frame(values, this.outer, run)));
     };
   }
 
   private run(values: Value[]): Value {
     const { run } = this.outer;
-    run.step();
+    run.use.step();
     return run.call(() => this.code.body(new Frame(values, this.outer, run)));
   }
 
   private defaultOf(index: number): Value {
     const code = this.code.defaults[index];
     if (code == null) throw new FluxError(`missing required argument "${this.code.parameters[index]!.name}"`);
-    return code(this.outer);
+    return this.outer.run.call(() => code(this.outer));
   }
 }

@@ -11,10 +11,11 @@ import type {
   StringLiteral,
 } from "../parse/ast.ts";
 import { placeText } from "../parse/check.ts";
+import { walk } from "../parse/walk.ts";
 import { durationOf, parseTime } from "../values/duration.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { compileRegexp } from "../values/regexp.ts";
-import { stringOf } from "../values/text.ts";
+import { checkLength, fullTimeText, stringOf } from "../values/text.ts";
 import {
   Dictionary,
   Dynamic,
@@ -26,16 +27,22 @@ import {
   kindOf,
   NULL,
   Null,
+  RecordShape,
+  ShapedRecord,
+  Time,
   UInt,
   type Value,
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
 import { BINARY, minus } from "./operators.ts";
+import { ITEM_BYTES } from "./run-limits.ts";
 import { CodeScope, type Frame } from "./scope.ts";
 import type { CallSite } from "./script-run.ts";
 
 const NULL_BOOL = Null.of("bool");
+const NO_NAMES: ReadonlyMap<string, Code> = new Map();
 
+/** Compiles the statements and expressions of one file. */
 export class CodeCompiler {
   /** @param globals values of names that no scope declares, found when the code runs @param file name in places, empty for the script */
   constructor(
@@ -66,7 +73,10 @@ export class CodeCompiler {
         return this.interpolated(node, scope);
       case "ArrayExpression": {
         const items = node.elements.map((each) => this.expression(each, scope));
-        return (frame) => new FluxArray(items.map((item) => item(frame)));
+        return (frame) => {
+          frame.run.use.charge(items.length * ITEM_BYTES);
+          return new FluxArray(items.map((item) => item(frame)));
+        };
       }
       case "DictExpression":
         return this.dictionary(node, scope);
@@ -114,30 +124,38 @@ export class CodeCompiler {
       let text = "";
       for (const part of parts) {
         const value = part(frame);
-        const shown = stringOf(value);
+        const shown = value instanceof Time ? fullTimeText(value.ns) : stringOf(value);
+        if (shown === null && isNull(value)) throw new FluxError("string expression evaluated to null");
         if (shown === null) throw new FluxError(`invalid expression type ${kindOf(value)} in string interpolation`);
         text += shown;
       }
-      return text;
+      return chargedText(text, frame);
     };
   }
 
   private dictionary(node: Expression & { type: "DictExpression" }, scope: CodeScope): Code {
     const items = node.elements.map(({ key, val }) => [this.expression(key, scope), this.expression(val, scope)] as const);
     return (frame) => {
+      frame.run.use.charge(items.length * 4 * ITEM_BYTES);
       const pairs = items.map(([key, value]) => ({ key: key(frame), value: value(frame) }));
       return new Dictionary(new Map(pairs.map((pair) => [dictionaryKey(pair.key), pair] as const)));
     };
   }
 
   private record({ with: source, properties }: ObjectExpression, scope: CodeScope): Code {
+    const twice = repeated(properties);
+    if (twice !== null) throw new FluxError(`duplicate key in object: ${JSON.stringify(twice)}`);
     const base = source === undefined ? null : this.expression(source, scope);
-    const fields = properties.map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
+    const fields = properties.map(({ key, value }) => ({ label: labelOf(key), code: this.propertyValue(key, value, scope) }));
+    const plain = new RecordLayout(new RecordShape([]), fields);
+    // of rows of one table the layout is the same
+    let latest = plain;
     return (frame) => {
-      const made = new Map<string, Value>();
-      if (base !== null) for (const [label, value] of recordOf(base(frame)).entries()) made.set(label, value);
-      for (const [label, value] of fields) made.set(label, value(frame));
-      return new FluxRecord(made);
+      if (base === null) return plain.record([], frame);
+      const given = recordOf(base(frame));
+      const shape = given.shape ?? new RecordShape([...given.labels()]);
+      if (latest.base !== shape) latest = new RecordLayout(shape, fields);
+      return latest.record(given.values(), frame);
     };
   }
 
@@ -151,12 +169,29 @@ export class CodeCompiler {
     for (const { key } of node.params) inner.declare(labelOf(key));
     const code: FunctionCode = {
       name,
+      place: `${this.file}${placeText(node.location)}`,
       parameters: node.params.map(parameterOf),
       defaults: node.params.map(({ value }) => (value === null || value.type === "PipeLiteral" ? null : this.expression(value, scope))),
       body: node.body.type === "Block" ? this.block(node.body.body, inner) : this.expression(node.body, inner),
       tree: node.body.type === "Block" ? null : node.body,
+      free: node.body.type === "Block" ? NO_NAMES : this.freeNames(node.body, inner, scope),
     };
     return (frame) => new Closure(code, frame);
+  }
+
+  /** Code in the outer scope for the names of a body that are no parameters; none for a body with functions in it. */
+  private freeNames(body: Expression, inner: CodeScope, scope: CodeScope): ReadonlyMap<string, Code> {
+    const names = new Map<string, Code>();
+    let isPlain = true;
+    walk(body, (node) => {
+      if (node.type === "FunctionExpression") isPlain = false;
+      if (node.type === "Identifier") {
+        const { name } = node as Identifier;
+        if (!names.has(name) && inner.find(name)?.up !== 0) names.set(name, this.identifier(name, scope));
+      }
+      return isPlain;
+    });
+    return isPlain ? names : NO_NAMES;
   }
 
   private block(statements: readonly Statement[], scope: CodeScope): Code {
@@ -191,6 +226,8 @@ export class CodeCompiler {
   }
 
   private call({ callee, arguments: [record], location }: CallExpression, piped: Expression | null, scope: CodeScope): Code {
+    const twice = repeated(record?.properties ?? []);
+    if (twice !== null) throw new FluxError(`duplicate keyword parameter specified: ${JSON.stringify(twice)}`);
     const target = this.expression(callee, scope);
     const args = (record?.properties ?? []).map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
     const pipe = piped === null ? null : this.expression(piped, scope);
@@ -199,13 +236,17 @@ export class CodeCompiler {
     const site: CallSite | null = this.file === "" ? { location, name } : null;
     return (frame) => {
       const { run } = frame;
-      run.step();
+      run.use.step();
       const pipedValue = pipe?.(frame);
       const called = target(frame);
       if (!(called instanceof FluxFunction)) throw new FluxError(`cannot call function: ${name}: value of type ${kindOf(called)}`);
       const values = new Map<string, Value>();
       for (const [label, code] of args) values.set(label, code(frame));
-      if (pipedValue !== undefined) values.set(pipeName(called), pipedValue);
+      if (pipedValue !== undefined) {
+        const into = pipeName(called);
+        if (values.has(into)) throw new FluxError(`pipe argument also specified as a keyword parameter: ${JSON.stringify(into)}`);
+        values.set(into, pipedValue);
+      }
       if (run.isInItems) return called.call(values);
       if (site !== null) run.site = site;
       try {
@@ -222,7 +263,7 @@ export class CodeCompiler {
     return (frame) => {
       const record = source(frame);
       if (record instanceof FluxRecord) return record.get(label) ?? NULL;
-      if (record instanceof Dynamic) return new Dynamic(record.value instanceof FluxRecord ? (record.value.get(label) ?? null) : null);
+      if (record instanceof Dynamic) return dynamicMember(record, label);
       if (isNull(record)) return NULL;
       throw new FluxError(`cannot access property "${label}" on value of type ${kindOf(record)}`);
     };
@@ -264,7 +305,11 @@ export class CodeCompiler {
   private binary({ operator, left, right }: Expression & { type: "BinaryExpression" }, scope: CodeScope): Code {
     const apply = BINARY.get(operator)!;
     const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
-    return (frame) => apply(first(frame), second(frame));
+    if (operator !== "+") return (frame) => apply(first(frame), second(frame));
+    return (frame) => {
+      const sum = apply(first(frame), second(frame));
+      return typeof sum === "string" ? chargedText(sum, frame) : sum;
+    };
   }
 
   private logical({ operator, left, right }: Expression & { type: "LogicalExpression" }, scope: CodeScope): Code {
@@ -286,10 +331,60 @@ export class CodeCompiler {
   }
 }
 
+function dynamicMember({ value }: Dynamic, label: string): Dynamic {
+  const member = value instanceof FluxRecord ? value.get(label) : undefined;
+  return member instanceof Dynamic ? member : new Dynamic(member ?? null);
+}
+
+interface RecordField {
+  readonly label: string;
+  readonly code: Code;
+}
+
+/** Where a record literal puts its fields: those of its base keep their places. */
+class RecordLayout {
+  private readonly shape: RecordShape;
+  private readonly places: readonly number[];
+
+  constructor(
+    readonly base: RecordShape,
+    private readonly fields: readonly RecordField[],
+  ) {
+    this.shape = new RecordShape([...new Set([...base.labels, ...fields.map(({ label }) => label)])]);
+    this.places = fields.map(({ label }) => this.shape.places.get(label)!);
+  }
+
+  /** @param values of the base, taken over */
+  record(values: Value[], frame: Frame): ShapedRecord {
+    frame.run.use.charge(values.length * ITEM_BYTES);
+    for (let i = 0; i < this.fields.length; i++) values[this.places[i]!] = this.fields[i]!.code(frame);
+    return new ShapedRecord(this.shape, values);
+  }
+}
+
+/** A text that the script made. @throws FluxError: it is too long */
+function chargedText(text: string, { run }: Frame): string {
+  checkLength(text.length);
+  run.use.charge(text.length);
+  return text;
+}
+
 function constant(value: Value): Code {
   return () => value;
 }
 
+/** A label that comes more than once, or null. */
+function repeated(properties: readonly Property[]): string | null {
+  const seen = new Set<string>();
+  for (const { key } of properties) {
+    const label = labelOf(key);
+    if (seen.has(label)) return label;
+    seen.add(label);
+  }
+  return null;
+}
+
+/** The name of a property, with or without quotes. */
 export function labelOf(key: Identifier | StringLiteral): string {
   return key.type === "Identifier" ? key.name : key.value;
 }

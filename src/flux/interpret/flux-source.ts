@@ -9,6 +9,14 @@ export interface BucketInfo {
   readonly retentionPeriodNs: bigint;
 }
 
+/** A name of v1 clients for a bucket. */
+export interface DatabaseInfo {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly isDefault: boolean;
+  readonly bucket: BucketInfo;
+}
+
 /** One field of one series, in order of time. */
 export interface SourceSeries {
   readonly measurement: string;
@@ -18,6 +26,20 @@ export interface SourceSeries {
   readonly type: FluxColumnType;
   readonly timesNs: BigInt64Array;
   readonly values: ColumnCells;
+  /** Of partial means: how many values each sum has. */
+  readonly counts?: BigInt64Array;
+}
+
+/** Series that a script wants. It may get others too, and filters them itself. */
+export interface WantedSeries {
+  /** Equal for equal wishes. */
+  readonly key: string;
+  /** The only measurements; null: unknown. */
+  readonly measurements: readonly string[] | null;
+  /** False: no such series is wanted. */
+  mayBe(measurement: string, field: string): boolean;
+  /** By tag: the values that wanted series have. */
+  readonly tags: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ReadRequest {
@@ -25,11 +47,67 @@ export interface ReadRequest {
   readonly startNs: bigint;
   /** Exclusive. */
   readonly stopNs: bigint;
+  /** Absent: all. */
+  readonly wanted?: WantedSeries;
+}
+
+export type ReduceFunction = "count" | "sum" | "mean" | "min" | "max" | "first" | "last";
+
+/** Windows of one width, one behind the other. */
+export interface WindowRun {
+  /** Of the first window; those behind it count on. */
+  readonly firstNumber: number;
+  readonly startNs: bigint;
+  readonly widthNs: bigint;
+  readonly count: number;
+}
+
+/** One row in place of all rows of a series in a window. */
+export interface Reduction {
+  readonly fn: ReduceFunction;
+  /** In order of time, without overlaps; null: one window, number 0. */
+  readonly runs: readonly WindowRun[] | null;
+  /** True: rows of `first` and `last` have their own time; otherwise the number of their window stands in place of their time. */
+  readonly ownTimes: boolean;
+  /** True: a mean comes as sums and counts. */
+  readonly isPartial: boolean;
+  /** What must have one type, though the reduction has one for all: counts of several types are not grouped. */
+  readonly oneTypeOf: "all fields" | "each field" | null;
+  /** Of all series together, only this many latest windows with rows are wanted; others may be left out. Null: all. */
+  readonly latest: number | null;
+}
+
+/** A comparison that rows have to pass, before they are reduced. */
+export interface ValueTest {
+  readonly operator: "==" | "!=" | "<" | "<=" | ">" | ">=";
+  readonly value: number | bigint | string | boolean;
+}
+
+export interface ReduceRequest extends ReadRequest {
+  readonly reduction: Reduction;
+  readonly values: readonly ValueTest[];
+}
+
+/** Of the wanted series: the values of a tag, the columns of their keys, or how many there are, whose fields do not count. */
+export type SeriesQuestion = { readonly kind: "values"; readonly tag: string } | { readonly kind: "labels" | "count" };
+
+export interface SeriesAnswer {
+  /** In any order. */
+  readonly texts: ReadonlySet<string>;
+  readonly count: number;
 }
 
 export interface FluxSource {
   /** Buckets that the caller may read. */
   buckets(): readonly BucketInfo[];
+  /** Names of v1 clients for those; absent: nobody keeps such names. */
+  databases?(): readonly DatabaseInfo[];
+  /** One of them. */
+  bucket(find: { readonly name: string } | { readonly id: string }): BucketInfo | undefined;
   /** Series with rows in the range, ordered by measurement, tags and field; null is a pause. */
   read(request: ReadRequest): Iterable<SourceSeries | null>;
+  /** Exactly the wanted series, reduced; windows without rows are left out. Null: it cannot. Absent: never. */
+  reduced?(request: ReduceRequest): Generator<null, readonly SourceSeries[] | null, void>;
+  /** Answers about exactly the wanted series. Null: it cannot. Absent: never. */
+  described?(request: ReadRequest, question: SeriesQuestion): Generator<null, SeriesAnswer | null, void>;
 }

@@ -1,14 +1,28 @@
 // Operators on values. A null makes the result null; integers wrap; numbers of different types compare, and nothing else does.
+
 import { durationNs, negated } from "../values/duration.ts";
 import { FluxError } from "../values/flux-error.ts";
+import { checkLength } from "../values/text.ts";
+import { compareTexts } from "../values/text-order.ts";
 import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, Null, Regexp, Time, UInt, type Value } from "../values/value.ts";
 
 export type BinaryOperator = (left: Value, right: Value) => Value;
 
 const NULL_BOOL = Null.of("bool");
 
+/** Operands of types that the operator does not take. */
+export class OperandError extends FluxError {
+  constructor(
+    readonly left: string,
+    readonly operator: string,
+    readonly right: string,
+  ) {
+    super(`unsupported binary expression ${left} ${operator} ${right}`);
+  }
+}
+
 function unsupported(left: Value, operator: string, right: Value): FluxError {
-  return new FluxError(`unsupported binary expression ${kindOf(left)} ${operator} ${kindOf(right)}`);
+  return new OperandError(kindOf(left), operator, kindOf(right));
 }
 
 interface Arithmetic {
@@ -16,10 +30,8 @@ interface Arithmetic {
   readonly int: (a: bigint, b: bigint) => bigint | number;
 }
 
-const ZERO_DIVISION = "cannot divide by zero";
-
-function nonZero(divisor: bigint): bigint {
-  if (divisor === 0n) throw new FluxError(ZERO_DIVISION);
+function nonZero(divisor: bigint, verb: string): bigint {
+  if (divisor === 0n) throw new FluxError(`cannot ${verb} zero`);
   return divisor;
 }
 
@@ -27,8 +39,8 @@ const ARITHMETIC: Readonly<Record<string, Arithmetic>> = {
   "+": { float: (a, b) => a + b, int: (a, b) => a + b },
   "-": { float: (a, b) => a - b, int: (a, b) => a - b },
   "*": { float: (a, b) => a * b, int: (a, b) => a * b },
-  "/": { float: (a, b) => a / b, int: (a, b) => a / nonZero(b) },
-  "%": { float: (a, b) => a % b, int: (a, b) => a % nonZero(b) },
+  "/": { float: (a, b) => a / b, int: (a, b) => a / nonZero(b, "divide by") },
+  "%": { float: (a, b) => a % b, int: (a, b) => a % nonZero(b, "mod") },
   "^": { float: (a, b) => a ** b, int: (a, b) => Number(a) ** Number(b) },
 };
 
@@ -41,7 +53,10 @@ function arithmetic(operator: string): BinaryOperator {
       const value = int(left, right);
       return typeof value === "number" ? value : BigInt.asIntN(64, value);
     }
-    if (isSum && typeof left === "string" && typeof right === "string") return left + right;
+    if (isSum && typeof left === "string" && typeof right === "string") {
+      checkLength(left.length + right.length);
+      return left + right;
+    }
     if (isNull(left) || isNull(right)) return nullOf(left, right);
     if (left instanceof UInt && right instanceof UInt) {
       const value = int(left.value, right.value);
@@ -65,23 +80,8 @@ export function compareValues(left: Value, right: Value): number | null {
   if (left instanceof Time && right instanceof Time) return left.ns < right.ns ? -1 : left.ns > right.ns ? 1 : 0;
   const [a, b] = [numberOf(left), numberOf(right)];
   if (a === null || b === null) return null;
-  // JavaScript compares integers and floats exactly
-  return a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN;
-}
-
-/** By bytes of UTF-8, which is by code points. */
-export function compareTexts(left: string, right: string): number {
-  if (left === right) return 0;
-  const length = Math.min(left.length, right.length);
-  for (let i = 0; i < length; i++) {
-    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
-    if (a === b) continue;
-    // surrogates stand for code points above all others of two bytes
-    const isHigh = (code: number) => code >= 0xd800 && code < 0xe000;
-    if (isHigh(a) !== isHigh(b)) return isHigh(a) ? 1 : -1;
-    return a < b ? -1 : 1;
-  }
-  return left.length < right.length ? -1 : 1;
+  // JavaScript orders integers and floats exactly, but `===` tells them apart
+  return a < b ? -1 : a > b ? 1 : a >= b ? 0 : Number.NaN;
 }
 
 function numberOf(value: Value): number | bigint | null {
@@ -124,15 +124,19 @@ function isCompound(value: Value): boolean {
   return value instanceof FluxArray || value instanceof FluxRecord;
 }
 
-/** Whether two values are the same through and through. */
-export function valuesEqual(left: Value, right: Value): boolean {
+/** Members of two values that are compared: a value may hold another one many times over. */
+const MEMBERS_MAX = 10_000_000;
+
+/** Whether two values are the same through and through. @throws FluxError: they have too many members */
+export function valuesEqual(left: Value, right: Value, compared = { count: 0 }): boolean {
   if (left === right) return true;
+  if (++compared.count > MEMBERS_MAX) throw new FluxError("the values are too large to be compared");
   if (left instanceof FluxArray && right instanceof FluxArray) {
-    return left.items.length === right.items.length && left.items.every((item, i) => valuesEqual(item, right.items[i]!));
+    return left.items.length === right.items.length && left.items.every((item, i) => valuesEqual(item, right.items[i]!, compared));
   }
   if (left instanceof FluxRecord && right instanceof FluxRecord) {
     const [a, b] = [[...left.entries()], new Map(right.entries())];
-    return a.length === b.size && a.every(([label, item]) => b.has(label) && valuesEqual(item, b.get(label)!));
+    return a.length === b.size && a.every(([label, item]) => b.has(label) && valuesEqual(item, b.get(label)!, compared));
   }
   if (left instanceof Duration && right instanceof Duration) return left.months === right.months && left.ns === right.ns;
   if (left instanceof Bytes && right instanceof Bytes) return Buffer.from(left.bytes).equals(right.bytes);
@@ -157,14 +161,16 @@ export const BINARY: ReadonlyMap<string, BinaryOperator> = new Map([
   ["!~", matching(false)] as const,
 ]);
 
+/** The negated number or duration. @throws FluxError for other types */
 export function minus(value: Value): Value {
   if (typeof value === "number") return -value;
   if (typeof value === "bigint") return BigInt.asIntN(64, -value);
   if (value instanceof Duration) return negated(value);
   if (isNull(value)) return value;
-  throw new FluxError(`unsupported unary operation -${kindOf(value)}`);
+  throw new FluxError(`operand to unary expression is not a number value, got ${kindOf(value)}`);
 }
 
+/** Negative, 0 or positive, as the left duration is shorter than, equal to or longer than the right one. */
 export function durationOrder(left: Duration, right: Duration): number {
   const difference = durationNs(left) - durationNs(right);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;

@@ -5,7 +5,7 @@ import { parseFile } from "../parse/parser.ts";
 import { StreamNode } from "../tables/stream.ts";
 import { inferTypes } from "../types/infer.ts";
 import type { TypeContext } from "../types/inference-state.ts";
-import { FluxError } from "../values/flux-error.ts";
+import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import { regexpError } from "../values/regexp.ts";
 import { PackageValue, type Value } from "../values/value.ts";
 import type { Code } from "./closure.ts";
@@ -33,18 +33,20 @@ interface WithOptions {
   set(label: string, value: Value): void;
 }
 
+/** A compiled script. It may run any number of times. */
 export class FluxProgram {
   private readonly scope = new CodeScope(null);
   private readonly code: readonly Code[];
 
-  /** @param extern files that stand before the script @throws FluxError with all problems of syntax, or else of types */
-  static of(text: string, library: ProgramLibrary, extern: readonly File[] = []): FluxProgram {
+  /** @throws FluxError with all problems of syntax */
+  static parse(text: string): File {
     const file = parseFile(text, regexpError);
     const problems = syntaxProblems(file);
     if (problems.length > 0) throw new FluxError(`compilation failed: ${problemText(problems)}`);
-    return new FluxProgram([...extern, file], library);
+    return file;
   }
 
+  /** @throws FluxError with all problems of types */
   constructor(
     files: readonly File[],
     private readonly library: ProgramLibrary,
@@ -56,25 +58,31 @@ export class FluxProgram {
 
   private compiled(file: File): Code[] {
     const imports = new Map(file.imports.map(({ as, path }) => [as?.name ?? this.library.nameOf(path.value)!, path.value]));
-    const compiler = new CodeCompiler((name, { run }) =>
-      imports.has(name) ? run.importPackage(imports.get(name)!) : this.library.global(name, run),
-    );
-    return file.body.flatMap((statement) => this.statement(statement, compiler));
+    const builtins = new Set(file.body.flatMap((each) => (each.type === "BuiltinStatement" ? [each.id.name] : [])));
+    const compiler = new CodeCompiler((name, { run }) => {
+      if (builtins.has(name)) throw new UnplacedError(`undefined identifier {${JSON.stringify(name)} "main"}`);
+      return imports.has(name) ? run.importPackage(imports.get(name)!) : this.library.global(name, run);
+    });
+    // as recorded: only what belongs to the main package gives results
+    const isMain = file.package === null || file.package.name.name === "main";
+    return file.body.flatMap((statement) => this.statement(statement, compiler, isMain));
   }
 
-  private statement(statement: Statement, compiler: CodeCompiler): Code[] {
+  private statement(statement: Statement, compiler: CodeCompiler, isMain: boolean): Code[] {
     if (statement.type === "VariableAssignment") return [compiler.assignment(statement, this.scope)];
     if (statement.type === "ExpressionStatement") {
       const code = compiler.expression(statement.expression, this.scope);
       return [
         (frame) => {
           const value = code(frame);
-          if (value instanceof StreamNode) frame.run.results.push(value);
+          if (isMain && value instanceof StreamNode) frame.run.results.push(value);
           return value;
         },
       ];
     }
     if (statement.type === "OptionStatement") return [this.option(statement.assignment, compiler)];
+    // a type for a name: using it is an error
+    if (statement.type === "BuiltinStatement") return [];
     throw new FluxError(`${statement.type} is not supported in a query`);
   }
 
@@ -105,15 +113,22 @@ export class FluxProgram {
     const frame = new Frame([], null, run);
     for (const code of this.code) code(frame);
     const results: ScriptResult[] = [];
-    const seen = new Set<StreamNode>();
+    const seen = new OperatorNumbers();
     for (const stream of run.results) {
       if (!(stream instanceof StreamNode)) continue;
       for (const named of yieldsOf(stream, seen)) results.push({ name: named.resultName!, stream: named });
-      if (stream.resultName === null) results.push({ name: "_result", stream });
+      if (stream.resultName === null) results.push({ name: nameOf(stream, seen), stream });
+    }
+    // what writes is done even if nobody asked for its tables
+    const read = new Set(run.effects.flatMap((stream) => (stream instanceof StreamNode ? stream.inputs : [])));
+    for (const stream of run.effects) {
+      if (!(stream instanceof StreamNode) || seen.has(stream) || read.has(stream)) continue;
+      for (const named of yieldsOf(stream, seen)) results.push({ name: named.resultName!, stream: named });
+      results.push({ name: nameOf(stream, seen), stream });
     }
     const names = new Set<string>();
     for (const { name } of results) {
-      if (names.has(name)) throw new FluxError(`tried to produce more than one result with the name "${name}"`);
+      if (names.has(name)) throw new FluxError(doubleName(name, results));
       names.add(name);
     }
     if (results.length === 0) throw new FluxError(NO_RESULT);
@@ -121,10 +136,46 @@ export class FluxProgram {
   }
 }
 
+/** The operators of a plan that were seen, with their numbers in its order. */
+class OperatorNumbers {
+  private readonly numbers = new Map<StreamNode, number>();
+  private count = 0;
+
+  has(stream: StreamNode): boolean {
+    return this.numbers.has(stream);
+  }
+
+  /** Without a number yet. */
+  add(stream: StreamNode): void {
+    this.numbers.set(stream, -1);
+  }
+
+  number(stream: StreamNode): void {
+    this.numbers.set(stream, this.count++);
+  }
+
+  get(stream: StreamNode): number | undefined {
+    return this.numbers.get(stream);
+  }
+}
+
 /** Yields within a stream, the inner ones first. */
-function* yieldsOf(stream: StreamNode, seen: Set<StreamNode>): Generator<StreamNode> {
+function* yieldsOf(stream: StreamNode, seen: OperatorNumbers): Generator<StreamNode> {
   if (seen.has(stream)) return;
   seen.add(stream);
   for (const input of stream.inputs) yield* yieldsOf(input, seen);
+  if (!stream.isInner) seen.number(stream);
   if (stream.resultName !== null) yield stream;
+}
+
+function doubleName(name: string, results: readonly ScriptResult[]): string {
+  const yields = results.filter((result) => result.name === name && result.stream.resultName !== null);
+  return yields.length > 1
+    ? `error in building plan while starting program: found more than one call to yield() with the name "${name}"`
+    : `failed to initialize execute state: tried to produce more than one result with the name "${name}"`;
+}
+
+/** A result that writes has the name of its operator and its number. */
+function nameOf(stream: StreamNode, seen: OperatorNumbers): string {
+  return stream.effect === null ? "_result" : `${stream.effect}${seen.get(stream)}`;
 }

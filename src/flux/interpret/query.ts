@@ -1,11 +1,17 @@
 // A query from its text to annotated CSV, piece by piece.
-import { type Annotation, CsvResult, type Dialect, errorTable } from "../encode/annotated-csv.ts";
+import { type Annotation, type CsvPiece, CsvResult, type Dialect, errorTable, type KernelRows } from "../encode/annotated-csv.ts";
 import type { File } from "../parse/ast.ts";
-import { FluxError } from "../values/flux-error.ts";
+import { FluxError, SourceError, WriteError } from "../values/flux-error.ts";
 import type { Time } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
-import { FluxProgram, type ProgramLibrary } from "./program.ts";
-import { RUN_LIMITS, type RunLimits, ScriptRun } from "./script-run.ts";
+import { HeldPieces } from "./held-pieces.ts";
+import { AnswerPending } from "./outside.ts";
+import { withProfile } from "./profile.ts";
+import type { FluxProgram, ProgramLibrary, ScriptResult } from "./program.ts";
+import { programsOf } from "./program-cache.ts";
+import { RUN_LIMITS, type RunLimits } from "./run-limits.ts";
+import { ScriptRun } from "./script-run.ts";
+import type { FluxServices } from "./services.ts";
 
 export interface FluxQuery {
   readonly text: string;
@@ -13,37 +19,92 @@ export interface FluxQuery {
   readonly now: Time;
   readonly dialect: Dialect;
   readonly limits?: RunLimits;
+  /** Called in the midst of a computation: throws when nobody waits for the answer any more. */
+  readonly watch?: () => void;
+  readonly services?: FluxServices;
+  /** For comparisons. */
+  readonly rowFunctions?: ScriptRun["rowFunctions"];
+  readonly pushesDown?: boolean;
+  /** Absent: all rows are written cell by cell. */
+  readonly kernelRows?: KernelRows;
 }
+
+export type Piece = CsvPiece | null | Promise<void>;
 
 export const DEFAULT_ANNOTATIONS: readonly Annotation[] = ["datatype", "group", "default"];
 
-/** Text of the answer; null is a pause. An error after the first piece becomes a table of its own.
+/** Text of the answer; null is a pause, and a promise has to settle before the next piece is asked for. An error after the first piece
+ *  becomes a table of its own.
  *  @throws FluxError before the first piece */
-export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: FluxSource): Generator<string | null, void, void> {
-  const program = FluxProgram.of(query.text, library, query.extern ?? []);
-  const run = new ScriptRun(query.now, source, library, query.limits ?? RUN_LIMITS);
-  let isStarted = false;
+export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: FluxSource): Generator<Piece, void, void> {
+  const startMs = performance.now();
+  const program = programOf(query, library);
+  const compiledMs = performance.now();
+  const run = new ScriptRun(query.now, source, library, query.limits ?? RUN_LIMITS, query.services, query.watch);
+  if (query.rowFunctions !== undefined) run.rowFunctions = query.rowFunctions;
+  if (query.pushesDown === false) run.pushesDown = false;
+  const held = new HeldPieces();
+  let csv: CsvResult | null = null;
   try {
-    for (const { name, stream } of program.run(run)) {
-      const csv = new CsvResult(name, query.dialect);
-      let text = "";
+    const results = yield* resultsOf(program, run);
+    for (const { name, stream } of withProfile(run, results, { startMs, compiledMs, plannedMs: performance.now() })) {
+      csv = new CsvResult(name, query.dialect, query.kernelRows ?? null);
       for (const table of stream.open(run)) {
         run.pause();
         if (table === null) {
-          yield null;
+          yield run.outside.waiting;
+          run.outside.waiting = null;
           continue;
         }
-        // an error in the first result is the answer, even behind tables
-        text += csv.table(table);
-        if (!isStarted) continue;
-        yield text;
-        text = "";
+        for (const piece of csv.table(table)) {
+          held.add(piece);
+          yield* held.ready();
+        }
       }
-      isStarted = true;
-      yield text + csv.end();
+      held.add(csv.end());
+      yield* held.all();
     }
   } catch (error) {
-    if (!isStarted || !(error instanceof FluxError)) throw error;
-    yield errorTable(error.message, query.dialect);
+    const known = languageError(error);
+    const wasStarted = held.isStarted;
+    const leavesTables = known instanceof WriteError || (known instanceof SourceError && !held.isEmpty);
+    if (!(known instanceof FluxError) || (!wasStarted && !leavesTables)) throw known;
+    if (!wasStarted) held.add(csv?.end() ?? "");
+    held.add(errorTable(known.message, query.dialect));
+    yield* held.all();
+  }
+}
+
+/** @throws FluxError with all problems of syntax, or else of types */
+function programOf({ text, extern }: FluxQuery, library: ProgramLibrary): FluxProgram {
+  try {
+    return programsOf(library).program(text, extern);
+  } catch (error) {
+    throw languageError(error);
+  }
+}
+
+/** What a script may have come to, as an error of it. */
+function languageError(error: unknown): unknown {
+  if (error instanceof AnswerPending) return new FluxError("requests within a stream are possible in filter, map and reduce");
+  if (!(error instanceof RangeError)) return error;
+  // the engine's words for a full stack, and for lengths that no text or array can have
+  return new FluxError(/stack/i.test(error.message) ? "the script is nested too deep" : "the script needs too much memory");
+}
+
+/** Evaluates the script, again after each answer that it waits for. */
+function* resultsOf(program: FluxProgram, run: ScriptRun): Generator<Promise<void>, readonly ScriptResult[], void> {
+  for (;;) {
+    try {
+      const results = program.run(run);
+      run.outside.stream();
+      return results;
+    } catch (error) {
+      if (!(error instanceof AnswerPending)) throw error;
+      yield error.arrived;
+      run.pause();
+      run.results.length = run.effects.length = 0;
+      run.outside.repeat();
+    }
   }
 }

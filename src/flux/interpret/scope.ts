@@ -2,6 +2,7 @@
 import type { Value } from "../values/value.ts";
 import type { ScriptRun } from "./script-run.ts";
 
+/** The variables of one call. */
 export class Frame {
   constructor(
     readonly values: Value[],
@@ -10,6 +11,7 @@ export class Frame {
   ) {}
 }
 
+/** Names of one function or block, and the slots that they are compiled to. */
 export class CodeScope {
   private readonly slots = new Map<string, number>();
 

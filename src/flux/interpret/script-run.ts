@@ -1,20 +1,12 @@
 // One run of a script: its clock, limits, options and packages.
 import type { SourceLocation } from "../parse/ast.ts";
-import { FluxError } from "../values/flux-error.ts";
 import { Duration, FluxFunction, FluxRecord, type PackageValue, type TableStream, Time, type Value } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
-
-export interface RunLimits {
-  /** Calls and operators that a script may evaluate between two pauses. */
-  readonly stepsMax: number;
-  /** Calls in each other. */
-  readonly depthMax: number;
-  /** Cells that tables may hold at a time. */
-  readonly cellsMax: number;
-}
+import { OutsideCalls } from "./outside.ts";
+import { RUN_LIMITS, type RunLimits, RunUse } from "./run-limits.ts";
+import type { FluxServices } from "./services.ts";
 
 const UTC = FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) });
-export const RUN_LIMITS: RunLimits = { stepsMax: 50_000_000, depthMax: 500, cellsMax: 200_000_000 };
 
 /** Where a call stands, for errors and for profiles. */
 export interface CallSite {
@@ -28,9 +20,16 @@ export interface RunPackages {
   load(path: string, run: ScriptRun): PackageValue;
 }
 
+/** Measures the time that operators take. */
+export interface OperatorClock {
+  /** The items, with the clock running for the operator while it makes them; null is a pause. */
+  timed<T>(operator: object, items: Iterable<T | null>): Iterable<T | null>;
+}
+
+/** The state of one run of a script. */
 export class ScriptRun {
-  private steps = 0;
-  private depth = 0;
+  /** What the run has used of its limits. */
+  readonly use: RunUse;
   /** Above 0 within functions that tables and arrays call for each item: errors there have no place of their own. */
   private inItems = 0;
   private readonly packages = new Map<string, PackageValue>();
@@ -38,42 +37,57 @@ export class ScriptRun {
   readonly options = new Map<string, Value>();
   /** Streams of expression statements, in their order. */
   readonly results: TableStream[] = [];
+  /** Whether `filter`, `map` and `reduce` may compute column by column: the answers are the same. */
+  rowFunctions: "compiled" | "interpreted" = "compiled";
+  /** Streams that write: each is a result unless another reads it. */
+  readonly effects: TableStream[] = [];
+  /** Whether operators are left to the source where it can do them: the answers are the same. */
+  pushesDown = true;
   /** Where the call stands that a native function answers. */
   site: CallSite | null = null;
+  /** Set where the script wants times of its operators. */
+  profile: OperatorClock | null = null;
+  /** Calls that this evaluation makes to what is outside. */
+  readonly outside = new OutsideCalls();
 
   constructor(
     readonly now: Time,
     readonly source: FluxSource,
     private readonly library: RunPackages,
-    readonly limits: RunLimits = RUN_LIMITS,
-  ) {}
-
-  /** @throws FluxError: the script does not come to an end */
-  step(): void {
-    if (++this.steps > this.limits.stepsMax) throw new FluxError("the script takes too many steps");
+    limits: RunLimits = RUN_LIMITS,
+    readonly services: FluxServices = {},
+    watch: () => void = () => {},
+  ) {
+    this.use = new RunUse(limits, watch);
   }
 
-  /** Steps count anew: others have run meanwhile. */
+  /** Others have run meanwhile. */
   pause(): void {
-    this.steps = 0;
+    this.use.pause();
+  }
+
+  /** @param count cells that a table is about to have @throws FluxError: too many */
+  checkCells(count: number): void {
+    this.use.checkCells(count);
   }
 
   call<T>(body: () => T): T {
-    if (this.depth >= this.limits.depthMax) throw new FluxError("calls are nested too deep");
-    this.depth++;
+    this.use.enter();
     try {
       return body();
     } finally {
-      this.depth--;
+      this.use.leave();
     }
   }
 
   eachItem<T>(body: () => T): T {
+    this.use.enter();
     this.inItems++;
     try {
       return body();
     } finally {
       this.inItems--;
+      this.use.leave();
     }
   }
 
@@ -88,6 +102,11 @@ export class ScriptRun {
       this.packages.set(path, found);
     }
     return found;
+  }
+
+  /** What a script has set an option of a package to. */
+  setOption(path: string, name: string): Value | undefined {
+    return this.options.get(`${path}.${name}`);
   }
 
   /** The option `location`: `{zone, offset}`. */

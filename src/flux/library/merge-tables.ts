@@ -1,43 +1,60 @@
 // Rows of several tables put together by their keys.
 
+import { compareKeys } from "../tables/key-order.ts";
 import type { Tables } from "../tables/stream.ts";
 import { type FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
 import { FluxError } from "../values/flux-error.ts";
 
-/** Tables by key, in the order in which keys came first. Columns of one label have to be of one type. */
+/** Tables by key, given back in the order of their keys. Columns of one label have to be of one type. */
 export class TableMerge {
-  private readonly builders = new Map<string, TableBuilder>();
+  /** The only table of its key stays as it is. */
+  private readonly parts = new Map<string, TableBuilder | FluxTable>();
+
+  constructor(private readonly collides: typeof collision = collision) {}
 
   builder(key: GroupKey): TableBuilder {
-    let found = this.builders.get(key.text);
-    if (found === undefined) {
-      found = new TableBuilder(key);
-      this.builders.set(key.text, found);
-    }
-    return found;
+    const found = this.parts.get(key.text);
+    if (found instanceof TableBuilder) return found;
+    const made = new TableBuilder(key);
+    this.parts.set(key.text, made);
+    if (found !== undefined) this.appendRows(made, found, 0, found.rowCount);
+    return made;
   }
 
   /** Rows [from, to) of the table. */
   append(key: GroupKey, table: FluxTable, from = 0, to = table.rowCount): void {
-    const builder = this.builder(key);
-    for (const column of table.columns) {
-      const target = builder.column(column.label, column.type);
-      if (target.type !== column.type) throw collision(column.label, target.type, column.type);
-      target.appendColumn(column, from, to);
+    const isWhole = from === 0 && to === table.rowCount;
+    if (isWhole && !this.parts.has(key.text)) this.parts.set(key.text, table.with(table.columns, key));
+    else this.appendRows(this.builder(key), table, from, to);
+  }
+
+  private appendRows(builder: TableBuilder, table: FluxTable, from: number, to: number): void {
+    // what was merged before stays whole
+    for (const { label, type } of table.columns) {
+      const target = builder.find(label);
+      if (target !== undefined && target.type !== type) throw this.collides(label, target.type, type);
     }
+    for (const column of table.columns) builder.column(column.label, column.type).appendColumn(column, from, to);
     builder.rowCount += to - from;
     builder.fill();
   }
 
   *tables(): Tables {
-    for (const builder of this.builders.values()) yield builder.build();
+    const parts = [...this.parts.values()];
+    if (parts.length > 1) parts.sort((a, b) => compareKeys(a.key, b.key));
+    for (const part of parts) yield part instanceof TableBuilder ? part.build() : part;
   }
 }
 
-export function collision(label: string, first: string, second: string): FluxError {
-  return new FluxError(`schema collision detected: column "${label}" is both of type ${second} and ${first}`);
+/** Columns of one label and of two types. */
+export class CollisionError extends FluxError {}
+
+/** The error for a column whose types differ between tables. */
+export function collision(label: string, first: string, second: string): CollisionError {
+  return new CollisionError(`schema collision detected: column "${label}" is both of type ${second} and ${first}`);
 }
 
+/** One table for each group key, with the rows of all tables that have it. */
 export function* mergeTables(tables: readonly FluxTable[]): Tables {
   const merge = new TableMerge();
   for (const table of tables) {

@@ -14,9 +14,11 @@ import {
   kindOf,
   Regexp,
   Time,
+  UInt,
   type Value,
 } from "../values/value.ts";
 
+/** The arguments of one call, read by name and type. */
 export class NativeCall {
   readonly site: CallSite | null;
 
@@ -65,6 +67,10 @@ export class NativeCall {
   /** An integer as a number: what is longer than 2^53 is cut to it. */
   int(name: string, fallback?: number): number {
     return Number(this.bigint(name, fallback === undefined ? undefined : BigInt(fallback)));
+  }
+
+  uint(name: string): bigint {
+    return this.typed(name, undefined, (value) => (value instanceof UInt ? value.value : undefined), "uint");
   }
 
   duration(name: string, fallback?: Duration): Duration {

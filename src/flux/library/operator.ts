@@ -2,7 +2,7 @@
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
 import { StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
-import { FluxError } from "../values/flux-error.ts";
+import { FluxError, SourceError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
 
 /** What an operator does with the tables of its input. */
@@ -19,32 +19,52 @@ export function operator(prepare: (call: NativeCall) => TableBody, input = "tabl
 export interface StreamFacts {
   readonly resultName?: string | null;
   readonly bounds?: TimeBounds | null;
+  readonly effect?: string;
+  readonly isInner?: boolean;
+  readonly operation?: object;
 }
 
+type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
+
+/** A body whose errors say where the call stands. */
+export function located({ site }: NativeCall, body: StreamBody): StreamBody {
+  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, site);
+}
+
+/** The node of a call that returns tables, computed from those of `inputs`. */
 export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
-  body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
-  { resultName = null, bounds = inputs[0]?.bounds ?? null }: StreamFacts = {},
+  body: StreamBody,
+  { resultName = null, bounds = inputs[0]?.bounds ?? null, effect, isInner, operation }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
-  const located = site === null ? body : (given: readonly Tables[], run: ScriptRun) => withPlace(body, given, run, site);
-  return new StreamNode(site?.name ?? "", inputs, site?.location ?? null, located, resultName, bounds);
+  const placed = located(call, body);
+  return new StreamNode(site?.name ?? "", inputs, site?.location ?? null, placed, resultName, bounds, effect, isInner, operation);
 }
 
-function* withPlace(
-  body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
-  inputs: readonly Tables[],
-  run: ScriptRun,
-  site: NonNullable<NativeCall["site"]>,
-): Tables {
+function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, site: NonNullable<NativeCall["site"]>): Tables {
   try {
     yield* body(inputs.map(marked), run);
   } catch (error) {
+    if (error instanceof SourceError) throw error;
+    if (error instanceof InputError && error.error instanceof SourceError) {
+      const { message, code } = error.error;
+      throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
+    }
     if (error instanceof InputError) throw error.error;
     // a bucket that is not there is no fault of the operator
     if (error instanceof FluxError && error.code === "not found") throw error;
     throw error instanceof FluxError ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`) : error;
+  }
+}
+
+/** What an operator reads in place of its input: errors keep their own places. */
+export function* asInput<T>(reading: Generator<null, T, void>): Generator<null, T, void> {
+  try {
+    return yield* reading;
+  } catch (error) {
+    throw error instanceof InputError ? error : new InputError(error);
   }
 }
 

@@ -19,7 +19,7 @@ export const NOWHERE: SourceLocation = { start: { line: 0, column: 0 }, end: { l
 
 interface Base {
   readonly location: SourceLocation;
-  /** What the parser found wrong when it made this node. */
+  /** Errors that the parser found here. */
   readonly errors?: readonly string[];
   /** Comments before the node's first token, each with its line end. */
   readonly comments?: readonly string[];

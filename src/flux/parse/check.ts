@@ -1,62 +1,89 @@
 // What is wrong with a tree: the parser's errors and those that need more than one node, in the order of the text.
-import type { File, ObjectExpression, SourceLocation } from "./ast.ts";
+import type { BadExpression, BadStatement, File, ObjectExpression, SourceLocation } from "./ast.ts";
 import { type AnyNode, walk } from "./walk.ts";
 
 /** A chain of operators nests to the left, so this also bounds how long one may be. */
 const TREE_DEPTH_MAX = 180;
+/** Characters of the problems that are shown. */
+const TEXT_MAX = 16_384;
 
 export interface SyntaxProblem {
   readonly location: SourceLocation;
   readonly message: string;
 }
 
+/** The syntax errors of a parsed file, in the order of their positions. */
 export function syntaxProblems(file: File): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
-  const tops = [...(file.package === null ? [] : [file.package]), ...file.imports, ...file.body];
-  for (const top of tops) {
-    walk(
-      top,
-      (node, depth) => {
-        const add = (message: string) => problems.push({ location: node.location, message });
-        if (depth > TREE_DEPTH_MAX) {
-          add("Program is nested too deep");
-          return false;
-        }
-        node.errors?.forEach(add);
-        problemsOf(node).forEach(add);
-        return true;
-      },
-      // the package and the file are above
-      3,
-    );
-  }
+  const visit = (node: AnyNode, depth: number): boolean => {
+    if (depth > TREE_DEPTH_MAX) {
+      problems.push({ location: node.location, message: "Program is nested too deep" });
+      return false;
+    }
+    if (node.errors !== undefined) for (const message of node.errors) problems.push({ location: node.location, message });
+    if (node.type === "BadStatement" || node.type === "BadExpression") badNode(node as BadStatement | BadExpression, problems);
+    else if (node.type === "ObjectExpression") mixedProperties(node as ObjectExpression, problems);
+    return true;
+  };
+  walkFile(file, visit);
   return problems;
 }
 
-function problemsOf(node: AnyNode): string[] {
-  if (node.type === "BadStatement") return [`invalid statement: ${(node as AnyNode & { text: string }).text}`];
-  if (node.type === "BadExpression") {
-    const { text } = node as AnyNode & { text: string };
-    return text === "" ? [] : [`invalid expression: ${text}`];
-  }
-  return node.type === "ObjectExpression" ? mixedProperties(node as ObjectExpression) : [];
+/** Only what the nodes themselves say: what `/api/v2/query/ast` and `/query/analyze` report, which take incomplete expressions. */
+export function treeProblems(file: File): SyntaxProblem[] {
+  const problems: SyntaxProblem[] = [];
+  const visit = ({ location, errors, type, ...rest }: AnyNode, depth: number): boolean => {
+    if (depth > TREE_DEPTH_MAX) {
+      problems.push({ location, message: "Program is nested too deep" });
+      return false;
+    }
+    for (const message of errors ?? []) problems.push({ location, message });
+    if (type === "BadStatement") {
+      const { text } = rest as unknown as BadStatement;
+      problems.push({ location, message: `invalid statement @${placeText(location)}: ${text}` });
+    }
+    return true;
+  };
+  walkFile(file, visit);
+  return problems;
 }
 
-function mixedProperties({ properties }: ObjectExpression): string[] {
+function walkFile(file: File, visit: (node: AnyNode, depth: number) => boolean): void {
+  // the package and the file are above
+  if (file.package !== null) walk(file.package, visit, 3);
+  for (const each of file.imports) walk(each, visit, 3);
+  for (const each of file.body) walk(each, visit, 3);
+}
+
+function badNode({ type, text, location }: BadStatement | BadExpression, problems: SyntaxProblem[]): void {
+  if (type === "BadStatement") problems.push({ location, message: `invalid statement: ${text}` });
+  else if (text !== "") problems.push({ location, message: `invalid expression: ${text}` });
+}
+
+function mixedProperties({ properties, location }: ObjectExpression, problems: SyntaxProblem[]): void {
+  // a property with an error of its own counts for neither
+  if (properties.every(({ value, errors }) => value !== null || errors !== undefined)) return;
   const sound = properties.filter(({ errors }) => errors === undefined);
   const implicit = sound.filter(({ value }) => value === null);
-  const problems = implicit.flatMap(({ key }) =>
-    key.type === "StringLiteral" ? [`string literal key ${key.value} must have a value`] : [],
-  );
-  if (implicit.length > 0 && implicit.length < sound.length) problems.push("cannot mix implicit and explicit properties");
-  return problems;
+  for (const { key } of implicit) {
+    if (key.type === "StringLiteral") problems.push({ location, message: `string literal key ${key.value} must have a value` });
+  }
+  if (implicit.length < sound.length) problems.push({ location, message: "cannot mix implicit and explicit properties" });
 }
 
 /** `error @1:2-1:3: what is wrong`, several joined by an empty line. */
 export function problemText(problems: readonly SyntaxProblem[]): string {
-  return problems.map(({ location, message }) => `error @${placeText(location)}: ${message}`).join("\n\n");
+  const texts: string[] = [];
+  let length = 0;
+  for (const { location, message } of problems) {
+    if (length > TEXT_MAX) return `${texts.join("\n\n")}\n\nand ${problems.length - texts.length} more errors`;
+    texts.push(`error @${placeText(location)}: ${message.length > TEXT_MAX ? `${message.slice(0, TEXT_MAX)}…` : message}`);
+    length += texts.at(-1)!.length;
+  }
+  return texts.join("\n\n");
 }
 
+/** A range of the source as `1:2-3:4`. */
 export function placeText({ start, end }: SourceLocation): string {
   return `${start.line}:${start.column}-${end.line}:${end.column}`;
 }

@@ -1,136 +1,122 @@
-// Expressions, from `if` down to operands. A text that begins with an identifier is parsed from the inside out: the statement has to look
-// behind the name first, so each level has a part that goes on after its left side.
+// Expressions by operator precedence (V. Pratt, "Top Down Operator Precedence", 1973): each operator binds with a power, and an
+// operand ends before the first operator that binds less than what stands in front of it.
 import type { Block, CallExpression, DictItem, Expression, InterpolatedPart, Property, TextPart } from "./ast.ts";
 import { RecordParser } from "./record-parser.ts";
 import { parseText } from "./strings.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
-/** Levels of left-associative operators, the tightest first. */
-const LEVELS: readonly Readonly<Partial<Record<TokenKind, string>>>[] = [
-  { POW: "^" },
-  { MUL: "*", DIV: "/", MOD: "%" },
-  { ADD: "+", SUB: "-" },
-  { EQ: "==", NEQ: "!=", LTE: "<=", LT: "<", GTE: ">=", GT: ">", REGEXEQ: "=~", REGEXNEQ: "!~" },
-];
-const TOP = LEVELS.length - 1;
+/** How tightly operators bind. All of two operands go to the left. */
+const POWER = { any: 0, or: 1, and: 2, not: 3, comparison: 4, sum: 5, product: 6, power: 7, pipe: 8, sign: 9, access: 10 } as const;
 
+type OperatorNode = "LogicalExpression" | "BinaryExpression" | "PipeExpression" | "access";
+interface Infix {
+  readonly power: number;
+  readonly node: OperatorNode;
+  /** As the tree names it. */
+  readonly operator: string;
+}
+
+const INFIX: Partial<Readonly<Record<TokenKind, Infix>>> = {
+  OR: { power: POWER.or, node: "LogicalExpression", operator: "or" },
+  AND: { power: POWER.and, node: "LogicalExpression", operator: "and" },
+  ...binary(POWER.comparison, { EQ: "==", NEQ: "!=", LTE: "<=", LT: "<", GTE: ">=", GT: ">", REGEXEQ: "=~", REGEXNEQ: "!~" }),
+  ...binary(POWER.sum, { ADD: "+", SUB: "-" }),
+  ...binary(POWER.product, { MUL: "*", DIV: "/", MOD: "%" }),
+  ...binary(POWER.power, { POW: "^" }),
+  PIPE_FORWARD: { power: POWER.pipe, node: "PipeExpression", operator: "|>" },
+  DOT: { power: POWER.access, node: "access", operator: "." },
+  LPAREN: { power: POWER.access, node: "access", operator: "(" },
+  LBRACK: { power: POWER.access, node: "access", operator: "[" },
+};
+
+function binary(power: number, operators: Partial<Record<TokenKind, string>>): Partial<Record<TokenKind, Infix>> {
+  const entries = Object.entries(operators).map(([kind, operator]) => [kind, { power, node: "BinaryExpression", operator } as const]);
+  return Object.fromEntries(entries) as Partial<Record<TokenKind, Infix>>;
+}
+
+/** Operators before an operand: they may stand where nothing binds tighter than they do. */
+const PREFIX: Partial<Readonly<Record<TokenKind, { readonly power: number; readonly operator: string }>>> = {
+  NOT: { power: POWER.not, operator: "not" },
+  EXISTS: { power: POWER.not, operator: "exists" },
+  ADD: { power: POWER.sign, operator: "+" },
+  SUB: { power: POWER.sign, operator: "-" },
+};
+
+/** Parses expressions; statements are parsed by its subclass. */
 export abstract class ExpressionParser extends RecordParser {
   protected abstract parseBlock(): Block;
 
   override parseExpression(): Expression {
-    return this.nested(() => this.conditional()) ?? this.badToken(this.scan());
+    return this.nested(() => (this.peek().kind === "IF" ? this.conditional() : this.operand(POWER.or))) ?? this.badToken(this.scan());
   }
 
-  /** Goes on behind an identifier that was taken already. */
-  protected parseSuffixes(expression: Expression): Expression {
-    let left = this.pipeSuffix(this.postfixSuffix(expression));
-    for (let level = 0; level <= TOP; level++) left = this.binarySuffix(left, level);
-    return this.orSuffix(this.andSuffix(left));
+  /** Goes on behind an operand that was taken already, here an identifier: a statement has to look behind it first. */
+  protected expressionAfter(operand: Expression): Expression {
+    return this.operators(operand, POWER.or);
   }
 
   private conditional(): Expression {
-    if (this.peek().kind !== "IF") return this.orSuffix(this.logicalAnd());
     const start = this.scan();
     const test = this.parseExpression();
     const then = this.expectOrSkip("THEN");
     const consequent = then.kind === "THEN" ? this.parseExpression() : this.bad(then, "");
     const otherwise = this.expectOrSkip("ELSE");
     const alternate = otherwise.kind === "ELSE" ? this.parseExpression() : this.bad(otherwise, "");
-    return { type: "ConditionalExpression", ...this.node(start.from, alternate.location.to), test, consequent, alternate };
+    const location = this.location(start.from, alternate.location.to);
+    return this.made({ type: "ConditionalExpression", location, test, consequent, alternate });
   }
 
-  private orSuffix(first: Expression): Expression {
-    let left = first;
-    while (this.peek().kind === "OR") {
-      const { comments } = this.scan();
-      const right = this.logicalAnd();
-      left = { type: "LogicalExpression", ...this.node(left.location.from, right.location.to, comments), operator: "or", left, right };
-    }
-    return left;
-  }
-
-  private logicalAnd(): Expression {
-    return this.andSuffix(this.logicalUnary());
-  }
-
-  private andSuffix(first: Expression): Expression {
-    let left = first;
-    while (this.peek().kind === "AND") {
-      const { comments } = this.scan();
-      const right = this.logicalUnary();
-      left = { type: "LogicalExpression", ...this.node(left.location.from, right.location.to, comments), operator: "and", left, right };
-    }
-    return left;
-  }
-
-  private logicalUnary(): Expression {
-    const { kind } = this.peek();
-    if (kind !== "NOT" && kind !== "EXISTS") return this.binary(TOP);
-    return this.unaryOf(kind === "NOT" ? "not" : "exists", () => this.logicalUnary());
-  }
-
-  /** An operator before its argument; both sides count for the nesting, since these recurse without an expression in between. */
-  private unaryOf(operator: string, parseArgument: () => Expression): Expression {
+  /** An operand with all operators behind it that bind at least so. */
+  private operand(power: number): Expression {
+    const prefix = PREFIX[this.peek().kind];
+    if (prefix === undefined || prefix.power < power) return this.operators(this.parsePrimary(), power);
+    const { operator } = prefix;
     const start = this.scan();
-    const argument = this.nested(parseArgument) ?? this.badToken(this.scan());
-    return { type: "UnaryExpression", ...this.node(start.from, argument.location.to, start.comments), operator, argument };
+    // prefixes recurse without an expression in between
+    const argument = this.nested(() => this.operand(prefix.power)) ?? this.badToken(this.scan());
+    const location = this.location(start.from, argument.location.to);
+    return this.operators(this.made({ type: "UnaryExpression", location, operator, argument }, start.comments), power);
   }
 
-  private binary(level: number): Expression {
-    const left = level === 0 ? this.pipeSuffix(this.unary()) : this.binary(level - 1);
-    return this.binarySuffix(left, level);
-  }
-
-  private binarySuffix(first: Expression, level: number): Expression {
+  private operators(first: Expression, power: number): Expression {
     let left = first;
     for (;;) {
-      const operator = LEVELS[level]![this.peek().kind];
-      if (operator === undefined) return left;
-      const { comments } = this.scan();
-      const right = level === 0 ? this.pipeSuffix(this.unary()) : this.binary(level - 1);
-      // as recorded: what an operand of these leaves behind is not reported
-      if (level < 2) this.errors = [];
-      left = { type: "BinaryExpression", ...this.node(left.location.from, right.location.to, comments), operator, left, right };
+      const { kind } = this.peek();
+      const infix = INFIX[kind];
+      if (infix === undefined || infix.power < power) return left;
+      left = infix.node === "access" ? this.access(kind, left) : this.operation(infix, left);
     }
   }
 
-  private pipeSuffix(first: Expression): Expression {
-    let argument = first;
-    while (this.peek().kind === "PIPE_FORWARD") {
-      const { comments } = this.scan();
-      const call = this.pipeTarget(this.unary());
-      argument = { type: "PipeExpression", ...this.node(argument.location.from, call.location.to, comments), argument, call };
+  private operation({ power, node, operator }: Infix, left: Expression): Expression {
+    const { comments } = this.scan();
+    const right = this.operand(power + 1);
+    if (node === "PipeExpression") {
+      const call = this.pipeTarget(right);
+      return this.made({ type: node, location: this.location(left.location.from, call.location.to), argument: left, call }, comments);
     }
-    return argument;
+    // as recorded: what an operand of these leaves behind is not reported
+    if (power === POWER.power || power === POWER.product) this.errors = [];
+    const location = this.location(left.location.from, right.location.to);
+    if (node === "BinaryExpression") return this.made({ type: node, location, operator, left, right }, comments);
+    return this.made({ type: "LogicalExpression", location, operator: operator as "and" | "or", left, right }, comments);
   }
 
   private pipeTarget(target: Expression): CallExpression {
     if (target.type === "CallExpression") return target;
     this.errors.push("pipe destination must be a function call");
-    return { type: "CallExpression", ...this.node(target.location.from, target.location.to), callee: target, arguments: [] };
+    return this.made({ type: "CallExpression", location: target.location, callee: target, arguments: [] });
   }
 
-  private unary(): Expression {
-    const { kind } = this.peek();
-    if (kind !== "ADD" && kind !== "SUB") return this.postfixSuffix(this.parsePrimary());
-    return this.unaryOf(kind === "ADD" ? "+" : "-", () => this.unary());
-  }
-
-  private postfixSuffix(first: Expression): Expression {
-    let left = first;
-    for (;;) {
-      const { kind } = this.peek();
-      if (kind === "DOT") left = this.member(left);
-      else if (kind === "LPAREN") left = this.call(left);
-      else if (kind === "LBRACK") left = this.index(left);
-      else return left;
-    }
+  private access(kind: TokenKind, left: Expression): Expression {
+    if (kind === "DOT") return this.member(left);
+    return kind === "LPAREN" ? this.call(left) : this.index(left);
   }
 
   private member(object: Expression): Expression {
     this.scan();
     const property = this.parseIdentifier();
-    return { type: "MemberExpression", ...this.node(object.location.from, property.location.to), object, property };
+    return this.made({ type: "MemberExpression", location: this.location(object.location.from, property.location.to), object, property });
   }
 
   private call(callee: Expression): Expression {
@@ -149,9 +135,9 @@ export abstract class ExpressionParser extends RecordParser {
     const end = this.closeBlock("RBRACK");
     const { from } = array.location;
     if (index?.type === "StringLiteral") {
-      return { type: "MemberExpression", ...this.node(from, end.to), object: array, property: index };
+      return this.made({ type: "MemberExpression", location: this.location(from, end.to), object: array, property: index });
     }
-    if (index !== null) return { type: "IndexExpression", ...this.node(from, end.to), array, index };
+    if (index !== null) return this.made({ type: "IndexExpression", location: this.location(from, end.to), array, index });
     this.errors.push("no expression included in brackets");
     const node = this.node(from, end.to);
     const nothing = { type: "IntegerLiteral", location: this.location(start.from, end.to), value: -1n } as const;
@@ -201,15 +187,16 @@ export abstract class ExpressionParser extends RecordParser {
       if (token.kind === "TEXT") {
         const parsed = parseText(token.text);
         if ("error" in parsed) return this.badToken(token);
-        parts.push({ type: "TextPart", ...this.nodeOf(token), value: parsed.value });
+        parts.push(this.made({ type: "TextPart", location: this.location(token.from, token.to), value: parsed.value }, token.comments));
       } else if (token.kind === "STRINGEXPR") {
         const expression = this.parseExpression();
         const end = this.expect("RBRACE");
-        parts.push({ type: "InterpolatedPart", ...this.node(token.from, end.to), expression });
-      } else if (token.kind === "QUOTE") return { type: "StringExpression", ...this.node(start.from, token.to), parts };
+        parts.push(this.made({ type: "InterpolatedPart", location: this.location(token.from, end.to), expression }));
+      } else if (token.kind === "QUOTE")
+        return this.made({ type: "StringExpression", location: this.location(start.from, token.to), parts });
       else {
         this.errors.push(`got unexpected token in string expression @${this.placeOf(token)}: ${token.kind}`);
-        return { type: "StringExpression", ...this.node(start.from, token.to), parts: [] };
+        return this.made({ type: "StringExpression", location: this.location(start.from, token.to), parts: [] });
       }
     }
   }
@@ -242,7 +229,7 @@ export abstract class ExpressionParser extends RecordParser {
 
   private arrayOf(start: Token, elements: readonly Expression[]): Expression {
     const end = this.closeBlock("RBRACK");
-    return { type: "ArrayExpression", ...this.node(start.from, end.to, start.comments), elements };
+    return this.made({ type: "ArrayExpression", location: this.location(start.from, end.to), elements }, start.comments);
   }
 
   private dictItems(start: Token, first: DictItem): Expression {
@@ -261,7 +248,7 @@ export abstract class ExpressionParser extends RecordParser {
 
   private dictOf(start: Token, elements: readonly DictItem[]): Expression {
     const end = this.closeBlock("RBRACK");
-    return { type: "DictExpression", ...this.node(start.from, end.to, start.comments), elements };
+    return this.made({ type: "DictExpression", location: this.location(start.from, end.to), elements }, start.comments);
   }
 
   /** Parentheses around an expression, or the parameters of a function. */
@@ -278,7 +265,7 @@ export abstract class ExpressionParser extends RecordParser {
   }
 
   private parenOf(start: Token, expression: Expression, end: Token): Expression {
-    return { type: "ParenExpression", ...this.node(start.from, end.to, start.comments), expression };
+    return this.made({ type: "ParenExpression", location: this.location(start.from, end.to), expression }, start.comments);
   }
 
   private parenAfterName(start: Token): Expression {
@@ -298,7 +285,7 @@ export abstract class ExpressionParser extends RecordParser {
       this.closeBlock("RPAREN");
       return this.functionOf(start, parameters);
     }
-    let expression = this.parseSuffixes(name);
+    let expression = this.expressionAfter(name);
     let last = this.peek().from;
     while (this.hasMore) {
       const next = this.parseExpression();
@@ -318,6 +305,6 @@ export abstract class ExpressionParser extends RecordParser {
   private functionOf(start: Token, params: readonly Property[]): Expression {
     this.expectOrSkip("ARROW");
     const body = this.peek().kind === "LBRACE" ? this.parseBlock() : this.parseExpression();
-    return { type: "FunctionExpression", ...this.node(start.from, body.location.to, start.comments), params, body };
+    return this.made({ type: "FunctionExpression", location: this.location(start.from, body.location.to), params, body }, start.comments);
   }
 }

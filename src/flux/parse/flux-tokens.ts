@@ -1,5 +1,5 @@
 // Tokens with one of look-ahead, blocks that were opened, and what is wrong: an error belongs to the node that is made next.
-import { NOWHERE, type SourceLocation } from "./ast.ts";
+import { NOWHERE, type Position, type SourceLocation } from "./ast.ts";
 import { LineMap } from "./line-map.ts";
 import { Scanner } from "./scanner.ts";
 import type { Token, TokenKind } from "./tokens.ts";
@@ -7,12 +7,32 @@ import type { Token, TokenKind } from "./tokens.ts";
 /** Expressions, statements and types in each other. */
 const DEPTH_MAX = 80;
 
+const NO_COMMENTS: readonly string[] = [];
+
+/** Lines and columns are found when they are asked for: few places are ever shown. */
+class Place implements SourceLocation {
+  constructor(
+    private readonly lines: LineMap,
+    readonly from: number,
+    readonly to: number,
+  ) {}
+
+  get start(): Position {
+    return this.lines.position(this.from);
+  }
+
+  get end(): Position {
+    return this.lines.position(this.to);
+  }
+}
+
 interface NodeStart {
   readonly location: SourceLocation;
   readonly errors?: readonly string[];
   readonly comments?: readonly string[];
 }
 
+/** The tokens of one text, with one token of lookahead. */
 export class FluxTokens {
   protected readonly scanner: Scanner;
   private readonly lines: LineMap;
@@ -92,7 +112,7 @@ export class FluxTokens {
     return token;
   }
 
-  /** Calls `item` while the block goes on. One that takes no token ends the loop. */
+  /** Calls `item` while the block goes on. A call that takes no token ends the loop. */
   protected whileProgress(item: () => void): void {
     let last = this.peek().from;
     while (this.hasMore) {
@@ -119,7 +139,7 @@ export class FluxTokens {
 
   protected location(from: number, to: number): SourceLocation {
     if (to < from) return NOWHERE;
-    return { start: this.lines.position(from), end: this.lines.position(to), from, to };
+    return new Place(this.lines, from, to);
   }
 
   /** `1:2-1:5` */
@@ -135,6 +155,14 @@ export class FluxTokens {
     if (errors.length === 0) return comments.length === 0 ? { location } : { location, comments };
     this.errors = [];
     return comments.length === 0 ? { location, errors } : { location, errors, comments };
+  }
+
+  /** The node with the errors that are waiting. */
+  protected made<N extends object>(node: N, comments: readonly string[] = NO_COMMENTS): N {
+    if (this.errors.length === 0) return comments.length === 0 ? node : { ...node, comments };
+    const { errors } = this;
+    this.errors = [];
+    return comments.length === 0 ? { ...node, errors } : { ...node, errors, comments };
   }
 
   protected nodeOf(token: Token): NodeStart {

@@ -1,6 +1,7 @@
 // Lines and columns of offsets. Columns count bytes of UTF-8, offsets count UTF-16 units.
 import type { Position } from "./ast.ts";
 
+/** Converts offsets of one text to lines and columns. */
 export class LineMap {
   private readonly starts: number[] = [0];
   /** Bytes before each offset; null for a text of ASCII, where they are the same. */

@@ -7,6 +7,7 @@ import type { Token } from "./tokens.ts";
 const INT_MAX = (1n << 63n) - 1n;
 const INT_DIGITS_MAX = 19;
 
+/** Parses identifiers and literals. */
 export class LiteralParser extends FluxTokens {
   /** Regular expressions are checked when they are compiled; the parser says so here, so that the error has a place. */
   constructor(
@@ -18,7 +19,7 @@ export class LiteralParser extends FluxTokens {
 
   protected parseIdentifier(): Identifier {
     const token = this.expectOrSkip("IDENT");
-    return { type: "Identifier", ...this.nodeOf(token), name: token.text };
+    return this.made({ type: "Identifier", location: this.location(token.from, token.to), name: token.text }, token.comments);
   }
 
   protected parseString(): StringLiteral {
@@ -28,13 +29,16 @@ export class LiteralParser extends FluxTokens {
   protected stringOf(token: Token): StringLiteral {
     const parsed = parseStringLiteral(token.text);
     if ("error" in parsed) this.errors.push(parsed.error);
-    return { type: "StringLiteral", ...this.nodeOf(token), value: "error" in parsed ? "" : parsed.value };
+    return this.made(
+      { type: "StringLiteral", location: this.location(token.from, token.to), value: "error" in parsed ? "" : parsed.value },
+      token.comments,
+    );
   }
 
   protected parseInteger(): IntegerLiteral {
     const token = this.scan();
     const value = this.integerOf(token.text);
-    return { type: "IntegerLiteral", ...this.nodeOf(token), value };
+    return this.made({ type: "IntegerLiteral", location: this.location(token.from, token.to), value }, token.comments);
   }
 
   private integerOf(digits: string): bigint {
@@ -53,26 +57,33 @@ export class LiteralParser extends FluxTokens {
     const parsed = parseRegexLiteral(token.text);
     const error = "error" in parsed ? parsed.error : this.regexError(parsed.value);
     if (error !== null) this.errors.push(error);
-    return { type: "RegexpLiteral", ...this.nodeOf(token), value: "error" in parsed || error !== null ? "" : parsed.value };
+    return this.made(
+      {
+        type: "RegexpLiteral",
+        location: this.location(token.from, token.to),
+        value: "error" in parsed || error !== null ? "" : parsed.value,
+      },
+      token.comments,
+    );
   }
 
   protected parseFloatLiteral(): Expression {
     const token = this.scan();
-    return { type: "FloatLiteral", ...this.nodeOf(token), value: Number(token.text) };
+    return this.made({ type: "FloatLiteral", location: this.location(token.from, token.to), value: Number(token.text) }, token.comments);
   }
 
   protected parseTime(): Expression {
     const token = this.scan();
     const parsed = parseTimeLiteral(token.text);
     if ("error" in parsed) return this.bad(token, "invalid date time literal, missing time offset");
-    return { type: "DateTimeLiteral", ...this.nodeOf(token), value: parsed.value };
+    return this.made({ type: "DateTimeLiteral", location: this.location(token.from, token.to), value: parsed.value }, token.comments);
   }
 
   protected parseDuration(): Expression {
     const token = this.scan();
     const parsed = parseDurationLiteral(token.text);
     if ("error" in parsed) return this.badToken(token);
-    return { type: "DurationLiteral", ...this.nodeOf(token), values: parsed.value };
+    return this.made({ type: "DurationLiteral", location: this.location(token.from, token.to), values: parsed.value }, token.comments);
   }
 
   protected parseLabel(): LabelLiteral {
@@ -82,7 +93,7 @@ export class LiteralParser extends FluxTokens {
     return { type: "LabelLiteral", ...start, value: token.kind === "STRING" ? this.stringOf(token).value : token.text };
   }
 
-  /** Leaves waiting errors to the parent: this node is an error of its own. */
+  /** Leaves pending errors to the parent: the node is itself an error. */
   protected bad(token: Token, text: string): BadExpression {
     return { type: "BadExpression", location: this.location(token.from, token.to), text };
   }

@@ -108,32 +108,37 @@ class FluxParser extends ExpressionParser {
 
   private badStatement(): Statement {
     const token = this.scan();
-    return { type: "BadStatement", ...this.nodeOf(token), text: token.text };
+    return this.made({ type: "BadStatement", location: this.location(token.from, token.to), text: token.text }, token.comments);
   }
 
   private expressionStatement(expression: Expression): Statement {
-    return { type: "ExpressionStatement", ...this.node(expression.location.from, expression.location.to), expression };
+    return this.made({
+      type: "ExpressionStatement",
+      location: this.location(expression.location.from, expression.location.to),
+      expression,
+    });
   }
 
   private identifierStatement(): Statement {
     const id = this.parseIdentifier();
-    if (this.peek().kind !== "ASSIGN") return this.expressionStatement(this.parseSuffixes(id));
+    if (this.peek().kind !== "ASSIGN") return this.expressionStatement(this.expressionAfter(id));
     return this.variableAssignment(id);
   }
 
   private variableAssignment(id: Identifier): VariableAssignment {
     const { comments } = this.scan();
     const init = this.parseExpression();
-    return { type: "VariableAssignment", ...this.node(id.location.from, init.location.to, comments), id, init };
+    return this.made({ type: "VariableAssignment", location: this.location(id.location.from, init.location.to), id, init }, comments);
   }
 
   private optionStatement(): Statement {
     const start = this.scan();
     const id = this.parseIdentifier();
     const { kind } = this.peek();
-    if (kind !== "ASSIGN" && kind !== "DOT") return { type: "BadStatement", ...this.nodeOf(start), text: start.text };
+    if (kind !== "ASSIGN" && kind !== "DOT")
+      return this.made({ type: "BadStatement", location: this.location(start.from, start.to), text: start.text }, start.comments);
     const assignment = kind === "ASSIGN" ? this.variableAssignment(id) : this.memberAssignment(id);
-    return { type: "OptionStatement", ...this.node(start.from, assignment.location.to, start.comments), assignment };
+    return this.made({ type: "OptionStatement", location: this.location(start.from, assignment.location.to), assignment }, start.comments);
   }
 
   private memberAssignment(object: Identifier): MemberAssignment {
@@ -151,7 +156,7 @@ class FluxParser extends ExpressionParser {
     const id = this.parseIdentifier();
     this.expect("COLON");
     const ty = this.parseTypeExpression();
-    return { type: "BuiltinStatement", ...this.node(start.from, ty.location.to, start.comments), id, ty };
+    return this.made({ type: "BuiltinStatement", location: this.location(start.from, ty.location.to), id, ty }, start.comments);
   }
 
   private testCase(): Statement {
@@ -173,14 +178,14 @@ class FluxParser extends ExpressionParser {
   private returnStatement(): Statement {
     const start = this.scan();
     const argument = this.parseExpression();
-    return { type: "ReturnStatement", ...this.node(start.from, argument.location.to, start.comments), argument };
+    return this.made({ type: "ReturnStatement", location: this.location(start.from, argument.location.to), argument }, start.comments);
   }
 
   override parseBlock(): Block {
     const start = this.openBlock("LBRACE", "RBRACE");
     const body = this.statements(null);
     const end = this.closeBlock("RBRACE");
-    return { type: "Block", ...this.node(start.from, end.to, start.comments), body };
+    return this.made({ type: "Block", location: this.location(start.from, end.to), body }, start.comments);
   }
 
   private attributes(): Attribute[] {
@@ -192,7 +197,8 @@ class FluxParser extends ExpressionParser {
   private attribute(): Attribute {
     const start = this.scan();
     const name = start.text.slice(1);
-    if (this.peek().kind !== "LPAREN") return { type: "Attribute", ...this.nodeOf(start), name, params: [] };
+    if (this.peek().kind !== "LPAREN")
+      return this.made({ type: "Attribute", location: this.location(start.from, start.to), name, params: [] }, start.comments);
     this.openBlock("LPAREN", "RPAREN");
     const params: Expression[] = [];
     const errors: string[] = [];
@@ -205,7 +211,7 @@ class FluxParser extends ExpressionParser {
     });
     this.errors.push(...errors);
     const end = this.closeBlock("RPAREN");
-    return { type: "Attribute", ...this.node(start.from, end.to, start.comments), name, params };
+    return this.made({ type: "Attribute", location: this.location(start.from, end.to), name, params }, start.comments);
   }
 }
 

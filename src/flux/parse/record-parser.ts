@@ -3,6 +3,7 @@ import type { Expression, Identifier, ObjectExpression, Property, StringLiteral 
 import type { TokenKind } from "./tokens.ts";
 import { TypeParser } from "./type-parser.ts";
 
+/** Parses lists of properties. */
 export abstract class RecordParser extends TypeParser {
   protected abstract parseExpression(): Expression;
 
@@ -23,7 +24,13 @@ export abstract class RecordParser extends TypeParser {
   }
 
   protected invalidOperation(left: Expression, right: Expression): Expression {
-    return { type: "BinaryExpression", ...this.node(left.location.from, right.location.to), operator: "<INVALID_OP>", left, right };
+    return this.made({
+      type: "BinaryExpression",
+      location: this.location(left.location.from, right.location.to),
+      operator: "<INVALID_OP>",
+      left,
+      right,
+    });
   }
 
   protected parseRecord(): ObjectExpression {
@@ -83,7 +90,7 @@ export abstract class RecordParser extends TypeParser {
       this.scan();
       value = this.propertyValue();
     }
-    return { type: "Property", ...this.node(key.location.from, (value ?? key).location.to), key, value };
+    return this.made({ type: "Property", location: this.location(key.location.from, (value ?? key).location.to), key, value });
   }
 
   private propertyValue(): Expression | null {
@@ -129,10 +136,10 @@ export abstract class RecordParser extends TypeParser {
     if (this.peek().kind !== "ASSIGN") return this.parameter(key);
     this.scan();
     const value = this.parseExpression();
-    return { type: "Property", ...this.node(key.location.from, value.location.to), key, value };
+    return this.made({ type: "Property", location: this.location(key.location.from, value.location.to), key, value });
   }
 
   protected parameter(key: Identifier): Property {
-    return { type: "Property", ...this.node(key.location.from, key.location.to), key, value: null };
+    return this.made({ type: "Property", location: this.location(key.location.from, key.location.to), key, value: null });
   }
 }

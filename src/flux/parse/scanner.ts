@@ -2,11 +2,17 @@
 // text of a string goes on behind an interpolated expression.
 import { KEYWORDS, OPERATORS, type Token, type TokenKind } from "./tokens.ts";
 
+/** Operators of one character by its code, and of two by both. */
+const SINGLES: (TokenKind | undefined)[] = [];
+const PAIRS = new Map<number, TokenKind>();
+for (const [text, kind] of OPERATORS) {
+  if (text.length === 1) SINGLES[text.charCodeAt(0)] = kind;
+  else PAIRS.set((text.charCodeAt(0) << 16) | text.charCodeAt(1), kind);
+}
+
 export type ScanMode = "code" | "code or regex" | "string";
 
-const SPACE = /[ \t\v\f\r\n]*/y;
 const IDENTIFIER = /[\p{L}_][\p{L}\p{Nd}_]*/uy;
-const COMMENT = /\/\/[^\n]*\n?/y;
 const ATTRIBUTE = /@[\p{L}_][\p{L}\p{Nd}_]*/uy;
 const DURATION_PART = /\d+(?:mo|ms|us|µs|ns|y|w|d|h|m|s)/y;
 const TIME = /\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d*)?(?:Z|[+-]\d{2}:\d{2})?)?/y;
@@ -14,6 +20,22 @@ const FLOAT = /\d+\.\d*|\.\d+/y;
 const INT = /\d+/y;
 const ESCAPED = /\\(?:[nrt\\"]|\$\{|x[0-9a-fA-F]{2})/y;
 
+const NO_COMMENTS: readonly string[] = [];
+
+/** What a character of ASCII can begin, or go on with. */
+const SPACE = 1;
+const LETTER = 2;
+const DIGIT = 4;
+const CLASSES = new Uint8Array(128);
+for (const char of " \t\v\f\r\n") CLASSES[char.charCodeAt(0)] = SPACE;
+for (let code = 0; code < 128; code++) {
+  const char = String.fromCharCode(code);
+  if (/[A-Za-z_]/.test(char)) CLASSES[code] = LETTER;
+  else if (/\d/.test(char)) CLASSES[code] = DIGIT;
+}
+const [QUOTE, DOT, SLASH, AT] = ['"', ".", "/", "@"].map((char) => char.charCodeAt(0));
+
+/** Tokenizes one text. */
 export class Scanner {
   private at = 0;
   private beforeLatest = 0;
@@ -21,14 +43,12 @@ export class Scanner {
   constructor(private readonly text: string) {}
 
   /** The next token that is no comment; comments on the way are attached to it. */
-  scan(mode: ScanMode, comments: readonly string[] = []): Token {
+  scan(mode: ScanMode, comments: readonly string[] = NO_COMMENTS): Token {
     this.beforeLatest = this.at;
-    const found = [...comments];
-    for (;;) {
-      const token = mode === "string" ? this.stringPart(found) : this.code(mode === "code or regex", found);
-      if (token.kind !== "COMMENT") return token;
-      found.push(token.text);
-    }
+    if (mode === "string") return this.stringPart(comments);
+    let found = comments;
+    for (let comment = this.skipped(); comment !== ""; comment = this.skipped()) found = [...found, comment];
+    return this.code(mode === "code or regex", found);
   }
 
   /** Goes back to before the latest token, to scan it in another mode. */
@@ -36,35 +56,61 @@ export class Scanner {
     this.at = this.beforeLatest;
   }
 
+  /** Takes space, and a comment behind it if there is one. */
+  private skipped(): string {
+    const { text } = this;
+    let { at } = this;
+    while (at < text.length && CLASSES[text.charCodeAt(at)] === SPACE) at++;
+    this.at = at;
+    if (text.charCodeAt(at) !== SLASH || text.charCodeAt(at + 1) !== SLASH) return "";
+    // no regular expression is empty: these are never one
+    const end = text.indexOf("\n", at);
+    this.at = end < 0 ? text.length : end + 1;
+    return text.slice(at, this.at);
+  }
+
   private code(withRegex: boolean, comments: readonly string[]): Token {
-    this.at += this.match(SPACE).length;
-    if (this.at >= this.text.length) return this.take("EOF", 0, comments);
-    const char = this.text[this.at]!;
-    if (char === "/") {
-      if (withRegex) {
-        const end = this.regexEnd();
-        if (end > 0) return this.take("REGEX", end - this.at, comments);
-      }
-      const comment = this.match(COMMENT);
-      if (comment !== "") return this.take("COMMENT", comment.length, []);
+    const { text, at } = this;
+    if (at >= text.length) return this.take("EOF", 0, comments);
+    const code = text.charCodeAt(at);
+    const kind = CLASSES[code] ?? 0;
+    if (kind === LETTER || code > 127) {
+      const length = this.identifierLength();
+      if (length === 0) return this.illegal(comments);
+      const word = text.slice(at, at + length);
+      this.at = at + length;
+      return { kind: KEYWORDS.get(word) ?? "IDENT", text: word, from: at, to: at + length, comments };
     }
-    if (char === '"') {
-      const end = this.textEnd(this.at + 1, true);
-      return end < 0 ? this.take("QUOTE", 1, comments) : this.take("STRING", end - this.at, comments);
-    }
-    if ((char >= "0" && char <= "9") || char === ".") {
+    if (kind === DIGIT || code === DOT) {
       const number = this.number(comments);
       if (number !== null) return number;
     }
-    const word = this.match(IDENTIFIER);
-    if (word !== "") return this.take(KEYWORDS.get(word) ?? "IDENT", word.length, comments);
-    if (char === "@") {
+    if (code === QUOTE) {
+      const end = this.textEnd(at + 1, true);
+      return end < 0 ? this.take("QUOTE", 1, comments) : this.take("STRING", end - at, comments);
+    }
+    if (code === SLASH && withRegex) {
+      const end = this.regexEnd();
+      if (end > 0) return this.take("REGEX", end - at, comments);
+    }
+    if (code === AT) {
       const attribute = this.match(ATTRIBUTE);
       if (attribute !== "") return this.take("ATTRIBUTE", attribute.length, comments);
     }
-    const two = OPERATORS.get(this.text.slice(this.at, this.at + 2));
-    if (two !== undefined && two !== OPERATORS.get(char)) return this.take(two, 2, comments);
-    const one = OPERATORS.get(char);
+    return this.operator(code, comments);
+  }
+
+  private identifierLength(): number {
+    const { text, at } = this;
+    let end = at;
+    while (end < text.length && (CLASSES[text.charCodeAt(end)]! & (LETTER | DIGIT)) !== 0) end++;
+    return text.charCodeAt(end) > 127 ? this.match(IDENTIFIER).length : end - at;
+  }
+
+  private operator(code: number, comments: readonly string[]): Token {
+    const two = PAIRS.get((code << 16) | this.text.charCodeAt(this.at + 1));
+    if (two !== undefined) return this.take(two, 2, comments);
+    const one = SINGLES[code];
     return one !== undefined ? this.take(one, 1, comments) : this.illegal(comments);
   }
 

@@ -62,6 +62,7 @@ export function parseRegexLiteral(literal: string): Parsed<string> {
   return { value };
 }
 
+/** The parts of a literal such as `1h30m`. */
 export function parseDurationLiteral(literal: string): Parsed<DurationPart[]> {
   const values: DurationPart[] = [];
   for (const [, digits, unit] of literal.matchAll(/(\d+)(\D+)/g)) {

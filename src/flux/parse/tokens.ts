@@ -3,7 +3,6 @@
 export type TokenKind =
   | "EOF"
   | "ILLEGAL"
-  | "COMMENT"
   | "AND"
   | "OR"
   | "NOT"

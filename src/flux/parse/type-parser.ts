@@ -13,6 +13,7 @@ import { LiteralParser } from "./literal-parser.ts";
 
 const ELEMENT_TYPES = { stream: "StreamType", vector: "VectorType" } as const;
 
+/** Parses type expressions. */
 export class TypeParser extends LiteralParser {
   parseTypeExpression(): TypeExpression {
     const monotype = this.parseMonoType();
@@ -27,7 +28,7 @@ export class TypeParser extends LiteralParser {
       this.scan();
       constraints.push(this.parseConstraint());
     }
-    return { type: "TypeExpression", ...this.node(from, constraints.at(-1)!.location.to), monotype, constraints };
+    return this.made({ type: "TypeExpression", location: this.location(from, constraints.at(-1)!.location.to), monotype, constraints });
   }
 
   private parseConstraint(): TypeConstraint {
@@ -38,7 +39,7 @@ export class TypeParser extends LiteralParser {
       this.scan();
       kinds.push(this.parseIdentifier());
     }
-    return { type: "TypeConstraint", ...this.node(tvar.location.from, kinds.at(-1)!.location.to), tvar, kinds };
+    return this.made({ type: "TypeConstraint", location: this.location(tvar.location.from, kinds.at(-1)!.location.to), tvar, kinds });
   }
 
   private parseMonoType(): MonoType {
@@ -56,7 +57,7 @@ export class TypeParser extends LiteralParser {
       this.openBlock("LBRACK", "RBRACK");
       const element = this.parseMonoType();
       const end = this.closeBlock("RBRACK");
-      return { type: ELEMENT_TYPES[token.text], ...this.node(start.from, end.to), element };
+      return this.made({ type: ELEMENT_TYPES[token.text], location: this.location(start.from, end.to), element });
     }
     if (token.kind === "IDENT" && token.text === "dynamic") return { type: "DynamicType", ...this.nodeOf(this.scan()) };
     return this.namedType();
@@ -77,12 +78,12 @@ export class TypeParser extends LiteralParser {
     const element = this.parseMonoType();
     if (this.peek().kind === "RBRACK") {
       const end = this.closeBlock("RBRACK");
-      return { type: "ArrayType", ...this.node(start.from, end.to), element };
+      return this.made({ type: "ArrayType", location: this.location(start.from, end.to), element });
     }
     this.expect("COLON");
     const val = this.parseMonoType();
     const end = this.closeBlock("RBRACK");
-    return { type: "DictType", ...this.node(start.from, end.to), key: element, val };
+    return this.made({ type: "DictType", location: this.location(start.from, end.to), key: element, val });
   }
 
   private functionType(): MonoType {
@@ -97,7 +98,7 @@ export class TypeParser extends LiteralParser {
     this.closeBlock("RPAREN");
     this.expect("ARROW");
     const monotype = this.parseMonoType();
-    return { type: "FunctionType", ...this.node(start.from, monotype.location.to), parameters, monotype };
+    return this.made({ type: "FunctionType", location: this.location(start.from, monotype.location.to), parameters, monotype });
   }
 
   private parameterType(): ParameterType {
@@ -139,7 +140,9 @@ export class TypeParser extends LiteralParser {
     const add = (key: Identifier | StringLiteral) => {
       this.expect("COLON");
       const monotype = this.parseMonoType();
-      properties.push({ type: "PropertyType", ...this.node(key.location.from, monotype.location.to), name: key, monotype });
+      properties.push(
+        this.made({ type: "PropertyType", location: this.location(key.location.from, monotype.location.to), name: key, monotype }),
+      );
       if (this.peek().kind === "COMMA") this.scan();
     };
     add(first);
@@ -148,6 +151,8 @@ export class TypeParser extends LiteralParser {
 
   private propertyKey(): Identifier | StringLiteral {
     const token = this.expect("IDENT", "STRING");
-    return token.kind === "STRING" ? this.stringOf(token) : { type: "Identifier", ...this.nodeOf(token), name: token.text };
+    return token.kind === "STRING"
+      ? this.stringOf(token)
+      : this.made({ type: "Identifier", location: this.location(token.from, token.to), name: token.text }, token.comments);
   }
 }

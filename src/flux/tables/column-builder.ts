@@ -1,10 +1,11 @@
 // A column that grows row by row.
 import type { FluxColumnType } from "../values/column-type.ts";
 import { isNull, type Value } from "../values/value.ts";
-import { type ColumnCells, FluxColumn, newCells, setCell } from "./column.ts";
+import { type ColumnCells, FluxColumn, isOfType, mistyped, newCells, setCell } from "./column.ts";
 
 const FIRST_CAPACITY = 16;
 
+/** Appends values of one type to a column. */
 export class ColumnBuilder {
   private cells: ColumnCells;
   private valid: Uint8Array | null = null;
@@ -25,10 +26,22 @@ export class ColumnBuilder {
       this.appendNull();
       return;
     }
+    if (!isOfType(this.type, value)) throw mistyped(this.label, this.type, value);
+    this.push(value);
+  }
+
+  private push(value: Value): void {
     this.reserve(1);
     setCell(this.cells, this.length, value);
     if (this.valid !== null) this.valid[this.length] = 1;
     this.length++;
+  }
+
+  /** False for a null and for a value of another type. */
+  tryAppend(value: Value): boolean {
+    if (!isOfType(this.type, value)) return false;
+    this.push(value);
+    return true;
   }
 
   appendNull(): void {
@@ -44,14 +57,24 @@ export class ColumnBuilder {
   appendColumn(column: FluxColumn, from: number, to: number): void {
     const count = to - from;
     this.reserve(count);
-    const target = this.cells as (number | bigint | string)[];
-    const source = column.cells as (number | bigint | string)[];
     if (column.valid !== null && this.valid === null) this.valid = new Uint8Array(this.capacity).fill(1, 0, this.length);
-    for (let i = 0; i < count; i++) target[this.length + i] = source[(from + i) & column.mask]!;
-    if (this.valid !== null) {
-      for (let i = 0; i < count; i++) this.valid[this.length + i] = column.valid === null ? 1 : column.valid[(from + i) & column.mask]!;
+    this.copyCells(column, from, to);
+    const { valid } = this;
+    if (valid !== null) {
+      if (column.valid === null) valid.fill(1, this.length, this.length + count);
+      else if (column.mask === 0) valid.fill(column.valid[0]!, this.length, this.length + count);
+      else valid.set(column.valid.subarray(from, to), this.length);
     }
     this.length += count;
+  }
+
+  private copyCells(column: FluxColumn, from: number, to: number): void {
+    const { cells, length } = this;
+    const source = column.cells;
+    if (Array.isArray(cells)) {
+      for (let i = 0; i < to - from; i++) cells[length + i] = (source as string[])[(from + i) & column.mask]!;
+    } else if (column.mask === 0) (cells as Float64Array).fill((source as Float64Array)[0]!, length, length + to - from);
+    else (cells as Float64Array).set((source as Float64Array).subarray(from, to), length);
   }
 
   private reserve(count: number): void {

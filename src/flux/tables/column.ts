@@ -1,10 +1,12 @@
 // Columns: a typed array with validity, or one value for all rows. Row `i` of either lies at `i & mask`, so loops do not tell them apart.
 import type { FluxColumnType } from "../values/column-type.ts";
-import { isNull, Null, Time, UInt, type Value } from "../values/value.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { isNull, kindOf, Null, Time, UInt, type Value } from "../values/value.ts";
 
 /** bool 0 or 1; int and time as signed, uint as unsigned 64 bits. */
 export type ColumnCells = Uint8Array | BigInt64Array | BigUint64Array | Float64Array | string[];
 
+/** A column of a table. It does not change. */
 export class FluxColumn {
   constructor(
     readonly label: string,
@@ -20,6 +22,7 @@ export class FluxColumn {
   static constant(label: string, type: FluxColumnType, value: Value, length: number): FluxColumn {
     const cells = newCells(type, 1);
     if (isNull(value)) return new FluxColumn(label, type, cells, new Uint8Array(1), length, 0);
+    if (!isOfType(type, value)) throw mistyped(label, type, value);
     setCell(cells, 0, value);
     return new FluxColumn(label, type, cells, null, length, 0);
   }
@@ -60,10 +63,7 @@ export class FluxColumn {
   /** The rows of these numbers, in their order. */
   take(rows: Uint32Array): FluxColumn {
     if (this.mask === 0) return new FluxColumn(this.label, this.type, this.cells, this.valid, rows.length, 0);
-    const cells = newCells(this.type, rows.length);
-    const source = this.cells as (number | bigint | string)[];
-    const target = cells as (number | bigint | string)[];
-    for (let i = 0; i < rows.length; i++) target[i] = source[rows[i]!]!;
+    const cells = takenCells(this, rows);
     let valid: Uint8Array | null = null;
     if (this.valid !== null) {
       valid = new Uint8Array(rows.length);
@@ -73,6 +73,53 @@ export class FluxColumn {
   }
 }
 
+/** A row that there is not: null in all columns. */
+export const NO_ROW = 0xffff_ffff;
+
+/** As `take`, with nulls for `NO_ROW`. */
+export function takeOrNull(column: FluxColumn, rows: Uint32Array): FluxColumn {
+  if (!rows.includes(NO_ROW)) return column.take(rows);
+  if (column.length === 0) return FluxColumn.constant(column.label, column.type, Null.of(column.type), rows.length);
+  const present = Uint32Array.from(rows, (row) => (row === NO_ROW ? 0 : row));
+  const { label, type, cells, mask } = column.take(present);
+  const valid = Uint8Array.from(rows, (row) => (row === NO_ROW || column.isNull(row) ? 0 : 1));
+  if (mask !== 0) return new FluxColumn(label, type, cells, valid, rows.length);
+  const builder = newCells(type, rows.length) as (number | bigint | string)[];
+  builder.fill(cells[0]!);
+  return new FluxColumn(label, type, builder as ColumnCells, valid, rows.length);
+}
+
+/** A column of 64-bit integers as words of 32 bits, the lower ones first: reading a bigint would make one. */
+export function halvesOf({ cells }: FluxColumn): Int32Array {
+  const { buffer, byteOffset, length } = cells as BigInt64Array;
+  return new Int32Array(buffer, byteOffset, length * 2);
+}
+
+/** A loop for each kind of cells; integers go half by half, since a bigint is an allocation. */
+function takenCells(column: FluxColumn, rows: Uint32Array): ColumnCells {
+  const { cells } = column;
+  if (Array.isArray(cells)) return Array.from(rows, (row) => cells[row]!);
+  if (cells instanceof Float64Array) {
+    const taken = new Float64Array(rows.length);
+    for (let i = 0; i < rows.length; i++) taken[i] = cells[rows[i]!]!;
+    return taken;
+  }
+  if (cells instanceof Uint8Array) {
+    const taken = new Uint8Array(rows.length);
+    for (let i = 0; i < rows.length; i++) taken[i] = cells[rows[i]!]!;
+    return taken;
+  }
+  const halves = halvesOf(column);
+  const taken = new Int32Array(rows.length * 2);
+  for (let i = 0; i < rows.length; i++) {
+    const from = rows[i]! * 2;
+    taken[2 * i] = halves[from]!;
+    taken[2 * i + 1] = halves[from + 1]!;
+  }
+  return cells instanceof BigInt64Array ? new BigInt64Array(taken.buffer) : new BigUint64Array(taken.buffer);
+}
+
+/** Cells of a column, to be filled. */
 export function newCells(type: FluxColumnType, length: number): ColumnCells {
   switch (type) {
     case "bool":
@@ -90,9 +137,33 @@ export function newCells(type: FluxColumnType, length: number): ColumnCells {
 
 /** @param value of the cells' type, not null */
 export function setCell(cells: ColumnCells, at: number, value: Value): void {
-  const target = cells as (number | bigint | string)[];
-  if (typeof value === "boolean") target[at] = value ? 1 : 0;
-  else if (value instanceof Time) target[at] = value.ns;
-  else if (value instanceof UInt) target[at] = value.value;
-  else target[at] = value as number | bigint | string;
+  // a kind of cells at a time: the engine makes a slow store of one for all
+  if (cells instanceof Float64Array) cells[at] = value as number;
+  else if (Array.isArray(cells)) cells[at] = value as string;
+  else if (cells instanceof Uint8Array) cells[at] = value === true ? 1 : 0;
+  else if (cells instanceof BigUint64Array) cells[at] = (value as UInt).value;
+  else cells[at] = value instanceof Time ? value.ns : (value as bigint);
+}
+
+/** Whether a column of the type can hold the value, which is not null. */
+export function isOfType(type: FluxColumnType, value: Value): boolean {
+  switch (type) {
+    case "float":
+      return typeof value === "number";
+    case "string":
+      return typeof value === "string";
+    case "time":
+      return value instanceof Time;
+    case "int":
+      return typeof value === "bigint";
+    case "bool":
+      return typeof value === "boolean";
+    case "uint":
+      return value instanceof UInt;
+  }
+}
+
+/** A value of another type than its column. */
+export function mistyped(label: string, type: FluxColumnType, value: Value): FluxError {
+  return new FluxError(`column ${JSON.stringify(label)} of type ${type} cannot hold a value of type ${kindOf(value)}`);
 }

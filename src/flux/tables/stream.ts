@@ -18,6 +18,9 @@ export class StreamNode extends TableStream {
   override readonly isStream = true;
   /** What `range` has set: windows end there. */
   readonly bounds: TimeBounds | null;
+  readonly isInner: boolean;
+  /** Streams that have this one as an input: known when the script is evaluated. */
+  readers = 0;
 
   constructor(
     readonly name: string,
@@ -27,15 +30,71 @@ export class StreamNode extends TableStream {
     /** Of a `yield`: the result's name. */
     readonly resultName: string | null = null,
     bounds: TimeBounds | null = inputs[0]?.bounds ?? null,
+    /** Of an operator that writes: the name of its kind. */
+    readonly effect: string | null = null,
+    /** Part of another operator to clients. */
+    isInner = false,
+    /** What the operator was asked for, where its reader looks at it to choose its own form. */
+    readonly operation: object | null = null,
   ) {
     super();
+    for (const input of inputs) input.readers++;
     this.bounds = bounds;
+    this.isInner = isInner;
   }
 
-  *open(run: ScriptRun): Tables {
-    const inputs = this.inputs.map((input) => input.open(run));
-    yield* this.body(inputs, run);
+  open(run: ScriptRun): Tables {
+    const tables = this.tables(run);
+    return run.profile === null ? tables : run.profile.timed(this, tables);
   }
+
+  private *tables(run: ScriptRun): Tables {
+    const held = new HeldCells(run);
+    try {
+      const inputs = this.inputs.map((input) => held.counted(input.open(run)));
+      for (const table of this.body(inputs, run)) {
+        if (table !== null) held.release();
+        yield table;
+      }
+    } finally {
+      held.release();
+    }
+  }
+}
+
+/** A table takes about as much memory as this many cells, besides those of its rows. */
+const TABLE_CELLS = 128;
+/** And a text about as much as this many. */
+const TEXT_CELLS = 3;
+
+/** Cells of the tables that an operator has taken and not answered yet: it may keep all of them. */
+class HeldCells {
+  private count = 0;
+
+  constructor(private readonly run: ScriptRun) {}
+
+  *counted(input: Tables): Tables {
+    for (const table of input) {
+      if (table !== null) {
+        const count = cellCount(table);
+        this.run.use.holdCells(count);
+        this.count += count;
+      }
+      yield table;
+    }
+  }
+
+  release(): void {
+    this.run.use.releaseCells(this.count);
+    this.count = 0;
+  }
+}
+
+/** A column with one value for all rows takes no room. */
+function cellCount({ columns, rowCount }: FluxTable): number {
+  let count = TABLE_CELLS;
+  for (const { mask, type } of columns) if (mask !== 0) count += type === "string" ? rowCount * TEXT_CELLS : rowCount;
+  return count;
 }
 
 /** Calls `each` with every table and yields what it gives. */
@@ -69,6 +128,25 @@ export function drain(input: Tables): FluxTable[] {
   return tables;
 }
 
+/** The error for a column that a table lacks. */
 export function missingColumn(label: string): FluxError {
   return new FluxError(`no column "${label}" exists`);
+}
+
+/** The result of steps, without their pauses. */
+export function finished<T>(steps: Generator<null, T, void>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value as T;
+  }
+}
+
+/** The tables of a stream, with its pauses: `const tables = yield* gathered(input)`. */
+export function* gathered(input: Tables): Generator<null, FluxTable[], void> {
+  const tables: FluxTable[] = [];
+  for (const table of input) {
+    if (table === null) yield null;
+    else tables.push(table);
+  }
+  return tables;
 }

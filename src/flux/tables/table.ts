@@ -1,6 +1,6 @@
 // Tables: columns of equal length and the key that names the table within its stream.
 import type { FluxColumnType } from "../values/column-type.ts";
-import { FluxRecord, isNull, NULL, Time, UInt, type Value } from "../values/value.ts";
+import { FluxRecord, isNull, NULL, RecordShape, Time, UInt, type Value } from "../values/value.ts";
 import type { FluxColumn } from "./column.ts";
 import { ColumnBuilder } from "./column-builder.ts";
 
@@ -12,14 +12,24 @@ export interface KeyColumn {
 
 /** The columns that are constant within a table, with their values. */
 export class GroupKey {
-  /** Equal for equal keys, whatever the order of the columns. */
-  readonly text: string;
+  private text_: string | null = null;
   private readonly byLabel: ReadonlyMap<string, KeyColumn>;
+  private sorted_: readonly KeyColumn[] | null = null;
 
   constructor(readonly columns: readonly KeyColumn[]) {
     this.byLabel = new Map(columns.map((column) => [column.label, column]));
-    const parts = columns.map(({ label, type, value }) => JSON.stringify([label, type, cellText(value)]));
-    this.text = parts.length > 1 ? parts.sort().join() : (parts[0] ?? "");
+  }
+
+  /** Equal for equal keys, whatever the order of the columns. */
+  get text(): string {
+    this.text_ ??= keyText(this.columns);
+    return this.text_;
+  }
+
+  /** The columns by label. */
+  get sorted(): readonly KeyColumn[] {
+    this.sorted_ ??= [...this.columns].sort((a, b) => (a.label < b.label ? -1 : 1));
+    return this.sorted_;
   }
 
   static readonly NONE = new GroupKey([]);
@@ -49,12 +59,19 @@ export class GroupKey {
   }
 }
 
+function keyText(columns: readonly KeyColumn[]): string {
+  const parts = columns.map(({ label, type, value }) => JSON.stringify([label, type, cellText(value)]));
+  return parts.length > 1 ? parts.sort().join() : (parts[0] ?? "");
+}
+
+/** A value as text in CSV; null for a missing one. */
 export function cellText(value: Value): string | null {
   if (isNull(value)) return null;
   if (value instanceof Time) return String(value.ns);
   return value instanceof UInt ? String(value.value) : String(value);
 }
 
+/** A table: a group key and columns. It does not change. */
 export class FluxTable {
   constructor(
     readonly key: GroupKey,
@@ -102,23 +119,39 @@ export class FluxTable {
 /** A row as a record that reads its columns. */
 export class RowRecord extends FluxRecord {
   row = 0;
-  private readonly byLabel: ReadonlyMap<string, FluxColumn>;
+  override readonly shape: RecordShape;
+  private readonly columns: readonly FluxColumn[];
+  /** Of columns with one value: the value. */
+  private readonly constants: readonly (Value | undefined)[];
 
   constructor({ columns }: FluxTable) {
     super(new Map());
-    this.byLabel = new Map(columns.map((column) => [column.label, column]));
+    this.columns = columns;
+    this.shape = new RecordShape(columns.map(({ label }) => label));
+    this.constants = columns.map((column) => (column.mask === 0 && column.length > 0 ? column.get(0) : undefined));
   }
 
   override get(label: string): Value {
-    return this.byLabel.get(label)?.get(this.row) ?? NULL;
+    const place = this.shape.places.get(label);
+    return place === undefined ? NULL : this.at(place);
+  }
+
+  private at(place: number): Value {
+    return this.constants[place] ?? this.columns[place]!.get(this.row);
   }
 
   override *entries(): Iterable<readonly [string, Value]> {
-    for (const [label, column] of this.byLabel) yield [label, column.get(this.row)];
+    for (const [label, place] of this.shape.places) yield [label, this.at(place)];
   }
 
   override labels(): Iterable<string> {
-    return this.byLabel.keys();
+    return this.shape.labels;
+  }
+
+  override values(): Value[] {
+    const values: Value[] = new Array(this.columns.length);
+    for (let i = 0; i < values.length; i++) values[i] = this.at(i);
+    return values;
   }
 
   /** The row as values of its own: the record moves on to other rows. */

@@ -2,6 +2,7 @@
 
 import { type BasicName, type Kind, resolve, type Type } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
+import type { TypeWork } from "./type-work.ts";
 
 const NUMBER: readonly Kind[] = [
   ...(["Addable", "Subtractable", "Divisible", "Numeric", "Comparable", "Equatable", "Nullable", "Basic", "Stringable"] as const),
@@ -21,7 +22,8 @@ const KINDS_OF: Readonly<Record<BasicName, ReadonlySet<Kind>>> = {
 const OF_DYNAMIC: ReadonlySet<Kind> = new Set(["Basic", "Equatable", "Nullable"]);
 
 /** Demands that the type is of the kind. An unknown type remembers it. Null when nothing is wrong. */
-export function constrain(given: Type, kind: Kind): TypeIssue | null {
+export function constrain(given: Type, kind: Kind, work: TypeWork): TypeIssue | null {
+  work.visit();
   const type = resolve(given);
   const failed: TypeIssue = { kind: "cannot constrain", expected: kind, actual: type };
   switch (type.kind) {
@@ -36,26 +38,26 @@ export function constrain(given: Type, kind: Kind): TypeIssue | null {
       return OF_DYNAMIC.has(kind) ? null : failed;
     case "array":
     case "stream":
-      return kind === "Equatable" ? constrain(type.element, kind) : failed;
+      return kind === "Equatable" ? constrain(type.element, kind, work) : failed;
     case "vector":
-      return constrain(type.element, kind);
+      return constrain(type.element, kind, work);
     case "empty":
     case "field":
-      return constrainRecord(type, kind, failed);
+      return constrainRecord(type, kind, failed, work);
     case "dictionary":
     case "function":
       return failed;
   }
 }
 
-function constrainRecord(record: Type, kind: Kind, failed: TypeIssue): TypeIssue | null {
+function constrainRecord(record: Type, kind: Kind, failed: TypeIssue, work: TypeWork): TypeIssue | null {
   if (kind === "Record") return null;
   if (kind !== "Equatable") return failed;
   let rest = record;
   while (rest.kind === "field") {
-    const error = constrain(rest.type, kind);
+    const error = constrain(rest.type, kind, work);
     if (error !== null) return error;
     rest = resolve(rest.rest);
   }
-  return rest.kind === "empty" ? null : constrain(rest, kind);
+  return rest.kind === "empty" ? null : constrain(rest, kind, work);
 }

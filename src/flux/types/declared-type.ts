@@ -18,6 +18,7 @@ import {
 
 export type Complaint = (location: SourceLocation, message: string) => void;
 
+/** The type scheme that a `builtin` statement declares. Invalid parts are reported to `complain`. */
 export function declaredScheme(node: TypeExpression, complain: Complaint): TypeScheme {
   const declared = new DeclaredType(complain);
   const type = declared.typeOf(node.monotype);

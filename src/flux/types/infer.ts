@@ -15,7 +15,7 @@ import type {
 import { declaredScheme } from "./declared-type.ts";
 import { InferenceState, type Scope, type TypeContext } from "./inference-state.ts";
 import { generalize, instantiate, lowerTo } from "./scheme.ts";
-import { bindingProblem, type Problem, structureProblems, withoutParens } from "./structure.ts";
+import { bindingProblem, type Problem, structureOf, withoutParens } from "./structure.ts";
 import {
   BOOL,
   DURATION,
@@ -48,7 +48,8 @@ export interface Inferred {
 
 /** @param files of one package: they share their names */
 export function inferTypes(files: readonly File[], context: TypeContext): Inferred {
-  return new Inference(context).run(files);
+  const textLength = files.reduce((sum, { location }) => sum + (location?.to ?? 0), 0);
+  return new Inference(context, textLength).run(files);
 }
 
 const ARITHMETIC: Readonly<Record<string, Kind>> = {
@@ -70,8 +71,9 @@ const COMPARISON: Readonly<Record<string, readonly Kind[]>> = {
 
 class Inference extends InferenceState {
   run(files: readonly File[]): Inferred {
-    const problems = structureProblems(files);
-    const binding = bindingProblem(files);
+    const structure = structureOf(files);
+    const { problems } = structure;
+    const binding = bindingProblem(files, structure);
     if (binding !== null) problems.push(binding);
     for (const file of files) {
       const imports: Scope = new Map();
@@ -82,7 +84,7 @@ class Inference extends InferenceState {
     }
     const inferred = this.errors.map(({ location, error }) => ({
       location,
-      message: typeof error === "string" ? error : typeErrorText(error),
+      message: typeof error === "string" ? error : typeErrorText(error, this.work),
     }));
     const bindings = [...this.scopes[0]!].flatMap(([name, bound]) => ("scheme" in bound ? [[name, bound.scheme] as const] : []));
     return { problems: [...problems, ...inferred], bindings: new Map(bindings) };
@@ -136,7 +138,7 @@ class Inference extends InferenceState {
     this.level++;
     const type = this.infer(init);
     this.level--;
-    this.names.set(name, { scheme: generalize(type, this.level) });
+    this.names.set(name, { scheme: generalize(type, this.level, this.work) });
   }
 
   private infer(given: Expression): Type {
@@ -241,7 +243,7 @@ class Inference extends InferenceState {
     const type = this.plainFunction(node);
     this.level--;
     if (node.params.some(({ value }) => value !== null && value.type !== "PipeLiteral")) this.defaults(node, type);
-    lowerTo(type, this.level);
+    lowerTo(type, this.level, this.work);
     return type;
   }
 
@@ -253,7 +255,7 @@ class Inference extends InferenceState {
       for (const { key, value } of params) {
         if (key.type !== "Identifier") continue;
         const type = variable(this.level);
-        this.names.set(key.name, { scheme: { type } });
+        this.names.set(key.name, { scheme: { type, isPlain: true } });
         if (value === null) required.push([key.name, type]);
         else if (value.type === "PipeLiteral") pipe = { name: key.name, type };
         else optional.push([key.name, type]);
@@ -276,7 +278,7 @@ class Inference extends InferenceState {
   /** Checks defaults against a copy of the function's type: a default does not narrow what callers may give. */
   private defaults({ params, location }: FunctionExpression, type: FunctionType): void {
     const { level } = this;
-    const copy = instantiate({ type }, level, (found) => found.level > level);
+    const copy = instantiate({ type }, level, this.work, (found) => found.level > level);
     const optional: [string, Type][] = [];
     const required: [string, Type][] = [];
     let pipe: FunctionType["pipe"] = null;
@@ -290,7 +292,7 @@ class Inference extends InferenceState {
       ...{ kind: "function", required: sortedByName(required), optional: sortedByName(optional) },
       ...{ pipe, result: variable(level) },
     };
-    unify(copy, actual, this.reportAt(location));
+    unify(copy, actual, this.reportAt(location), this.work);
   }
 
   private call({ callee, arguments: [record], location }: CallExpression, piped: Expression | null): Type {
@@ -307,8 +309,8 @@ class Inference extends InferenceState {
     const pipe = piped === null ? null : { name: PIPED, type: this.infer(piped) };
     const call: FunctionType = { kind: "function", required: sortedByName(required), optional: new Map(), pipe, result };
     const target = resolve(calleeType);
-    if (target.kind === "function") unifyCall(target, call, { call: this.reportAt(location), arguments: places });
-    else unify(target, call, this.reportAt(location));
+    if (target.kind === "function") unifyCall(target, call, { call: this.reportAt(location), arguments: places }, this.work);
+    else unify(target, call, this.reportAt(location), this.work);
     return result;
   }
 
@@ -318,7 +320,7 @@ class Inference extends InferenceState {
     if (inner.type === "Identifier") {
       const bound = this.lookup(inner.name);
       const scheme = bound !== null && "package" in bound ? bound.package.members.get(label) : undefined;
-      if (scheme !== undefined) return instantiate(scheme, this.level);
+      if (scheme !== undefined) return instantiate(scheme, this.level, this.work);
     }
     const record = resolve(this.infer(inner));
     if (record.kind === "dynamic") return DYNAMIC;

@@ -5,18 +5,24 @@ import { instantiate } from "./scheme.ts";
 import { withoutParens } from "./structure.ts";
 import { EMPTY, ERROR, type Kind, type Type, type TypeScheme, variable } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
+import { TypeWork } from "./type-work.ts";
 import { type Report, unify } from "./unify.ts";
 
 /** A package as importers see it. */
 export interface PackageTypes {
   /** The name that an import without an alias binds. */
   readonly name: string;
-  readonly members: ReadonlyMap<string, TypeScheme>;
+  readonly members: MemberTypes;
+}
+
+export interface MemberTypes {
+  get(name: string): TypeScheme | undefined;
+  entries(): Iterable<readonly [string, TypeScheme]>;
 }
 
 export interface TypeContext {
   /** Names that every file sees. */
-  readonly prelude: ReadonlyMap<string, TypeScheme>;
+  readonly prelude: Pick<MemberTypes, "get">;
   /** The package of an import path, or null. */
   importPackage(path: string): PackageTypes | null;
 }
@@ -24,13 +30,21 @@ export interface TypeContext {
 export type Binding = { readonly scheme: TypeScheme } | { readonly package: PackageTypes };
 export type Scope = Map<string, Binding>;
 
+/** The state of one inference. */
 export class InferenceState {
   protected readonly errors: { readonly location: SourceLocation; readonly error: TypeIssue | string }[] = [];
   protected readonly scopes: Scope[] = [new Map()];
   protected readonly undefinedNames = new Map<string, Type>();
   protected level = 0;
+  protected readonly work: TypeWork;
 
-  constructor(protected readonly context: TypeContext) {}
+  /** @param textLength of all files */
+  constructor(
+    protected readonly context: TypeContext,
+    textLength: number,
+  ) {
+    this.work = new TypeWork(textLength);
+  }
 
   /** The innermost scope that takes names; imports stand above the file's own. */
   protected get names(): Scope {
@@ -66,22 +80,23 @@ export class InferenceState {
       }
       return type;
     }
-    return "scheme" in bound ? instantiate(bound.scheme, this.level) : this.packageRecord(bound.package);
+    return "scheme" in bound ? instantiate(bound.scheme, this.level, this.work) : this.packageRecord(bound.package);
   }
 
   protected packageRecord({ members }: PackageTypes): Type {
     let record: Type = EMPTY;
-    for (const [label, scheme] of members) record = { kind: "field", label, type: instantiate(scheme, this.level), rest: record };
+    for (const [label, scheme] of members.entries())
+      record = { kind: "field", label, type: instantiate(scheme, this.level, this.work), rest: record };
     return record;
   }
 
   /** Unifies, and gives the expected type, or the error type if that failed. */
   protected equal(expected: Type, actual: Type, at: Expression): Type {
-    return unify(expected, actual, this.reportAt(withoutParens(at).location)) ? expected : ERROR;
+    return unify(expected, actual, this.reportAt(withoutParens(at).location), this.work) ? expected : ERROR;
   }
 
   protected constrain(type: Type, kind: Kind, location: SourceLocation): void {
-    const error = constrain(type, kind);
+    const error = constrain(type, kind, this.work);
     if (error !== null) this.fail(location, error);
   }
 

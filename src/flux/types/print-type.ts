@@ -1,12 +1,17 @@
 // Types as error messages show them. Variables are named A, B, … in the order in which they appear.
 import { resolve, type Type, type TypeVariable } from "./type.ts";
+import type { TypeWork } from "./type-work.ts";
 
 const LETTERS = 26;
 
+/** Prints types with the same names for the same variables. */
 export class TypePrinter {
   private readonly names = new Map<TypeVariable, string>();
 
+  constructor(private readonly work: TypeWork) {}
+
   print(given: Type): string {
+    this.work.visit();
     const type = resolve(given);
     switch (type.kind) {
       case "variable":
@@ -33,14 +38,15 @@ export class TypePrinter {
   }
 
   private printRecord(type: Type): string {
-    const fields: string[] = [];
+    const fields: (Type & { kind: "field" })[] = [];
     let rest = type;
     while (rest.kind === "field") {
-      fields.push(`${rest.label}: ${this.print(rest.type)}`);
+      fields.push(rest);
       rest = resolve(rest.rest);
     }
+    // it is shown first, so it is named first
     const head = rest.kind === "variable" ? `${this.nameOf(rest)} with ` : "";
-    return `{${head}${fields.join(", ")}}`;
+    return `{${head}${fields.map(({ label, type: each }) => `${label}: ${this.print(each)}`).join(", ")}}`;
   }
 
   private printFunction(type: Type & { kind: "function" }): string {

@@ -1,28 +1,39 @@
 // Types with parameters: made from a binding's type, and instantiated with fresh variables wherever the binding is used.
 import { GENERIC, mapParts, partsOf, resolve, type Type, type TypeScheme, type TypeVariable, variable } from "./type.ts";
+import type { TypeWork } from "./type-work.ts";
 
 /** Turns variables deeper than `level` into parameters. */
-export function generalize(type: Type, level: number): TypeScheme {
-  setLevels(type, (found) => (found.level > level ? GENERIC : found.level));
-  return { type };
+export function generalize(type: Type, level: number, work: TypeWork): TypeScheme {
+  let isPlain = true;
+  setLevels(type, work, (found) => {
+    if (found.level <= level) return found.level;
+    isPlain = false;
+    return GENERIC;
+  });
+  return { type, isPlain };
 }
 
 /** Lowers variables to `level` at most: what they belong to is not generalized. */
-export function lowerTo(type: Type, level: number): void {
-  setLevels(type, (found) => (found.level === GENERIC ? GENERIC : Math.min(found.level, level)));
+export function lowerTo(type: Type, level: number, work: TypeWork): void {
+  setLevels(type, work, (found) => (found.level === GENERIC ? GENERIC : Math.min(found.level, level)));
 }
 
-function setLevels(given: Type, levelOf: (found: TypeVariable) => number): void {
+function setLevels(given: Type, work: TypeWork, levelOf: (found: TypeVariable) => number): void {
   const type = resolve(given);
+  if (type.kind === "basic") return;
+  work.visit();
   if (type.kind === "variable") type.level = levelOf(type);
-  for (const part of partsOf(type)) setLevels(part, levelOf);
+  else for (const part of partsOf(type)) setLevels(part, work, levelOf);
 }
 
-/** The type with fresh variables in place of those that `isParameter` names. */
-export function instantiate({ type }: TypeScheme, level: number, isParameter = isGeneric): Type {
+/** The type with fresh variables in place of those that `isParameter` names. Parts without any are shared. */
+export function instantiate({ type, isPlain }: TypeScheme, level: number, work: TypeWork, isParameter = isGeneric): Type {
+  if (isPlain === true) return type;
   const fresh = new Map<TypeVariable, TypeVariable>();
   const copy = (given: Type): Type => {
     const found = resolve(given);
+    if (found.kind === "basic") return found;
+    work.visit();
     if (found.kind !== "variable") return mapParts(found, copy);
     if (!isParameter(found)) return found;
     let made = fresh.get(found);
@@ -32,14 +43,9 @@ export function instantiate({ type }: TypeScheme, level: number, isParameter = i
     }
     return made;
   };
-  return hasParameter(type, isParameter) ? copy(type) : type;
+  return copy(type);
 }
 
 function isGeneric({ level }: TypeVariable): boolean {
   return level === GENERIC;
-}
-
-function hasParameter(given: Type, isParameter: (found: TypeVariable) => boolean): boolean {
-  const type = resolve(given);
-  return type.kind === "variable" ? isParameter(type) : partsOf(type).some((part) => hasParameter(part, isParameter));
 }

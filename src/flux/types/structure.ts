@@ -1,6 +1,6 @@
 // What the grammar allows and the language does not: functions without a result, options twice, a pipe without a parameter.
 import type { Block, Expression, File, FunctionExpression, SourceLocation, Statement } from "../parse/ast.ts";
-import { type AnyNode, childrenOf, walk } from "../parse/walk.ts";
+import { type AnyNode, childrenOf, eachChild, walk } from "../parse/walk.ts";
 
 export interface Problem {
   readonly location: SourceLocation;
@@ -14,22 +14,47 @@ const STATEMENT_NAMES: Partial<Readonly<Record<Statement["type"], string>>> = {
   TestCaseStatement: "testcase",
 };
 
-/** Problems of single functions and blocks, in the order in which the reference finds them. */
-export function structureProblems(files: readonly File[]): Problem[] {
-  const problems: Problem[] = [];
-  const visit = (node: AnyNode) => {
-    if (node.type === "PipeLiteral") problems.push({ location: node.location, message: PIPE_PLACE });
-    if (node.type !== "FunctionExpression") {
-      for (const child of childrenOf(node)) visit(child);
-      return;
+/** What one pass over the files finds. */
+export interface Structure {
+  /** Of single functions and blocks, in the order in which the reference finds them. */
+  readonly problems: Problem[];
+  /** Whether there are names that functions and test cases bind, and labels: searches that most files can do without. */
+  hasInnerNames: boolean;
+  hasLabels: boolean;
+}
+
+/** Checks the structure of all files of a package. */
+export function structureOf(files: readonly File[]): Structure {
+  const structure: Structure = { problems: [], hasInnerNames: false, hasLabels: false };
+  const { problems } = structure;
+  const visit = (node: AnyNode): void => {
+    switch (node.type) {
+      case "Identifier":
+        return;
+      case "PipeLiteral":
+        problems.push({ location: node.location, message: PIPE_PLACE });
+        return;
+      case "LabelLiteral":
+        structure.hasLabels = true;
+        return;
+      case "Block":
+        structure.hasInnerNames = true;
+        break;
+      case "FunctionExpression": {
+        const { params, body } = node as FunctionExpression;
+        visitParameters(params, problems, visit);
+        if (body.type !== "Block") visit(body);
+        else {
+          structure.hasInnerNames = true;
+          visitBlock(body, problems, visit);
+        }
+        return;
+      }
     }
-    const { params, body } = node as FunctionExpression;
-    visitParameters(params, problems, visit);
-    if (body.type !== "Block") visit(body);
-    else visitBlock(body, problems, visit);
+    eachChild(node, visit);
   };
-  for (const statement of files.flatMap(({ body }) => body)) visit(statement);
-  return problems;
+  for (const { body } of files) for (const statement of body) visit(statement);
+  return structure;
 }
 
 function visitParameters(params: FunctionExpression["params"], problems: Problem[], visit: (node: AnyNode) => void): void {
@@ -69,6 +94,7 @@ function visitBlock({ body, location }: Block, problems: Problem[], visit: (node
   }
 }
 
+/** The expression within parentheses. */
 export function withoutParens(expression: Expression): Expression {
   let inner = expression;
   while (inner.type === "ParenExpression") inner = inner.expression;
@@ -76,7 +102,7 @@ export function withoutParens(expression: Expression): Expression {
 }
 
 /** The first name that is bound where it must not be, or null. */
-export function bindingProblem(files: readonly File[]): Problem | null {
+export function bindingProblem(files: readonly File[], { hasInnerNames, hasLabels }: Structure): Problem | null {
   const options = new Map<string, Statement & { type: "OptionStatement" }>();
   for (const statement of files.flatMap(({ body }) => body)) {
     if (statement.type !== "OptionStatement") continue;
@@ -84,7 +110,7 @@ export function bindingProblem(files: readonly File[]): Problem | null {
     if (options.has(name)) return { location: statement.location, message: `option "${name}" reassigned` };
     options.set(name, statement);
   }
-  return variableProblem(files, options) ?? labelProblem(files) ?? dependencyProblem(options);
+  return variableProblem(files, options, hasInnerNames) ?? (hasLabels ? labelProblem(files) : null) ?? dependencyProblem(options);
 }
 
 function optionName({ assignment }: Statement & { type: "OptionStatement" }): string {
@@ -93,7 +119,7 @@ function optionName({ assignment }: Statement & { type: "OptionStatement" }): st
   return `${object.type === "Identifier" ? object.name : ""}.${property.type === "Identifier" ? property.name : property.value}`;
 }
 
-function variableProblem(files: readonly File[], options: ReadonlyMap<string, unknown>): Problem | null {
+function variableProblem(files: readonly File[], options: ReadonlyMap<string, unknown>, hasInnerNames: boolean): Problem | null {
   let problem: Problem | null = null;
   const visit = (node: AnyNode, scope: Set<string>, isTop: boolean): void => {
     if (problem !== null) return;
@@ -115,9 +141,10 @@ function variableProblem(files: readonly File[], options: ReadonlyMap<string, un
       }
       scope.add(name);
     }
+    if (!hasInnerNames && node.type !== "OptionStatement") return;
     // what an option is assigned is no variable of the file
-    const children = node.type === "OptionStatement" ? [...childrenOf(node)].flatMap((child) => [...childrenOf(child)]) : childrenOf(node);
-    for (const child of children) visit(child, scope, isTop);
+    if (node.type === "OptionStatement") for (const child of childrenOf(node).flatMap(childrenOf)) visit(child, scope, isTop);
+    else if (node.type !== "Identifier") eachChild(node, (child) => visit(child, scope, isTop));
   };
   for (const { body } of files) {
     const scope = new Set<string>();
@@ -131,8 +158,8 @@ function labelProblem(files: readonly File[]): Problem | null {
   for (const statement of files.flatMap(({ body }) => body)) {
     if (statement.type === "BuiltinStatement") continue;
     walk(statement, ({ type, location }) => {
-      if (type !== "LabelLiteral") return true;
-      problem = { location, message: "Labels are currently experimental. (See the labelPolymorphism feature)" };
+      if (type === "LabelLiteral")
+        problem = { location, message: "Labels are currently experimental. (See the labelPolymorphism feature)" };
       return true;
     });
   }

@@ -1,6 +1,7 @@
 // What can be wrong between two types, and how it is said. Types are printed when the error is: by then more is known about them.
 import { TypePrinter, typeInfo } from "./print-type.ts";
 import type { Kind, Type, TypeVariable } from "./type.ts";
+import type { TypeWork } from "./type-work.ts";
 
 export type TypeIssue =
   | { readonly kind: "cannot unify"; readonly expected: Type; readonly actual: Type }
@@ -16,14 +17,15 @@ export type TypeIssue =
   | { readonly kind: "missing pipe" }
   | { readonly kind: "other pipe"; readonly expected: string; readonly actual: string };
 
-export function typeErrorText(error: TypeIssue): string {
+/** @throws FluxError: the types are too large to be shown */
+export function typeErrorText(error: TypeIssue, work: TypeWork): string {
   switch (error.kind) {
     case "cannot unify":
-      return comparison(error);
+      return comparison(error, work);
     case "cannot constrain":
-      return `${new TypePrinter().print(error.actual)}${typeInfo(error.actual)} is not ${error.expected}`;
+      return `${new TypePrinter(work).print(error.actual)}${typeInfo(error.actual)} is not ${error.expected}`;
     case "recursive": {
-      const printer = new TypePrinter();
+      const printer = new TypePrinter(work);
       return `recursive types not supported ${printer.print(error.variable)} != ${printer.print(error.type)}`;
     }
     case "missing label":
@@ -31,16 +33,16 @@ export function typeErrorText(error: TypeIssue): string {
     case "extra label":
       return `found unexpected label ${error.label}`;
     case "label":
-      return `${comparison(error)} for label ${error.label} caused by ${typeErrorText(error.cause)}`;
+      return `${comparison(error, work)} for label ${error.label} caused by ${typeErrorText(error.cause, work)}`;
     case "missing argument":
       return `missing required argument ${error.name}`;
     case "extra argument":
       return `found unexpected argument ${error.name}${alternatives(error.expected)}`;
     case "argument":
-      return `${typeErrorText(error.cause)} (argument ${error.name})`;
+      return `${typeErrorText(error.cause, work)} (argument ${error.name})`;
     case "return":
       // the digits are recorded: clients of 2.x have seen them for years
-      return `123${comparison(error)} for return type caused by ${typeErrorText(error.cause)}`;
+      return `123${comparison(error, work)} for return type caused by ${typeErrorText(error.cause, work)}`;
     case "missing pipe":
       return "missing pipe argument";
     case "other pipe":
@@ -48,8 +50,8 @@ export function typeErrorText(error: TypeIssue): string {
   }
 }
 
-function comparison({ expected, actual }: { readonly expected: Type; readonly actual: Type }): string {
-  const printer = new TypePrinter();
+function comparison({ expected, actual }: { readonly expected: Type; readonly actual: Type }, work: TypeWork): string {
+  const printer = new TypePrinter(work);
   const wanted = `${printer.print(expected)}${typeInfo(expected)}`;
   return `expected ${wanted} but found ${printer.print(actual)}${typeInfo(actual)}`;
 }

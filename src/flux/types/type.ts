@@ -63,6 +63,8 @@ export type Type =
 /** A type with parameters: the variables of level GENERIC. */
 export interface TypeScheme {
   readonly type: Type;
+  /** Set when the type is known to have no parameters. */
+  readonly isPlain?: boolean;
 }
 export const GENERIC = Number.MAX_SAFE_INTEGER;
 /** The pipe argument of a call. */
@@ -80,6 +82,7 @@ export const EMPTY: Type = { kind: "empty" };
 export const DYNAMIC: Type = { kind: "dynamic" };
 export const ERROR: Type = { kind: "error" };
 
+/** A new type variable. */
 export function variable(level: number, kinds: Iterable<Kind> = []): TypeVariable {
   return { kind: "variable", bound: null, kinds: new Set(kinds), level };
 }
@@ -92,6 +95,7 @@ export function resolve(type: Type): Type {
   return target;
 }
 
+/** The entries in the order of their names. */
 export function sortedByName<T>(entries: Iterable<readonly [string, T]>): Map<string, T> {
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }
@@ -114,23 +118,38 @@ export function partsOf(type: Type): readonly Type[] {
   }
 }
 
-/** The type with its parts replaced. */
+/** The type with its parts replaced; the type itself when none is another. */
 export function mapParts(type: Type, map: (part: Type) => Type): Type {
   switch (type.kind) {
     case "array":
     case "stream":
-    case "vector":
-      return { kind: type.kind, element: map(type.element) };
+    case "vector": {
+      const element = map(type.element);
+      return element === type.element ? type : { kind: type.kind, element };
+    }
     case "dictionary":
       return { kind: "dictionary", key: map(type.key), value: map(type.value) };
-    case "field":
-      return { kind: "field", label: type.label, type: map(type.type), rest: map(type.rest) };
+    case "field": {
+      const [mapped, rest] = [map(type.type), map(type.rest)];
+      return mapped === type.type && rest === type.rest ? type : { kind: "field", label: type.label, type: mapped, rest };
+    }
     case "function": {
-      const mapped = (types: ReadonlyMap<string, Type>) => new Map([...types].map(([name, each]) => [name, map(each)] as const));
+      const [required, optional] = [mapValues(type.required, map), mapValues(type.optional, map)];
       const pipe = type.pipe === null ? null : { name: type.pipe.name, type: map(type.pipe.type) };
-      return { kind: "function", required: mapped(type.required), optional: mapped(type.optional), pipe, result: map(type.result) };
+      return { kind: "function", required, optional, pipe, result: map(type.result) };
     }
     default:
       return type;
   }
+}
+
+function mapValues(types: ReadonlyMap<string, Type>, map: (part: Type) => Type): ReadonlyMap<string, Type> {
+  let isSame = true;
+  const mapped = new Map<string, Type>();
+  for (const [name, type] of types) {
+    const made = map(type);
+    if (made !== type) isSame = false;
+    mapped.set(name, made);
+  }
+  return isSame ? types : mapped;
 }

@@ -2,14 +2,15 @@
 import { constrain } from "./constrain.ts";
 import { type FunctionType, PIPED, partsOf, type RecordField, resolve, type Type, type TypeVariable, variable } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
+import type { TypeWork } from "./type-work.ts";
 
 /** A place to report to: calls have one for each argument. */
 export type Report = (error: TypeIssue) => void;
 
 /** @returns true if nothing was wrong */
-export function unify(expected: Type, actual: Type, report: Report): boolean {
+export function unify(expected: Type, actual: Type, report: Report, work: TypeWork): boolean {
   let isFine = true;
-  new Unifier().unify(expected, actual, (error) => {
+  new Unifier(work).unify(expected, actual, (error) => {
     isFine = false;
     report(error);
   });
@@ -22,15 +23,19 @@ export interface CallPlaces {
   readonly arguments: ReadonlyMap<string, Report>;
 }
 
-export function unifyCall(callee: FunctionType, call: FunctionType, places: CallPlaces): void {
-  new Unifier().unifyFunctions(callee, call, places.call, (name) => places.arguments.get(name) ?? places.call);
+/** Unifies the type of a function with that of a call. Errors name the argument that they concern. */
+export function unifyCall(callee: FunctionType, call: FunctionType, places: CallPlaces, work: TypeWork): void {
+  new Unifier(work).unifyFunctions(callee, call, places.call, (name) => places.arguments.get(name) ?? places.call);
 }
 
 class Unifier {
+  constructor(private readonly work: TypeWork) {}
+
   unify(expectedGiven: Type, actualGiven: Type, report: Report): void {
     const expected = resolve(expectedGiven);
     const actual = resolve(actualGiven);
     if (expected === actual || expected.kind === "error" || actual.kind === "error") return;
+    this.work.visit();
     if (expected.kind === "variable") this.bind(expected, actual, report);
     else if (actual.kind === "variable") this.bind(actual, expected, report);
     else if (!this.unifyParts(expected, actual, report)) report({ kind: "cannot unify", expected, actual });
@@ -75,7 +80,7 @@ class Unifier {
     }
     unknown.bound = type;
     for (const kind of unknown.kinds) {
-      const error = constrain(type, kind);
+      const error = constrain(type, kind, this.work);
       if (error === null) continue;
       report(error);
       return;
@@ -86,6 +91,8 @@ class Unifier {
   private occurs(unknown: TypeVariable, given: Type): boolean {
     const type = resolve(given);
     if (type === unknown) return true;
+    if (type.kind === "basic") return false;
+    this.work.visit();
     if (type.kind === "variable") type.level = Math.min(type.level, unknown.level);
     let found = false;
     for (const part of partsOf(type)) found = this.occurs(unknown, part) || found;

@@ -22,6 +22,7 @@ const UNITS_MONTHS: Readonly<Record<string, bigint>> = { y: 12n, mo: 1n };
 /** 2^63 - 1 ns: the longest. */
 export const LONGEST = new Duration(0n, (1n << 63n) - 1n);
 
+/** The sum of the parts, in months and nanoseconds. */
 export function durationOf(parts: readonly { readonly magnitude: bigint; readonly unit: string }[]): Duration {
   let months = 0n;
   let ns = 0n;
@@ -52,14 +53,17 @@ export function parseDuration(text: string): Duration | null {
   return isNegative ? negated(duration) : duration;
 }
 
+/** The duration with the opposite sign. */
 export function negated({ months, ns }: Duration): Duration {
   return new Duration(-months, -ns);
 }
 
+/** True if a duration is shorter than nothing. */
 export function isNegative({ months, ns }: Duration): boolean {
   return months < 0n || ns < 0n;
 }
 
+/** True for the duration of no length. */
 export function isZero({ months, ns }: Duration): boolean {
   return months === 0n && ns === 0n;
 }
@@ -105,16 +109,22 @@ export function addDuration(time: Time, { months, ns }: Duration, zoneOffsetNs =
   return new Time(BigInt.asIntN(64, moved - zoneOffsetNs + ns));
 }
 
+/** Far beyond what 64 bits of nanoseconds hold, and safe to compute with. */
+const YEARS_MAX = 200_000;
+
+/** The time `months` later (UTC); the day is limited to the length of its month. */
 export function addMonths(ns: bigint, months: bigint): bigint {
   const day = floorDiv(ns, DAY_NS);
   const { year, month, day: dayOfMonth } = civilOf(Number(day));
   const index = year * 12 + (month - 1) + Number(months);
   const newYear = Math.floor(index / 12);
+  if (!(Math.abs(newYear) < YEARS_MAX)) throw new FluxError("the time is out of range");
   const newMonth = index - newYear * 12 + 1;
   const newDay = daysOf(newYear, newMonth, Math.min(dayOfMonth, monthLength(newYear, newMonth)));
   return BigInt(newDay) * DAY_NS + (ns - day * DAY_NS);
 }
 
+/** The quotient, rounded towards negative infinity. */
 export function floorDiv(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient;
@@ -122,6 +132,7 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
+/** The number of days of a month, 1 to 12. */
 export function monthLength(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeap ? 29 : MONTH_LENGTHS[month - 1]!;

@@ -1,19 +1,45 @@
 // Errors of a running script, worded as the vendor's.
-import { TsdbError } from "../../model/errors.ts";
+import { type ErrorKind, TsdbError } from "../../model/errors.ts";
 
 /** What clients get as `code` of an error. */
 export type FluxCode = "invalid" | "not found" | "forbidden" | "unauthorized" | "internal error";
 
+const KINDS: Readonly<Record<FluxCode, ErrorKind>> = {
+  invalid: "bad_query",
+  "not found": "not_found",
+  forbidden: "forbidden",
+  unauthorized: "unauthenticated",
+  "internal error": "bad_query",
+};
+
+/** An error of a script, with the code that answers carry. */
 export class FluxError extends TsdbError {
   constructor(
     message: string,
     readonly code: FluxCode = "invalid",
   ) {
-    super(code === "not found" ? "not_found" : "bad_query", message);
+    super(KINDS[code], message);
   }
 
   /** The same with what was going on in front. */
   within(context: string): FluxError {
     return new FluxError(`${context}: ${this.message}`, this.code);
+  }
+}
+
+/** Points that were refused: what was answered before stays. */
+export class WriteError extends FluxError {
+  override within(): FluxError {
+    return this;
+  }
+}
+
+/** An error of a source behind tables that it has given: the operator that reads it has the place, and clients get the tables. */
+export class SourceError extends FluxError {}
+
+/** An error of the plan, of a source, or of the end of a stream: it does not say which call it comes from. */
+export class UnplacedError extends FluxError {
+  override within(): FluxError {
+    return this;
   }
 }

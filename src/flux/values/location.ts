@@ -4,11 +4,15 @@ import { FluxError } from "./flux-error.ts";
 import { Duration, type FluxRecord } from "./value.ts";
 
 export interface Location {
+  /** True: its clock never changes. */
+  readonly isFixed: boolean;
   toLocal(ns: bigint): bigint;
   toUtc(localNs: bigint): bigint;
 }
 
 class FixedLocation implements Location {
+  readonly isFixed = true;
+
   constructor(private readonly offsetNs: bigint) {}
 
   toLocal(ns: bigint): bigint {
@@ -22,6 +26,7 @@ class FixedLocation implements Location {
 
 /** A zone of the time zone database, with a further offset. */
 class ZoneLocation implements Location {
+  readonly isFixed = false;
   private readonly offsets = new Map<number, bigint>();
 
   constructor(
@@ -33,7 +38,7 @@ class ZoneLocation implements Location {
     return ns + this.offsetAt(ns);
   }
 
-  /** A clock that a change skips counts on from before it; of one that comes twice it is the earlier. */
+  /** A clock time skipped by a change counts on from before it; of a repeated one the earlier is meant. */
   toUtc(localNs: bigint): bigint {
     const before = this.offsetAt(localNs - 86_400n * SECOND_NS);
     const after = this.offsetAt(localNs + 86_400n * SECOND_NS);

@@ -1,12 +1,35 @@
 // Regular expressions as values.
+import { TsdbError } from "../../model/errors.ts";
 import { goRegexError } from "../../tsdbql/parse/go-regex.ts";
 import { compileRegex } from "../../tsdbql/regex/matcher.ts";
+import { FluxError } from "./flux-error.ts";
+import { RegexpSearch } from "./regexp-search.ts";
 import { Regexp } from "./value.ts";
 
-/** @param source of RE2's syntax, checked by the parser */
+/** @param source of RE2's syntax, checked by the parser @throws FluxError: the pattern is too large */
 export function compileRegexp(source: string): Regexp {
-  const tester = compileRegex(source);
-  return new Regexp(source, { test: (text) => tester.test(text), find: () => null, groupNames: new Map() });
+  const tester = testerOf(source);
+  let search: RegexpSearch | null = null;
+  const searched = () => {
+    search ??= new RegexpSearch(source);
+    return search;
+  };
+  return new Regexp(source, {
+    test: (text) => tester.test(text),
+    find: (text, from) => searched().find(text, from),
+    get groupNames() {
+      return searched().groupNames;
+    },
+  });
+}
+
+/** @throws FluxError: the pattern is too large */
+function testerOf(source: string): ReturnType<typeof compileRegex> {
+  try {
+    return compileRegex(source);
+  } catch (error) {
+    throw error instanceof TsdbError ? new FluxError(error.message) : error;
+  }
 }
 
 /** What is wrong with a source, or null. */

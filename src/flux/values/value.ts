@@ -2,6 +2,7 @@
 // class of its own. Nulls know the type that they are missing from.
 import type { FluxColumnType } from "./column-type.ts";
 
+/** A missing value of a type. */
 export class Null {
   private constructor(readonly type: FluxColumnType | "invalid") {}
 
@@ -18,9 +19,11 @@ export class Null {
 }
 export const NULL = Null.of("invalid");
 
+/** An unsigned 64-bit integer. */
 export class UInt {
   constructor(readonly value: bigint) {}
 }
+/** A time in nanoseconds since 1970. */
 export class Time {
   /** Nanoseconds since 1970, signed 64 bits. */
   constructor(readonly ns: bigint) {}
@@ -32,6 +35,7 @@ export class Duration {
     readonly ns: bigint,
   ) {}
 }
+/** A regular expression. */
 export class Regexp {
   constructor(
     readonly source: string,
@@ -45,21 +49,28 @@ export interface RegexpMatcher {
   find(text: string, from: number): readonly number[] | null;
   readonly groupNames: ReadonlyMap<string, number>;
 }
+/** A byte string. */
 export class Bytes {
   constructor(readonly bytes: Uint8Array) {}
 }
+/** A list of values of one type. */
 export class FluxArray {
   constructor(readonly items: readonly Value[]) {}
 }
+/** Values by their keys; keys of one type, values of another. */
 export class Dictionary {
   /** By text keys that differ for different values (`dictionaryKey`). */
   constructor(readonly items: ReadonlyMap<string, { readonly key: Value; readonly value: Value }>) {}
 }
+/** A value whose type is known only when the script runs. */
 export class Dynamic {
   constructor(readonly value: Value | null) {}
 }
 /** A record; rows of tables are records that read their columns when asked. */
 export class FluxRecord {
+  /** The labels that many records share, or null. */
+  readonly shape: RecordShape | null = null;
+
   constructor(protected readonly fields: ReadonlyMap<string, Value>) {}
 
   static of(fields: Readonly<Record<string, Value>>): FluxRecord {
@@ -77,6 +88,47 @@ export class FluxRecord {
   labels(): Iterable<string> {
     return this.fields.keys();
   }
+
+  /** The values in the order of the labels, to keep. */
+  values(): Value[] {
+    return [...this.fields.values()];
+  }
+}
+/** Labels of records, each once, with their places. */
+export class RecordShape {
+  readonly places: ReadonlyMap<string, number>;
+
+  constructor(readonly labels: readonly string[]) {
+    this.places = new Map(labels.map((label, i) => [label, i]));
+  }
+}
+const NO_FIELDS: ReadonlyMap<string, Value> = new Map();
+
+/** A record of a known shape: what a function makes for each row. */
+export class ShapedRecord extends FluxRecord {
+  constructor(
+    override readonly shape: RecordShape,
+    private readonly cells: readonly Value[],
+  ) {
+    super(NO_FIELDS);
+  }
+
+  override get(label: string): Value | undefined {
+    const place = this.shape.places.get(label);
+    return place === undefined ? undefined : this.cells[place];
+  }
+
+  override *entries(): Iterable<readonly [string, Value]> {
+    for (const [label, place] of this.shape.places) yield [label, this.cells[place]!];
+  }
+
+  override labels(): Iterable<string> {
+    return this.shape.labels;
+  }
+
+  override values(): Value[] {
+    return this.cells.slice();
+  }
 }
 /** Arguments of a call by name. */
 export type Arguments = ReadonlyMap<string, Value>;
@@ -86,6 +138,7 @@ export interface Parameter {
   readonly isOptional: boolean;
   readonly isPipe: boolean;
 }
+/** A callable value. */
 export abstract class FluxFunction {
   constructor(
     /** For messages; empty for an expression without a name. */
@@ -95,6 +148,8 @@ export abstract class FluxFunction {
 
   /** Answered by the server itself. */
   readonly isNative: boolean = false;
+  /** Of a function whose answer depends on its arguments alone, which has no effects, and answers with this type: the type. */
+  readonly pureType: FluxColumnType | null = null;
 
   abstract call(args: Arguments): Value;
 
@@ -141,6 +196,7 @@ export type ValueKind =
   | "stream"
   | "invalid";
 
+/** The type of a value. */
 export function kindOf(value: Value): ValueKind {
   switch (typeof value) {
     case "boolean":
@@ -165,6 +221,7 @@ export function kindOf(value: Value): ValueKind {
   return value instanceof Dictionary ? "dictionary" : "dynamic";
 }
 
+/** True for a null of any type. */
 export function isNull(value: Value): value is Null {
   return value instanceof Null;
 }

@@ -17,7 +17,7 @@ export class NamedData implements DataService {
   ) {}
 
   async deleteRows({ database, table, range, tags }: DeleteRequest): Promise<void> {
-    const def = this.table(this.database(database), table);
+    const def = this.table(this.catalog.liveDatabase(database), table);
     const predicates: TagPredicate[] = [];
     for (const { tag, values } of tags) {
       const column = def.columns.find(({ name }) => name === tag);
@@ -34,25 +34,19 @@ export class NamedData implements DataService {
   }
 
   async deleteData({ database, table }: DataOwner): Promise<void> {
-    const owner = this.database(database);
+    const owner = this.catalog.liveDatabase(database);
     const tables = table === undefined ? this.catalog.tables(owner.id) : [this.table(owner, table)];
     await this.deletions.deleteData(tables.map(({ id }) => id));
   }
 
   async setRetention({ database, table }: DataOwner, retentionNs: bigint | null): Promise<void> {
-    const owner = this.database(database);
+    const owner = this.catalog.liveDatabase(database);
     if (retentionNs !== null && (retentionNs < 0n || retentionNs > ALL_TIME.maxNs)) {
       throw new TsdbError("bad_request", `a retention period of ${retentionNs} ns, want 0 to ${ALL_TIME.maxNs}`, { retentionNs });
     }
     const of = table === undefined ? "database" : "table";
     const { id } = table === undefined ? owner : this.table(owner, table);
     await this.catalog.apply([{ kind: "set_retention", of, id, retentionNs: retentionNs === null ? null : String(retentionNs) }]).durable;
-  }
-
-  private database(name: string): DatabaseDef {
-    const database = this.catalog.findDatabase(name);
-    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
-    return database;
   }
 
   private table({ id, name: database }: DatabaseDef, name: string): TableDef {

@@ -121,11 +121,11 @@ export class NamedDatabases implements DatabaseService {
 
   async deleteTable({ database: databaseName, table: name, dataOnly, hardDeleteAt }: DeleteTable): Promise<void> {
     const { catalog, deletions } = this.parts;
-    const database = this.database(databaseName);
+    const database = catalog.liveDatabase(databaseName);
     const deleted = catalog.findDeletedTable(database.id, name);
     if (deleted !== undefined) return this.reschedule(deleted, hardDeleteAt);
     const table = catalog.findTable(database.id, name);
-    if (table === undefined) throw unknownTable(databaseName, name);
+    if (table === undefined) throw unknownTable(database.name, name);
     if (dataOnly) return deletions.deleteData([table.id]);
     return this.softDelete("table", table, hardDeleteAt, [table]);
   }
@@ -199,9 +199,7 @@ export class NamedDatabases implements DatabaseService {
   }
 
   private database(name: string): DatabaseDef {
-    const database = this.parts.catalog.findDatabase(name);
-    if (database === undefined) throw new TsdbError("unknown_database", `database not found: ${name}`, { database: name });
-    return database;
+    return this.parts.catalog.liveDatabase(name);
   }
 }
 

@@ -25,13 +25,13 @@ export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: str
   const { plan, tableIndex, parsed, tagsOf, u32 } = parts;
   const { rowCount } = parsed;
   const seriesAt = parsed.seriesPtr / 4;
-  const doubtful = new DoubtfulFields(parts);
+  const unchecked = new UncheckedFields(parts);
   const openTags = new Map([...tagsOf].filter(([, tags]) => tags.length > 0));
   const keep = new Uint32Array(rowCount);
   let keepCount = 0;
   for (let row = 0; row < rowCount; row++) {
-    if (row % WINDOW_ROWS === 0) doubtful.gather(row);
-    const fields = doubtful.ofRow(row);
+    if (row % WINDOW_ROWS === 0) unchecked.gather(row);
+    const fields = unchecked.ofRow(row);
     const series = u32[seriesAt + row]!;
     const tags = openTags.size === 0 ? NONE : (openTags.get(series) ?? NONE);
     // the first accepted row creates the table
@@ -43,7 +43,7 @@ export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: str
     if (reason === null) {
       keep[keepCount++] = row;
       if (tags.every((tag) => plan.tagFits(tableIndex, tag))) openTags.delete(series);
-      doubtful.settle(fields);
+      unchecked.settle(fields);
     } else {
       reject(row, reason);
     }
@@ -52,7 +52,7 @@ export function chooseRows(parts: ChoiceParts, reject: (row: number, reason: str
 }
 
 /** The fields of each row that are not known to fit: column indexes, ascending. */
-class DoubtfulFields {
+class UncheckedFields {
   private readonly fits: boolean[];
   /** Columns without NULLs. */
   private dense: number[];
@@ -70,9 +70,9 @@ class DoubtfulFields {
     this.windowRows = Math.min(WINDOW_ROWS, parsed.rowCount);
     this.ends = new Uint32Array(this.windowRows + 1);
     this.fits = parsed.columns.map((_, i) => plan.fieldFits(tableIndex, i));
-    const doubtful = parsed.columns.map((_, i) => i).filter((i) => !this.fits[i]);
-    this.dense = doubtful.filter((i) => parsed.columns[i]!.validityPtr === 0);
-    this.sparse = doubtful.filter((i) => parsed.columns[i]!.validityPtr !== 0);
+    const unchecked = parsed.columns.map((_, i) => i).filter((i) => !this.fits[i]);
+    this.dense = unchecked.filter((i) => parsed.columns[i]!.validityPtr === 0);
+    this.sparse = unchecked.filter((i) => parsed.columns[i]!.validityPtr !== 0);
   }
 
   /** Fields of accepted rows are known to fit from now on. */

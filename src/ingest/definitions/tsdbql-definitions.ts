@@ -1,32 +1,25 @@
 // InfluxQL statements that create, change and drop databases and retention policies, and that delete. Policies are implemented in
-// retention-policies.ts.
+// retention-policies.ts, deletions in row-deletions.ts.
 
 import type { DatabaseService } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { INTERNAL_DATABASE } from "../../model/names.ts";
 import type { QueryControl } from "../../model/query/query.ts";
-import type { TimeRange } from "../../model/query/scan.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import { noPolicy, type PolicyLookup, policyDatabase, shownPolicy } from "../../model/retention-policies.ts";
-import { ColumnType, type TableDef } from "../../model/rows/column.ts";
-import type { DataService, TagCondition } from "../../model/rows/deletion.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { DatabaseDef } from "../../storage/catalog/state.ts";
-import type { Definition, Expression, Measurement, Show } from "../../tsdbql/parse/ast.ts";
+import type { Definition, Show } from "../../tsdbql/parse/ast.ts";
 import type { DefinitionScope, DefinitionService } from "../../tsdbql/plan/definition-service.ts";
-import { splitCondition, TIME_MAX_NS, TIME_MIN_NS } from "../../tsdbql/plan/time-range.ts";
-import { compileRegex } from "../../tsdbql/regex/matcher.ts";
 import type { PolicyInfo, RetentionPolicies } from "./retention-policies.ts";
-import { matchingConditions, plainConditions, type TagValues, tagNamesOf } from "./tag-condition.ts";
+import type { RowDeletions } from "./row-deletions.ts";
 import { databaseList, policyList, queryList, userLists } from "./tsdbql-lists.ts";
 
 export interface DefinitionParts {
   readonly catalog: Catalog;
   readonly databases: DatabaseService;
-  readonly data: DataService;
+  readonly rows: Pick<RowDeletions, "run" | "dropTable">;
   readonly queries: QueryControl;
-  /** The distinct combinations of tag values in a table's rows. */
-  readonly tagValues: (database: string, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
 
 /** Runs CREATE, ALTER, DROP and DELETE, and answers the SHOW statements that need only the catalog. @throws TsdbError forbidden,
@@ -55,7 +48,7 @@ export class TsdbqlDefinitions implements DefinitionService {
         await this.retentionPolicies.drop(definition.database, definition.name);
         return [];
       case "drop measurement":
-        await this.dropMeasurement(deletable(this.scoped(scope), scope), definition.name);
+        for (const { id } of deletable(this.scoped(scope), scope)) await this.parts.rows.dropTable(id, definition.name);
         return [];
       case "delete":
       case "drop series":
@@ -99,64 +92,9 @@ export class TsdbqlDefinitions implements DefinitionService {
     }
   }
 
-  private async dropMeasurement(databases: readonly DatabaseDef[], table: string): Promise<void> {
-    for (const { id, name: database } of databases) {
-      if (this.parts.catalog.findTable(id, table) === undefined) continue;
-      await this.parts.databases.deleteTable({ database, table, dataOnly: false, hardDeleteAt: "now" });
-    }
-  }
-
-  // Rows -----------------------------------------------------------------------------------------------------------------------------
-
-  private async deleteRows(
-    { kind, sources, where }: Definition & { kind: "delete" | "drop series" },
-    scope: DefinitionScope,
-  ): Promise<void> {
-    const databases = deletable(this.scoped(scope), scope);
-    const { bounds, rest } = splitCondition(where, { nowNs: scope.nowNs, zone: null });
-    if (kind === "drop series" && (bounds.minNs !== null || bounds.maxNs !== null)) {
-      throw new TsdbError("bad_query", "DROP SERIES doesn't support time in WHERE clause");
-    }
-    const range = { minNs: clamp(bounds.minNs ?? TIME_MIN_NS), maxNs: clamp(bounds.maxNs ?? TIME_MAX_NS) };
-    if (range.minNs > range.maxNs) return;
-    const names = rest === null ? [] : tagNamesOf(rest);
-    const tables = databases.flatMap((database) => this.tables(database, sources).map((table) => ({ database: database.name, table })));
-    for (const { table } of tables) checkTags(table, names);
-    for (const { database, table } of tables) {
-      for (const tags of await this.conditions(database, table, rest, names, scope.signal)) await this.remove(database, table, range, tags);
-    }
-  }
-
-  private remove(database: string, { name: table }: TableDef, range: TimeRange, tags: readonly TagCondition[]): Promise<void> {
-    const isWhole = tags.length === 0 && range.minNs <= TIME_MIN_NS && range.maxNs >= TIME_MAX_NS;
-    return isWhole ? this.parts.data.deleteData({ database, table }) : this.parts.data.deleteRows({ database, table, range, tags });
-  }
-
-  /** Converts the statement's condition to deletions that each list required tag values. */
-  private async conditions(
-    database: string,
-    table: TableDef,
-    rest: Expression | null,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<readonly (readonly TagCondition[])[]> {
-    if (rest === null) return [[]];
-    const plain = plainConditions(rest);
-    if (plain !== null) return [plain];
-    const present = names.filter((name) => table.columns.some((column) => column.name === name));
-    const all = present.length === 0 ? [{}] : await this.parts.tagValues(database, table.name, present, signal);
-    return matchingConditions(rest, names, all);
-  }
-
-  private tables({ id }: DatabaseDef, sources: readonly Measurement[]): TableDef[] {
-    const tables = this.parts.catalog.tables(id);
-    if (sources.length === 0) return tables;
-    const tests = sources.map(({ name }) => {
-      if (typeof name === "string") return (table: string) => table === name;
-      const regex = compileRegex(name.source);
-      return (table: string) => regex.test(table);
-    });
-    return tables.filter(({ name }) => tests.some((test) => test(name)));
+  private deleteRows(definition: Definition & { readonly kind: "delete" | "drop series" }, scope: DefinitionScope): Promise<void> {
+    const ids = deletable(this.scoped(scope), scope).map(({ id }) => id);
+    return this.parts.rows.run(ids, definition, scope);
   }
 
   // Names ----------------------------------------------------------------------------------------------------------------------------
@@ -195,14 +133,4 @@ function deletable(databases: readonly DatabaseDef[], { mayDelete }: DefinitionS
   const other = databases.find(({ name }) => !mayDelete(name));
   if (other === undefined) return databases;
   throw new TsdbError("forbidden", "unauthorized to perform requested action with the token", { database: other.name });
-}
-
-/** @throws TsdbError bad_query if a name is a field's */
-function checkTags({ columns }: TableDef, names: readonly string[]): void {
-  const isField = (name: string) => columns.some((column) => column.name === name && column.type !== ColumnType.tag);
-  if (names.some(isField)) throw new TsdbError("bad_query", "fields not supported in WHERE clause during deletion");
-}
-
-function clamp(timeNs: bigint): bigint {
-  return timeNs < TIME_MIN_NS ? TIME_MIN_NS : timeNs > TIME_MAX_NS ? TIME_MAX_NS : timeNs;
 }

@@ -47,7 +47,7 @@ export function databaseList(names: readonly string[]): SeriesPiece[] {
 }
 
 /** The answer of SHOW RETENTION POLICIES. */
-export function policyList(policies: readonly PolicyInfo[]): SeriesPiece[] {
+export function policyList(policies: readonly Omit<PolicyInfo, "def">[]): SeriesPiece[] {
   const columns = { name: TEXT, duration: TEXT, shardGroupDuration: TEXT, replicaN: INTEGER, default: BOOLEAN };
   const rows = policies.map(({ name, retentionNs, shardNs, replicas, isDefault }) => {
     return [name, goDuration(retentionNs), goDuration(shardNs), BigInt(replicas), isDefault];

@@ -127,7 +127,7 @@ test.each([1, 2, 3])("arrays that grow and move find room between all that comes
   const take = (bytes: number): [ptr: number, bytes: number] => [extents.allocate(bytes), bytes];
   const giveBack = ([ptr, bytes]: [number, number]) => extents.release(ptr, bytes);
   for (let table = 0; table < 6; table++) {
-    // eight arrays up to 90 MiB, each of which is there twice while it moves, among blocks that go soon, and short ones that stay
+    // eight arrays up to 90 MiB, each of which is there twice while it moves, among short-lived blocks, and small long-lived ones
     const arrays = Array.from({ length: 8 }, () => take(MIB));
     while (arrays.some(([, bytes]) => bytes < 60 * MIB)) {
       for (let i = 0; i < 300; i++) held.push(take(EXTENT_BYTES * [1, 1, 1, 2, 8, 8, 16, 40][below(8)]!));

@@ -42,7 +42,7 @@ function hashModel(keys: Uint8Array<ArrayBuffer>, text: Uint8Array, owner: numbe
     return hashOf(sum + product(keys, pair, word));
   }
   let at = 0;
-  // a block is as long as pairs that are left, less one for its length, one for the last 8 bytes, and one that is never taken
+  // a block is as long as pairs that are left, less one for its length, one for the last 8 bytes, and one never taken
   for (const blockBytes = (PAIRS - 4) * 8; end - 8 - at > blockBytes; at += blockBytes) {
     for (let i = at; i <= at + blockBytes; i += 8) sum += product(keys, pair++, view.getBigUint64(i, true));
     sum = product(keys, 0, BigInt(owner) | (BigInt(hashOf(sum)) << 32n));

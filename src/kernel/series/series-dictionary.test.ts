@@ -47,7 +47,7 @@ function randomTags(below: (n: number) => number): Tags {
   const tags: Tags = {};
   for (const { name } of TAGS) {
     if (below(3) === 0) continue;
-    // lengths around the inline limit of views, and one that outgrows a chunk now and then
+    // lengths around the inline limit of views, and now and then more than a chunk
     tags[name] = "x".repeat([0, 1, 8, 11, 12, 13, 40, 700][below(8)]!) + below(4);
   }
   return tags;

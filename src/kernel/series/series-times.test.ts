@@ -67,7 +67,7 @@ describe("noteTimes", () => {
     dictionary.release();
   });
 
-  /** Rows of series 0, one batch after the other: [times, whether any is in doubt, whether all are newer]. */
+  /** Rows of series 0, one batch after the other: [times, whether any may be a duplicate, whether all are newer]. */
   const ORDERS: [what: string, floor: bigint, batches: [times: bigint[], overlaps: [bigint, bigint] | null, ascending: boolean][]][] = [
     [
       "a body that overtakes another",
@@ -124,10 +124,10 @@ describe("noteTimes", () => {
 
   test.each(ORDERS)("%s", (_, floor, batches) => {
     const dictionary = create(1, floor);
-    for (const [times, doubt, ascending] of batches) {
-      const overlaps = doubt === null ? {} : { overlaps: [{ minNs: doubt[0], maxNs: doubt[1] }] };
+    for (const [times, overlap, ascending] of batches) {
+      const overlaps = overlap === null ? {} : { overlaps: [{ minNs: overlap[0], maxNs: overlap[1] }] };
       const found = dictionary.noteTimes(arena.u32(times.map(() => 0)), arena.i64(times), times.length);
-      expect(found).toEqual({ unique: doubt === null, ascending, ...overlaps });
+      expect(found).toEqual({ unique: overlap === null, ascending, ...overlaps });
     }
     dictionary.release();
   });
@@ -145,7 +145,7 @@ describe("noteTimes", () => {
     expect(note(1, 100, 150, 300, 400)).toEqual([100, 400]);
     expect(note(1, 98, 97, 230, 209, 500)).toBe("unique");
     expect(note(1, 97)).toEqual([97, 97]);
-    // one that is made later has had no rows either
+    // a series created later has had no rows either
     const key = canonicalKey([HOST], { host: "new" });
     const id = dictionary.insertKey(arena.bytes(key), key.length);
     expect(note(id, 97, 230, 450)).toBe("unique");
@@ -258,7 +258,7 @@ describe("noteTimes", () => {
     }
   });
 
-  test.each([1, 2, 3, 4])("two or three connections leave nothing in doubt, seed %i", (seed) => {
+  test.each([1, 2, 3, 4])("rows of two or three connections are known to be unique, seed %i", (seed) => {
     const below = prng(seed);
     const connections = 2 + below(2);
     const hosts = 1 + below(5);

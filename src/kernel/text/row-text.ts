@@ -6,6 +6,7 @@ import {
   TEXT_CSV,
   TEXT_EPOCH,
   TEXT_FLOAT,
+  TEXT_FLUX_CSV,
   TEXT_INTEGER,
   TEXT_INTEGER_32,
   TEXT_JSON,
@@ -119,7 +120,7 @@ class Writer implements RowText {
     this.texts = new Uint8Array(at);
     for (const [i, text] of texts.entries()) this.texts.set(text, offsets[i]);
     this.textOffsets = offsets;
-    const isPlain = layout.isCsv && layout.v1 !== undefined;
+    const isPlain = layout.isAnnotated === true || (layout.isCsv && layout.v1 !== undefined);
     const bytesMax = (kind: number) => (isPlain && kind === TEXT_FLOAT ? TEXT_PLAIN_FLOAT_BYTES_MAX : TEXT_VALUE_BYTES_MAX);
     this.fixedBytesMax = kinds.reduce((sum, kind) => sum + bytesMax(kind) + layout.nullText.length, at);
   }
@@ -184,7 +185,15 @@ class Writer implements RowText {
     }
     const rows = scratch.alloc(TEXT_ROWS_WORDS * 4);
     const { isCsv, skipsNulls, rowStart, rowEnd, nullText, v1 } = layout;
-    const style = v1 === undefined ? (isCsv ? TEXT_CSV : TEXT_JSON) : isCsv ? TEXT_V1_CSV : TEXT_V1_JSON;
+    const style = layout.isAnnotated
+      ? TEXT_FLUX_CSV
+      : v1 === undefined
+        ? isCsv
+          ? TEXT_CSV
+          : TEXT_JSON
+        : isCsv
+          ? TEXT_V1_CSV
+          : TEXT_V1_JSON;
     const texts3 = [rowStart, rowEnd, nullText].flatMap((text, i) => [texts + textOffsets[i]!, text.length]);
     const words = [rowCount, kinds.length, columns, style, Number(skipsNulls), ...texts3, this.powersPtr, this.fixedBytesMax, 0, 0, 0];
     kernel.u32.set(words, rows >>> 2);

@@ -19,6 +19,7 @@ interface TokenRow {
 /** Guessed tokens would fill it. */
 const KNOWN_MAX = 10_000;
 
+/** Finds the principal of a request. */
 export class Authentication {
   /** By the hash of a token, or the user of a session. */
   private readonly known = new Map<string, Authenticated>();

@@ -22,6 +22,7 @@ export function checkPassword(password: string, { strong }: { readonly strong: b
   if (broken.length > 0) throw new TsdbError("bad_request", broken.join("\n"));
 }
 
+/** True if a password contains characters of at least three types. */
 export function isStrong(password: string): boolean {
   return CHARACTER_TYPES.filter((type) => type.test(password)).length >= 3;
 }

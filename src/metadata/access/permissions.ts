@@ -17,11 +17,13 @@ export function covers(held: readonly Permission[], { action, type, id, orgID }:
     if (heldAction !== action) return false;
     if (resource.type === "instance") return true;
     if (resource.type !== type) return false;
-    if (resource.id !== undefined) return resource.id === id;
+    // creators of an organization's tokens may write any id into them: it counts in that organization alone
+    if (resource.id !== undefined) return resource.id === id && (orgID === undefined || (resource.orgID ?? orgID) === orgID);
     return resource.orgID === undefined || resource.orgID === orgID;
   });
 }
 
+/** What a holder must be permitted in order to hand on this permission. */
 export function needOf({ action, resource }: Permission): Need {
   return { action, ...resource };
 }
@@ -46,6 +48,7 @@ export function memberPermissions(orgID: string): Permission[] {
   return ownerPermissions(orgID).filter(({ action }) => action === "read");
 }
 
+/** The permissions of any user on the own account. */
 export function userPermissions(userID: string): Permission[] {
   return both({ type: "users", id: userID });
 }
@@ -54,6 +57,7 @@ function ofOrganization(type: ResourceType, orgID: string): Permission["resource
   return type === "orgs" ? { type, id: orgID } : { type, orgID };
 }
 
+/** Permission to read and to write a resource. */
 export function both(resource: Permission["resource"]): Permission[] {
   return [
     { action: "read", resource },

@@ -45,8 +45,17 @@ export class Principal {
 
   /** @throws TsdbError forbidden */
   require(need: Need): void {
-    if (this.allows(need)) return;
+    if (!this.allows(need)) this.refuse(need);
+  }
+
+  /** @throws TsdbError forbidden */
+  refuse(need: Need): never {
     throw new TsdbError("forbidden", this.isActive ? `${needText(need)} is unauthorized` : "token is inactive");
+  }
+
+  /** @throws TsdbError forbidden naming the first permission of the operator's that is missing */
+  requireOperator(): void {
+    for (const { action, resource } of operatorPermissions()) this.require({ action, type: resource.type });
   }
 
   /** Every permission of the operator. */

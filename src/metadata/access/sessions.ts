@@ -17,6 +17,7 @@ const KEY_BYTES = 64;
 const PER_USER_MAX = 100;
 const SESSIONS_MAX = 100_000;
 
+/** The open sessions, by their keys. */
 export class Sessions {
   private readonly byKey = new Map<string, { userID: string; endMs: number }>();
 
@@ -56,6 +57,10 @@ export class Sessions {
   endOthers(userID: string, keptKey: string | null): void {
     const kept = keptKey === null ? null : hashed(keptKey);
     for (const [hash, session] of this.byKey) if (session.userID === userID && hash !== kept) this.byKey.delete(hash);
+  }
+
+  endAll(): void {
+    this.byKey.clear();
   }
 
   private makeRoom(userID: string): void {

@@ -45,6 +45,7 @@ const TOKEN_BYTES = 64;
 const SELECT = `select a.*, o.name as org, u.name as user from authorizations a
   join organizations o on o.id = a.orgID join users u on u.id = a.userID`;
 
+/** Creates, finds, changes and deletes authorizations. */
 export class Authorizations {
   constructor(
     private readonly metadata: Metadata,
@@ -89,7 +90,7 @@ export class Authorizations {
       throw new TsdbError("already_exists", "token already exists");
     }
     const id = change.newId();
-    const sealedToken = this.keepsHashesOnly ? null : this.box.seal(token, context(id));
+    const sealedToken = this.keepsHashesOnly ? null : this.box.seal(token, tokenContext(id));
     change.put("authorization", id, { ...wanted, createdAt: change.now, updatedAt: change.now, tokenHash, sealedToken });
     return { id, token };
   }
@@ -119,7 +120,7 @@ export class Authorizations {
   }
 
   private shown({ tokenHash: _, sealedToken, ...row }: Row): Authorization {
-    const token = sealedToken === null ? "" : (this.box.open(sealedToken, context(row.id)) ?? "");
+    const token = sealedToken === null ? "" : (this.box.open(sealedToken, tokenContext(row.id)) ?? "");
     return { ...row, permissions: JSON.parse(row.permissions) as Permission[], token };
   }
 }
@@ -134,6 +135,7 @@ export function hashOf(token: string): string {
   return Bun.SHA512.hash(token, "hex");
 }
 
-function context(id: string): string {
+/** What a sealed token belongs to. */
+export function tokenContext(id: string): string {
   return `authorization ${id}`;
 }

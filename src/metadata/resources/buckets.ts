@@ -1,12 +1,14 @@
 // Buckets: the databases of an organization's namespace, with what the v2 line adds to them. Made in either place they are seen in both.
 import { TsdbError } from "../../model/errors.ts";
-import type { CatalogOperation } from "../../storage/catalog/operations.ts";
+import { type CatalogOperation, systemNamespace } from "../../storage/catalog/operations.ts";
 import { freshPolicies } from "../../storage/catalog/policies.ts";
 import { checkDatabaseLimit } from "../../storage/catalog/schema-limits.ts";
+import type { Need } from "../access/permissions.ts";
 import { usualShardNs } from "../store/database-rows.ts";
 import { bucketIdOf, databaseIdOf } from "../store/ids.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
 import type { Labels } from "./labels.ts";
+import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
 import { checkRetention, checkUpdatedRetention, type Retention, secondsNs } from "./retention.ts";
 
@@ -47,6 +49,20 @@ export interface BucketFilter {
   readonly name?: string;
 }
 
+export interface BucketLimits {
+  /** Of an organization, without its system buckets; null = no limit. */
+  readonly countMax: number | null;
+  /** Null = no limit. */
+  readonly retentionSecondsMax: number | null;
+}
+
+export const NO_BUCKET_LIMITS: BucketLimits = { countMax: null, retentionSecondsMax: null };
+
+/** What a request needs to read or to change it. System buckets are seen by who sees their organization. */
+export function bucketNeed(action: "read" | "write", { id, orgID, type }: Pick<Bucket, "id" | "orgID" | "type">): Need {
+  return type === "system" && action === "read" ? { action, type: "orgs", id: orgID } : { action, type: "buckets", id, orgID };
+}
+
 type Place = { readonly id: string; readonly namespace: number };
 type Deletion = { readonly databaseId: number };
 
@@ -56,10 +72,12 @@ const SYSTEM_BUCKETS = [
   { name: "_tasks", description: "System bucket for task logs", everySeconds: 3 * 86_400 },
 ] as const;
 
+/** Creates, finds, changes and deletes buckets. */
 export class BucketService {
   constructor(
     private readonly metadata: Metadata,
-    private readonly labels: Labels,
+    private readonly parts: { readonly labels: Labels; readonly mappings: Mappings },
+    private readonly limits: BucketLimits,
     /** Is told of databases that are to be dropped, when that is durable. */
     private readonly onDropped: (databaseIds: readonly number[]) => void,
   ) {}
@@ -83,6 +101,15 @@ export class BucketService {
     return this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where orgID = ? and name = ?`, orgID, name);
   }
 
+  countOf(orgID: string): number {
+    return this.metadata.view.count("from buckets where orgID = ?", orgID);
+  }
+
+  /** All of an organization, by name. */
+  allOf(orgID: string): Bucket[] {
+    return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets where orgID = ? order by name`, orgID);
+  }
+
   /** By name within an organization; otherwise by id. */
   list({ orgID, name }: BucketFilter, page: Page): Bucket[] {
     const conditions: string[] = [];
@@ -100,7 +127,7 @@ export class BucketService {
     return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets ${clause}`, ...values);
   }
 
-  /** @throws TsdbError already_exists, bad_request, limit_exceeded */
+  /** @throws TsdbError already_exists, bad_request, limit_exceeded; forbidden beyond the limits of an organization */
   async create(bucket: NewBucket): Promise<Bucket> {
     const id = await this.metadata.change((change) => {
       const place = this.metadata.view.get<Place>("select id, namespace from organizations where id = ?", bucket.orgID);
@@ -116,6 +143,8 @@ export class BucketService {
     if (this.findByName(place.id, bucket.name) !== null) {
       throw new TsdbError("already_exists", `bucket with name ${bucket.name} already exists`);
     }
+    this.checkQuota(place.id);
+    this.checkMaximum(bucket.retention.everySeconds);
     return this.plan(change, place, { ...bucket, type: "user" });
   }
 
@@ -123,6 +152,7 @@ export class BucketService {
   planAdopt(change: Change, place: Place, bucket: NewBucket): string {
     const existing = this.metadata.catalog.findDatabase(bucket.name, place.namespace);
     checkBucketName(bucket.name);
+    this.checkMaximum(bucket.retention.everySeconds);
     if (existing === undefined) return this.plan(change, place, { ...bucket, type: "user" });
     const id = bucketIdOf(existing.id);
     change.put("bucket", id, {
@@ -137,13 +167,12 @@ export class BucketService {
 
   planSystemBuckets(change: Change, place: Place): void {
     for (const { name, description, everySeconds } of SYSTEM_BUCKETS) {
-      if (this.metadata.catalog.findDatabase(name, place.namespace) !== undefined) continue;
       const retention = checkRetention({ everySeconds });
       this.plan(change, place, { orgID: place.id, name, description, rp: "", retention, type: "system" });
     }
   }
 
-  /** @throws TsdbError not_found, bad_request, unprocessable */
+  /** @throws TsdbError not_found, bad_request, unprocessable; forbidden beyond the maximum retention */
   async update(id: string, changed: BucketUpdate): Promise<Bucket> {
     await this.metadata.change((change) => {
       const bucket = this.get(id);
@@ -190,6 +219,7 @@ export class BucketService {
         const rows = view.all<{ id: string }>(`select id from ${table} where resourceType = 'buckets' and resourceID ${isGone}`);
         for (const { id } of rows) change.remove(kind, id);
       }
+      for (const { id } of view.all<{ id: string }>(`select id from dbrps where bucketID ${isGone}`)) change.remove("dbrp", id);
       for (const { id } of view.all<{ id: string }>(`select id from bucketRecords where id ${isGone}`)) change.remove("bucket", id);
     });
   }
@@ -205,6 +235,7 @@ export class BucketService {
   private retentionOperations(databaseId: number, bucket: Bucket, { everySeconds, shardSeconds }: BucketUpdate): CatalogOperation[] {
     if (everySeconds === undefined && shardSeconds === undefined) return [];
     const every = everySeconds ?? bucket.retentionSeconds;
+    if (everySeconds !== undefined) this.checkMaximum(everySeconds);
     checkUpdatedRetention(every, shardSeconds, bucket.shardSeconds);
     const shardNs = secondsNs(shardSeconds ?? bucket.shardSeconds);
     const policies = this.metadata.catalog.policies(databaseId);
@@ -214,7 +245,22 @@ export class BucketService {
     ];
   }
 
-  /** The database goes as one that port 8181 deletes and wants dropped at once. */
+  /** @throws TsdbError forbidden */
+  private checkQuota(orgID: string): void {
+    const { countMax } = this.limits;
+    if (countMax === null || this.metadata.view.count("from buckets where orgID = ? and type = 'user'", orgID) < countMax) return;
+    throw new TsdbError("forbidden", `bucket quota exceeded: the organization may have ${countMax} buckets`);
+  }
+
+  /** @throws TsdbError forbidden */
+  private checkMaximum(everySeconds: number): void {
+    const { retentionSecondsMax } = this.limits;
+    if (retentionSecondsMax === null || (everySeconds > 0 && everySeconds <= retentionSecondsMax)) return;
+    const message = `retention exceeds the organization's maximum of ${retentionSecondsMax} seconds`;
+    throw new TsdbError("forbidden", message, { everySeconds });
+  }
+
+  /** The database is deleted as by port 8181 with immediate hard deletion. */
   private planDelete(change: Change, id: string): Deletion {
     const { view, catalog } = this.metadata;
     const databaseId = databaseIdOf(id)!;
@@ -224,7 +270,8 @@ export class BucketService {
     change.apply({ kind: "soft_delete", of: "database", id: databaseId, name: `${name}-${id}`, deletedMs, hardDeleteMs: deletedMs });
     const members = "select id from members where resourceType = 'buckets' and resourceID = ?";
     for (const member of view.all<{ id: string }>(members, id)) change.remove("member", member.id);
-    this.labels.planRemoveAll(change, "buckets", id);
+    this.parts.labels.planRemoveAll(change, "buckets", id);
+    this.parts.mappings.planRemoveOfBucket(change, id);
     if (view.get("select id from bucketRecords where id = ?", id) !== null) change.remove("bucket", id);
     return { databaseId };
   }
@@ -237,7 +284,12 @@ export class BucketService {
     const retentionNs = secondsNs(everySeconds);
     const shardNs = shardSeconds === null ? usualShardNs(retentionNs) : secondsNs(shardSeconds);
     const operations: CatalogOperation[] = [
-      { kind: "create_database", id: databaseId, namespace, name: bucket.name },
+      {
+        kind: "create_database",
+        id: databaseId,
+        namespace: bucket.type === "system" ? systemNamespace(namespace) : namespace,
+        name: bucket.name,
+      },
       { kind: "set_retention", of: "database", id: databaseId, retentionNs: String(retentionNs) },
       { kind: "set_policies", databaseId, ...freshPolicies(databaseId), shardNs: String(shardNs) },
     ];

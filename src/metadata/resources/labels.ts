@@ -14,6 +14,7 @@ type LabelRow = Omit<Label, "properties"> & { readonly properties: string };
 
 const COLUMNS = "id, orgID, name, properties";
 
+/** Creates, finds, changes and deletes labels, and attaches them to resources. */
 export class Labels {
   constructor(private readonly metadata: Metadata) {}
 

@@ -11,6 +11,7 @@ type MemberRow = RecordTypes["member"] & { readonly id: string };
 /** What the first user owns beside the first organization: everything. */
 const INSTANCE_ID = "0000000000000001";
 
+/** Adds, lists and removes members and owners. */
 export class Members {
   constructor(
     private readonly metadata: Metadata,

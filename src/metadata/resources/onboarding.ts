@@ -35,6 +35,7 @@ interface Parts {
   readonly authorizations: Authorizations;
 }
 
+/** Sets up a server that has no user. */
 export class Onboarding {
   constructor(
     private readonly metadata: Metadata,

@@ -4,6 +4,7 @@ import type { RecordTypes } from "../store/kinds.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
 import type { BucketService } from "./buckets.ts";
 import type { Labels } from "./labels.ts";
+import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
@@ -17,11 +18,11 @@ export interface OrganizationFilter {
 
 const COLUMNS = "id, name, description, namespace, createdAt, updatedAt";
 
+/** Creates, finds, changes and deletes organizations. */
 export class Organizations {
   constructor(
     private readonly metadata: Metadata,
-    private readonly buckets: BucketService,
-    private readonly labels: Labels,
+    private readonly parts: { readonly buckets: BucketService; readonly labels: Labels; readonly mappings: Mappings },
   ) {}
 
   get count(): number {
@@ -74,7 +75,7 @@ export class Organizations {
     const organization = { name, description, namespace, createdAt: change.now, updatedAt: change.now };
     change.put("organization", id, organization);
     change.put("member", change.newId(), { userID: ownerID, resourceType: "orgs", resourceID: id, role: "owner" });
-    this.buckets.planSystemBuckets(change, { id, namespace });
+    this.parts.buckets.planSystemBuckets(change, { id, namespace });
     return { id, ...organization };
   }
 
@@ -94,7 +95,9 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const databaseIds = this.buckets.planDeleteAll(change, id);
+      const { buckets, labels, mappings } = this.parts;
+      const databaseIds = buckets.planDeleteAll(change, id);
+      mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
         ["authorization", "authorizations"],
         ["legacy_authorization", "legacyAuthorizations"],
@@ -102,13 +105,13 @@ export class Organizations {
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }
-      for (const label of this.labels.list({ orgID: id })) this.labels.planDelete(change, label.id);
+      for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
       for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);
       change.remove("organization", id);
       return databaseIds;
     });
-    this.buckets.dropped(dropped);
+    this.parts.buckets.dropped(dropped);
   }
 
   /** That of port 8181 if no organization has it. A deleted organization's databases may still be there, so its namespace is not reused. */

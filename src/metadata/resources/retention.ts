@@ -47,6 +47,7 @@ function checkSeconds(everySeconds: number, shardSeconds: number | undefined): v
   }
 }
 
+/** Seconds in nanoseconds. */
 export function secondsNs(seconds: number): bigint {
   return BigInt(seconds) * 1_000_000_000n;
 }

@@ -6,6 +6,7 @@ import type { Metadata } from "../store/metadata.ts";
 
 type SecretRow = RecordTypes["secret"] & { readonly id: string };
 
+/** Stores and reads the secrets of organizations. */
 export class Secrets {
   constructor(
     private readonly metadata: Metadata,
@@ -21,7 +22,7 @@ export class Secrets {
   value(orgID: string, key: string): string | null {
     const found = this.find(orgID, key);
     if (found === null) return null;
-    const value = this.box.open(found.sealedValue, context(orgID, key));
+    const value = this.box.open(found.sealedValue, secretContext(orgID, key));
     if (value === null) throw new TsdbError("config", `the secret ${JSON.stringify(key)} was encrypted with another key`, { orgID, key });
     return value;
   }
@@ -31,7 +32,7 @@ export class Secrets {
     return this.metadata.change((change) => {
       for (const [key, value] of secrets) {
         const id = this.find(orgID, key)?.id ?? change.newId();
-        change.put("secret", id, { orgID, key, sealedValue: this.box.seal(value, context(orgID, key)) });
+        change.put("secret", id, { orgID, key, sealedValue: this.box.seal(value, secretContext(orgID, key)) });
       }
     });
   }
@@ -51,6 +52,7 @@ export class Secrets {
   }
 }
 
-function context(orgID: string, key: string): string {
+/** What a sealed secret belongs to. */
+export function secretContext(orgID: string, key: string): string {
   return `secret ${orgID} ${key}`;
 }

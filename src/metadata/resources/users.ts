@@ -13,6 +13,7 @@ export interface User {
 
 const COLUMNS = "id, name, status, oauthID";
 
+/** Creates, finds, changes and deletes users. */
 export class Users {
   constructor(private readonly metadata: Metadata) {}
 

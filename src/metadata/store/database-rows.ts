@@ -1,12 +1,14 @@
 // Databases of the catalog as rows of the view: a bucket is a database.
 import { DAY_NS, HOUR_NS } from "../../model/time/time-units.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
+import { organizationNamespace, SERVER_NAMESPACE } from "../../storage/catalog/operations.ts";
 import { bucketIdOf } from "./ids.ts";
 import type { MetadataView } from "./view.ts";
 
 export interface DatabaseRow {
   /** The bucket's. */
   readonly id: string;
+  /** The organization's. */
   readonly namespace: number;
   readonly name: string;
   readonly isDeleted: boolean;
@@ -23,12 +25,12 @@ export function databaseRows(catalog: Catalog, databaseIds?: ReadonlySet<number>
   const rows: DatabaseRow[] = [];
   for (const databaseId of databaseIds ?? [...catalog.allDatabases().map(({ id }) => id), ...deleted()]) {
     const def = catalog.databaseById(databaseId);
-    if (def === undefined) continue;
+    if (def === undefined || def.namespace === SERVER_NAMESPACE) continue;
     const retentionNs = catalog.retentionNs("database", databaseId) ?? 0n;
     const { shardNs } = catalog.policies(databaseId);
     const isDeleted = catalog.findDeletedDatabase(def.name, def.namespace) !== undefined;
     rows.push({
-      ...{ id: bucketIdOf(databaseId), namespace: def.namespace, name: def.name, isDeleted },
+      ...{ id: bucketIdOf(databaseId), namespace: organizationNamespace(def.namespace), name: def.name, isDeleted },
       // never shorter than what the rows are kept for
       retentionSeconds: Number((retentionNs + SECOND_NS - 1n) / SECOND_NS),
       shardSeconds: Number((shardNs === null ? usualShardNs(retentionNs) : BigInt(shardNs)) / SECOND_NS),
@@ -37,6 +39,7 @@ export function databaseRows(catalog: Catalog, databaseIds?: ReadonlySet<number>
   return rows;
 }
 
+/** Inserts or replaces the row of a database. */
 export function putDatabase(view: MetadataView, { id, namespace, name, isDeleted, retentionSeconds, shardSeconds }: DatabaseRow): void {
   view.run(
     `insert into databases (id, namespace, name, isDeleted, retentionSeconds, shardSeconds) values (?, ?, ?, ?, ?, ?)

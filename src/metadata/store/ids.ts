@@ -26,6 +26,7 @@ export function nextId(last: string, nowMs: number): string {
   return (fromClock > following ? fromClock : following).toString(16).padStart(16, "0");
 }
 
+/** The bucket id of a database: 16 hex digits. */
 export function bucketIdOf(databaseId: number): string {
   return (BUCKET_BASE + BigInt(databaseId)).toString(16).padStart(16, "0");
 }

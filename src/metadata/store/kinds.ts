@@ -42,6 +42,14 @@ export interface RecordTypes {
   };
   label: { readonly orgID: string; readonly name: string; readonly properties: Readonly<Record<string, string>> };
   label_mapping: { readonly labelID: string; readonly resourceType: ResourceType; readonly resourceID: string };
+  /** A stored mapping; virtual ones are made of buckets. */
+  dbrp: {
+    readonly orgID: string;
+    readonly bucketID: string;
+    readonly database: string;
+    readonly retentionPolicy: string;
+    readonly isDefault: boolean;
+  };
   secret: { readonly orgID: string; readonly key: string; readonly sealedValue: string };
 }
 
@@ -89,5 +97,6 @@ export const KINDS: KindTable = {
   legacy_authorization: { table: "legacyAuthorizations", columns: [...AUTHORIZATION, "username", "passwordHash"] },
   label: { table: "labels", columns: ["orgID", "name", "properties"] },
   label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
+  dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
 };

@@ -25,6 +25,7 @@ export interface Change {
   readonly now: string;
 }
 
+/** Reads the view, and applies changes to the log and the view. */
 export class Metadata {
   readonly view = new MetadataView();
   private changes = 0;
@@ -67,6 +68,25 @@ export class Metadata {
     this.changes += 1;
     await durable;
     return result;
+  }
+
+  /** Applies operations that replace all records, in one synchronous step, and makes the view anew; `onApplied` belongs to the step.
+   *  Resolves when it is durable. @throws TsdbError bad_request for records that contradict each other; as `change` */
+  async replaceAll(plan: () => readonly CatalogOperation[], onApplied: () => void): Promise<void> {
+    const operations = plan();
+    const view = new MetadataView();
+    try {
+      view.transaction(() => putAll(view, operations));
+    } catch (error) {
+      view.close();
+      throw error;
+    }
+    const { durable } = this.catalog.apply(operations);
+    for (const row of databaseRows(this.catalog)) putDatabase(view, row);
+    this.view.become(view);
+    this.changes += 1;
+    onApplied();
+    await durable;
   }
 
   private planner(operations: CatalogOperation[]): Change {
@@ -122,5 +142,24 @@ export class Metadata {
     const gone = [...databaseIds].filter((databaseId) => catalog.databaseById(databaseId) === undefined);
     for (const databaseId of gone) view.run("delete from databases where id = ?", bucketIdOf(databaseId));
     if (gone.length > 0) setImmediate(() => this.databasesGone());
+  }
+}
+
+/** The records that operations put, in an order in which each comes after those that it refers to. @throws TsdbError bad_request */
+function putAll(view: MetadataView, operations: readonly CatalogOperation[]): void {
+  const puts = operations.filter((operation) => operation.kind === "put_record");
+  const unknown = puts.find(({ of }) => !Object.hasOwn(KINDS, of));
+  if (unknown !== undefined)
+    throw new TsdbError("bad_request", `records of kind ${JSON.stringify(unknown.of)}: a newer server made the backup`);
+  for (const kind of Object.keys(KINDS) as RecordKind[]) {
+    for (const { of, id, value } of puts) {
+      if (of !== kind) continue;
+      try {
+        view.put(kind, id, value as unknown as RecordTypes[typeof kind]);
+      } catch (cause) {
+        const message = `the backup contradicts itself in the ${kind} ${id}: ${(cause as Error).message}`;
+        throw new TsdbError("bad_request", message, { kind, id }, { cause });
+      }
+    }
   }
 }

@@ -50,6 +50,11 @@ export const MIGRATIONS: readonly string[] = [
      unique (resourceType, resourceID, labelID)
    ) strict;
    create index mappingsByLabel on labelMappings (labelID);`,
+  `create table dbrps (
+     id text primary key, orgID text not null references organizations, bucketID text not null, database text not null,
+     retentionPolicy text not null, isDefault integer not null, unique (orgID, database, retentionPolicy)
+   ) strict;
+   create index dbrpsByBucket on dbrps (bucketID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

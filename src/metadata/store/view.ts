@@ -4,8 +4,9 @@ import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { KINDS, type RecordKind, type RecordTypes } from "./kinds.ts";
 import { migrate } from "./migrations.ts";
 
+/** The SQLite tables of all records. */
 export class MetadataView {
-  private readonly db = new Database(":memory:", { strict: true });
+  private db = new Database(":memory:", { strict: true });
   private readonly puts = new Map<RecordKind, string>();
 
   constructor() {
@@ -42,6 +43,17 @@ export class MetadataView {
   /** All or nothing. */
   transaction<T>(run: () => T): T {
     return this.db.transaction(run)();
+  }
+
+  /** Takes the rows of another view, which ends with that. */
+  become(other: MetadataView): void {
+    this.db.close();
+    this.db = other.db;
+  }
+
+  /** As a file of SQLite. */
+  serialize(): Uint8Array {
+    return this.db.serialize();
   }
 
   close(): void {

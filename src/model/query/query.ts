@@ -1,5 +1,6 @@
 // The interface between API routes and query execution.
 import type { PolicyRules } from "../retention-policies.ts";
+import type { FluxOptions } from "./flux.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
 /** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds. */
@@ -8,12 +9,22 @@ export type QueryFormat = "seed" | "plugin" | "json" | "jsonl" | "csv" | "pretty
 /** Bind parameters: JSON scalars. Integers are bigint; a number is a float even if it is integral. */
 export type QueryParams = Readonly<Record<string, string | number | bigint | boolean | null>>;
 
+/** What a name of a database denotes in InfluxQL statements of port 8086: a bucket for each retention policy. */
+export interface MappedDatabase {
+  /** Names in the request's scope, by policy. */
+  readonly policies: ReadonlyMap<string, string>;
+  /** Where the statement names no policy; null: it must name one. */
+  readonly defaultName: string | null;
+}
+
 /** Options of an InfluxQL statement besides its text. */
 export interface TsdbqlOptions {
   /** Retention policy of the request; null: the default policy. */
   readonly retentionPolicy: string | null;
   /** Rules of the databases that the statement names, where rules are set. */
   readonly policyRules?: Readonly<Record<string, PolicyRules>>;
+  /** Set for requests with a scope: databases that the statement names, as far as the sender may read them. Others are unknown. */
+  readonly mappings?: ReadonlyMap<string, MappedDatabase>;
   /** Value of now() for all statements of a request. */
   readonly nowNs: bigint;
   /** Bind parameters as received, a JSON object; null: none. */
@@ -25,22 +36,41 @@ export interface TsdbqlOptions {
   readonly policies?: readonly string[];
 }
 
+/** What names of databases in a statement denote, where they are not those of databases that port 8181 shows. Used on the main thread
+ *  whenever the statement requests rows, so it also decides whether its sender may read them. */
+export interface DatabaseScope {
+  /** The database's id in the catalog. @throws TsdbError unknown_database, forbidden */
+  databaseId(name: string): number;
+}
+
 export interface QueryRequest {
   /** May be "" for InfluxQL: the statement must then name a database. */
   readonly database: string;
+  /** Absent: names are those of databases that port 8181 shows. */
+  readonly scope?: DatabaseScope;
   readonly statement: string;
   readonly format: QueryFormat;
   readonly params: QueryParams;
-  /** Set for InfluxQL; absent for SQL. */
+  /** Set for InfluxQL. */
   readonly tsdbql?: TsdbqlOptions;
+  /** Set for Flux; without it and `tsdbql` the statement is SQL. */
+  readonly flux?: FluxOptions;
   /** Only the answer's schema is wanted, in format "flight": an IPC stream without batches for its columns, followed by one for the
    *  unbound parameters. */
   readonly describe?: boolean;
   /** Shown in system.queries; "sql" if absent. */
   readonly queryType?: string;
+  /** Of rows that it holds, below what its worker allows; not for SQL. */
+  readonly memoryBytesMax?: number;
+  /** Where the statement's own rows go; absent: it may not write. */
+  readonly write?: StatementWrite;
   /** Aborts when the client disconnects: interrupts the query. */
   readonly signal: AbortSignal;
 }
+
+/** Stores line protocol with times in nanoseconds in a database of the statement's scope. Resolves with what was refused, null: nothing.
+ *  @throws TsdbError forbidden, not_found, overloaded, unavailable */
+export type StatementWrite = (database: string, lines: string) => Promise<string | null>;
 
 export interface QueryAnswer {
   readonly contentType: string;

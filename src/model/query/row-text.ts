@@ -14,6 +14,8 @@ export interface RowLayout {
   readonly nullText: Uint8Array;
   /** Written before each column's value. */
   readonly labels: readonly Uint8Array[];
+  /** True: values as in annotated CSV, with strings as they are: their source has quoted them. Floats have no exponents. */
+  readonly isAnnotated?: boolean;
   /** Value formats of the v1 API; absent: those of the other APIs. */
   readonly v1?: V1Values;
 }

@@ -9,7 +9,8 @@ export interface TagCondition {
 }
 
 export interface DeleteRequest {
-  readonly database: string;
+  /** A name that port 8181 shows, or an id. */
+  readonly database: string | number;
   readonly table: string;
   readonly range: TimeRange;
   /** All must match, exactly; empty = every series. */
@@ -18,7 +19,8 @@ export interface DeleteRequest {
 
 /** A table, or a whole database. */
 export interface DataOwner {
-  readonly database: string;
+  /** A name that port 8181 shows, or an id. */
+  readonly database: string | number;
   readonly table?: string;
 }
 

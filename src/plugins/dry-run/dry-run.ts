@@ -1,14 +1,14 @@
-// Dry runs: a plugin gets rows or a time that the request brings, and what it logs and would write is the answer.
+// Dry runs: a plugin runs on rows or a time of the request; the answer is what it logs and would write.
 import { TsdbError } from "../../model/errors.ts";
 import type { PluginDryRun, PluginDryRunResult } from "../../model/plugins.ts";
 import type { PluginPayload } from "../plugin-call.ts";
 import type { PluginRuntime } from "../plugin-runtime.ts";
 
-/** What dry runs without a name share. */
+/** Cache name of dry runs without one. */
 const CACHE = "_shared_test";
 
-/** Never fails for what the plugin does.
- *  @throws TsdbError not_found, bad_request when it is no plugin, plugin without Python; overloaded when too many wait */
+/** Failures of the plugin are part of the answer.
+ *  @throws TsdbError not_found, bad_request if the file is not a plugin, plugin without Python; overloaded if too many wait */
 export async function dryRun(runtime: PluginRuntime, run: PluginDryRun, payload: PluginPayload): Promise<PluginDryRunResult> {
   const { filename, database, cacheName, arguments: given } = run;
   const plugin = await runtime.locate(filename, payload.kind).catch((error: unknown) => {
@@ -26,7 +26,7 @@ export async function dryRun(runtime: PluginRuntime, run: PluginDryRun, payload:
   return { logLines, writes: Object.fromEntries(lines), errors };
 }
 
-/** Creating a trigger reports these as failures of the engine; here the request names the plugin, and is wrong. */
+/** Creating a trigger reports these as failures of the engine; here they are errors of the request, which names the plugin. */
 function refusal(error: unknown): unknown {
   if (!(error instanceof TsdbError) || error.kind !== "plugin") return error;
   if (error.details["isMissing"] === true) return new TsdbError("not_found", error.message, error.details);

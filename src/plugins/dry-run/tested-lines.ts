@@ -1,4 +1,4 @@
-// Line protocol of a dry run -> the rows that a plugin would get. Nothing is stored, and no table is made.
+// Converts line protocol of a dry run to the rows that a plugin would receive. Nothing is stored or created.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { LineParser } from "../../kernel/parse/line-parser.ts";
 import { lineNumbersAt } from "../../kernel/parse/line-text.ts";
@@ -12,7 +12,7 @@ import type { PluginColumn, PluginTable, PluginValues } from "../plugin-call.ts"
 const VIEW_BYTES = 16;
 const VIEW_INLINE_MAX = 12;
 
-/** @throws TsdbError bad_request for the first line that is none */
+/** @throws TsdbError bad_request for the first invalid line */
 export function testedTables(kernel: Kernel, body: Uint8Array, nowNs: bigint): PluginTable[] {
   const parser = new LineParser(kernel);
   try {

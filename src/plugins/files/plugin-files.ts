@@ -1,4 +1,4 @@
-// The folder of plugins: finds them for triggers, and takes the files that administrators send.
+// The plugin directory: finds plugins for triggers, and stores the files that administrators send.
 import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
@@ -8,10 +8,10 @@ import type { SourceCheck } from "../process/source-check.ts";
 import { partsOf, pathBelow } from "./plugin-path.ts";
 import type { PluginRepository } from "./plugin-repository.ts";
 
-/** Of a plugin that is a folder: holds the entry point. */
+/** The file with the entry point of a plugin that is a folder. */
 const FOLDER_ENTRY = "__init__.py";
 const REMOTE = "gh:";
-/** Files of one plugin, for the system table. */
+/** Maximum files listed of one plugin in the system table. */
 const LISTED_MAX = 1000;
 
 export interface PluginFileInfo {
@@ -27,11 +27,12 @@ export interface PluginFilesParts {
   readonly check: SourceCheck;
 }
 
+/** The files of one plugin directory. */
 export class PluginFiles {
-  /** Absolute, without links. */
+  /** Absolute path without links. */
   readonly folder: string;
 
-  /** @throws TsdbError config when `folder` is no folder */
+  /** @throws TsdbError config if `folder` is not a folder */
   constructor(
     folder: string,
     private readonly parts: PluginFilesParts,
@@ -52,14 +53,14 @@ export class PluginFiles {
     return path;
   }
 
-  /** Where the plugin of a trigger is, or was: nothing is looked at. */
+  /** The path of a trigger's plugin, without access to the disk. */
   pathOf(filename: string): string {
     return filename.startsWith(REMOTE)
       ? this.parts.repository.cachedPath(this.folder, filename.slice(REMOTE.length))
       : join(this.folder, ...partsOf(filename));
   }
 
-  /** A new file. @throws TsdbError bad_request, already_exists unless it has this content, io */
+  /** Creates a file. @throws TsdbError bad_request, already_exists unless the content is equal, io */
   async create(name: string, content: string): Promise<void> {
     const path = await pathBelow(this.folder, withEnding(name));
     const existing = await readFile(path, "utf8").catch(() => null);
@@ -70,7 +71,7 @@ export class PluginFiles {
     await replaceFile(path, content);
   }
 
-  /** @throws TsdbError plugin when the plugin is a folder, bad_request, io */
+  /** @throws TsdbError plugin if the plugin is a folder, bad_request, io */
   async update(filename: string, content: string): Promise<void> {
     const path = await this.changeable(filename);
     if ((await stat(path).catch(() => null))?.isDirectory() === true) {
@@ -79,7 +80,7 @@ export class PluginFiles {
     await replaceFile(path, content);
   }
 
-  /** All files of a plugin that is a folder, or is to be one. @throws TsdbError plugin when it is a file, bad_request, io */
+  /** Replaces all files of a plugin that is a folder. @throws TsdbError plugin if it is a file, bad_request, io */
   async updateFolder(filename: string, files: readonly { readonly path: string; readonly content: string }[]): Promise<void> {
     const path = await this.changeable(filename);
     const names = files.map((file) => partsOf(file.path).join("/"));
@@ -109,7 +110,7 @@ export class PluginFiles {
     }
   }
 
-  /** Of a trigger's plugin; empty when it is gone. */
+  /** The files of a trigger's plugin; empty if it no longer exists. */
   list(filename: string): PluginFileInfo[] {
     const path = this.pathOf(filename);
     const own = statSync(path, { throwIfNoEntry: false });
@@ -155,12 +156,12 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
 }
 
-/** Hidden, so that no client's path names it. */
+/** Hidden, so that no client's path can name it. */
 function besides(path: string, what: string): string {
   return join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.${what}`);
 }
 
-/** A server that ended while it replaced a plugin's folder has left the old one or the new one under another name. */
+/** Completes or rolls back the replacement of a folder that a crash interrupted. */
 function finishReplacements(folder: string): void {
   for (const left of readdirSync(folder)) {
     const [, name, what] = /^\.(.+)\.[0-9a-f-]{36}\.(new|old)$/.exec(left) ?? [];

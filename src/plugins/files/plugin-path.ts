@@ -1,4 +1,4 @@
-// Paths of clients, which must stay below one folder: also by way of symbolic links.
+// Validates paths sent by clients: they must stay below one folder, also through symbolic links.
 import { lstat, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
@@ -6,7 +6,8 @@ import { TsdbError } from "../../model/errors.ts";
 const PATH_BYTES_MAX = 1024;
 const PART_BYTES_MAX = 255;
 
-/** The parts of a relative path. @throws TsdbError bad_request for what leaves its folder, is absolute, hidden or no name of a file */
+/** The parts of a relative path. @throws TsdbError bad_request for a path that leaves its folder, is absolute or hidden, or is not a
+ *  valid file name */
 export function partsOf(path: string): string[] {
   const parts = path.split("/");
   const isBad =
@@ -18,7 +19,7 @@ export function partsOf(path: string): string[] {
   return parts;
 }
 
-/** Absolute path below `folder`, which has no links in its own path. What does not exist yet may be made.
+/** Absolute path below `folder`, whose own path has no links. The path may not exist yet.
  *  @throws TsdbError bad_request when a link on the way leads out of it */
 export async function pathBelow(folder: string, path: string): Promise<string> {
   let at = folder;
@@ -34,6 +35,7 @@ export async function pathBelow(folder: string, path: string): Promise<string> {
   return at;
 }
 
+/** True if a path lies in a folder, at any depth. */
 export function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -1,10 +1,10 @@
-// Plugins that triggers name by `gh:`: files below an address, downloaded into the folder of plugins and kept there.
+// Plugins of triggers with `gh:` paths: files below a URL, downloaded into the plugin directory and kept there.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { partsOf } from "./plugin-path.ts";
 
-/** Below the folder of plugins; hidden, so that no upload gets there. */
+/** Cache folder in the plugin directory; hidden, so that uploads cannot reach it. */
 const CACHE = ".gh";
 const DOWNLOAD_MS = 15_000;
 const BYTES_MAX = 4 << 20;
@@ -12,12 +12,13 @@ const BYTES_MAX = 4 << 20;
 export interface PluginRepositoryOptions {
   /** --plugin-repo, with a slash at its end. */
   readonly address: string;
-  /** The address cannot be reached; what was downloaded before is used. */
+  /** The URL cannot be reached, and the copy downloaded before is used. */
   readonly onStale: (path: string, reason: string) => void;
-  /** Takes the place of what is there. */
+  /** Replaces an existing file. */
   readonly save: (path: string, content: Uint8Array) => Promise<void>;
 }
 
+/** Downloads plugins of `gh:` paths. */
 export class PluginRepository {
   constructor(private readonly options: PluginRepositoryOptions) {}
 
@@ -25,8 +26,8 @@ export class PluginRepository {
     return join(folder, CACHE, ...partsOf(path));
   }
 
-  /** The path of the file, downloaded anew if the address can be reached.
-   *  @throws TsdbError plugin when it has no such file, or it cannot be reached and the file never was */
+  /** Returns the path of the file, downloaded again if the URL can be reached.
+   *  @throws TsdbError plugin if the file does not exist there, or the URL cannot be reached and there is no copy */
   async download(folder: string, path: string): Promise<string> {
     const target = this.cachedPath(folder, path);
     if (!path.endsWith(".py")) throw new TsdbError("plugin", `Plugin error: gh:${path} does not end with .py`, { isUnfit: true });
@@ -44,7 +45,7 @@ export class PluginRepository {
   }
 }
 
-/** `isFinal`: the other end has answered that there is none. */
+/** `isFinal`: the repository has answered that the file does not exist. */
 async function fetched(address: string): Promise<Uint8Array | { readonly reason: string; readonly isFinal: boolean }> {
   try {
     const answer = await fetch(address, { signal: AbortSignal.timeout(DOWNLOAD_MS), redirect: "follow" });

@@ -12,10 +12,10 @@ export type PackageManagerName = (typeof PACKAGE_MANAGERS)[number];
 export interface PackageManagerOptions {
   readonly manager: PackageManagerName;
   readonly interpreter: Interpreter;
-  /** Of plugins: where relative requirements files are. */
+  /** The plugin directory; relative requirements files are resolved against it. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The environment has changed: processes that run are to be replaced. */
+  /** The environment has changed: running processes must be replaced. */
   readonly onInstalled: () => void;
   readonly onCommand: (command: readonly string[]) => void;
 }
@@ -24,17 +24,18 @@ const INSTALL_MS = 15 * 60_000;
 const OUTPUT_MAX = 16 << 10;
 const DISABLED = "Package installation has been disabled. Contact your administrator for more information.";
 
+/** Installs packages; one installation at a time. */
 export class PackageManager {
-  /** Installations one after the other: they change the same folder. */
+  /** Installations run one at a time, because they change the same folder. */
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: PackageManagerOptions) {}
 
-  /** @throws TsdbError forbidden when it is disabled; bad_request for what is no package, or with the output when installing fails;
-   *  plugin without Python */
+  /** @throws TsdbError forbidden if installation is disabled; bad_request for an invalid specifier, or with the output of a failed
+   *  installation; plugin without Python */
   async install(packages: readonly string[]): Promise<void> {
     this.requireEnabled();
-    // behind -- nothing is an option
+    // arguments after -- are not parsed as options
     await this.inTurn(["--", ...checkPackages(packages)]);
   }
 

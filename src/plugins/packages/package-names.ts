@@ -1,4 +1,4 @@
-// What may be asked of a package manager: names with versions and extras, and wheels by address. Nothing that it could take for an option.
+// Validates requirement specifiers: names with versions and extras, and URLs of wheels. Options of the package manager are rejected.
 import { TsdbError } from "../../model/errors.ts";
 
 const PACKAGES_MAX = 100;
@@ -11,7 +11,7 @@ const ADDRESS = "https?://[^\\s]+";
 /** PEP 508 without environment markers. */
 const REQUIREMENT = new RegExp(`^(?:${NAME}${EXTRAS}${VERSIONS}|${NAME}${EXTRAS}\\s*@\\s*${ADDRESS}|${ADDRESS})$`);
 
-/** @throws TsdbError bad_request naming the first that is none */
+/** @throws TsdbError bad_request naming the first invalid specifier */
 export function checkPackages(packages: readonly string[]): readonly string[] {
   if (packages.length === 0) throw new TsdbError("bad_request", "no packages to install");
   if (packages.length > PACKAGES_MAX)

@@ -1,7 +1,8 @@
-// Frames between the server and a plugin's process; ../python/frames.py draws them and is the other end.
+// Frames between the server and a plugin's process; the layout is in ../python/frames.py, the other end.
 import { LIMITS } from "../../model/limits.ts";
 
 const MAGIC = 0x31_50_53_54; // "TSP1"
+const MAGIC_BYTES = 4;
 const HEAD_BYTES = 12;
 
 export interface Frame {
@@ -9,7 +10,7 @@ export interface Frame {
   readonly blob: Uint8Array;
 }
 
-/** The parts of a frame, to be written one after the other. `blobs` are borrowed. */
+/** The parts of a frame, to be written in order. `blobs` are borrowed. */
 export function frameParts(head: object, blobs: readonly Uint8Array[] = []): Uint8Array[] {
   const text = Buffer.from(JSON.stringify(head));
   const start = Buffer.alloc(HEAD_BYTES);
@@ -22,18 +23,18 @@ export function frameParts(head: object, blobs: readonly Uint8Array[] = []): Uin
   return [start, text, ...blobs];
 }
 
-/** What the process sends is no frame. */
+/** The process has sent an invalid frame. */
 export class GarbageError extends Error {
   override readonly name = "GarbageError";
 }
 
-/** Puts frames together from what a pipe gives. */
+/** Reassembles frames from chunks of a pipe. */
 export class FrameReader {
   private chunks: Uint8Array[] = [];
   private heldBytes = 0;
   private wantedBytes = HEAD_BYTES;
 
-  /** The frames that `chunk` completes; it is the reader's from now on. @throws GarbageError, and then again */
+  /** Yields the frames that `chunk` completes; takes ownership of it. @throws GarbageError, also on later calls */
   *take(chunk: Uint8Array): Generator<Frame> {
     this.chunks.push(chunk);
     this.heldBytes += chunk.byteLength;
@@ -46,14 +47,15 @@ export class FrameReader {
       this.wantedBytes = HEAD_BYTES;
       yield frame;
     }
+    // a process that sends less than a head of garbage would be waited for
+    if (this.heldBytes >= MAGIC_BYTES && this.heldBytes < HEAD_BYTES) requireMagic(this.joined());
   }
 
-  /** Null: it is longer than what is here. */
+  /** Null: incomplete. */
   private frame(data: Buffer): Frame | null {
-    const magic = data.readUInt32LE(0);
+    requireMagic(data);
     const headBytes = data.readUInt32LE(4);
     const blobBytes = data.readUInt32LE(8);
-    if (magic !== MAGIC) throw new GarbageError(`bytes that are no frame: ${JSON.stringify(data.subarray(0, 40).toString("latin1"))}`);
     if (headBytes > LIMITS.pluginHeadBytesMax || blobBytes > LIMITS.pluginBlobBytesMax) {
       throw new GarbageError(`a frame of ${headBytes} and ${blobBytes} bytes`);
     }
@@ -69,6 +71,11 @@ export class FrameReader {
     this.chunks = [data];
     return data;
   }
+}
+
+function requireMagic(data: Buffer): void {
+  if (data.readUInt32LE(0) === MAGIC) return;
+  throw new GarbageError(`bytes that are no frame: ${JSON.stringify(data.subarray(0, 40).toString("latin1"))}`);
 }
 
 function parse(json: Buffer): Frame["head"] {

@@ -1,4 +1,4 @@
-// The Python side as text: it ships inside the program, and each process of a plugin is given it as it starts.
+// The Python side as text: it is part of the program and is sent to each process at its start.
 import answer from "../python/answer.py" with { type: "text" };
 import boot from "../python/boot.py" with { type: "text" };
 import cache from "../python/cache.py" with { type: "text" };
@@ -14,7 +14,7 @@ import rows from "../python/rows.py" with { type: "text" };
 /** For `python -c`: reads what `bootData` makes. */
 export const BOOT = boot;
 
-/** A module comes after those that it imports. */
+/** In dependency order. */
 const MODULES: readonly (readonly [name: string, source: string])[] = [
   ["ctypes_lite", ctypesLite],
   ["errors", errors],
@@ -28,8 +28,14 @@ const MODULES: readonly (readonly [name: string, source: string])[] = [
   ["host", host],
 ];
 
+export interface BootOptions {
+  readonly memoryBytesMax: number;
+  /** Added to the server's. */
+  readonly niceness: number;
+}
+
 /** | bytes u32 | options and modules, JSON | */
-export function bootData(options: { readonly memoryBytesMax: number }): Uint8Array {
+export function bootData(options: BootOptions): Uint8Array {
   const json = Buffer.from(JSON.stringify({ ...options, modules: MODULES }));
   const data = Buffer.alloc(4 + json.byteLength);
   data.writeUInt32LE(json.byteLength);

@@ -1,9 +1,9 @@
-// Which Python runs plugins: that of the virtual environment if there is one, else the one that --python names, or python3.
+// Finds the Python for plugins: the virtual environment's if it exists, otherwise --python, or python3.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 
-/** The oldest that the host's code, and the documentation, know. */
+/** Minimum version, as documented. */
 const VERSION_MIN = [3, 9] as const;
 const PROBE = "import sys; print(*sys.version_info[:2], sys.implementation.name, sys.executable)";
 const PROBE_MS = 20_000;
@@ -11,17 +11,18 @@ const PROBE_MS = 20_000;
 export interface InterpreterOptions {
   /** --python; null: python3 of the PATH. */
   readonly python: string | null;
-  /** --virtual-env-location, VIRTUAL_ENV, or below the plugins' folder. It need not exist. */
+  /** --virtual-env-location, VIRTUAL_ENV, or a folder in the plugin directory. It may not exist. */
   readonly virtualEnv: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 export interface FoundPython {
-  /** What the operating system starts. */
+  /** Path of the executable. */
   readonly path: string;
   readonly version: string;
 }
 
+/** Finds and checks the Python interpreter. */
 export class Interpreter {
   private found: Promise<FoundPython> | undefined;
 
@@ -31,7 +32,7 @@ export class Interpreter {
     return this.options.virtualEnv;
   }
 
-  /** Of the virtual environment, whether it exists or not. */
+  /** Python of the virtual environment, which may not exist. */
   get virtualPython(): string {
     return pythonOf(this.options.virtualEnv);
   }
@@ -40,7 +41,7 @@ export class Interpreter {
     return existsSync(this.virtualPython);
   }
 
-  /** @throws TsdbError plugin: there is none, or it is too old; says what to install */
+  /** @throws TsdbError plugin if none is found or it is too old; the message says what to install */
   find(): Promise<FoundPython> {
     if (this.found === undefined) {
       const found = this.hasVirtualEnv ? this.probe(this.virtualPython, false) : this.base();
@@ -50,18 +51,18 @@ export class Interpreter {
     return this.found;
   }
 
-  /** The one that virtual environments are made with. @throws TsdbError plugin */
+  /** The Python that creates virtual environments. @throws TsdbError plugin */
   base(): Promise<FoundPython> {
     return this.probe(this.options.python ?? "python3", true);
   }
 
-  /** The virtual environment was made or removed. */
+  /** Call it when the virtual environment was created or removed. */
   forget(): void {
     this.found = undefined;
   }
 
-  /** `resolves`: the executable itself takes the place of what stands for it, as the scripts of version managers, which take longer to
-   *  start. Not for virtual environments: Python knows them by the path that it is started by. */
+  /** `resolves`: replaces wrapper scripts of version managers, which start slowly, by the executable itself. Not for virtual
+   *  environments: Python recognizes them by the path of its executable. */
   private async probe(name: string, resolves: boolean): Promise<FoundPython> {
     const path = Bun.which(name, { PATH: this.options.environment["PATH"] ?? "" });
     if (path === null) throw missing(this.options.python === null ? "there is no python3 on the PATH" : `there is no ${name} (--python)`);

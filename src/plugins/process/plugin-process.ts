@@ -1,99 +1,110 @@
-// One Python process: runs calls one at a time, answers what the plugin asks of the server, and ends what does not end by itself.
+// One Python process: runs calls one at a time, answers the plugin's requests to the server, and enforces its limits.
 import type { Subprocess } from "bun";
 import { LIMITS } from "../../model/limits.ts";
 import type { PluginFailure, PluginFailureKind, PluginLogLevel, PluginOutcome } from "../plugin-call.ts";
 import type { PluginRun } from "../plugin-runtime.ts";
 import { FrameReader, frameParts, GarbageError } from "./frames.ts";
-import { BOOT, bootData } from "./host-source.ts";
+import { BOOT, type BootOptions, bootData } from "./host-source.ts";
 import type { CallFrame } from "./payload.ts";
 import { ResidentWatch } from "./resident-watch.ts";
 import { finished, type RunRequests } from "./run-requests.ts";
 
-/** How long a plugin has to end after KeyboardInterrupt. */
+/** Grace period between KeyboardInterrupt and SIGKILL. */
 const GRACE_MS = 2000;
-/** Of ../python/frames.py: what the server sent did not fit the memory limit. */
+/** For the interpreter to start, before the time limit of the run begins. */
+const START_MS_MAX = 60_000;
+/** Exit code of ../python/frames.py: a received frame exceeded the memory limit. */
 const EXIT_MEMORY = 77;
 const PRINT_LINE_MAX = 4096;
 
-export interface ProcessOptions {
+export interface ProcessOptions extends BootOptions {
   readonly python: string;
-  /** The working folder of plugins. */
+  /** Working directory of plugins. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly memoryBytesMax: number;
   /** 0 = no limit. */
   readonly timeMsMax: number;
-  /** What the plugin prints, and what it logs when no run is under way. */
+  /** Receives the plugin's output, and log lines outside of a run. */
   readonly onPrinted: (text: string, level: PluginLogLevel) => void;
 }
 
-/** What a process is asked to run. */
+/** A call for a process. */
 export interface ProcessCall extends PluginRun {
   readonly frame: CallFrame;
   readonly requests: RunRequests;
 }
 
-/** The run that is under way. */
+/** The current run. */
 interface CurrentRun extends ProcessCall {
   readonly settle: (outcome: PluginOutcome) => void;
   readonly over: AbortController;
-  /** Why it is being ended, if it is. */
+  /** The reason for which it is being ended; null: none. */
   cause: PluginFailure | null;
-  /** The plugin's function has returned: what it wrote is being stored. */
+  /** The plugin's function has returned, and its writes are being stored. */
   hasReturned: boolean;
 }
 
 type Python = Subprocess<"pipe", "pipe", "pipe">;
 
+/** One Python process. Owned: call `kill`. */
 export class PluginProcess {
-  /** Values that the trigger keeps in this process. */
+  /** Number of values that the trigger caches in this process. */
   cachedValues = 0;
-  /** It takes no further call. */
+  /** True: it accepts no further call. */
   isSpent = false;
-  /** Since when it has had no run; of a clock that never goes back. */
+  /** Start of its idle time, by a monotonic clock. */
   idleSinceMs = performance.now();
-  /** Resolves when the process and what it forked are gone. */
+  /** Resolves when the process and its children have ended. */
   readonly ended: Promise<void>;
+  /** Resolves when the interpreter waits for calls, or has ended. */
+  readonly started: Promise<void>;
+  private readonly onReady: () => void;
   private readonly python: Python;
   private readonly reader = new FrameReader();
   private run: CurrentRun | null = null;
+  private isReady = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private printedBytes = 0;
   private sending: Promise<unknown> = Promise.resolve();
 
-  /** @throws Error when there is no such program */
+  /** @throws Error if the program does not exist */
   constructor(private readonly options: ProcessOptions) {
-    const { python, folder, environment, memoryBytesMax } = options;
-    // -I: neither variables nor the user's own packages change what is loaded; -u: what is printed is seen at once
+    const { python, folder, environment, memoryBytesMax, niceness } = options;
+    // -I: environment variables and user packages do not affect imports; -u: output is not buffered
     this.python = Bun.spawn([python, "-I", "-u", "-X", "utf8", "-c", BOOT], {
       ...{ cwd: folder, env: { ...environment }, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
     });
-    this.write([bootData({ memoryBytesMax })]);
+    this.write([bootData({ memoryBytesMax, niceness })]);
     void this.readFrames();
     void this.readPrinted();
     this.ended = this.python.exited.then(() => this.exited());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.started = Promise.race([promise, this.ended]);
+    this.onReady = resolve;
   }
 
   get pid(): number {
     return this.python.pid;
   }
 
-  /** Never rejects. After a failure other than of the plugin's own code the process is spent. */
+  /** Never rejects. After a failure that is not an exception of the plugin's code the process is spent. */
   async call(call: ProcessCall): Promise<PluginOutcome> {
     if (call.signal.aborted) return failed(stopped());
     this.printedBytes = 0;
     const { promise, resolve } = Promise.withResolvers<PluginOutcome>();
     const run: CurrentRun = { ...call, settle: resolve, over: new AbortController(), cause: null, hasReturned: false };
     this.run = run;
-    const { timeMsMax, memoryBytesMax } = this.options;
+    const { memoryBytesMax } = this.options;
     const onAbort = () => this.end(stopped(), GRACE_MS);
     call.signal.addEventListener("abort", onAbort);
-    const timer = timeMsMax === 0 ? undefined : setTimeout(() => this.end(timedOut(timeMsMax), GRACE_MS), timeMsMax);
+    if (this.isReady) this.limitTime();
+    else this.timer = setTimeout(() => this.end(notStarted(), 0), START_MS_MAX);
     const watch = new ResidentWatch(this.pid, memoryBytesMax, () => this.end(outOfMemory(memoryBytesMax), 0));
     try {
       this.write(frameParts(call.frame.head, call.frame.blobs));
       return await promise;
     } finally {
-      clearTimeout(timer);
+      clearTimeout(this.timer);
       watch.stop();
       call.signal.removeEventListener("abort", onAbort);
       run.over.abort();
@@ -101,7 +112,7 @@ export class PluginProcess {
     }
   }
 
-  /** At once, with what it forked. */
+  /** Kills the process group immediately. */
   kill(): void {
     this.isSpent = true;
     try {
@@ -111,7 +122,13 @@ export class PluginProcess {
     }
   }
 
-  /** Ends the run for a reason: KeyboardInterrupt, and after `graceMs` the process. */
+  private limitTime(): void {
+    const { timeMsMax } = this.options;
+    clearTimeout(this.timer);
+    if (timeMsMax > 0) this.timer = setTimeout(() => this.end(timedOut(timeMsMax), GRACE_MS), timeMsMax);
+  }
+
+  /** Ends the run with a cause: KeyboardInterrupt, and SIGKILL after `graceMs`. */
   private end(cause: PluginFailure, graceMs: number): void {
     const { run } = this;
     if (run === null || run.cause !== null || run.hasReturned) return;
@@ -136,7 +153,7 @@ export class PluginProcess {
 
   private write(parts: readonly Uint8Array[]): void {
     const { stdin } = this.python;
-    // what the process does not read any more is of no use to it
+    // a process that no longer reads is replaced
     this.sending = this.sending.then(async () => {
       for (const part of parts) stdin.write(part);
       await stdin.flush();
@@ -160,6 +177,10 @@ export class PluginProcess {
     const { run } = this;
     switch (head["t"]) {
       case "ready":
+        // the plugin's own code might send it again
+        if (!this.isReady && run !== null) this.limitTime();
+        this.isReady = true;
+        this.onReady();
         return;
       case "log":
         this.logged(head);
@@ -192,7 +213,7 @@ export class PluginProcess {
     }
     const { failure: own } = outcome;
     if (own !== null && own.kind === "memory") this.isSpent = true;
-    // raised because it was to end
+    // raised by the interrupt
     if (own !== null && run.cause !== null) this.settle(failed({ ...run.cause, traceback: own.traceback }));
     else if (own !== null) this.settle(failed(own));
     else {
@@ -222,7 +243,7 @@ export class PluginProcess {
     }
   }
 
-  /** Lines of output and of tracebacks that nobody caught. */
+  /** Forwards output and uncaught tracebacks line by line. */
   private async readPrinted(): Promise<void> {
     const decoder = new TextDecoder();
     let rest = "";
@@ -261,12 +282,18 @@ function failed(reason: PluginFailure): PluginOutcome {
   return { failure: reason, response: null, writes: [] };
 }
 
+/** A failed run with its reason. */
 export function failure(kind: PluginFailureKind, message: string): PluginFailure {
   return { kind, message, traceback: null };
 }
 
+/** The failure of a run that was stopped. */
 export function stopped(): PluginFailure {
   return failure("stopped", "the run was stopped");
+}
+
+function notStarted(): PluginFailure {
+  return failure("no-python", `Python did not start within ${START_MS_MAX / 1000} s`);
 }
 
 function timedOut(milliseconds: number): PluginFailure {

@@ -1,4 +1,4 @@
-// What a run asks of the server: statements, writes, cached values; and what becomes of its result.
+// Handles the requests of a run to the server (statements, writes, cached values) and its result.
 import { TsdbError } from "../../model/errors.ts";
 import type { PluginCaller, PluginFailure, PluginFailureKind, PluginOutcome, PluginWrite } from "../plugin-call.ts";
 import type { PluginHost, PluginQuery } from "../plugin-host.ts";
@@ -13,11 +13,11 @@ export interface Reply {
   readonly data: Uint8Array;
 }
 
-/** A run that returned, as the process says it. */
+/** The result of a run that returned. */
 interface Finished {
   readonly failure: null;
   readonly response: PluginOutcome["response"];
-  /** By database, with a line feed behind each line. */
+  /** By database; each line ends with a line feed. */
   readonly lines: readonly { readonly database: string; readonly lines: Uint8Array }[];
 }
 
@@ -28,15 +28,15 @@ export interface RunRequestsParts {
   readonly host: PluginHost;
   readonly values: SharedValues;
   readonly caller: PluginCaller;
-  /** Where values live when the caller does not say for how long; null: for ever. */
+  /** Lifetime of cached values without a ttl; null: unlimited. */
   readonly defaultTtlSeconds: number | null;
 }
 
-/** Of one run. */
+/** The requests of one run. */
 export class RunRequests {
   constructor(private readonly parts: RunRequestsParts) {}
 
-  /** @throws GarbageError for what is no request */
+  /** @throws GarbageError for an invalid request */
   async *answer(head: Head, blob: Uint8Array, signal: AbortSignal): AsyncGenerator<Reply> {
     try {
       if (head["t"] === "query") yield* this.query(queryOf(head, signal));
@@ -45,12 +45,12 @@ export class RunRequests {
       else throw new GarbageError(`a frame of type ${JSON.stringify(head["t"])?.slice(0, 40)}`);
     } catch (error) {
       if (error instanceof GarbageError) throw error;
-      // a bug is the server's, and its log has it; the plugin is told that something failed
+      // internal errors are logged by the server; the plugin receives a generic message
       yield { reply: { t: "reply", error: messageOf(error) }, data: NOTHING };
     }
   }
 
-  /** Stores what the run has held back. */
+  /** Stores the buffered writes of the run. */
   async store({ response, lines }: Finished): Promise<PluginOutcome> {
     const { caller, host } = this.parts;
     if (caller.kind === "test") return { failure: null, response, writes: lines.flatMap(linesOf) };
@@ -97,7 +97,7 @@ export class RunRequests {
   }
 }
 
-/** What a frame of type "done" says. */
+/** Decodes a frame of type "done". */
 export function finished(head: Head, blob: Uint8Array): Finished | { readonly failure: PluginFailure } | GarbageError {
   const { failure, lines, response } = head as { failure?: PluginFailure; lines?: [string, number, number][]; response?: unknown };
   if (failure !== undefined) return { failure: failureOf(failure) };
@@ -141,7 +141,7 @@ function queryOf(head: Head, signal: AbortSignal): PluginQuery {
   return { database, statement, params: Object.fromEntries(entries), signal };
 }
 
-/** Numbers come as text, so that integers keep all digits and whole floats stay floats. */
+/** Numbers are sent as text, so that integers keep all digits and whole floats stay floats. */
 function paramOf(value: unknown): string | number | bigint | boolean | null {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   const { int, float } = value as { int?: unknown; float?: unknown };

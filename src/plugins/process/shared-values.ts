@@ -1,5 +1,4 @@
-// Values that plugins keep between runs and that more than one process may ask for. The server holds them as the pickled bytes that they
-// came as, and never looks into them.
+// Cached values that several processes may read. The server stores the pickled bytes and never decodes them.
 
 export interface SharedValuesOptions {
   readonly bytesMax: number;
@@ -8,11 +7,11 @@ export interface SharedValuesOptions {
 
 interface Value {
   readonly bytes: Uint8Array;
-  /** Infinity: none. */
+  /** Infinity: the value does not expire. */
   readonly endMs: number;
 }
 
-/** What a value takes beside its bytes and its key, about. */
+/** Approximate memory of a value in addition to its bytes and its key. */
 const VALUE_BYTES = 128;
 
 /** By scope and key. A scope is one trigger, one cache of tests, or all triggers. */
@@ -26,7 +25,7 @@ export class SharedValues {
     return this.heldBytes;
   }
 
-  /** False, and nothing is kept, when there is no room. `ttlSeconds` null: for ever. */
+  /** Returns false, and stores nothing, if the limit would be exceeded. `ttlSeconds` null: no expiry. */
   put(scope: string, key: string, bytes: Uint8Array, ttlSeconds: number | null): boolean {
     this.delete(scope, key);
     const cost = costOf(key, bytes);
@@ -51,7 +50,7 @@ export class SharedValues {
     return undefined;
   }
 
-  /** Whether there was one. */
+  /** True if it existed. */
   delete(scope: string, key: string): boolean {
     const value = this.scopes.get(scope)?.get(key);
     if (value === undefined) return false;

@@ -1,5 +1,5 @@
-// The processes of one trigger: one, or several if its runs may overlap. A run waits for a free process. A process that ended badly is
-// replaced after a pause that grows.
+// The process pool of one trigger: one process, or several if its runs may overlap. Runs wait for a free process. A process that failed
+// is replaced after an exponentially growing pause.
 import { LIMITS } from "../../model/limits.ts";
 import type { PluginFailure, PluginOutcome } from "../plugin-call.ts";
 import { failure, type PluginProcess, type ProcessCall, stopped } from "./plugin-process.ts";
@@ -9,20 +9,21 @@ const PAUSE_MS_MAX = 10_000;
 
 export interface TriggerProcessesParts {
   readonly processesMax: number;
-  /** A process takes one call only. */
+  /** Each process runs a single call. */
   readonly isOnce: boolean;
-  /** A new process. @throws Error when it cannot be started */
-  readonly start: () => Promise<PluginProcess>;
+  /** Starts a process, unless `signal` is aborted before its turn. @throws Error if it cannot be started, or is not wanted any more */
+  readonly start: (signal: AbortSignal) => Promise<PluginProcess>;
 }
 
+/** The processes of one trigger. Owned: call `stop`. */
 export class TriggerProcesses {
   private readonly processes = new Set<PluginProcess>();
-  /** Those with a run, also one that is about to begin or has just ended. */
+  /** Processes assigned to a run, including runs that are starting or ending. */
   private readonly busy = new Set<PluginProcess>();
   private readonly runs = new Set<Promise<unknown>>();
   private readonly waiting: (() => void)[] = [];
   private startingCount = 0;
-  /** Bad ends since the last run that went well. */
+  /** Failures since the last successful run. */
   private failureCount = 0;
   private readonly stopping = new AbortController();
 
@@ -39,17 +40,17 @@ export class TriggerProcesses {
     return run;
   }
 
-  /** How many there are, those about to start included. */
+  /** Number of processes, including those that are starting. */
   get count(): number {
     return this.processes.size + this.startingCount;
   }
 
-  /** Processes that have nothing to do. */
+  /** Idle processes. */
   get idle(): readonly PluginProcess[] {
     return [...this.processes].filter((process) => !this.busy.has(process) && !process.isSpent);
   }
 
-  /** Each process takes no further call: the interpreter has changed. */
+  /** Retires all processes, because the interpreter has changed. */
   renew(): void {
     for (const process of this.processes) {
       process.isSpent = true;
@@ -57,7 +58,7 @@ export class TriggerProcesses {
     }
   }
 
-  /** Ends what runs, and the processes. */
+  /** Ends all runs and processes. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const wake of this.waiting.splice(0)) wake();
@@ -75,7 +76,7 @@ export class TriggerProcesses {
     return outcome;
   }
 
-  /** Null: the run was stopped while it waited. An error: no process can be started. */
+  /** Returns null if the run was stopped while it waited, an error if no process can be started. */
   private async acquire(signal: AbortSignal): Promise<PluginProcess | Error | null> {
     for (;;) {
       if (signal.aborted) return null;
@@ -98,7 +99,7 @@ export class TriggerProcesses {
     try {
       if (this.failureCount > 0) await pause(Math.min(PAUSE_MS_MIN * 2 ** (this.failureCount - 1), PAUSE_MS_MAX), signal);
       if (signal.aborted) return null;
-      const process = await this.parts.start();
+      const process = await this.parts.start(signal);
       this.processes.add(process);
       this.busy.add(process);
       void process.ended.then(() => {
@@ -108,15 +109,16 @@ export class TriggerProcesses {
       });
       return process;
     } catch (error) {
+      if (signal.aborted) return null;
       return error instanceof Error ? error : new Error(String(error));
     } finally {
       this.startingCount--;
-      // of those that wait for it, when it came to nothing
+      // a failed start lets the next waiting run try
       this.waiting.shift()?.();
     }
   }
 
-  /** Until a process may be free. */
+  /** Waits until a process may be free. */
   private turn(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => {

@@ -5,6 +5,7 @@
 A thread reads what the server sends. The pipe's end is the server's end: the process group ends with it."""
 
 import ctypes_lite
+import itertools
 import json
 import os
 import queue
@@ -31,7 +32,10 @@ class Link:
         os.dup2(2, 1)
         self._lock = threading.Lock()
         self._replies = {}
-        self._next_id = 1
+        self._numbers = itertools.count(1)
+        self._main = threading.get_ident()
+        self._is_sending = False
+        self._interrupt = None
         self.calls = queue.SimpleQueue()
         self._owner = os.getpid()
         if hasattr(os, "register_at_fork"):
@@ -54,17 +58,35 @@ class Link:
             raise RuntimeError("a forked process has no connection to the server")
         text = json.dumps(head, separators=(",", ":"), ensure_ascii=True).encode()
         parts = memoryview(b"".join((_HEAD.pack(MAGIC, len(text), len(blob)), text, blob)))
+        if threading.get_ident() != self._main:
+            self._write(parts)
+            return
+        self._is_sending = True
+        try:
+            self._write(parts)
+        finally:
+            self._is_sending = False
+            interrupt, self._interrupt = self._interrupt, None
+            if interrupt is not None:
+                raise interrupt
+
+    def _write(self, parts):
         with self._lock:
             while parts:
                 parts = parts[os.write(self._out, parts) :]
 
+    def interrupt(self, error):
+        """Raises `error` in the main thread, but not within a frame: what follows half of one would be garbage."""
+        if self._is_sending:
+            self._interrupt = error
+        else:
+            raise error
+
     def ask(self, head, blob=b""):
         """Sends a request and waits for its reply: (head, blob). A long one comes in parts, and then an end without any."""
         box = queue.SimpleQueue()
-        with self._lock:
-            number = self._next_id
-            self._next_id += 1
-            self._replies[number] = box
+        number = next(self._numbers)
+        self._replies[number] = box
         try:
             self.send({**head, "id": number}, blob)
             parts = []

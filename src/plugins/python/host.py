@@ -13,18 +13,11 @@ from cache import Cache, ServerValues, TriggerValues
 from frames import Link
 from line_builder import LineBuilder
 from loader import Plugin
-from local import Local, Run
+from local import CANCELLED, Local, Run, end_log
 from rows import table_batches
 
 _TRACE_MAX = 64 << 10
 _state = {"run": None}
-
-
-def _on_interrupt(_signal, _frame):
-    run = _state["run"]
-    if run is not None:
-        run.is_cancelled = True
-        raise KeyboardInterrupt("influxdb3 is shutting down; aborting plugin execution")
 
 
 def _limit_memory(bytes_max):
@@ -44,8 +37,8 @@ def _arguments(head, blob):
     if kind == "writes":
         return [table_batches(head["tables"], blob)]
     if kind == "schedule":
-        # as the vendor's: naive, in local time, whole seconds
-        return [datetime.datetime.fromtimestamp(head["timeMs"] // 1000)]
+        # naive, in UTC as the schedule, whole seconds
+        return [datetime.datetime.fromtimestamp(head["timeMs"] // 1000, datetime.timezone.utc).replace(tzinfo=None)]
     return [head["query"], head["headers"], blob]
 
 
@@ -65,7 +58,7 @@ class Host:
         self._plugin = None
 
     def serve(self):
-        signal.signal(signal.SIGINT, _on_interrupt)
+        signal.signal(signal.SIGINT, self._on_interrupt)
         for name, error in vars(errors).items():
             if isinstance(error, type) and not name.startswith("_"):
                 setattr(builtins, name, error)
@@ -76,12 +69,23 @@ class Host:
         while True:
             head, blob = self._link.calls.get()
             result, body = self._run(head, blob)
-            if self._link.is_forked:
-                os._exit(0)
             self._link.send(result, body)
+
+    def _on_interrupt(self, _signal, _frame):
+        run = _state["run"]
+        if run is not None:
+            run.is_cancelled = True
+            self._link.interrupt(KeyboardInterrupt(CANCELLED))
 
     def _run(self, head, blob):
         run = Run(head)
+        result = self._outcome(head, blob, run)
+        if self._link.is_forked:
+            os._exit(0)
+        end_log(self._link, run)
+        return result
+
+    def _outcome(self, head, blob, run):
         try:
             _state["run"] = run
             try:
@@ -90,6 +94,7 @@ class Host:
                 # an interrupt from here on comes too late: the run has ended
                 _state["run"] = None
         except BaseException as error:
+            _state["run"] = None
             return self._failure(error, run)
         response, body = value
         lines = [[name, len(texts), sum(map(len, texts)) + len(texts)] for name, texts in run.lines.items()]
@@ -130,7 +135,7 @@ class Host:
 
 
 def _own_frames(trace):
-    """Without those of this host."""
+    """Without the leading frames of this host."""
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith("<tsdb "):
         trace = trace.tb_next
     return trace

@@ -5,7 +5,7 @@ import json
 from errors import QueryError, WriteError
 
 _LOG_TEXT_MAX = 64 << 10
-_CANCELLED = "influxdb3 is shutting down; aborting plugin execution"
+CANCELLED = "influxdb3 is shutting down; aborting plugin execution"
 
 
 class Run:
@@ -82,10 +82,10 @@ class Local:
 
     def _check(self):
         if self._run.is_cancelled:
-            raise KeyboardInterrupt(_CANCELLED)
+            raise KeyboardInterrupt(CANCELLED)
 
     def _log(self, level, args):
-        self._check()
+        # also after KeyboardInterrupt: a plugin may say what it leaves undone
         run = self._run
         text = " ".join(str(arg) for arg in args)
         run.log_lines_left -= 1
@@ -95,6 +95,12 @@ class Local:
             self._link.send({"t": "log", "level": level, "text": text})
         elif run.log_lines_left == 0:
             self._link.send({"t": "log", "level": "warn", "text": "the run logs too much: further lines are left out"})
+
+
+def end_log(link, run):
+    """The run has ended: says how many of its log lines were left out."""
+    if run.log_lines_left <= 0:
+        link.send({"t": "log", "level": "warn", "text": f"{1 - run.log_lines_left} lines of the run were left out"})
 
 
 def _require_database(name):

@@ -179,6 +179,7 @@ export interface TypeNote extends Clock {
 /** Copies the type information of a value. */
 const NO_NOTE: TypeNote = {};
 
+/** The properties of a value's type that its kind does not state. */
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
   const { kind, arrow, depth, mark } = value;
   if (kind !== "time" && kind !== "coarse" && arrow === undefined && depth === undefined && mark === undefined) return NO_NOTE;

@@ -26,7 +26,7 @@ export function markOf({ mark, source }: Pick<Typed, "mark" | "source">): Column
   return mark !== undefined ? mark : (source?.scan.defs[source.index]?.type ?? null);
 }
 
-/** A value computed from another one that keeps its mark: by casts, signs, lag and lead. */
+/** A value computed from another, whose mark it keeps: by casts, signs, lag and lead. */
 export function withMarkOf(computed: Typed, value: Typed | undefined): Typed {
   const mark = value === undefined ? null : markOf(value);
   // a copy would read the constant's number

@@ -59,6 +59,7 @@ const WORDS: ReadonlyMap<string, BinaryOperator> = new Map([
 /** Maximum tests, casts and member accesses on one operand; operator chains may be of any length. */
 const WRAPS_MAX = 200;
 
+/** Reads an expression whose operators bind more strongly than `above`. @throws UNNAMED for syntax that gets no name */
 export function readExpression(reader: TokenReader, above = 0): NameNode {
   reader.enter();
   let left = readPrefix(reader);
@@ -355,6 +356,7 @@ function readInterval(reader: TokenReader): NameNode {
   return { kind: "interval", written: unit === "" ? amount : `${amount} ${unit}`, isNegative: false };
 }
 
+/** The text of an identifier. @throws UNNAMED for other tokens */
 export function nameOf(token: Token): string {
   if (token.kind !== "word" && token.kind !== "quoted") throw UNNAMED;
   return token.text;

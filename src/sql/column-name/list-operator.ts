@@ -51,6 +51,7 @@ function element(value: NameNode, index: NameNode): NameNode {
   return value.name === "map" ? field(value, rawText(index)) : parts(value, "[", index, "]");
 }
 
+/** A member of a struct, as names show it. */
 export function field(value: NameNode, key: string): NameNode {
   return parts(value, `[${key}]`);
 }

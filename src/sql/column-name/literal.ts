@@ -9,6 +9,7 @@ const NUMBER = /^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 export const isNumber = (written: string) => NUMBER.test(written);
 
+/** A number with the type that names show: `Int64(1)`. */
 export function numberText(written: string, isNegative: boolean): string {
   const signed = isNegative ? `-${written}` : written;
   if (/^\d{1,20}$/.test(written)) {

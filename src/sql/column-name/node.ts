@@ -67,6 +67,7 @@ export const text = (words: string): NameNode => ({ kind: "text", text: words })
 
 export const parts = (...list: readonly (string | NameNode)[]): NameNode => ({ kind: "parts", parts: list });
 
+/** A call without DISTINCT, FILTER, ORDER BY and OVER. */
 export function plainCall(name: string, args: readonly NameNode[], written: string | null = null): NameCall {
   return {
     ...{ kind: "call", name, written, args, isDistinct: false, nulls: "", filter: null },

@@ -38,6 +38,7 @@ function isConstant(key: NameNode): boolean {
   return (key.kind === "number" && !key.isNegative) || key.kind === "text";
 }
 
+/** Reads the list after ORDER BY. */
 export function readOrders(reader: TokenReader): NameOrder[] {
   const orders: NameOrder[] = [];
   do {

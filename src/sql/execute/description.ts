@@ -44,10 +44,11 @@ async function describeWith(engine: SqlHost, plan: SqlPlan, input: SqlInput): Pr
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
     const physical = PhysicalPlan.of(plan, { params: input.params, nowNs, names: statement.names, tables: scans, functionBytesMax, open });
     const handles = scans.open(physical.scans);
-    sourceOf = (offset) => physical.sourceOf(offset);
+    const printed = physical.print(handles);
+    sourceOf = (offset) => printed.sourceOf(offset);
     const duck = await engine.lease();
     try {
-      const { fields, parameters: known } = await duck.describe(physical.text(handles));
+      const { fields, parameters: known } = await duck.describe(printed.text);
       const parameters = open.fields(parameterNames(plan.statement.text.tokens), known);
       if (statement.kind === "describe") return { schema: { fields: DESCRIBE_FIELDS, tableName: "" }, parameters };
       if (statement.kind === "explain") return { schema: { fields: EXPLAIN_FIELDS, tableName: "" }, parameters };

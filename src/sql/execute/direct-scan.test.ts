@@ -51,7 +51,7 @@ async function read(statement: string): Promise<{ rows: SqlValue[][]; leases: nu
 }
 
 /** Every row is different, so an order by all columns is one order; `i` alone has ties, which may come either way. */
-const STRAIGHT = [
+const DIRECT = [
   'SELECT time, host, "Region", f, i, u, s, b FROM cpu',
   "SELECT * FROM cpu",
   "SELECT c.*, time, * FROM cpu AS c",
@@ -109,7 +109,7 @@ function* refuses(): Steps<boolean> {
 }
 
 describe("direct scans: no DuckDB", () => {
-  test.each(STRAIGHT)("%s", async (statement) => {
+  test.each(DIRECT)("%s", async (statement) => {
     const found = await read(statement);
     const start = spyOn(DirectAnswer.prototype, "start").mockImplementation(refuses);
     const expected = await read(statement);

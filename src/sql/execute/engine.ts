@@ -12,6 +12,7 @@ import { NATIVE_FUNCTIONS } from "../functions/native-functions.ts";
 import { VALUE_MACROS } from "../functions/value-macros.ts";
 import { BOUNDED_MACROS } from "../limits/bounded-macros.ts";
 import { FunctionMemory, functionBytesOf } from "../limits/function-memory.ts";
+import { KnownTexts } from "../plan/known-texts.ts";
 import type { SqlPlan } from "../plan/plan.ts";
 import { PlanCache } from "../plan/plan-cache.ts";
 import { describeStatement, type SqlDescription } from "./description.ts";
@@ -30,10 +31,14 @@ export interface SqlEngineOptions {
   readonly threads: number;
   /** DuckDB's spill folder; null: no spilling. */
   readonly tempDir: string | null;
+  /** Memory limit of plans by text; 0: none is kept. Default 16 MiB. */
+  readonly textBytesMax?: number;
 }
 
 /** Memory limit of cached plans: some thousand shapes of ordinary statements. */
 const PLAN_BYTES_KEPT = 32 << 20;
+/** About 400 texts of 200 characters. */
+const TEXT_BYTES_KEPT = 16 << 20;
 const IDLE_CONNECTIONS = 8;
 
 /** A DuckDB with our functions registered. */
@@ -47,6 +52,7 @@ interface Instance {
 export class SqlEngine implements SqlHost {
   readonly functionMemory: FunctionMemory;
   private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
+  private readonly texts: KnownTexts<SqlPlan>;
   private serializing: Promise<unknown> = Promise.resolve();
   /** Set after an internal error of DuckDB: it answers nothing any more, and the next statement gets a new instance. */
   private isBroken = false;
@@ -57,6 +63,7 @@ export class SqlEngine implements SqlHost {
     readonly registry: ScanRegistry,
     private instance: Instance,
   ) {
+    this.texts = new KnownTexts(options.textBytesMax ?? TEXT_BYTES_KEPT);
     this.functionMemory = new FunctionMemory(functionBytesOf(options.memoryBytes));
   }
 
@@ -75,8 +82,12 @@ export class SqlEngine implements SqlHost {
   }
 
   /** Parses and checks a statement. `breathe`: lets other statements run between the stages of a long one. @throws TsdbError bad_query */
-  plan(statement: string, breathe?: Breathe): Promise<SqlPlan> {
-    return this.plans.plan(statement, breathe);
+  async plan(statement: string, breathe?: Breathe): Promise<SqlPlan> {
+    const known = this.texts.find(statement);
+    if (known !== null) return known;
+    const plan = await this.plans.plan(statement, breathe);
+    this.texts.keep(statement, plan);
+    return plan;
   }
 
   /** Starts a plan. @throws TsdbError bad_query, query_limit, cancelled; then nothing needs to be closed */

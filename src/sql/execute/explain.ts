@@ -16,6 +16,7 @@ export interface ExplainedPart {
   readonly text: string;
 }
 
+/** The rows of an EXPLAIN answer. */
 export function explainBatch(parts: readonly ExplainedPart[]): ResultBatch {
   return textBatch(parts.map(({ type, text }) => [type, text]));
 }
@@ -89,6 +90,7 @@ export function directLines({ scan, outputs, columnIndexes, keys, distinctOn, li
   return [readable(`ANSWER_OF_SCAN: ${parts.join("; ")}`)];
 }
 
+/** A duration as text: `1.200 ms`. */
 export function milliseconds(seconds: number): string {
   return `${(seconds * 1000).toFixed(3)} ms`;
 }
@@ -97,6 +99,7 @@ function mebibytes(bytes: number): string {
   return `${(bytes / (1 << 20)).toFixed(1)} MiB`;
 }
 
+/** What a scan has read, as a line of EXPLAIN ANALYZE. */
 export function recordLine(scan: ScanRecord): string {
   const parts = [
     `files=${scan.filesRead}/${scan.filesSeen}`,

@@ -1,6 +1,7 @@
 // The cursors of one scan of a running statement. They end with the statement, whatever still refers to them.
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 
+/** Tracks the cursors of one scan, and closes them with it. */
 export class OpenCursors {
   private readonly open = new Set<ChunkCursor>();
   private ended = false;

@@ -8,6 +8,7 @@ import { unknownTable } from "../parse/check.ts";
 import type { Statement } from "../parse/statement.ts";
 import { PhysicalPlan, type PlanOptions } from "../plan/physical-plan.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import type { SqlWriter } from "../print/sql-writer.ts";
 import { DESCRIBE_FIELDS, describedColumns } from "./described-columns.ts";
 import { DirectAnswer } from "./direct-answer.ts";
 import type { DirectScan } from "./direct-scan.ts";
@@ -50,7 +51,8 @@ export class SqlRun implements SqlAnswer {
   private headChars = 0;
   /** Reserved function memory. */
   private reservedBytes = 0;
-  private physical: PhysicalPlan | null = null;
+  /** The statement for DuckDB; null if it was not needed. */
+  private printed: SqlWriter | null = null;
   private readonly nowNs: bigint;
 
   constructor(
@@ -154,18 +156,30 @@ export class SqlRun implements SqlAnswer {
   private async translate(): Promise<Translation> {
     const { statement } = this.plan;
     for (;;) {
-      const physical = await PhysicalPlan.inTurns(this.plan, this.options, () => this.breathe());
-      this.physical = physical;
+      const physical = await this.physicalPlan();
       this.reserve(physical.functionBytes);
       const handles = this.scans.open(physical.scans);
       const { direct: plan, outputs } = physical;
       const direct = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
-      const text = () => physical.text(handles);
+      this.printed = null;
+      const text = () => {
+        this.printed ??= physical.print(handles);
+        return this.printed.text;
+      };
       if (this.scans.makesGroups) this.planned();
       const isRun = statement.kind === "explain" ? statement.analyze : statement.kind !== "describe";
       if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, direct };
       this.scans.restart();
     }
+  }
+
+  private async physicalPlan(): Promise<PhysicalPlan> {
+    const { plan, options } = this;
+    const known = plan.known.find(options);
+    if (known !== null) return known;
+    const physical = await PhysicalPlan.inTurns(plan, options, () => this.breathe());
+    plan.known.keep(physical);
+    return physical;
   }
 
   private get options(): PlanOptions {
@@ -243,7 +257,7 @@ export class SqlRun implements SqlAnswer {
     });
   }
 
-  /** The error to report for one that ended this statement. */
+  /** The error to report for the error that ended this statement. */
   explain(error: unknown): unknown {
     this.engine.noticeError(error);
     const stopped = this.stopError();
@@ -253,7 +267,7 @@ export class SqlRun implements SqlAnswer {
     if (!(error instanceof TsdbError) || error.details["engineKind"] === undefined) return error;
     return translateError(error, {
       plan: this.plan,
-      sourceOf: (offset) => this.physical?.sourceOf(offset - this.headChars) ?? null,
+      sourceOf: (offset) => this.printed?.sourceOf(offset - this.headChars) ?? null,
       find: this.scans.find,
     });
   }

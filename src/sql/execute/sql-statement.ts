@@ -21,6 +21,8 @@ export interface SqlInput {
   readonly isInternal?: boolean;
   /** Rows of those of `plan.systemTables` that the database has. */
   readonly systemRows?: Readonly<Record<string, readonly SystemRow[]>>;
+  /** Those of `plan.systemTables` whose rows are stored, by name. */
+  readonly storedSystemTables?: ReadonlyMap<string, ScanTable>;
   readonly params: QueryParams;
   /** Aborting interrupts the statement: it fails with `cancelled`. */
   readonly signal?: AbortSignal;

@@ -24,14 +24,16 @@ export class StatementScans implements StatementTables {
   readonly isInternal: boolean;
   private readonly tables: readonly ScanTable[];
   private readonly caches: ReadonlyMap<string, ScanTable> | undefined;
+  private readonly storedSystemTables: ReadonlyMap<string, ScanTable>;
   private own: OwnData;
 
   constructor(
     private readonly owner: ScanOwner,
-    { tables, caches, databaseTables = [], isInternal = false, systemRows = {}, isPlain = false }: SqlInput,
+    { tables, caches, databaseTables = [], isInternal = false, systemRows = {}, isPlain = false, storedSystemTables }: SqlInput,
   ) {
     this.tables = tables;
     this.caches = caches;
+    this.storedSystemTables = storedSystemTables ?? new Map();
     this.isPlain = isPlain;
     this.isInternal = isInternal;
     this.own = { tables: databaseTables, isInternal, systemRows };
@@ -130,6 +132,8 @@ export class StatementScans implements StatementTables {
     const { subject } = plan;
     if (subject.kind === "own") {
       const { schema, table: name } = subject;
+      const stored = schema === "system" ? this.storedSystemTables.get(name) : undefined;
+      if (stored !== undefined) return new DuckTable(kernel, stored, plan);
       const found = virtualTable(schema, name, this.own)!;
       const table = new RowTable(kernel, name, found);
       this.virtualTables.push(table);

@@ -24,6 +24,7 @@ const BOUNDED: Readonly<Record<string, readonly [index: number, macro: string]>>
   regexp_replace: [2, "__short_text"],
 };
 
+/** The call, replaced by a macro that checks its size if that depends on row values. */
 export function withBoundedSizes(node: FunctionCall): FunctionCall {
   const { function_name: name, children } = node;
   const isConstant = (index: number) => children[index] === undefined || constantOf(children[index]) !== null;

@@ -14,6 +14,7 @@ export interface Columns {
 export const NO_COLUMNS: Columns = { byName: new Map(), most: 0 };
 export const UNKNOWN_COLUMNS: Columns = { byName: new Map(), most: COLUMN_BYTES };
 
+/** The names of both, each with the larger number of bytes. */
 export function together(a: Columns, b: Columns): Columns {
   if (a.byName.size === 0 || b.byName.size === 0) {
     return { byName: a.byName.size === 0 ? b.byName : a.byName, most: Math.max(a.most, b.most) };
@@ -23,6 +24,7 @@ export function together(a: Columns, b: Columns): Columns {
   return { byName, most: Math.max(a.most, b.most) };
 }
 
+/** Columns from names and bytes; of equal names the larger number counts. */
 export function columnsFrom(entries: readonly (readonly [name: string, bytes: number])[]): Columns {
   const byName = new Map<string, number>();
   let most = 0;

@@ -18,10 +18,12 @@ export function withinGroup(tokens: readonly Token[]): Token[] {
   return tokens.filter((_, i) => !dropped.has(i));
 }
 
+/** True for an unquoted word, in any case. */
 export function isWord(token: Token | undefined, text: string): boolean {
   return token?.kind === "word" && token.text === text;
 }
 
+/** True for this operator or punctuation. */
 export function isSymbol(token: Token | undefined, text: string): boolean {
   return token?.kind === "symbol" && token.text === text;
 }
@@ -31,6 +33,7 @@ export function symbol(text: string, at: number): Token {
   return { kind: "symbol", text, start: at, end: at };
 }
 
+/** A word that a rule inserts at a position of the source. */
 export function word(text: string, at: number): Token {
   return { kind: "word", text: ` ${text}`, start: at, end: at };
 }

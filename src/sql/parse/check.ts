@@ -58,6 +58,7 @@ export function tableNameOf(ref: BaseTable): TableName {
   return { schema: schema === "" ? "iox" : schema, table };
 }
 
+/** The error for a table that does not exist. */
 export function unknownTable(catalog: string, schema: string, table: string): TsdbError {
   const name = `${catalog}.${schema}.${table}`;
   return new TsdbError("bad_query", `Error during planning: table '${name}' not found`, { table: name });

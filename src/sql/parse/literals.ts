@@ -100,6 +100,7 @@ export function literalsOf({ token, kind, text, list = [text] }: Literal): Liter
   return list.map((item) => ({ token, kind, text: item }));
 }
 
+/** The kind of the literal at this token; null if it is none or cannot be lifted. */
 export function kindOf(tokens: readonly Token[], index: number): LiteralKind | null {
   const { kind, text } = tokens[index]!;
   if ((kind !== "string" && kind !== "number") || !standsAlone(tokens, index)) return null;

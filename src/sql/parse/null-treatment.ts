@@ -14,6 +14,7 @@ interface Call {
   readonly words: readonly Token[];
 }
 
+/** The tokens with IGNORE NULLS and RESPECT NULLS in DuckDB's position. */
 export function nullTreatment(tokens: readonly Token[]): readonly Token[] {
   if (!tokens.some((_, i) => isTreatment(tokens, i))) return tokens;
   const treatment = new NullTreatment(tokens);

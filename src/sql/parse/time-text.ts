@@ -81,11 +81,13 @@ export function addInterval(timeNs: bigint, interval: Interval): bigint {
   return base + BigInt(interval.days) * DAY_NS + interval.ns;
 }
 
+/** The quotient, rounded towards negative infinity. */
 export function floorDiv(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient;
 }
 
+/** The value, limited to the range of 64-bit integers. */
 export function clampI64(value: bigint): bigint {
   return value < I64_MIN ? I64_MIN : value > I64_MAX ? I64_MAX : value;
 }

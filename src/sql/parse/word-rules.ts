@@ -25,6 +25,7 @@ const AFTER_NAME: ReadonlySet<string> = new Set(
 /** Words that these rules apply to. */
 export const RULED_WORDS: readonly string[] = [...NAMES, "xor", "semi", "anti"];
 
+/** The tokens with words and clauses in DuckDB's form. */
 export function wordRules(tokens: readonly Token[]): readonly Token[] {
   const has = (list: readonly Token[], text: string): boolean => list.some((token) => isWord(token, text));
   const isNamed = tokens.some((_, i) => isName(tokens, i));

@@ -12,7 +12,7 @@ import type { SqlWriter } from "../print/sql-writer.ts";
 import type { OpenParameters } from "../rewrite/open-parameters.ts";
 import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
-import { type PlannedScan, PlannedTables, type StatementTables } from "./planned-scan.ts";
+import { type PlannedScan, PlannedTables, type SeenTables, type StatementTables } from "./planned-scan.ts";
 
 /** The properties of a parsed statement that a plan needs. */
 export interface ParsedQuery {
@@ -35,13 +35,15 @@ export interface PlanOptions {
   readonly onPart?: (part: "fill" | "names" | "rewrite" | "limit") => void;
 }
 
-/** The physical plan of one statement. */
+/** The physical plan of one statement. It does not change: runs of the same text may share it (known-plan.ts). */
 export class PhysicalPlan {
-  private printed: SqlWriter | null = null;
-
   private constructor(
     private readonly query: QueryNode,
     readonly scans: readonly PlannedScan[],
+    private readonly tables: SeenTables,
+    /** True if it depends on the text and the tables' properties only: not on parameters, the clock, or an attempt that has failed. */
+    readonly isRepeatable: boolean,
+    private readonly isInternal: boolean,
     /** Columns of the answer; null: only DuckDB knows them. */
     readonly outputs: readonly OutputColumn[] | null,
     /** Bytes that functions may create at a time. */
@@ -76,9 +78,14 @@ export class PhysicalPlan {
     onPart?.("fill");
     yield;
     const planned = new PlannedTables(tables);
+    let readsClock = false;
+    const now = () => {
+      readsClock = true;
+      return nowNs;
+    };
     bindNames(query, names, (schema, table) => planned.columnsOf(schema, table));
     onPart?.("names");
-    const input = { tables: planned, params, nowNs, references: new TableReferences(query), open };
+    const input = { tables: planned, params, now, references: new TableReferences(query), open };
     const { columns: outputs } = rewriteStatement(query, input);
     onPart?.("rewrite");
     yield;
@@ -87,17 +94,23 @@ export class PhysicalPlan {
     const functionBytes = functionBytesMax === null ? 0 : limitCosts(query, { bytesMax: functionBytesMax, columnsOf });
     onPart?.("limit");
     yield;
-    return new PhysicalPlan(query, scans, outputs, functionBytes, tables.isPlain ? null : directScan(query, scans));
+    const direct = tables.isPlain ? null : directScan(query, scans);
+    const { seen } = planned;
+    return new PhysicalPlan(query, scans, seen, !readsClock && isRepeatable(options), tables.isInternal, outputs, functionBytes, direct);
   }
 
-  /** The statement's text for DuckDB. `handles`: those of `scans`, in order; always the same ones. */
-  text(handles: readonly number[]): string {
-    this.printed ??= printStatement(this.query, handles);
-    return this.printed.text;
+  /** True if planning the same text with these options would return an equal plan. */
+  fits(options: PlanOptions): boolean {
+    return this.isRepeatable && isRepeatable(options) && options.tables.isInternal === this.isInternal && this.tables.fit(options.tables);
   }
 
-  /** The location in the statement of a byte offset in the text; null if nothing before it is marked, or there is no text. */
-  sourceOf(byteOffset: number): number | null {
-    return this.printed === null ? null : this.printed.sourceOf(byteOffset);
+  /** The statement for DuckDB. `handles`: those of `scans`, in order. */
+  print(handles: readonly number[]): SqlWriter {
+    return printStatement(this.query, handles);
   }
+}
+
+function isRepeatable({ params, tables, open }: PlanOptions): boolean {
+  for (const _ in params) return false;
+  return open === undefined && !tables.isPlain && tables.refused.size === 0;
 }

@@ -1,4 +1,4 @@
-// Kept plans: a tree put together from a template must be the one that DuckDB's parser makes of the whole text, whatever the literals are.
+// Plans from templates: a tree filled with literals must equal DuckDB's tree of the whole text, for any literals.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import type { Connection, Statement } from "../../duckdb/connection.ts";

@@ -12,6 +12,7 @@ import type { Statement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
 import { parseTree, type QueryNode } from "../parse/tree.ts";
 import { nameCaches } from "../tables/cache-tables.ts";
+import { KnownPlan } from "./known-plan.ts";
 import type { ParsedQuery } from "./physical-plan.ts";
 
 /** `tables`: the decoded names of the tables read, without duplicates; those that do not exist are not passed to run(). `readsCatalog`:
@@ -19,6 +20,7 @@ import type { ParsedQuery } from "./physical-plan.ts";
 export interface SqlPlan extends CheckResult, ParsedQuery {
   readonly statement: Statement;
   readonly literals: readonly Literal[];
+  readonly known: KnownPlan;
   /** A new tree with the literals in it. `placeOf` interprets its locations. */
   tree(): QueryNode;
   /** The position of a tree's location in the user's text. */
@@ -74,6 +76,7 @@ export function makePlan(statement: Statement, lifted: PlannedText, shape: Parse
     isSimple: shape.reads.isSimple && chars <= SIMPLE_CHARS_MAX,
     statement,
     literals,
+    known: new KnownPlan(),
     tree: () => template.fill(literals),
     placeOf: (location) => text.placeOf(location),
     nameAt: (location) => text.nameAt(location),

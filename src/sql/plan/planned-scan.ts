@@ -10,6 +10,7 @@ import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
+import { findSystemTable } from "../tables/system-schema.ts";
 import { ownColumns } from "../tables/virtual-tables.ts";
 
 /** Below this row count, aggregating all rows is faster than DuckDB's aggregation of the newest ones. */
@@ -48,29 +49,58 @@ export class PlannedScan implements ScanUse {
     readonly handle: number,
     readonly defs: readonly ColumnDef[],
     readonly columns: EncodedColumns,
-    readonly times: TimeRange,
+    /** Null: any times are possible. */
+    private readonly table: Pick<TableDescription, "times"> | null,
     readonly selectsExactly: boolean,
   ) {}
+
+  get times(): TimeRange {
+    return this.table?.times ?? ALL_TIME;
+  }
 }
 
 /** A user table referenced by the statement. */
 class KnownTable implements TableDescription {
   readonly defs: readonly ColumnDef[];
   readonly columns: EncodedColumns;
-  readonly times: TimeRange | undefined;
   readonly isSmall: boolean;
   readonly selectsExactly: boolean;
   readonly makesGroups: boolean;
+  /** The definition that the plan was made for: an altered or new table has another one. */
+  private readonly source: readonly ColumnDef[];
+  private readonly range: TimeRange | undefined;
+  private areTimesUsed = false;
 
   constructor({ columns, rowCountMax, selectsExactly = false, aggregate, times }: ScanTable, keepsOrder: boolean) {
     const shown = keepsOrder ? { defs: columns, columns: encoded(columns) } : byName(columns);
+    this.source = columns;
     this.defs = shown.defs;
     this.columns = shown.columns;
-    this.times = times;
-    this.isSmall = rowCountMax < SMALL_ROWS_END;
+    this.range = times;
+    this.isSmall = isSmall(rowCountMax);
     this.selectsExactly = selectsExactly;
     this.makesGroups = aggregate !== undefined;
   }
+
+  get times(): TimeRange | undefined {
+    this.areTimesUsed = true;
+    return this.range;
+  }
+
+  /** True if `table` has all properties that the plan depends on. */
+  isLike({ columns, rowCountMax, selectsExactly = false, aggregate, times }: ScanTable): boolean {
+    return (
+      columns === this.source &&
+      isSmall(rowCountMax) === this.isSmall &&
+      selectsExactly === this.selectsExactly &&
+      (aggregate !== undefined) === this.makesGroups &&
+      (!this.areTimesUsed || (times?.minNs === this.range?.minNs && times?.maxNs === this.range?.maxNs))
+    );
+  }
+}
+
+function isSmall(rowCountMax: number): boolean {
+  return rowCountMax < SMALL_ROWS_END;
 }
 
 function encoded(defs: readonly ColumnDef[]): EncodedColumns {
@@ -95,6 +125,21 @@ function byName(columns: readonly ColumnDef[]): ShownColumns {
   return shown;
 }
 
+/** What a plan depends on of the tables that it looked for. It holds nothing of the statement that was planned, whose tables lead to
+ *  open results. */
+export class SeenTables {
+  constructor(private readonly known: ReadonlyMap<string, KnownTable | null>) {}
+
+  /** True if all of them have the same properties in `tables`. */
+  fit(tables: StatementTables): boolean {
+    for (const [name, known] of this.known) {
+      const table = tables.find(name);
+      if (known === null || table === null ? known !== table : !known.isLike(table)) return false;
+    }
+    return true;
+  }
+}
+
 /** The tables and scans of one statement. */
 export class PlannedTables implements TableCatalog {
   readonly scans: PlannedScan[] = [];
@@ -106,8 +151,8 @@ export class PlannedTables implements TableCatalog {
   scanTable(name: string): PlannedScan | null {
     const table = this.find(name);
     if (table === null) return null;
-    const { defs, columns, times = ALL_TIME, selectsExactly } = table;
-    return this.add(new PlannedScan({ kind: "rows", table: name }, this.scans.length, defs, columns, times, selectsExactly));
+    const { defs, columns, selectsExactly } = table;
+    return this.add(new PlannedScan({ kind: "rows", table: name }, this.scans.length, defs, columns, table, selectsExactly));
   }
 
   scanOwn(schema: string, name: string): OwnScan | null {
@@ -115,7 +160,8 @@ export class PlannedTables implements TableCatalog {
     if (columns === null) return null;
     const defs = rowTableDefs(columns);
     const subject: ScanSubject = { kind: "own", schema, table: name };
-    return { scan: this.add(new PlannedScan(subject, this.scans.length, defs, encoded(defs), ALL_TIME, false)), columns };
+    const isStored = schema === "system" && findSystemTable(name, this.tables.isInternal)?.isStored === true;
+    return { scan: this.add(new PlannedScan(subject, this.scans.length, defs, encoded(defs), null, false)), columns, isStored };
   }
 
   describe(name: string): TableDescription | null {
@@ -139,9 +185,14 @@ export class PlannedTables implements TableCatalog {
     if (table === null || stake === null) return null;
     const defs = aggregateDefs(source);
     const subject: ScanSubject = { kind: "groups", table: name, source };
-    const scan = new PlannedScan(subject, this.scans.length, defs, defs, table.times ?? ALL_TIME, true);
+    const scan = new PlannedScan(subject, this.scans.length, defs, defs, table, true);
     scan.stake = stake;
     return this.add(scan);
+  }
+
+  /** The tables and caches that were looked for. */
+  get seen(): SeenTables {
+    return new SeenTables(this.known);
   }
 
   private find(name: string): KnownTable | null {

@@ -7,6 +7,7 @@ import type { SqlWriter } from "./sql-writer.ts";
 import { typeText } from "./type-text.ts";
 import { valueText } from "./value-text.ts";
 
+/** Prints expressions, separated by commas. */
 export function printList(out: SqlWriter, expressions: readonly Expression[]): void {
   expressions.forEach((expression, i) => {
     if (i > 0) out.put(", ");
@@ -14,6 +15,7 @@ export function printList(out: SqlWriter, expressions: readonly Expression[]): v
   });
 }
 
+/** Prints the list after ORDER BY. */
 export function printOrders(out: SqlWriter, orders: readonly OrderBy[]): void {
   orders.forEach((order, i) => {
     if (i > 0) out.put(", ");

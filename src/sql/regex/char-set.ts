@@ -5,6 +5,7 @@ export type CharSet = readonly (readonly [first: number, last: number])[];
 
 export const LAST_CODE_POINT = 0x10ffff;
 
+/** The ranges, sorted and merged. */
 export function charSet(ranges: CharSet): CharSet {
   const sorted = [...ranges].sort(([a], [b]) => a - b);
   const joined: [number, number][] = [];
@@ -16,10 +17,12 @@ export function charSet(ranges: CharSet): CharSet {
   return joined;
 }
 
+/** Characters of either set. */
 export function union(a: CharSet, b: CharSet): CharSet {
   return charSet([...a, ...b]);
 }
 
+/** All other characters. */
 export function complement(set: CharSet): CharSet {
   const out: [number, number][] = [];
   let next = 0;
@@ -31,10 +34,12 @@ export function complement(set: CharSet): CharSet {
   return out;
 }
 
+/** Characters of both sets. */
 export function intersection(a: CharSet, b: CharSet): CharSet {
   return complement(union(complement(a), complement(b)));
 }
 
+/** Characters of the first set that are not in the second. */
 export function difference(a: CharSet, b: CharSet): CharSet {
   return intersection(a, complement(b));
 }

@@ -26,6 +26,8 @@ export interface TableCatalog {
 
 /** A scan of a virtual table. */
 export interface OwnScan {
+  /** The scan takes conditions, as one of a user table. */
+  readonly isStored: boolean;
   readonly scan: ScanUse;
   readonly columns: readonly SystemColumn[];
 }
@@ -45,7 +47,7 @@ export interface RewriteInput {
   readonly tables: TableCatalog;
   readonly params: QueryParams;
   /** Value of now(). */
-  readonly nowNs: bigint;
+  now(): bigint;
   /** Number of references to each WITH entry. */
   readonly references: TableReferences;
   /** Set if the statement is described, not run: parameters without a value stay open. */

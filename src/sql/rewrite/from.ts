@@ -72,8 +72,14 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
 function rewriteVirtualTable(ref: BaseTable, { schema, table }: TableName, alias: string, context: RewriteContext): From {
   const own = context.tables.scanOwn(schema, table);
   if (own === null) throw unknownTable("public", schema, table);
-  const relations = [{ alias, columns: renameColumns(outputsOf(own.columns), ref.column_name_alias) }];
+  const { scan } = own;
+  // tables of the schema `system` have no marks, wherever their rows are
+  const outputs = outputsOf(own.columns).map((column, index) =>
+    own.isStored ? { ...column, source: { scan, index }, mark: null } : column,
+  );
+  const relations = [{ alias, columns: renameColumns(outputs, ref.column_name_alias) }];
   const selectList = selectListOf(own.columns);
+  if (own.isStored && ref.sample === null) return { ref: scanOf(scan, alias, ref), relations, narrowable: new Map([[scan, "always"]]) };
   if (selectList === null) return { ref: scanOf(own.scan, alias, ref), relations, narrowable: NOTHING };
   const { sample, column_name_alias } = ref;
   const node = selectFrom(scanOf(own.scan, alias, { ...ref, sample: null, column_name_alias: [] }), selectList);

@@ -14,6 +14,7 @@ function defaultAlias(item: Expression): string | null {
   return encodeName(decodeNames(displayName(item)));
 }
 
+/** True if the expression contains `*`. */
 export function containsStar(node: Expression): boolean {
   switch (node.class) {
     case "STAR":

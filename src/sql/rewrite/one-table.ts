@@ -20,6 +20,7 @@ export class Unfit extends Error {}
 /** A constant: creating stacks is expensive, and nobody reads this one. */
 const UNFIT = new Unfit();
 
+/** @throws Unfit: the query cannot be rewritten in this way */
 export function unfit(): never {
   throw UNFIT;
 }
@@ -165,10 +166,12 @@ export class OneTable {
   }
 }
 
+/** True if the expression calls a function whose value differs between calls. */
 export function isVolatile(node: Expression): boolean {
   return node.class === "FUNCTION" && VOLATILE.has(node.function_name);
 }
 
+/** True for SELECT DISTINCT, with or without ON. */
 export function isDistinct(node: SelectNode): boolean {
   return node.modifiers.some((modifier) => modifier.type === "DISTINCT_MODIFIER" && modifier.distinct_on_targets.length === 0);
 }

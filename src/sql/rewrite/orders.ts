@@ -4,6 +4,7 @@ import type { Expression, OrderBy } from "../parse/tree.ts";
 import { castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
 
+/** Rewrites the list after ORDER BY. */
 export function rewriteOrders(orders: readonly OrderBy[], context: RewriteContext, scope: Scope): OrderBy[] {
   return orders.map((order) => ({ ...order, expression: rewriteUnlessNumber(order.expression, context, scope) }));
 }

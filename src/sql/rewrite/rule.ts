@@ -20,10 +20,12 @@ export interface RuleInput {
 export type Rule = (input: RuleInput) => Typed | null;
 export type Rules = Readonly<Record<string, Rule>>;
 
+/** An error in the words of a planner. */
 export function planError(message: string): TsdbError {
   return new TsdbError("bad_query", `Error during planning: ${message}`);
 }
 
+/** The error for a wrong number of arguments. */
 export function argumentCount(name: string, want: string, got: number): TsdbError {
   return planError(`Function '${name}' expects ${want} arguments but received ${got}`);
 }
@@ -64,6 +66,7 @@ export function simple(name: string, counts: readonly [number, number?], kind: K
   };
 }
 
+/** NULL, without a type. */
 export function nullConstant(): Expression {
   return { class: "CONSTANT", type: "VALUE_CONSTANT", alias: "", value: { type: { id: "NULL", type_info: null }, is_null: true } };
 }
@@ -73,15 +76,18 @@ export function nullOf(type: string): Expression {
   return castTo(nullConstant(), type);
 }
 
+/** CASE WHEN … THEN … ELSE … END. */
 export function whenThen(checks: readonly (readonly [Expression, Expression])[], otherwise: Expression = nullConstant()): Expression {
   const case_checks = checks.map(([when_expr, then_expr]) => ({ when_expr, then_expr }));
   return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks, else_expr: otherwise };
 }
 
+/** `value IS NOT NULL`. */
 export function isNotNull(value: Expression): Expression {
   return { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [value] };
 }
 
+/** `NOT condition`. */
 export function not(condition: Expression): Expression {
   return { class: "OPERATOR", type: "OPERATOR_NOT", alias: "", children: [condition] };
 }

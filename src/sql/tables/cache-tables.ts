@@ -22,6 +22,7 @@ export function shownName(name: string): string {
   return isCacheKey(name) ? name.slice(1) : name;
 }
 
+/** True if the name is that of a cache, not of a table. */
 export function isCacheKey(name: string): boolean {
   return KEY.test(name);
 }

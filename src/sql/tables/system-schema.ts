@@ -6,10 +6,13 @@ export interface SystemTable {
   readonly columns: readonly SystemColumn[];
   /** Only in the database `_internal`. */
   readonly isInternal: boolean;
+  /** The rows are stored: scans of it take conditions. */
+  readonly isStored: boolean;
 }
 
-const inEvery = (text: string): SystemTable => ({ columns: systemColumns(text), isInternal: false });
-const inInternal = (text: string): SystemTable => ({ columns: systemColumns(text), isInternal: true });
+const inEvery = (text: string): SystemTable => ({ columns: systemColumns(text), isInternal: false, isStored: false });
+const inInternal = (text: string): SystemTable => ({ columns: systemColumns(text), isInternal: true, isStored: false });
+const storedInEvery = (text: string): SystemTable => ({ ...inEvery(text), isStored: true });
 
 export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   influxdb_schema: inEvery("measurement:text, key:text, data_type:text"),
@@ -30,7 +33,7 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
     "trigger_name:text, plugin_filename:text, trigger_specification:text, disabled:boolean, error_behavior:text",
   ),
   processing_engine_trigger_arguments: inEvery("trigger_name:text, argument_key:text, argument_value:text"),
-  processing_engine_logs: inEvery("event_time:time, trigger_name:text, log_level:text, log_text:text"),
+  processing_engine_logs: storedInEvery("event_time:time, trigger_name:text, log_level:text, log_text:text"),
   plugin_files: inInternal("plugin_name:text, file_name:text, file_path:text, size_bytes:integer, last_modified:time"),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
   generation_durations: inInternal("level:unsigned, duration_seconds:unsigned"),

@@ -47,6 +47,7 @@ const KIND: Readonly<Record<SystemType, Kind>> = {
   duration: "duration",
 };
 
+/** The columns of a virtual table as outputs of a query. */
 export function outputsOf(columns: readonly SystemColumn[]): OutputColumn[] {
   return columns.map(({ name, type }) => ({ name: encodeName(name), kind: KIND[type] }));
 }

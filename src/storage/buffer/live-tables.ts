@@ -57,6 +57,10 @@ export class LiveTables {
   private openBytes_ = 0;
   private openRows_ = 0;
   private sealedBytes_ = 0;
+  /** By table: times at which files from elsewhere are about to have rows. */
+  private readonly expected = new Map<number, TimeRange[]>();
+  /** Tables whose dictionaries do not know of them. */
+  private readonly unnoted = new Set<number>();
   /** Ids of tables with caches. */
   private fed: ReadonlySet<number> = new Set();
   private onUnfed: (table: LiveTable) => void = () => {};
@@ -170,6 +174,22 @@ export class LiveTables {
     return [...sealed, ...(this.tables.get(tableId)?.buffer.runs() ?? [])];
   }
 
+  /** Files from elsewhere are about to have rows of these tables in `range`: from the next `seal` on, later rows there count as possible
+   *  duplicates. Call the result when the manifest has the files, or will not have them. */
+  expectRows(tableIds: readonly number[], range: TimeRange): () => void {
+    for (const tableId of tableIds) {
+      this.expected.set(tableId, [...(this.expected.get(tableId) ?? []), range]);
+      if (this.tables.has(tableId)) this.unnoted.add(tableId);
+    }
+    return () => {
+      for (const tableId of tableIds) {
+        const left = (this.expected.get(tableId) ?? []).filter((other) => other !== range);
+        if (left.length === 0) this.expected.delete(tableId);
+        else this.expected.set(tableId, left);
+      }
+    };
+  }
+
   /** Seals all rows up to log sequence `sequence` for a flush. Dictionaries beyond the memory limit are evicted: later rows have other
    *  series ids, so they must be logged to a new segment. */
   seal(sequence: number): SealedRows {
@@ -191,14 +211,16 @@ export class LiveTables {
   private replaceDictionaries(): Map<number, SeriesDictionary> {
     const { seriesMemory } = this;
     const fresh = new Map<number, SeriesDictionary>();
+    for (const tableId of this.unnoted) if (this.tables.has(tableId)) fresh.set(tableId, this.freshDictionary(tableId));
+    this.unnoted.clear();
     if (!seriesMemory.isDue) return fresh;
     const candidates = Array.from(this.tables.values(), ({ tableId, dictionary, buffer }) => {
       return { tableId, bytes: dictionary.memoryBytes, isIdle: buffer.rowCount === 0, lastSequence: buffer.lastSequence };
     });
     try {
       for (const tableId of seriesMemory.choose(candidates)) {
-        const { minTimeNs, maxTimeNs } = this.tables.get(tableId)!.buffer.span;
-        fresh.set(tableId, this.newDictionary(tableId, minTimeNs > maxTimeNs ? [] : [{ minNs: minTimeNs, maxNs: maxTimeNs }]));
+        if (fresh.has(tableId)) continue;
+        fresh.set(tableId, this.freshDictionary(tableId));
         seriesMemory.evictions++;
       }
     } catch (error) {
@@ -208,9 +230,15 @@ export class LiveTables {
     return fresh;
   }
 
+  /** For a table whose rows stay in memory until they are flushed. */
+  private freshDictionary(tableId: number): SeriesDictionary {
+    const { minTimeNs, maxTimeNs } = this.tables.get(tableId)!.buffer.span;
+    return this.newDictionary(tableId, minTimeNs > maxTimeNs ? [] : [{ minNs: minTimeNs, maxNs: maxTimeNs }]);
+  }
+
   /** @param buffered time ranges of the table's rows that are in no file */
   private newDictionary(tableId: number, buffered: readonly TimeRange[] = []): SeriesDictionary {
-    const takenTimes = union([...this.durableTimes(tableId), ...buffered]);
+    const takenTimes = union([...this.durableTimes(tableId), ...buffered, ...(this.expected.get(tableId) ?? [])]);
     const lastTimeFloorNs = takenTimes.at(-1)?.maxNs ?? ALL_TIME.minNs;
     return new SeriesDictionary(this.kernel, { lastTimeFloorNs, takenTimes, reclaimer: this.pins, memory: this.seriesMemory });
   }

@@ -29,7 +29,7 @@ export class SeriesMemory implements SeriesAllowance {
 
   constructor(readonly bytesMax: number) {}
 
-  /** Bytes of all dictionaries, except released ones that wait for their readers. */
+  /** Bytes of all dictionaries, except released dictionaries with readers. */
   get bytes(): number {
     return this.bytes_;
   }

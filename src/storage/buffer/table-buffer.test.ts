@@ -192,7 +192,7 @@ describe("TableBuffer", () => {
     dictionary.release();
   });
 
-  test("a table that is cut often has small segments, one that is not has large ones again", () => {
+  test("a table that is cut often has small segments, and large ones again when it is cut less often", () => {
     const { dictionary, buffer } = setUp();
     const rows = (count: number) => Array.from({ length: count }, (_, i) => row(BigInt(i)));
     for (let i = 0; i < 8; i++) buffer.append(writeBatch(arena, dictionary, COLUMNS, rows(4000)), 1);

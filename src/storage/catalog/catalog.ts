@@ -127,6 +127,13 @@ export class Catalog {
     return this.state.databaseById(id);
   }
 
+  /** By name in the default namespace, or by id; not deleted. @throws TsdbError unknown_database */
+  liveDatabase(nameOrId: string | number): DatabaseDef {
+    const def = typeof nameOrId === "number" ? this.databaseById(nameOrId) : this.findDatabase(nameOrId);
+    if (def !== undefined && this.findDatabase(def.name, def.namespace) === def) return def;
+    throw new TsdbError("unknown_database", `database not found: ${nameOrId}`, { database: String(nameOrId) });
+  }
+
   /** In order of creation. */
   databases(namespace = DEFAULT_NAMESPACE): DatabaseDef[] {
     return this.state.databases().filter((def) => def.namespace === namespace);
@@ -308,8 +315,15 @@ export class Catalog {
     return this.log.failed;
   }
 
-  /** Changes the state immediately. The operations were planned against this very state, so one that does not fit is a bug. @throws
-   *  TsdbError unavailable if the log has failed, no_space if earlier operations wait for disk space: nothing has changed then */
+  /** The catalog's size after these operations, which are tried on a copy. @throws TsdbError corrupt_file if one does not fit */
+  rehearse(operations: readonly CatalogOperation[]): Pick<CatalogState, "databaseCount" | "tableCount" | "definitionBytes"> {
+    const copy = CatalogState.fromSnapshot(JSON.parse(JSON.stringify(this.state.toSnapshot())));
+    for (const operation of operations) copy.apply(readOperation(operation));
+    return copy;
+  }
+
+  /** Changes the state immediately. The operations were planned against this very state, so an operation that does not fit is a bug.
+   *  @throws TsdbError unavailable if the log has failed, no_space if earlier operations wait for disk space: nothing has changed then */
   apply(operations: readonly CatalogOperation[]): Applied {
     const { failed, stalled } = this.log;
     if (failed !== null) throw failed;

@@ -52,6 +52,11 @@ export interface DatabaseEntry {
   readonly tablesByName: Map<string, MutableTable>;
 }
 
+/** Without tables. */
+export function newDatabase(def: DatabaseDef): DatabaseEntry {
+  return { def, retentionNs: null, deletion: null, policies: null, tablesByName: new Map() };
+}
+
 /** With its time column only. */
 export function newTable({ id, databaseId, name }: Omit<TableDef, "columns">): MutableTable {
   return {
@@ -83,6 +88,7 @@ export function databaseFromJson(value: unknown): Omit<DatabaseEntry, "tablesByN
   };
 }
 
+/** Nanoseconds of a JSON text; null stays null. */
 export function toNs(text: string | null): bigint | null {
   return text === null ? null : BigInt(text);
 }

@@ -13,6 +13,7 @@ export function readStoppedNode(value: unknown): StoppedNode {
   return { nodeId: readText("nodeId", node["nodeId"]), stoppedMs: readCount("stoppedMs", node["stoppedMs"]) };
 }
 
+/** The set of stopped servers. */
 export class StoppedNodes {
   private readonly byId = new Map<string, StoppedNode>();
 

@@ -38,6 +38,21 @@ export interface ColumnOperation {
   readonly type: ColumnTypeName;
 }
 
+/** Namespace of the server's own databases: no organization has it. */
+export const SERVER_NAMESPACE = 0xffff_ffff;
+
+const SYSTEM_NAMESPACES = 0x8000_0000;
+
+/** The namespace of an organization's system buckets. Port 8181 sees that of no organization. */
+export function systemNamespace(organization: number): number {
+  return organization + SYSTEM_NAMESPACES;
+}
+
+/** The namespace of the organization that a database belongs to. */
+export function organizationNamespace(namespace: number): number {
+  return namespace >= SYSTEM_NAMESPACES ? namespace - SYSTEM_NAMESPACES : namespace;
+}
+
 /** The first operation of a log: the identity of this cluster. */
 export interface CreateCluster {
   readonly kind: "create_cluster";
@@ -50,6 +65,8 @@ export interface CreateDatabase {
   /** 0 = the default organization, visible on port 8181. Names are unique within their namespace. */
   readonly namespace: number;
   readonly name: string;
+  /** A database of a backup, under the id that it had there: no database has it now. Other ids were never used before. */
+  readonly isReused?: true;
 }
 
 /** Creates a table with its time column only. */
@@ -251,6 +268,7 @@ export function readOperation(value: unknown): CatalogOperation {
         id: readCount("id", operation["id"]),
         namespace: readCount("namespace", operation["namespace"]),
         name: readText("name", operation["name"]),
+        ...(operation["isReused"] === true ? { isReused: true as const } : {}),
       };
     case "create_table":
       return {

@@ -27,7 +27,7 @@ describe("records", () => {
       await catalog.close();
       const again = await opened(store, snapshotEntries);
       expect([...again.records.ofKind("user")]).toEqual([[A, { name: "anna" }]]);
-      // the id of the one that is gone is not given out again
+      // the id of the deleted record is not used again
       expect(again.records.lastId).toBe(B);
       expect(again.records.kinds()).toEqual(["user"]);
     }

@@ -25,6 +25,7 @@ export interface CatalogRecord {
   readonly value: RecordValue;
 }
 
+/** The records by kind and id. */
 export class RecordSet {
   /** The greatest id that any record ever had, so that none is used again. */
   lastId = "0000000000000000";

@@ -15,6 +15,7 @@ import {
   databaseToJson,
   type MutableTable,
   move,
+  newDatabase,
   newTable,
   readDeletion,
   type SoftDeletion,
@@ -33,6 +34,7 @@ import {
   readRetention,
   readTombstone,
   type ScheduleDrop,
+  SERVER_NAMESPACE,
   type SoftDelete,
 } from "./operations.ts";
 import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
@@ -43,7 +45,6 @@ import { TombstoneSet } from "./tombstones.ts";
 import { TriggerSet } from "./triggers.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
-
 /** The state of the catalog: databases, tables, columns, tokens, caches, deletions, indexes, policies, nodes. */
 export class CatalogState {
   clusterUuid = "";
@@ -269,17 +270,16 @@ export class CatalogState {
     }
   }
 
-  private createDatabase(def: DatabaseDef): DatabaseEntry {
-    const { id, namespace, name } = def;
-    if (id < this.nextDatabaseId) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
+  private createDatabase({ id, namespace, name, isReused }: DatabaseDef & { isReused?: boolean }): DatabaseEntry {
+    const isUsed = isReused ? this.databasesById.has(id) : id < this.nextDatabaseId;
+    if (isUsed) violated(`database id ${id} of ${JSON.stringify(name)} was used before`);
     const byName = this.databasesByName.get(namespace) ?? new Map<string, DatabaseEntry>();
     if (byName.has(name)) violated(`a second database ${JSON.stringify(name)}`);
-    const fresh = { retentionNs: null, deletion: null, policies: null };
-    const entry: DatabaseEntry = { def: { id, namespace, name }, ...fresh, tablesByName: new Map() };
+    const entry = newDatabase({ id, namespace, name });
     this.databasesByName.set(namespace, byName.set(name, entry));
     this.databasesById.set(id, entry);
-    this.databaseCount_ += 1;
-    this.nextDatabaseId = id + 1;
+    if (namespace !== SERVER_NAMESPACE) this.databaseCount_ += 1;
+    this.nextDatabaseId = Math.max(this.nextDatabaseId, id + 1);
     return entry;
   }
 
@@ -292,7 +292,7 @@ export class CatalogState {
     const entry = newTable(table);
     database.tablesByName.set(name, entry);
     this.tablesById.set(id, entry);
-    if (database.deletion === null) this.tableCount_ += 1;
+    if (database.deletion === null && database.def.namespace !== SERVER_NAMESPACE) this.tableCount_ += 1;
     this.nextTableId = id + 1;
     return entry;
   }
@@ -397,7 +397,7 @@ export class CatalogState {
       nextDatabaseId: this.nextDatabaseId,
       nextTableId: this.nextTableId,
       nextTombstoneId: this.tombstones_.nextId,
-      databases: [...this.databasesById.values()].map(databaseToJson),
+      databases: [...this.databasesById.values()].sort((a, b) => a.def.id - b.def.id).map(databaseToJson),
       tables: [...this.tablesById.values()].map(tableToJson),
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
       nextTokenId: this.tokens_.nextId,

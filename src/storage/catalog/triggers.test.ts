@@ -36,13 +36,13 @@ const LIVES: [what: string, operations: CatalogOperation[], all: TriggerDef[], l
     [...MADE.slice(1), trigger(4, { name: "t1" })],
   ],
   [
-    "one that is enabled sees rows from then on",
+    "an enabled trigger sees rows from then on",
     [{ kind: "enable_trigger", id: 3, sequence: 99 }],
     [...MADE.slice(0, 2), { ...MADE[2]!, state: "enabled", sequence: 99 }],
     [...MADE.slice(0, 2), { ...MADE[2]!, state: "enabled", sequence: 99 }],
   ],
   [
-    "one that is disabled, and one that has failed",
+    "a disabled trigger, and a failed one",
     [
       { kind: "disable_trigger", id: 1, state: "disabled" },
       { kind: "disable_trigger", id: 2, state: "failed" },

@@ -29,6 +29,7 @@ export interface DisableTrigger {
 
 export type TriggerOperation = CreateTrigger | DeleteTrigger | EnableTrigger | DisableTrigger;
 
+/** The triggers by database and name. */
 export class TriggerSet {
   /** Ids are never used again, also when their owner is gone. */
   nextId = 1;

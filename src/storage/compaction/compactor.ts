@@ -78,6 +78,9 @@ export class Compactor {
   private readonly failures = new Map<number, Failure>();
   /** Replaced files without readers on this server. */
   private readonly unused = new Set<string>();
+  /** Readers that need replaced files, and the files that wait for them. */
+  private holders = 0;
+  private readonly kept = new Set<string>();
   /** Time at which each deletion was first seen. */
   private readonly seenMs = new Map<number, number>();
 
@@ -190,6 +193,7 @@ export class Compactor {
     const startMs = nowMs();
     const removed = [...job.dropped, ...job.files.flatMap(({ tasks }) => tasks.flatMap(({ inputs }) => inputs))];
     const added: FileMeta[] = [];
+    let isDone = false;
     try {
       for (const file of job.files) {
         const made = await this.makeFile(file);
@@ -197,13 +201,13 @@ export class Compactor {
       }
       // the new files lack rows that a deletion hides: the deletion must survive a crash
       await deletionsDurable();
-      await manifest.commit({ added, removedBlocks: byFile(removed) });
-    } catch (error) {
-      for (const { key } of added) await this.parts.store.delete(key).catch(() => {}); // else removed at the next start
-      throw error;
+      // a restored backup may have replaced the blocks meanwhile: then there is another plan
+      isDone = await manifest.commitIfCurrent({ added, removedBlocks: byFile(removed) });
+    } finally {
+      if (!isDone) for (const { key } of added) await this.parts.store.delete(key).catch(() => {}); // else removed at the next start
     }
-    const files = new Map(removed.map(({ file }) => [file.id, file]));
-    for (const file of files.values()) if (manifest.fileById(file.id) === undefined) this.deleteLater(file);
+    if (!isDone) return;
+    this.discard(removed.map(({ file }) => file));
     const share = ({ file, block }: BlockOfTable) =>
       (file.bytes * block.rowCount) / file.blocks.reduce((sum, { rowCount }) => sum + rowCount, 0);
     onCompacted({
@@ -215,6 +219,27 @@ export class Compactor {
       droppedBlocks: job.dropped.length,
       milliseconds: nowMs() - startMs,
     });
+  }
+
+  /** Deletes those of the files that are no longer part of the data, after their last reader. */
+  discard(files: readonly FileMeta[]): void {
+    const { manifest } = this.parts;
+    const byId = new Map(files.map((file) => [file.id, file]));
+    for (const file of byId.values()) if (manifest.fileById(file.id) === undefined) this.deleteLater(file);
+  }
+
+  /** No file is deleted until the result is called: for a reader that takes minutes, for which a pin would keep too much memory. */
+  keepFiles(): () => void {
+    this.holders += 1;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.holders -= 1;
+      if (this.holders > 0) return;
+      for (const key of this.kept) this.deleteObject(key);
+      this.kept.clear();
+    };
   }
 
   /** Returns null if no row remains. */
@@ -271,7 +296,13 @@ export class Compactor {
   }
 
   private deleteNow(key: string): void {
-    if (this.unused.delete(key)) void this.parts.store.delete(key).catch(this.parts.onError);
+    if (!this.unused.delete(key)) return;
+    if (this.holders > 0) this.kept.add(key);
+    else this.deleteObject(key);
+  }
+
+  private deleteObject(key: string): void {
+    void this.parts.store.delete(key).catch(this.parts.onError);
   }
 
   /** If a job of several tables failed, the faulty one is unknown: each is retried separately and immediately. */
@@ -291,7 +322,8 @@ function tablesOf({ files, dropped }: CompactionJob): Set<number> {
   return new Set([...tasks.map(({ tableId }) => tableId), ...dropped.map(({ block }) => block.tableId)]);
 }
 
-function byFile(blocks: readonly BlockOfTable[]): BlocksOfFile[] {
+/** Blocks as a manifest entry removes them. */
+export function byFile(blocks: readonly BlockOfTable[]): BlocksOfFile[] {
   const files = Map.groupBy(blocks, ({ file }) => file.id);
   return [...files].map(([fileId, ofFile]) => ({ fileId, blocks: ofFile.map(({ block }) => block.index) }));
 }

@@ -43,7 +43,7 @@ function checkKeys(path: WritePath, disk: FaultyDisk, context: string): void {
   expect(indexed.sort(), context).toEqual(wanted);
 }
 
-/** Body i writes a row of its own and overwrites the text of one that all bodies share. */
+/** Body i writes a row of its own and overwrites the text of a row that all bodies share. */
 async function scenario(disk: FaultyDisk): Promise<void> {
   try {
     const path = await WritePath.open(disk);

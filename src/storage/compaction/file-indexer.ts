@@ -40,7 +40,7 @@ export interface FileIndexerParts {
   readonly isDiskFull?: () => boolean;
   readonly nowMs: () => number;
   readonly onIndexed: (report: IndexReport) => void;
-  /** Reports an index that could not be built and will be retried, or a damaged one that is rebuilt. */
+  /** Reports an index that could not be built and will be retried, or a damaged index that is rebuilt. */
   readonly onError: (error: unknown) => void;
 }
 

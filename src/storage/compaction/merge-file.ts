@@ -15,12 +15,15 @@ import { encodeDirectory, encodeHeader, PT_VERSION_GROUPED, type PtGroupedBlock 
 import { type BlockIdentity, MergedBlockWriter } from "../pt/merge-writer.ts";
 import { PtReader } from "../pt/reader.ts";
 import { type MergeLimits, mergeBlocks } from "./block-merge.ts";
+import { RenumberedBlock } from "./renumbered-block.ts";
 
 /** An input block and its file. */
 export interface BlockInput {
   readonly fileId: number;
   readonly source: ObjectSource;
   readonly block: BlockMeta;
+  /** The output's ids of its columns, where they are others: of tags in the same order. */
+  readonly columnIds?: ReadonlyMap<number, number>;
 }
 
 /** Blocks of one table and day to be merged into one. */
@@ -136,7 +139,9 @@ function historyOf({ inputs, tombstones, isClosed }: MergeTask) {
 
 function sourceOf(files: OpenFiles, input: BlockInput) {
   const { seqMax, minTimeNs, maxTimeNs } = input.block;
-  return { block: files.open(input).block(input.block.index), seqMax, minTimeNs, maxTimeNs };
+  const stored = files.open(input).block(input.block.index);
+  const block = input.columnIds === undefined ? stored : new RenumberedBlock(stored, input.columnIds);
+  return { block, seqMax, minTimeNs, maxTimeNs };
 }
 
 /** The open input files, each opened once. */

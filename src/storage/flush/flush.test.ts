@@ -46,7 +46,7 @@ describe("splitBySize", () => {
     ["no run", [], []],
     ["all runs fit one part", [run(50, [1, 2]), run(50, [3, 4])], [2]],
     ["a row too many", [run(50, [1, 2]), run(51, [3, 4])], [1, 1]],
-    ["one that is too large alone", [run(500, [1, 2])], [1]],
+    ["a run that is too large alone", [run(500, [1, 2])], [1]],
     ["a body on both sides", [run(90, [1, 2]), run(90, [2, 3]), run(90, [4, 5])], [2, 1]],
     ["three by three", Array.from({ length: 6 }, (_, i) => run(33, [i * 2 + 1, i * 2 + 2])), [3, 3]],
     // two columns: 28 bytes a row of the part, 80 x 28 = 2240

@@ -1,6 +1,7 @@
 // Flush: writes all buffered rows to one `.pt` file of generation 0, commits it with one manifest entry, then cuts the log. After a crash
 // at any point, a row is either replayed from the log or read from the file, never both, because replay starts after `flushedSequence`.
 
+import { EMPTY_FRAME } from "../../ingest/frame.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { VALUE_BYTES } from "../../model/rows/column.ts";
@@ -37,7 +38,7 @@ export interface FlushState {
   readonly walBytes: number;
 }
 
-export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown";
+export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown" | "restore";
 
 /** The reason to flush now, or undefined. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
@@ -129,11 +130,27 @@ export class Flusher {
   /** Flushes everything buffered now; resolves when it is in files. */
   async flushAll(): Promise<void> {
     await this.running;
-    while (this.parts.tables.openRows > 0 || this.parts.tables.sealed !== undefined) {
-      const done = this.start("shutdown");
-      await done.promise;
-      if (done.error !== undefined) throw done.error;
+    while (this.parts.tables.openRows > 0 || this.parts.tables.sealed !== undefined) await this.required("shutdown");
+  }
+
+  /** Divides the log at this moment: everything before is in files when it resolves. Resolves to a sequence above those of all earlier
+   *  rows and below those of all later ones. @throws TsdbError no_space; what the flush throws */
+  async barrier(): Promise<number> {
+    const { tables, wal } = this.parts;
+    await wal.makeRoom(EMPTY_FRAME.byteLength);
+    while (this.running !== undefined || tables.sealed !== undefined) {
+      if (this.running === undefined) await this.required("restore");
+      else await this.running;
     }
+    const { sequence } = wal.append(EMPTY_FRAME);
+    await this.required("restore");
+    return sequence;
+  }
+
+  private async required(reason: FlushReason): Promise<void> {
+    const done = this.start(reason);
+    await done.promise;
+    if (done.error !== undefined) throw done.error;
   }
 
   /** Resolves when the running flush has ended, successfully or not. */

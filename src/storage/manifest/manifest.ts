@@ -255,11 +255,30 @@ export class Manifest {
   /** Makes the change durable, then visible. `onVisible` runs in the same synchronous step in which `files()` changes, so that the
    *  caller can release the rows that the new files contain and no snapshot sees them twice. @throws TsdbError unavailable: the change
    *  is not visible, and no later one will be */
-  commit(change: ManifestChange, onVisible?: () => void): Promise<void> {
+  async commit(change: ManifestChange, onVisible?: () => void): Promise<void> {
+    const isDone = await this.inTurn(
+      change,
+      (contradiction) => assert(contradiction === null, `manifest entry: ${contradiction}`),
+      onVisible,
+    );
+    assert(isDone, "a change without a contradiction is made");
+  }
+
+  /** The same for a change that another one may have overtaken: false, without effect, if what it removes is no longer there. */
+  commitIfCurrent(change: ManifestChange): Promise<boolean> {
+    return this.inTurn(change, () => {});
+  }
+
+  private inTurn(
+    change: ManifestChange,
+    onContradiction: (contradiction: string | null) => void,
+    onVisible?: () => void,
+  ): Promise<boolean> {
     const done = this.tail.then(async () => {
       const entry = { removed: [], removedBlocks: [], flushedSequence: this.state.flushedSequence, ...change };
       const contradiction = this.state.contradiction(entry);
-      assert(contradiction === null, `manifest entry: ${contradiction}`);
+      onContradiction(contradiction);
+      if (contradiction !== null) return false;
       this.pending = entry;
       try {
         await this.log.append(entryToJson(entry)).durable;
@@ -268,6 +287,7 @@ export class Manifest {
       }
       this.state.apply(entry);
       onVisible?.();
+      return true;
     });
     this.tail = done.catch(() => {}); // the caller has received the error; the next commit detects it by itself
     return done;

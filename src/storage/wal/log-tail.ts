@@ -6,6 +6,8 @@ import { decodeSegmentHeader, FRAME_HEADER_BYTES, FrameWindow, SEGMENT_HEADER_BY
 import { listSegments } from "./segment-files.ts";
 
 const CHUNK_BYTES = 1 << 20;
+/** Behind the last frame a segment has up to megabytes of space: a tail that follows the writer reads little of it. */
+const CHUNK_BYTES_LEAST = 64 << 10;
 
 /** Takes a frame, whose payload is borrowed until it returns. False: no further one is wanted now. */
 export type TailSink = (sequence: number, payload: Uint8Array, segmentNumber: number) => boolean;
@@ -25,6 +27,7 @@ export class LogTail {
   private buffer = new Uint8Array(CHUNK_BYTES);
   private bufferOffset = 0;
   private filled = 0;
+  private chunkBytes = CHUNK_BYTES_LEAST;
 
   constructor(
     private readonly disk: Disk,
@@ -65,7 +68,7 @@ export class LogTail {
   private async load(): Promise<number> {
     const { window } = this.segment!;
     for (const isFresh of [false, true]) {
-      if (isFresh) await this.fill(CHUNK_BYTES);
+      if (isFresh) await this.fillNext();
       const at = this.offset - this.bufferOffset;
       if (at < 0 || at + FRAME_HEADER_BYTES > this.filled || window.sequence(at) !== this.next) continue;
       const frameBytes = FRAME_HEADER_BYTES + window.payloadBytes(at);
@@ -76,13 +79,21 @@ export class LogTail {
     return 0;
   }
 
+  /** Larger parts while frames fill them, which is so for a reader that is behind. */
+  private fillNext(): Promise<void> {
+    const left = this.filled - (this.offset - this.bufferOffset);
+    const isUsedUp = this.filled === this.chunkBytes && left >= 0 && left < this.chunkBytes / 4;
+    this.chunkBytes = isUsedUp ? Math.min(this.chunkBytes * 2, CHUNK_BYTES) : CHUNK_BYTES_LEAST;
+    return this.fill(this.chunkBytes);
+  }
+
   private async fill(bytes: number): Promise<void> {
     const { file, window } = this.segment!;
     if (bytes > this.buffer.byteLength) this.buffer = new Uint8Array(bytes);
     else if (bytes <= CHUNK_BYTES && this.buffer.byteLength > CHUNK_BYTES) this.buffer = new Uint8Array(CHUNK_BYTES);
     window.reset(this.buffer);
     this.bufferOffset = this.offset;
-    this.filled = await file.read(this.offset, this.buffer);
+    this.filled = await file.read(this.offset, this.buffer.subarray(0, bytes));
   }
 
   /** Opens the segment that has the frame, or the first one behind it: then its number is returned.

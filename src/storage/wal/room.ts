@@ -133,7 +133,7 @@ export class LogRoom {
     if (segment.reservedBytes < bytes) await this.make(segment, Math.max(0, bytes - segment.usedBytes));
   }
 
-  /** Closes the file being written and the one that frames would be appended to. With `keepsFrames`, unused reserved space is freed.
+  /** Closes the file being written and the file that frames would be appended to. With `keepsFrames`, unused reserved space is freed.
    *  @throws TsdbError io */
   async close({ written, next }: { written: LogSegment | null; next: LogSegment }, how: { keepsFrames: boolean }): Promise<void> {
     this.isClosed = true;

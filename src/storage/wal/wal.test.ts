@@ -161,7 +161,7 @@ describe("segments", () => {
     await wal.cut(5);
     expect(names()).toEqual([5, 7]);
     await Promise.all([wal.cut(7), wal.cut(7)]);
-    expect(names()).toEqual([7]); // still the one that is written to
+    expect(names()).toEqual([7]); // still the file being written
     wal.rotate();
     await wal.cut(7);
     expect(names()).toEqual([]);

@@ -1,5 +1,6 @@
 // The environment of an InfluxQL statement: the request's database and clock, snapshots and scans.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
+import type { MappedDatabase } from "../../model/query/query.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { PolicyRules } from "../../model/retention-policies.ts";
@@ -24,6 +25,8 @@ export interface TsdbqlContext {
   readonly retentionPolicy: string | null;
   /** By database, where set. */
   readonly policyRules?: Readonly<Record<string, PolicyRules>> | undefined;
+  /** What names of databases denote, instead of databases themselves. */
+  readonly mappings?: ReadonlyMap<string, MappedDatabase> | undefined;
   /** Databases `db/rp` that listings of `db` include; absent: all. */
   readonly policies?: readonly string[] | undefined;
   /** The answer is one table, as in v3. */

@@ -150,7 +150,7 @@ test("every operator gives nothing of no points", () => {
 
 const MODES: [what: string, values: number[], mode: number][] = [
   ["the most frequent", [3, 1, 2, 2], 2],
-  ["of equally frequent ones that which came first", [5, 1, 9, 1, 9, 5], 5],
+  ["of equally frequent values the first", [5, 1, 9, 1, 9, 5], 5],
   ["of all different ones the least", [3, 1, 2], 1],
 ];
 test.each(MODES)("mode is %s, whichever way time goes", (_, values, mode) => {

@@ -206,7 +206,7 @@ export function parsePrivilege(p: TokenStream, what: "GRANT" | "REVOKE"): Refuse
     p.expect(direction);
   } else if (!isAll || token.kind !== direction) throw p.unexpected(token, isAll ? ["ON", direction] : ["ON"]);
   parseIdent(p);
-  return refused(what);
+  return refused(token.kind === "ON" ? what : `${what} ALL`);
 }
 
 /** After CREATE SUBSCRIPTION. */

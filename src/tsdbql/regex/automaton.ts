@@ -17,6 +17,7 @@ export type Edge = (typeof Edge)[keyof typeof Edge];
 const NOWHERE = -1;
 const LINE_END = 0x0a;
 
+/** The states of one regular expression. */
 export class Automaton {
   readonly states: State[] = [];
   /** The distinct sets of the states. */
@@ -96,6 +97,8 @@ export class Automaton {
         return node.branches
           .map((branch) => this.build(branch, next))
           .reduceRight((other, first) => this.add({ kind: "split", next: first, other }));
+      case "capture":
+        return this.build(node.part, next);
       case "repeat":
         return this.buildRepeat(node, next);
     }

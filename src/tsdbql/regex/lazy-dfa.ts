@@ -52,6 +52,7 @@ export interface Cursor {
   state: DfaState;
 }
 
+/** Matches texts against one automaton. */
 export class LazyDfa {
   private readonly classes: CharClass[] = [];
   private readonly classNumbers = new Map<string, number>();

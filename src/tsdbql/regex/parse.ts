@@ -18,8 +18,10 @@ export type RegexNode =
   | { readonly kind: "assertion"; readonly assertion: Assertion }
   | { readonly kind: "sequence"; readonly parts: readonly RegexNode[] }
   | { readonly kind: "choice"; readonly branches: readonly RegexNode[] }
-  /** `most` null: unlimited. */
-  | { readonly kind: "repeat"; readonly part: RegexNode; readonly least: number; readonly most: number | null };
+  /** A group whose place in the text is asked for, numbered from 1 by its opening parenthesis. */
+  | { readonly kind: "capture"; readonly part: RegexNode; readonly index: number; readonly name: string | null }
+  /** `most` null: unlimited. A lazy repetition matches the same texts, but prefers fewer. */
+  | { readonly kind: "repeat"; readonly part: RegexNode; readonly least: number; readonly most: number | null; readonly isLazy: boolean };
 
 const MAX_CODE = 0x10ffff;
 const DIGITS = [0x30, 0x39];
@@ -49,6 +51,8 @@ interface Flags {
   readonly i: boolean;
   readonly m: boolean;
   readonly s: boolean;
+  /** Repetitions are lazy, and greedy with `?`. */
+  readonly U: boolean;
 }
 
 /** Parses a checked source. */
@@ -59,7 +63,8 @@ export function parseRegex(source: string): RegexNode {
 class RegexParser {
   private readonly chars: readonly string[];
   private at = 0;
-  private flags: Flags = { i: false, m: false, s: false };
+  private captures = 0;
+  private flags: Flags = { i: false, m: false, s: false, U: false };
 
   constructor(source: string) {
     this.chars = [...source];
@@ -114,9 +119,7 @@ class RegexParser {
     for (;;) {
       const count = this.repetition();
       if (count === null) return node;
-      // a lazy repetition matches the same texts
-      this.accept("?");
-      node = { kind: "repeat", part: node, ...count };
+      node = { kind: "repeat", part: node, ...count, isLazy: this.accept("?") !== this.flags.U };
     }
   }
 
@@ -133,15 +136,21 @@ class RegexParser {
 
   private group(): RegexNode | null {
     const outer = this.flags;
+    let name: string | null = null;
+    let isCapture = true;
     if (this.accept("?")) {
       if (this.accept("P") || this.chars[this.at] === "<") {
-        while (this.chars[this.at++] !== ">");
-      } else if (!this.setFlags()) return null;
+        const from = this.at + 1;
+        this.at = this.chars.indexOf(">", from) + 1;
+        name = this.chars.slice(from, this.at - 1).join("");
+      } else if (this.setFlags()) isCapture = false;
+      else return null;
     }
-    const node = this.choice();
+    const index = isCapture ? ++this.captures : 0;
+    const part = this.choice();
     this.accept(")");
     this.flags = outer;
-    return node;
+    return isCapture ? { kind: "capture", part, index, name } : part;
   }
 
   /** Returns false for a group of flags only, which apply from here to the end of the enclosing group. */
@@ -151,8 +160,8 @@ class RegexParser {
     for (;;) {
       const char = this.chars[this.at++];
       if (char === "-") value = false;
-      else if (char === "i" || char === "m" || char === "s") flags[char] = value;
-      else if (char !== "U") {
+      else if (char === "i" || char === "m" || char === "s" || char === "U") flags[char] = value;
+      else {
         this.flags = flags;
         return char === ":";
       }

@@ -2,6 +2,7 @@
 import { StepCounter, type Steps } from "../../model/steps.ts";
 import type { Automaton, Edge } from "./automaton.ts";
 
+/** Matches texts against one automaton. */
 export class Simulation {
   /** Buffers of the last completed search; null during one, because searches may overlap. */
   private scratch: Scratch | null = null;

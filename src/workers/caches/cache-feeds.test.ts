@@ -231,7 +231,7 @@ test("caches that begin empty do so at the moment of their creation, whatever is
   feeds.stop();
 });
 
-test("deleted caches are not fed, and nobody is told of rows of a table that has none any more", async () => {
+test("deleted caches are not fed, and rows of a table without caches are not reported", async () => {
   const world = new World();
   world.caches = [last(1, 7), last(2, 8)];
   const feeds = world.start();
@@ -290,7 +290,7 @@ test("a table that could not be fed is fed again, later each time, with the arri
   feeds.stop();
 });
 
-test("another cache worker is told of all caches and fills them; what the lost one had pinned is let go", async () => {
+test("a new cache worker gets all caches and fills them; pins of the lost worker are released", async () => {
   const world = new World();
   world.caches = [last(1, 7)];
   const feeds = world.start();

@@ -1,7 +1,7 @@
 // One statement of a client: a worker runs it (worker-run.ts), or a second one if the first is lost before it has sent anything. The
 // worker's bytes become a stream under credit: at most ANSWER_WINDOW_BYTES of an answer wait for a slow reader.
 import type { CacheKind } from "../../model/caches.ts";
-import { errorOf, TsdbError } from "../../model/errors.ts";
+import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../../model/query/query-telemetry.ts";
 import type { LoggedQuery } from "../../query/query-log.ts";
@@ -12,10 +12,10 @@ import type { TimeLimit } from "./time-limit.ts";
 import type { PinnedSnapshot, RunOwner, StatementMessage, WorkerRun } from "./worker-run.ts";
 
 export interface SnapshotSource {
-  /** @throws TsdbError unknown_database */
-  checkDatabase(database: string): void;
+  /** @param database a name that port 8181 shows, or an id. @throws TsdbError unknown_database */
+  checkDatabase(database: string | number): void;
   /** Unknown tables are omitted: DuckDB names them in its error. @throws TsdbError unknown_database */
-  take(database: string, need: SnapshotNeed): PinnedSnapshot;
+  take(database: string | number, need: SnapshotNeed): PinnedSnapshot;
 }
 
 export interface ActiveQueryOptions {
@@ -72,7 +72,7 @@ export class ActiveQuery implements RunOwner {
   }
 
   get label(): { readonly id: string; readonly database: string } {
-    return { id: this.log.id, database: this.request.database };
+    return { id: this.log.id, database: this.log.database };
   }
 
   /** True if the client has received the answer or an error, or has disconnected. */
@@ -88,8 +88,14 @@ export class ActiveQuery implements RunOwner {
   /** Undefined once the client has been answered or has disconnected. */
   about(id: bigint): RunningQuery | undefined {
     if (this.clientDone && !this.wasKilled) return undefined;
-    const { database, statement: text } = this.request;
-    return { id, database, text, milliseconds: performance.now() - this.startedMs, status: this.wasKilled ? "killed" : "running" };
+    const { statement: text } = this.request;
+    return {
+      id,
+      database: this.log.database,
+      text,
+      milliseconds: performance.now() - this.startedMs,
+      status: this.wasKilled ? "killed" : "running",
+    };
   }
 
   /** Starts it in a worker; no effect if it is over. */
@@ -97,13 +103,15 @@ export class ActiveQuery implements RunOwner {
     this.run = run;
     this.runCount += 1;
     this.wasPlaced_ = true;
-    const { database, statement, format, params, tsdbql, describe } = this.request;
+    const { database, statement, format, params, tsdbql, flux, describe, memoryBytesMax } = this.request;
     try {
       const early = this.takeEarly(run);
       run.start({
         ...{ database, statement, format, params },
         ...(tsdbql === undefined ? {} : { tsdbql }),
+        ...(flux === undefined ? {} : { flux }),
         ...(describe ? { describe } : {}),
+        ...(memoryBytesMax === undefined ? {} : { memoryBytesMax }),
         ...(early === undefined ? {} : { early }),
       });
     } catch (error) {
@@ -145,6 +153,9 @@ export class ActiveQuery implements RunOwner {
     switch (message.type) {
       case "pin":
         if (!this.clientDone) this.pin(message.need, message.keepsEarly);
+        return;
+      case "write":
+        if (!this.clientDone) void this.write(this.run!, message);
         return;
       case "withdrawn":
         return; // it was moved to another worker
@@ -203,20 +214,38 @@ export class ActiveQuery implements RunOwner {
   /** Takes a snapshot of the tables that the worker will probably request. @throws TsdbError unknown_database */
   private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
-    const snapshot = need === undefined ? undefined : run.sendEarly(this.take(need));
+    const pinned = need === undefined ? undefined : this.takeGuessed(need);
+    const snapshot = pinned === undefined ? undefined : run.sendEarly(pinned);
     return need === undefined || snapshot === undefined ? undefined : { need, snapshot };
+  }
+
+  /** Undefined if the guess names what is none of the databases in the statement's scope. */
+  private takeGuessed(need: SnapshotNeed): PinnedSnapshot | undefined {
+    try {
+      return this.take(need);
+    } catch (error) {
+      if (this.request.scope === undefined || !(error instanceof TsdbError)) throw error;
+      return undefined;
+    }
   }
 
   private take(need: SnapshotNeed): PinnedSnapshot {
     this.caches = [...new Set(need.caches?.map(({ kind }) => kind))];
-    return this.options.snapshots.take(need.database ?? this.request.database, need);
+    const { database, scope } = this.request;
+    const name = need.database ?? database;
+    return this.options.snapshots.take(scope === undefined ? name : scope.databaseId(name), need);
   }
 
   /** For a statement on tables of several databases: what it reads first. */
   private get guessedBy(): string {
-    const { statement, database, tsdbql } = this.request;
+    const { statement, database, tsdbql, flux } = this.request;
+    // what is only parsed reads no tables, and may be text that another sender has run
+    if (flux !== undefined) return `flux ${flux.task}\n${statement}`;
     if (tsdbql === undefined) return statement;
-    return `${database}/${tsdbql.retentionPolicy ?? ""}${JSON.stringify(tsdbql.policyRules ?? {})}\n${statement}`;
+    const { retentionPolicy, policyRules = {}, mappings } = tsdbql;
+    const named =
+      mappings === undefined ? policyRules : [...mappings].map(([name, { policies, defaultName }]) => [name, ...policies, defaultName]);
+    return `${database}/${retentionPolicy ?? ""}${JSON.stringify(named)}\n${statement}`;
   }
 
   private pin(need: SnapshotNeed, keepsEarly: boolean): void {
@@ -229,6 +258,16 @@ export class ActiveQuery implements RunOwner {
       run.send(this.take(need));
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
+    }
+  }
+
+  private async write(run: WorkerRun, { number, database, lines }: Extract<StatementMessage, { type: "write" }>): Promise<void> {
+    try {
+      const { write } = this.request;
+      if (write === undefined) throw new TsdbError("forbidden", "this statement may not write");
+      run.tellWritten(number, { refused: await write(database, lines) });
+    } catch (error) {
+      run.tellWritten(number, { error: describeError(error) });
     }
   }
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Pulse } from "./pulse.ts";
 
-test("a worker that answers is not silent; one that does not is, from the look that it owes", () => {
+test("a worker that answers is not silent; a worker that does not answer is, from its first overdue answer", () => {
   const pulse = new Pulse();
   expect(pulse.look(0, 1000)).toBe(1);
   expect(pulse.look(1, 1050)).toBe(2);

@@ -1,7 +1,7 @@
 // Which statements are listed and can be killed, from their first moment to their worker's last word.
 import { describe, expect, test } from "bun:test";
 import { TsdbError } from "../../model/errors.ts";
-import type { QueryAnswer } from "../../model/query/query.ts";
+import type { DatabaseScope, QueryAnswer } from "../../model/query/query.ts";
 import { QueryLog } from "../../query/query-log.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
 import { QueryClient } from "./query-client.ts";
@@ -12,6 +12,8 @@ const CACHE = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compacte
 class Client {
   readonly sent: ToQueryWorker[] = [];
   readonly client: QueryClient;
+  /** Databases that were checked or whose rows were requested. */
+  readonly asked: (string | number)[] = [];
   private readonly worker = {
     postMessage: (message: ToQueryWorker) => void this.sent.push(message),
     terminate: () => {},
@@ -40,8 +42,9 @@ class Client {
       ...{ concurrentMax, timeoutMs: 0, readerStallMs: 60_000 },
       log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
       snapshots: {
-        checkDatabase: () => {},
-        take: () => {
+        checkDatabase: (database) => void this.asked.push(database),
+        take: (database) => {
+          this.asked.push(database);
           throw new TsdbError("unknown_database", "none");
         },
       },
@@ -59,8 +62,9 @@ class Client {
   }
 
   /** Begins a statement; it is sent to the worker when this resolves. */
-  async begin(statement: string, signal = new AbortController().signal): Promise<{ answer: Promise<QueryAnswer> }> {
-    const answer = this.client.query({ database: "d", statement, params: {}, format: "json", signal });
+  async begin(statement: string, signal = new AbortController().signal, scope?: DatabaseScope): Promise<{ answer: Promise<QueryAnswer> }> {
+    const scoped = scope === undefined ? {} : { scope };
+    const answer = this.client.query({ database: "d", statement, params: {}, format: "json", signal, ...scoped });
     answer.catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     return { answer };
@@ -83,7 +87,7 @@ const errorOf = (run: () => void): unknown => {
 };
 
 describe("KILL QUERY", () => {
-  test("a statement that runs: its client is told at once, its worker to stop; until it has it is listed as killed", async () => {
+  test("a statement that runs: its client is answered at once and its worker stopped; until then it is listed as killed", async () => {
     const own = new Client();
     const { answer } = await own.begin("SELECT 1");
     await own.begin("SELECT 2");
@@ -142,5 +146,63 @@ describe("KILL QUERY", () => {
     own.say(end(1));
     await new Promise((resolve) => setImmediate(resolve));
     expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
+  });
+});
+
+describe("a scope of names", () => {
+  const need = (database?: string) => ({
+    tables: ["t"],
+    wholeCatalog: false,
+    systemTables: [],
+    ...(database === undefined ? {} : { database }),
+  });
+  const SCOPE: DatabaseScope = {
+    databaseId: (name) => {
+      if (name === "d") return 7;
+      if (name === "e") return 8;
+      throw new TsdbError("unknown_database", `no ${name}`);
+    },
+  };
+
+  test.each([
+    ["the request's", undefined, 7],
+    ["a format that the statement names", "e", 8],
+  ] as const)("%s is asked for by its id", async (_, database, id) => {
+    const own = new Client();
+    const { answer } = await own.begin("SELECT 1", undefined, SCOPE);
+    own.say({ type: "pin", id: 1, need: need(database), keepsEarly: false });
+    expect(own.asked).toEqual([7, id]);
+    await expect(answer).rejects.toMatchObject({ message: "none" });
+  });
+
+  test("what the scope refuses ends the statement", async () => {
+    const own = new Client();
+    const { answer } = await own.begin("SELECT 1", undefined, SCOPE);
+    own.say({ type: "pin", id: 1, need: need("other"), keepsEarly: false });
+    await expect(answer).rejects.toMatchObject({ kind: "unknown_database", message: "no other" });
+    expect(own.asked).toEqual([7]);
+  });
+
+  test("what was learned of a text is asked for in the scope of each request", async () => {
+    const own = new Client();
+    await own.begin("SELECT 1", undefined, SCOPE);
+    own.say({ type: "pin", id: 1, need: need("e"), keepsEarly: false });
+    await own.begin("SELECT 1", undefined, { databaseId: (name) => (name === "d" ? 70 : 80) });
+    expect(own.asked).toEqual([7, 8, 70, 80]);
+    // a worker that does not know the name continues without it
+    await own.begin("SELECT 1", undefined, {
+      databaseId: (name) => {
+        if (name === "d") return 71;
+        throw new TsdbError("unknown_database", `no ${name}`);
+      },
+    });
+    expect(own.sent.filter(({ type }) => type === "query").length).toBe(3);
+    expect(own.listed.length).toBe(2);
+  });
+
+  test("lists name no database of a scope: one of port 8181 may have its name", async () => {
+    const own = new Client();
+    await own.begin("SELECT 1", undefined, SCOPE);
+    expect(own.client.running().map(({ database }) => database)).toEqual([""]);
   });
 });

@@ -72,11 +72,14 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
   }
 
   async query(request: QueryRequest): Promise<QueryAnswer> {
-    // InfluxQL statements name their databases themselves, and some name none
-    if (request.tsdbql === undefined) this.options.snapshots.checkDatabase(request.database);
+    // statements of InfluxQL and Flux name their databases themselves, and some name none
+    const isSql = request.tsdbql === undefined && request.flux === undefined;
+    if (isSql) this.options.snapshots.checkDatabase(request.scope?.databaseId(request.database) ?? request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    const { database, statement, queryType = "sql", describe: unlisted = false } = request;
+    const { statement, queryType = "sql", describe: unlisted = false } = request;
+    // names of a scope are not those of databases that port 8181 shows
+    const database = request.scope === undefined ? request.database : "";
     const log = this.options.log.begin({ database, queryType, queryText: statement }, { unlisted });
     const limit = new TimeLimit(this.options.timeoutMs);
     try {
@@ -179,8 +182,8 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
   }
 
   /** Statements that read caches must run in the cache worker. @throws TsdbError unavailable */
-  private slotFor({ statement, tsdbql }: QueryRequest): QuerySlot {
-    return tsdbql === undefined && NAMES_CACHE.test(statement) ? this.workers.cacheWorker : this.workers.choose();
+  private slotFor({ statement, tsdbql, flux }: QueryRequest): QuerySlot {
+    return tsdbql === undefined && flux === undefined && NAMES_CACHE.test(statement) ? this.workers.cacheWorker : this.workers.choose();
   }
 
   /** Accepts no more statements and cancels running ones. Resolves when the workers have finished, or after `graceMs`. Only idle workers

@@ -149,7 +149,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-test("a statement goes past a worker with one that has run for 100 ms, also when that answers", async () => {
+test("a statement avoids a worker whose statement has run for 100 ms, also if that worker answers", async () => {
   const world = new World(2);
   await world.ask("long");
   await world.pass(150);
@@ -279,7 +279,7 @@ test("so many workers stick at a time; then statements are refused until one of 
   expect(await outcome).toBe("an answer");
 });
 
-test("a worker in the place of one that holds calls of DuckDB has what these leave of them", async () => {
+test("the replacement of a worker that holds calls of DuckDB gets the remaining calls", async () => {
   const world = new World(1);
   new WorkerSignals(world.workers[0]!.options.words).setNativeCalls(20);
   world.workers[0]!.say({ type: "broken", isCut: true, statement: null, message: "cut" });

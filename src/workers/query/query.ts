@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { nativeCalls } from "../../duckdb/native-calls.ts";
 import { liveResultCount } from "../../duckdb/result-stream.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
-import { describeError, TsdbError } from "../../model/errors.ts";
+import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import { loopWatch, watchTimers } from "../../model/loop-watch.ts";
 import { QueryRunner } from "../../query/query.ts";
 import type { StatementTimes } from "../../query/statement-clock.ts";
@@ -20,6 +20,7 @@ import {
   type FromQueryWorker,
   type QueryWorkerOptions,
   type ToQueryWorker,
+  type WrittenMessage,
 } from "../wire/messages.ts";
 import { SnapshotReceiver } from "../wire/snapshot-wire.ts";
 import { Faults } from "./faults.ts";
@@ -43,6 +44,9 @@ class RunningQuery {
   /** True if a part of the answer was sent. */
   streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
+  /** By number: those that main has not answered. */
+  private readonly writes = new Map<number, PromiseWithResolvers<string | null>>();
+  private writeCount = 0;
   private creditBytes = ANSWER_WINDOW_BYTES;
   private creditReady: (() => void) | undefined;
   private pending: Uint8Array[] = [];
@@ -86,6 +90,28 @@ class RunningQuery {
 
   deliver(snapshot: DatabaseSnapshot): void {
     this.snapshotReady?.(snapshot);
+  }
+
+  /** Rows of the statement itself. Resolves with what was refused, null: nothing. @throws TsdbError also when the statement is stopped */
+  async write(database: string, lines: string): Promise<string | null> {
+    if (this.signal.aborted) throw cancelledError();
+    const number = this.writeCount++;
+    const outcome = Promise.withResolvers<string | null>();
+    this.writes.set(number, outcome);
+    const stop = (): void => outcome.reject(cancelledError());
+    this.signal.addEventListener("abort", stop, { once: true });
+    try {
+      post({ type: "write", id: this.id, number, database, lines });
+      return await outcome.promise;
+    } finally {
+      this.signal.removeEventListener("abort", stop);
+      this.writes.delete(number);
+    }
+  }
+
+  written({ number, outcome }: WrittenMessage): void {
+    if ("error" in outcome) this.writes.get(number)?.reject(errorOf(outcome.error));
+    else this.writes.get(number)?.resolve(outcome.refused);
   }
 
   addCredit(bytes: number): void {
@@ -196,8 +222,11 @@ async function runQuery(message: StatementMessage): Promise<void> {
       params: message.params,
       describe: message.describe === true,
       ...(message.tsdbql === undefined ? {} : { tsdbql: message.tsdbql }),
+      ...(message.flux === undefined ? {} : { flux: message.flux }),
+      ...(message.memoryBytesMax === undefined ? {} : { memoryBytesMax: message.memoryBytesMax }),
       signal: query.signal,
       snapshot: (need) => query.snapshot(need),
+      write: (database, lines) => query.write(database, lines),
       onPlanned: (planMs) => {
         query.planMs = planMs;
       },
@@ -351,6 +380,9 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
     }
     case "credit":
       running.get(message.id)?.addCredit(message.bytes);
+      return;
+    case "written":
+      running.get(message.id)?.written(message);
       return;
     case "cancel":
       running.get(message.id)?.cancelled.abort();

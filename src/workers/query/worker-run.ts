@@ -1,6 +1,6 @@
 // A statement in its worker: its data stays pinned until the worker has sent its last message, even if the client has disconnected.
 import type { DatabaseSnapshot } from "../../scan/snapshot.ts";
-import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
+import type { FromQueryWorker, ToQueryWorker, WrittenMessage } from "../wire/messages.ts";
 import type { SnapshotSender, WireSnapshot } from "../wire/snapshot-wire.ts";
 import type { StatementSignals } from "./worker-signals.ts";
 
@@ -125,6 +125,10 @@ export class WorkerRun {
 
   credit(bytes: number): void {
     if (!this.isDone_) this.worker.post({ type: "credit", id: this.id, bytes });
+  }
+
+  tellWritten(number: number, outcome: WrittenMessage["outcome"]): void {
+    if (!this.isDone_) this.worker.post({ type: "written", id: this.id, number, outcome });
   }
 
   /** The statement is not wanted any more: tells the worker, even in the midst of its work. */

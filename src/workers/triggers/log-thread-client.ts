@@ -1,9 +1,10 @@
-// The main thread's side of reading the log for triggers. The thread starts with the first request.
+// Client of the log reader thread, on the main thread. The thread starts with the first request.
 import type { SharedMemory } from "../../kernel/memory/extents.ts";
 import { errorOf } from "../../model/errors.ts";
 import type { LogFeed, LogRequest, LogRows } from "../../triggers/log-feed.ts";
 import type { FromLogThread, ToLogThread } from "./messages.ts";
 
+/** Requests frames from the thread. */
 export class LogThreadClient implements LogFeed {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, PromiseWithResolvers<LogRows>>();
@@ -23,7 +24,7 @@ export class LogThreadClient implements LogFeed {
     return answer.promise;
   }
 
-  /** Triggers that do not run any more need no place in the log. */
+  /** Closes the readers of all other triggers. */
   keepOnly(triggerIds: readonly number[]): void {
     this.worker?.postMessage({ type: "keep", triggerIds } satisfies ToLogThread);
   }

@@ -6,7 +6,7 @@ import type { LogRequest, LogRows } from "../../triggers/log-feed.ts";
 export type ToLogThread =
   | { readonly type: "init"; readonly shared: SharedMemory; readonly folder: string }
   | { readonly type: "read"; readonly id: number; readonly request: LogRequest }
-  /** Others are gone. */
+  /** All other triggers have stopped. */
   | { readonly type: "keep"; readonly triggerIds: readonly number[] };
 
 export type FromLogThread =

@@ -3,6 +3,7 @@ import type { SharedMemory } from "../../kernel/memory/extents.ts";
 import type { CacheClock } from "../../model/cache-table.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import type { ErrorDescription } from "../../model/errors.ts";
+import type { FluxOptions } from "../../model/query/flux.ts";
 import type { QueryFormat, QueryParams, TsdbqlOptions } from "../../model/query/query.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableDef } from "../../model/rows/column.ts";
@@ -72,6 +73,14 @@ export interface CacheTotals {
   readonly rows: number;
 }
 
+/** The outcome of a statement's write. */
+export interface WrittenMessage {
+  readonly type: "written";
+  readonly id: number;
+  readonly number: number;
+  readonly outcome: { readonly refused: string | null } | { readonly error: ErrorDescription };
+}
+
 export type ToQueryWorker =
   | { readonly type: "init"; readonly options: QueryWorkerOptions }
   | {
@@ -84,6 +93,8 @@ export type ToQueryWorker =
       readonly format: QueryFormat;
       readonly params: QueryParams;
       readonly tsdbql?: TsdbqlOptions;
+      readonly flux?: FluxOptions;
+      readonly memoryBytesMax?: number;
       readonly describe?: boolean;
       /** A pinned snapshot of the tables that the statement probably reads. */
       readonly early?: { readonly need: SnapshotNeed; readonly snapshot: WireSnapshot };
@@ -94,6 +105,7 @@ export type ToQueryWorker =
   /** The reader consumed `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }
+  | WrittenMessage
   | FeedMessage
   /** Removes caches that are not in the list, and expired rows. Answered like a feed without tables. */
   | KeepMessage
@@ -123,6 +135,8 @@ export type FromQueryWorker =
   /** The tables that the statement reads; main answers with a pinned snapshot that replaces the early one or, with `keepsEarly`, is
    *  added to it and to those of earlier requests. */
   | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }
+  /** Lines that the statement writes; `written` answers. `number` counts the writes of the statement. */
+  | { readonly type: "write"; readonly id: number; readonly number: number; readonly database: string; readonly lines: string }
   /** A complete answer in one message; `end` follows when the worker no longer reads the snapshot. */
   | {
       readonly type: "answer";

@@ -54,11 +54,13 @@ export interface Conversation {
   readonly steps: readonly Step[];
 }
 
+/** The recorded conversations of a group. */
 export function readConversations(group: string): Conversation[] {
   const all = JSON.parse(readFileSync(join(FOLDER, `${group}.json`), "utf8")) as Omit<Conversation, "group">[];
   return all.map((conversation) => ({ group, ...conversation }));
 }
 
+/** True for a step that sends a request. */
 export function isRequest(step: Step): step is RequestStep {
   return "method" in step;
 }

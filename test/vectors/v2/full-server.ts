@@ -8,11 +8,16 @@ const FLAGS: Readonly<Record<string, string>> = {
   "--use-hashed-tokens": "--v2-use-hashed-tokens",
   "--metrics-disabled": "--v2-metrics-disabled",
   "--pprof-disabled": "--v2-pprof-disabled",
+  "--hardening-enabled": "--v2-hardening-enabled",
 };
 
+/** Starts a server process to replay conversations against. */
 export async function fullServerOf(flags: readonly string[] = []): Promise<PlayedServer> {
   const own = flags.flatMap((flag) => FLAGS[flag] ?? []);
-  // buckets without rules keep everything, as they do on the recorded server
-  const server = await TestServer.start({ withBuckets: true, flags: ["--v2-default-bucket-retention", "0", ...own] });
+  // as on the recorded server: buckets without rules keep everything, and scripts reach the listener
+  const server = await TestServer.start({
+    withBuckets: true,
+    flags: ["--v2-default-bucket-retention", "0", "--flux-allow-private-network", ...own],
+  });
   return { base: server.bucketsUrl, send: (request) => fetch(request), stop: () => server.dispose() };
 }

@@ -1,15 +1,22 @@
 // The v2 line without sockets, threads and rows: the catalog in memory, its services and the HTTP app. For what needs no rows.
+import type { App } from "../../../src/api/app.ts";
 import { createV2App } from "../../../src/api/v2/app/app.ts";
+import { type RequestLimitOptions, RequestLimits } from "../../../src/api/v2/app/request-limits.ts";
 import type { V2Options } from "../../../src/api/v2/app/services.ts";
 import type { HashCost } from "../../../src/metadata/access/passwords.ts";
 import { SecretBox } from "../../../src/metadata/access/secret-box.ts";
+import type { SessionLimits } from "../../../src/metadata/access/sessions.ts";
 import { V2Line } from "../../../src/metadata/line.ts";
+import { type BucketLimits, NO_BUCKET_LIMITS } from "../../../src/metadata/resources/buckets.ts";
+import { TsdbError } from "../../../src/model/errors.ts";
 import type { IncomingBody, WriteResult } from "../../../src/model/write.ts";
 import { MemoryObjectStore } from "../../../src/object-store/memory-object-store.ts";
 import { Catalog } from "../../../src/storage/catalog/catalog.ts";
 import type { PlayedServer } from "./replay.ts";
+import { NO_ROWS } from "./scope.ts";
 
 export interface LightServer extends PlayedServer {
+  readonly app: App;
   readonly line: V2Line;
   readonly catalog: Catalog;
   /** What was reported as a fault of the server's. */
@@ -17,7 +24,12 @@ export interface LightServer extends PlayedServer {
 }
 
 export interface LightOptions {
+  readonly requestLimits?: Partial<RequestLimitOptions>;
+  readonly bucketLimits?: Partial<BucketLimits>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs?: () => number;
   readonly options?: Partial<V2Options>;
+  readonly sessions?: Partial<SessionLimits>;
   readonly keepsHashesOnly?: boolean;
   readonly store?: MemoryObjectStore;
   readonly box?: SecretBox;
@@ -29,13 +41,15 @@ export interface LightOptions {
 
 const MINUTE_MS = 60_000;
 
+/** Starts the application of port 8086 in this process, to replay conversations against. */
 export async function lightServer(given: LightOptions = {}): Promise<LightServer> {
   const clockMs = given.clockMs ?? (() => Date.now());
   const catalog = await Catalog.open(given.store ?? new MemoryObjectStore(), { prefix: "node0/catalog" });
   const line = new V2Line(catalog, {
     nowMs: clockMs,
-    sessions: { lengthMs: 60 * MINUTE_MS, renewMs: 5 * MINUTE_MS },
+    sessions: { lengthMs: 60 * MINUTE_MS, renewMs: 5 * MINUTE_MS, ...given.sessions },
     box: given.box ?? SecretBox.random(),
+    bucketLimits: { ...NO_BUCKET_LIMITS, ...given.bucketLimits },
     keepsHashesOnly: given.keepsHashesOnly ?? false,
     hashCost: given.hashCost ?? { memoryCost: 8, timeCost: 1 },
     onDropped: () => {},
@@ -43,30 +57,49 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
   const reports: LightServer["reports"] = [];
   const app = createV2App({
     line: () => line,
+    limits: new RequestLimits(
+      { concurrentMax: null, perMinuteMax: null, ...given.requestLimits },
+      given.nowMs ?? (() => performance.now()),
+    ),
+    backup: () => {
+      throw new TsdbError("not_implemented", "this server has no rows");
+    },
     write: { receive: () => new ForgottenBody() },
     written: () => {},
+    query: { query: () => Promise.reject(new TsdbError("unavailable", NO_ROWS)) },
+    rows: () => {
+      throw new TsdbError("unavailable", NO_ROWS);
+    },
+    metrics: { queryStarted: () => {}, queryAnswered: () => {}, queryEnded: () => {} },
     status: () => ({ state: "ready" }),
     startedMs: clockMs(),
     clockMs,
-    now: () => performance.now(),
+    now: given.nowMs ?? (() => performance.now()),
     report: (error, where) => reports.push({ error, where }),
     revision: "abcdef0",
     renderMetrics: async () => ({ text: "# HELP none\n", contentType: "text/plain; version=0.0.4; charset=utf-8" }),
+    traced: () => {},
     counted: () => {},
     options: {
       strongPasswords: false,
       // as the recorded server has it
       defaultRetentionSeconds: 0,
       metricsDisabled: false,
+      retentionSecondsMax: given.bucketLimits?.retentionSecondsMax ?? null,
       pprofDisabled: false,
+      commandLine: ["tsdb", "serve"],
+      fluxAllowsPrivateNetwork: false,
+      fluxSqliteFolder: null,
       maxRequestBytes: 1 << 20,
       shownConfig: {},
+      transportSecuritySeconds: null,
       isSecure: false,
       sessionLengthSeconds: 3600,
       ...given.options,
     },
   });
   return {
+    app,
     base: "http://localhost:8086",
     send: async (request) => app.handle(request),
     stop: () => catalog.close(),

@@ -8,8 +8,9 @@ export type Mismatch = string | null;
 const WHOLE = /^\{\{([^{}]+)\}\}$/;
 /** Texts of the recorded server's language and libraries, which need not be copied (README.md). */
 const LIBRARY_TEXT =
-  /json: cannot unmarshal|invalid character|unexpected EOF|(?:^|\W)EOF$|strconv\.|parsing time|yaml:|dial tcp|mime:|UNIQUE constraint|FOREIGN KEY constraint|a panic has occurred|An internal error has occurred/;
+  /json: cannot unmarshal|invalid character|unexpected EOF|(?:^|\W)EOF$|strconv\.|parsing time|yaml:|dial tcp|mime:|UNIQUE constraint|FOREIGN KEY constraint|regex parse error|a panic has occurred|An internal error has occurred/;
 
+/** Compares answers with recorded ones, whose placeholders are bound at their first occurrence. */
 export class Matcher {
   constructor(
     private readonly bindings: Bindings,

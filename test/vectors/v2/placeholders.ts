@@ -38,7 +38,7 @@ const NOW = /^now(?:([+-])(\d+)([smhd]))?(?:\.(ns|us|ms|s))?$/;
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const UNIT_DIGITS: Readonly<Record<string, number>> = { s: 0, ms: 3, us: 6, ns: 9 };
 
-/** The text that a placeholder always stands for, or is bound to; undefined for one that is open. */
+/** The text that a placeholder always stands for, or is bound to; undefined for an unbound placeholder. */
 export function knownText(name: string, bindings: Bindings, { nowSeconds, base, sink }: Surroundings): string | undefined {
   if (name === "base") return base;
   if (name === "host") return base.replace(/^https?:\/\//, "");

@@ -32,6 +32,7 @@ const BOUND_BY_SETUP: Json = {
 const BEFORE_START_SECONDS = 37;
 const POLL_MS = 20;
 
+/** Sends the requests of a conversation, and compares their answers. */
 export async function replay(conversation: Conversation, server: PlayedServer): Promise<StepOutcome[]> {
   const sink = new Sink();
   const nowSeconds = Math.floor(Date.now() / 1000) - BEFORE_START_SECONDS;
@@ -110,6 +111,7 @@ class Player {
   private plainBody({ body, bodyBase64 }: RequestStep, headers: Headers): Uint8Array<ArrayBuffer> | undefined {
     if (bodyBase64 !== undefined) return new Uint8Array(Buffer.from(bodyBase64, "base64"));
     if (body === undefined) return undefined;
+    if (typeof body === "string" && isBytes(body)) return new Uint8Array(Buffer.from(this.fill(body), "latin1"));
     if (typeof body === "string") return new TextEncoder().encode(this.fill(body));
     headers.set("content-type", "application/json");
     return new TextEncoder().encode(this.fill(JSON.stringify(body)));
@@ -128,7 +130,7 @@ class Player {
 
   private async compare(step: RequestStep, response: Response): Promise<Mismatch> {
     const bytes = Buffer.from(await response.arrayBuffer());
-    const body = bytes.toString();
+    const body = bytes.toString(isBytes(step.answer) || step.answerParts !== undefined ? "latin1" : "utf8");
     const matcher = this.matcher(step.unordered ?? []);
     if (response.status !== step.status) {
       if (response.ok && step.answer !== undefined) matcher.bindWhatFits(step.answer, parsed(response, body));
@@ -138,12 +140,33 @@ class Player {
       const got = name === "set-cookie" ? response.headers.getSetCookie().join(", ") : response.headers.get(name);
       if (got === null || !matcher.textMatches(wanted, got)) return `header ${name}: got ${got}, want ${wanted}`;
     }
-    if (step.answerParts !== undefined) return "multipart answers are not compared yet";
+    if (step.answerParts !== undefined) return this.compareParts(step, response, body);
     if (step.answer === undefined) return body === "" ? null : `the body is not empty: ${body.slice(0, 300)}`;
     const value = parsed(response, body);
+    if (step.unordered?.includes("results") && typeof step.answer === "string" && typeof value === "string") {
+      return this.matcher([""]).match(blocksOf(step.answer), blocksOf(value));
+    }
     const mismatch = matcher.match(step.answer, value);
     if (mismatch !== null) matcher.bindWhatFits(step.answer, value);
     return mismatch;
+  }
+
+  /** `part N` of `unordered` is an array whose order is open. */
+  private compareParts({ answerParts = [], unordered = [] }: RequestStep, response: Response, body: string): Mismatch {
+    const boundary = /;\s*boundary=(.*)$/.exec(response.headers.get("content-type") ?? "")?.[1] ?? "";
+    const parts = partsOf(body, boundary);
+    if (parts === null) return "the body does not have the parts of its boundary";
+    if (parts.length !== answerParts.length) return `${parts.length} parts, want ${answerParts.length}`;
+    for (const [i, wanted] of answerParts.entries()) {
+      const got = parts[i]!;
+      const headers = this.matcher([]).match(wanted.headers, got.headers, `part ${i}`);
+      if (headers !== null) return headers;
+      const isJson = (wanted.headers["content-type"] ?? "").startsWith("application/json");
+      const value: unknown = isJson ? JSON.parse(Buffer.from(got.body, "latin1").toString()) : got.body;
+      const mismatch = this.matcher(unordered.includes(`part ${i}`) ? [""] : []).match(wanted.body, value);
+      if (mismatch !== null) return `part ${i}: ${mismatch}`;
+    }
+    return null;
   }
 
   private async expected({ expect, within }: ExpectStep): Promise<Mismatch> {
@@ -170,6 +193,30 @@ class Player {
   private matcher(unordered: readonly string[]): Matcher {
     return new Matcher(this.bindings, this.surroundings, new Set(unordered));
   }
+}
+
+/** Opaque bytes, kept as text of one character for each. */
+function isBytes(value: Json | undefined): value is string {
+  return typeof value === "string" && /^\{\{bytes:[^{}]+\}\}$/.test(value);
+}
+
+/** Of a body of one character for each byte; null: it is no multipart body of this boundary (RFC 2046, 5.1.1). */
+function partsOf(body: string, boundary: string): { headers: Record<string, string>; body: string }[] | null {
+  const pieces = `\r\n${body}`.split(`\r\n--${boundary}`);
+  if (pieces.shift() !== "" || pieces.pop() !== "--\r\n") return null;
+  return pieces.map((piece) => {
+    const [head = "", ...rest] = piece.slice(2).split("\r\n\r\n");
+    const headers = head.split("\r\n").map((line) => {
+      const [name = "", ...value] = line.split(": ");
+      return [name.toLowerCase(), value.join(": ")] as const;
+    });
+    return { headers: Object.fromEntries(headers), body: rest.join("\r\n\r\n") };
+  });
+}
+
+/** Of annotated CSV: what stands between empty lines. */
+function blocksOf(csv: string): string[] {
+  return csv.split("\r\n\r\n");
 }
 
 /** JSON as a value, everything else as a text. */

@@ -1,30 +1,53 @@
 // Which recorded conversations are replayed, and which of their steps ask for what this server does not have yet.
+import { type Conversation, isRequest } from "./conversation.ts";
 
 /** Groups that need no rows: they are replayed without sockets and threads. */
 export const LIGHT_GROUPS = [
-  ...(["authorizations", "buckets", "labels", "legacy_authorizations", "orgs", "secrets", "session", "setup", "system", "users"] as const),
+  ...([
+    "authorizations",
+    "buckets",
+    "dbrps",
+    "labels",
+    "legacy_authorizations",
+    "orgs",
+    "secrets",
+    "session",
+    "setup",
+    "system",
+    "users",
+  ] as const),
 ] as const;
 
 /** Groups about rows: they are replayed against a process. */
-export const FULL_GROUPS = ["write"] as const;
+export const FULL_GROUPS = ["delete", "backup", "query", "query_tools", "v1_query", "v1_write", "write"] as const;
+
+/** The answer of a server without rows to requests for some. */
+export const NO_ROWS = "there are no rows here";
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^(?:\/api\/v2\/(?:delete|query)|\/write|\/query)(?:\/|$)/, "rows"],
-  [/^\/api\/v2\/dbrps(?:\/|$)/, "mappings"],
   [
     /^\/api\/v2\/(?:tasks|checks|notificationEndpoints|notificationRules|dashboards|variables|telegrafs|scrapers|sources|documents|templates)(?:\/|$)/,
     "resources of scripts and pages",
   ],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
-  [/^\/api\/v2\/(?:backup|restore)\//, "backup"],
 ];
 
 /** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:endpoint|check|rule|scraper|telegraf|dashboard|variable|task|dbrp)\d+\.id\}\} is not bound$/;
+const NOT_BOUND = /^\{\{(?:endpoint|check|rule|scraper|telegraf|dashboard|variable|task)\d+\.id\}\} is not bound$/;
+
+/** Whether a conversation of a light group is also replayed against a process: what is stored, and what scripts say when they are run. */
+export function needsRows({ steps }: Conversation): boolean {
+  return steps.some((step) => {
+    if (!isRequest(step)) return false;
+    if (step.status < 300) return /^(?:\/api\/v2\/(?:delete|query|write)|\/write|\/query)$/.test(step.path);
+    return step.method === "POST" && step.path === "/api/v2/query" && step.status !== 401 && step.status !== 403;
+  });
+}
 
 /** What a step that differs asks for and this server does not have; null = nothing, it is to be compared. */
 export function missingPart(request: string, mismatch: string): string | null {
   const path = request.slice(request.indexOf(" ") + 1);
+  if (mismatch.includes(NO_ROWS)) return "rows";
   return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? (NOT_BOUND.test(mismatch) ? "what bound the id" : null);
 }

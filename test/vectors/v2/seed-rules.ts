@@ -13,7 +13,9 @@ const DENIED = /(?: is unauthorized|^token is inactive|requires operator permiss
 
 /** What the step is expected to give here. */
 export function adjusted(step: RequestStep): RequestStep {
-  const { code, message } = members(step.answer);
+  const { code, message, shardMappings } = members(step.answer);
+  // the recorded requests name the shards of the recorded server, and the answers those of the asked server
+  if (Array.isArray(shardMappings)) return { ...step, answer: { ...members(step.answer), shardMappings: renumbered(shardMappings, step) } };
   if (typeof message !== "string") return step;
   // The order: "403: Insufficient permission". 401 is for credentials that are missing or wrong.
   if (step.status === 401 && code === "unauthorized" && DENIED.test(message)) return refused(step, 403, "forbidden", message);
@@ -34,6 +36,13 @@ function refused(step: RequestStep, status: number, code: string, message: strin
     answer: { code, message },
     answerHeaders: { ...headers, ...(isNamed ? { "x-platform-error-code": code } : {}) },
   };
+}
+
+function renumbered(mappings: readonly Json[], { body }: RequestStep): Json[] {
+  const policies = (members(body)["retentionPolicies"] ?? []) as readonly Members[];
+  const groups = policies.flatMap(({ shardGroups }) => shardGroups as readonly Members[]);
+  const shards = groups.flatMap((group) => group["shards"] as readonly Members[]);
+  return mappings.map((mapping, i) => ({ ...members(mapping), oldId: shards[i]!["id"]! }));
 }
 
 function members(answer: Json | undefined): Members {

@@ -8,6 +8,7 @@ export interface SinkRequest {
   readonly body: string;
 }
 
+/** An HTTP server that records what it receives. */
 export class Sink {
   readonly requests: SinkRequest[] = [];
   private readonly served = new Map<string, { readonly text?: string; readonly status?: number }>();

@@ -20,7 +20,7 @@ export interface PortOptions {
 
 /** All HTTP/2 clients start with `PRI * HTTP/2.0…`, which no HTTP/1 method does. */
 const PREFACE_START = Buffer.from("PRI * HTTP/2");
-/** TLS selects the first one that the client offers too: gRPC clients offer only HTTP/2, all others include HTTP/1.1. */
+/** TLS selects its first protocol among those the client offers: gRPC clients offer only HTTP/2, all others include HTTP/1.1. */
 const PROTOCOLS = ["http/1.1", "h2"];
 /** Time from accepting a connection, through the TLS handshake, to the bytes that reveal its protocol; and the maximum number of such
  *  connections: beyond it the oldest is closed, so that silent clients keep nobody out. */

@@ -71,7 +71,7 @@ class Reading {
     if (columns === undefined) throw unreadable("a schema must come first");
     if (kind === HEADER.dictionary) {
       const data = content.table(1);
-      if (data === null || content.byte(2) !== 0) throw unreadable("a dictionary that is none, or goes on with another one");
+      if (data === null || content.byte(2) !== 0) throw unreadable("an invalid dictionary, or a delta dictionary");
       this.dictionaries.set(content.int64(0), batchOf(data, body));
     } else if (kind === HEADER.batch) this.batch(columns, batchOf(content, body));
     else throw unreadable(`a message of kind ${kind}`);

@@ -67,7 +67,7 @@ export async function receivePut(messages: AsyncIterable<Uint8Array>): Promise<{
     if (data.header.length === 0) continue;
     bytes += encoded.length;
     if (bytes > PARAMETER_BYTES_MAX) {
-      throw new TsdbError("too_large", `parameters take at most ${PARAMETER_BYTES_MAX} bytes, got ${bytes} and perhaps more`);
+      throw new TsdbError("too_large", `parameters take at most ${PARAMETER_BYTES_MAX} bytes, got at least ${bytes}`);
     }
     parameters.push(data);
   }

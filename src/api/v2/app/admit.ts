@@ -7,21 +7,25 @@ export const SESSION_COOKIE = "influxdb-oss-session";
 
 export const UNAUTHORIZED = "unauthorized access";
 
-/** The sender, or the answer that refuses. @throws TsdbError unavailable */
-export function admit({ line }: V2Services, request: Request): Principal | Response {
+/** The sender, or the answer that refuses. @throws TsdbError unavailable, too_many_requests */
+export function admit({ line, limits }: V2Services, request: Request): Principal | Response {
   const { authentication } = line();
   const token = tokenIn(request);
   const key = sessionKeyIn(request);
   const found = token !== null ? authentication.byToken(token) : key !== null ? authentication.bySession(key) : "unauthenticated";
-  if (typeof found !== "string") return found;
+  if (typeof found !== "string") {
+    limits.spend(found);
+    return found;
+  }
   return found === "inactive user" ? codeAnswer("forbidden", "User is inactive") : codeAnswer("unauthorized", UNAUTHORIZED);
 }
 
 /** One blank stands between scheme and token. Null for another scheme: a session may be meant. */
-function tokenIn({ headers }: Request): string | null {
+export function tokenIn({ headers }: Request): string | null {
   return /^(?:token|bearer) (\S.*)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
+/** The session key in the cookies of a request; null if there is none. */
 export function sessionKeyIn({ headers }: Request): string | null {
   const cookies = headers.get("cookie");
   if (cookies === null) return null;

@@ -1,31 +1,44 @@
 // The HTTP surface of the v2 line as one Elysia app, on a port of its own. What holds for every request stands in `border`: its target,
 // headers of every answer, CORS, trailing slashes, counting.
 import { Elysia } from "elysia";
-import { TsdbError } from "../../../model/errors.ts";
 import type { App } from "../../app.ts";
 import { INVALID_TARGET, RequestTargets, redirected, targetOf } from "../../request/request-target.ts";
 import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
+import { failureOf } from "../../shared/errors.ts";
 import { authorizationRoutes } from "../authorizations.ts";
-import { bucketWriteRoutes } from "../bucket-write.ts";
+import { backupRoutes } from "../backup.ts";
 import { bucketRoutes } from "../buckets.ts";
+import { docsRoutes } from "../docs/routes.ts";
 import { labelRoutes } from "../labels.ts";
 import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
+import { mappingRoutes } from "../mappings.ts";
 import { organizationRoutes } from "../organizations.ts";
 import { passwordRoutes } from "../passwords.ts";
+import { profilingRoutes } from "../profiling.ts";
+import { queryRoutes } from "../query.ts";
+import { queryToolRoutes } from "../query-tools.ts";
+import { restoreRoutes } from "../restore.ts";
+import { bucketWriteRoutes } from "../rows/bucket-write.ts";
+import { deleteRoutes } from "../rows/delete.ts";
 import { secretRoutes } from "../secrets.ts";
 import { sessionRoutes } from "../session.ts";
 import { setupRoutes } from "../setup.ts";
 import { systemRoutes } from "../system.ts";
 import { userRoutes } from "../users.ts";
+import { v1QueryRoutes } from "../v1/query.ts";
+import { v1WriteRoutes } from "../v1/write.ts";
 import { admit } from "./admit.ts";
 import { plain } from "./answers.ts";
 import { errorAnswer } from "./errors.ts";
 import { matcherOf, routeOf, ruleOf } from "./route.ts";
 import type { V2Services } from "./services.ts";
+import { placeOf, traceOf } from "./trace.ts";
 import { type KnownRoute, notRouted } from "./unrouted.ts";
 
 const ROUTES = [
   systemRoutes,
+  profilingRoutes,
+  docsRoutes,
   setupRoutes,
   sessionRoutes,
   authorizationRoutes,
@@ -36,7 +49,15 @@ const ROUTES = [
   secretRoutes,
   bucketRoutes,
   bucketWriteRoutes,
+  deleteRoutes,
+  queryRoutes,
+  queryToolRoutes,
   labelRoutes,
+  mappingRoutes,
+  v1WriteRoutes,
+  v1QueryRoutes,
+  backupRoutes,
+  restoreRoutes,
 ];
 
 const PREFLIGHT = {
@@ -56,7 +77,7 @@ export function createV2App(services: V2Services): App {
     })
     .onError(({ error, code, request }) => {
       if (code === "NOT_FOUND") return notRouted(services, known, request);
-      services.report(error, `${request.method} ${targetOf(request).path}`);
+      if (failureOf(error).isOurs) services.report(error, placeOf(request, targetOf(request).path));
       return errorAnswer(error);
     });
   for (const make of ROUTES) app.use(make(services).plugin);
@@ -71,7 +92,7 @@ export function createV2App(services: V2Services): App {
 type Handler = (request: Request) => Response | Promise<Response>;
 
 function border(services: V2Services, next: Handler): Handler {
-  const headers = Object.entries(V2_VERSION_HEADERS);
+  const headers = Object.entries(headersOf(services.options));
   const targets = new RequestTargets();
   const answer = (request: Request, path: string): Response | Promise<Response> => {
     const canonical = canonicalPath(path);
@@ -93,19 +114,37 @@ function border(services: V2Services, next: Handler): Handler {
     // the router finds the path by counting the characters of http://
     if (request.url !== target.url) Object.defineProperty(request, "url", { value: target.url });
     let response: Response;
+    let end = () => {};
     try {
+      end = services.limits.begin(target.path);
       response = await answer(request, target.path);
     } catch (error) {
-      if (!(error instanceof TsdbError)) services.report(error, `${request.method} ${target.path}`);
+      if (failureOf(error).isOurs) services.report(error, placeOf(request, target.path));
       response = errorAnswer(error);
+    } finally {
+      end();
     }
     if (request.method === "HEAD") response = new Response(null, response);
     for (const [name, value] of headers) response.headers.set(name, value);
     const origin = request.headers.get("origin");
-    if (origin !== null && isApiPath(target.path)) response.headers.set("access-control-allow-origin", origin);
-    services.counted(request.method, routeOf(request) ?? "other", response.status, (services.now() - startedMs) / 1000);
+    if (origin !== null && isApiPath(target.path)) {
+      response.headers.set("access-control-allow-origin", origin);
+      response.headers.append("vary", "Origin");
+    }
+    const milliseconds = services.now() - startedMs;
+    const { method, headers: asked } = request;
+    const agent = asked.get("user-agent");
+    services.counted({ method, route: routeOf(request), status: response.status, seconds: milliseconds / 1000, agent });
+    const trace = traceOf(request);
+    if (trace !== null) services.traced(trace, { method: request.method, path: target.path, status: response.status, milliseconds });
     return response;
   };
+}
+
+/** Of every answer. */
+function headersOf({ transportSecuritySeconds: seconds }: V2Services["options"]): Readonly<Record<string, string>> {
+  if (seconds === null) return V2_VERSION_HEADERS;
+  return { ...V2_VERSION_HEADERS, "strict-transport-security": `max-age=${seconds}; includeSubDomains` };
 }
 
 /** Without a slash at the end; /health and /ready also take what follows them. */

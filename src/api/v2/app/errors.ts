@@ -21,6 +21,8 @@ const STATUS_OF_CODE = {
 
 export type V2Code = keyof typeof STATUS_OF_CODE;
 
+export const ERROR_CODES = Object.keys(STATUS_OF_CODE) as readonly V2Code[];
+
 const CODE_OF_KIND = {
   bad_request: "invalid",
   bad_query: "invalid",
@@ -55,11 +57,18 @@ const UNEXPECTED = "An internal error has occurred - check server logs";
 
 /** @param head before the message: what was tried */
 export function errorAnswer(error: unknown, head = ""): Response {
-  if (!(error instanceof TsdbError)) return codeAnswer("internal error", UNEXPECTED, failureOf(error).headers);
-  const code = CODE_OF_KIND[error.kind];
-  return codeAnswer(code, head + error.message, failureOf(error).headers);
+  const { headers, message, isOurs } = failureOf(error);
+  if (error instanceof TsdbError) {
+    const answer = codeAnswer(CODE_OF_KIND[error.kind], head + error.message, headers);
+    // clients send again what came too slowly, and nothing else that has its code
+    return error.kind === "too_slow" ? new Response(answer.body, { status: 408, headers: answer.headers }) : answer;
+  }
+  // nobody reads it: the client has closed the connection
+  if (!isOurs) return codeAnswer("invalid", message, headers);
+  return codeAnswer("internal error", UNEXPECTED, headers);
 }
 
+/** An error answer with the status that belongs to the code. */
 export function codeAnswer(code: V2Code, message: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(JSON.stringify({ code, message }), {
     status: STATUS_OF_CODE[code],

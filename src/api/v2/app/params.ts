@@ -61,14 +61,20 @@ function decoded(encoded: string): string {
 export class JsonBodies {
   private readonly reader: BodyReader;
 
-  constructor(nowMs: () => number) {
-    this.reader = new BodyReader(JSON_BYTES_MAX, nowMs);
+  constructor(nowMs: () => number, bytesMax = JSON_BYTES_MAX) {
+    this.reader = new BodyReader(bytesMax, nowMs);
   }
 
-  /** Messages start with `head`. A body `null` is one without members. @throws TsdbError bad_request, too_large; what reading throws */
-  async read<T extends TObject>(schema: T, request: Request, head = "failed to unmarshal json: "): Promise<Static<T>> {
+  /** Messages start with `head`. A body `null` is one without members, and so is a member `null` but for those of `nulls`, which has what
+   *  they stand for. @throws TsdbError bad_request, too_large; what reading throws */
+  async read<T extends TObject>(
+    schema: T,
+    request: Request,
+    head = "failed to unmarshal json: ",
+    nulls: Readonly<Record<string, unknown>> = {},
+  ): Promise<Static<T>> {
     const raw = await this.rawValue(request, head);
-    const value = raw === null ? {} : withoutNulls(raw);
+    const value = raw === null ? {} : withoutNulls(raw, nulls);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
     }
@@ -92,7 +98,12 @@ export class JsonBodies {
 }
 
 /** The members of the outermost object alone. */
-function withoutNulls(value: unknown): unknown {
+function withoutNulls(value: unknown, nulls: Readonly<Record<string, unknown>>): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      if (member !== null) return [[name, member]];
+      return Object.hasOwn(nulls, name) ? [[name, nulls[name]]] : [];
+    }),
+  );
 }

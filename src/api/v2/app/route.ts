@@ -2,12 +2,13 @@
 import type { Server } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
 import type { Principal } from "../../../metadata/access/principal.ts";
-import { TsdbError } from "../../../model/errors.ts";
 import { type RequestTarget, targetOf } from "../../request/request-target.ts";
+import { failureOf } from "../../shared/errors.ts";
 import { admit } from "./admit.ts";
 import { errorAnswer } from "./errors.ts";
 import { SearchParams } from "./params.ts";
 import type { V2Services } from "./services.ts";
+import { placeOf } from "./trace.ts";
 
 export type V2Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "ALL";
 
@@ -47,7 +48,7 @@ export function routeOf(request: Request): string | undefined {
 
 const RULES = new WeakMap<object, V2Rule>();
 
-/** The rule of a route's handler; undefined for one that `V2Routes` has not registered. */
+/** The rule of a route's handler; undefined for handlers that `V2Routes` has not registered. */
 export function ruleOf(handler: unknown): V2Rule | undefined {
   return typeof handler === "function" ? RULES.get(handler) : undefined;
 }
@@ -118,7 +119,7 @@ export class V2Routes {
         if (principal instanceof Response) return principal;
         return await handle({ request, target, server, params, search: new SearchParams(target.search) }, principal);
       } catch (error) {
-        if (!(error instanceof TsdbError)) services.report(error, `${request.method} ${path}`);
+        if (failureOf(error).isOurs) services.report(error, placeOf(request, path));
         return errorAnswer(error);
       }
     };

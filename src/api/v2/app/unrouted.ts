@@ -20,6 +20,7 @@ const PLAIN_RESOURCES = new Set([
 const CHECKED = /^\/(?:api\/v2|private|v1|query|write)(?:\/|$)/;
 const PAGE_NOT_FOUND = "404 page not found\n";
 
+/** The answer to a request without a route: 404, or 405 for a known path. The sender of a checked path is authenticated first. */
 export function notRouted(services: V2Services, known: readonly KnownRoute[], request: Request): Response {
   const { path } = targetOf(request);
   const routes = known.filter(({ matches }) => matches(path));

@@ -54,6 +54,57 @@ const DELETE_ANSWERS = configureAnswers({
 });
 const DELETE_DESCRIPTION = "Without a query string a JSON body with the same members does as well.";
 
+const CREATE_A_DISTINCT_VALUE_CACHE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Create a distinct-value cache",
+  description: "It holds the combinations of values of some columns; SQL reads it: `SELECT * FROM distinct_cache('table', 'cache')`.",
+  body: { "application/json": DistinctBody },
+  answers: {
+    ...configureAnswers({
+      400: "The body cannot be understood, a column cannot be in it, or another cache of the table has the name.",
+      404: "The database, the table or a server does not exist.",
+      409: "There is one of this name and configuration.",
+      422: "There are as many caches as there may be.",
+    }),
+    201: { description: "It exists now.", content: { "application/json": Batch } },
+  },
+});
+
+const DELETE_A_DISTINCT_VALUE_CACHE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Delete a distinct-value cache",
+  description: DELETE_DESCRIPTION,
+  query: CacheOwner,
+  answers: DELETE_ANSWERS,
+});
+
+const CREATE_A_LAST_VALUE_CACHE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Create a last-value cache",
+  description: "It holds the newest rows of each key; SQL reads it: `SELECT * FROM last_cache('table', 'cache')`.",
+  body: { "application/json": LastBody },
+  answers: {
+    ...configureAnswers({
+      400: "The body cannot be understood, a column cannot be in it, or a cache of the table has the name.",
+      404: "The database, the table or a server does not exist.",
+      422: "There are as many caches as there may be.",
+    }),
+    201: { description: "It exists now.", content: { "application/json": Batch } },
+  },
+});
+
+const DELETE_A_LAST_VALUE_CACHE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Delete a last-value cache",
+  description: DELETE_DESCRIPTION,
+  query: CacheOwner,
+  answers: DELETE_ANSWERS,
+});
+
 /** Routes for caches. */
 export const cacheRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
@@ -82,84 +133,27 @@ export const cacheRoutes = (services: AppServices) => {
       await services.caches(grant).delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
     });
   return new Routes("http.v3.configure.cache", services.access)
-    .post(
-      "/api/v3/configure/distinct_cache",
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Create a distinct-value cache",
-        description: "It holds the combinations of values of some columns; SQL reads it: `SELECT * FROM distinct_cache('table', 'cache')`.",
-        body: { "application/json": DistinctBody },
-        answers: {
-          ...configureAnswers({
-            400: "The body cannot be understood, a column cannot be in it, or another cache of the table has the name.",
-            404: "The database, the table or a server does not exist.",
-            409: "There is one of this name and configuration.",
-            422: "There are as many caches as there may be.",
-          }),
-          201: { description: "It exists now.", content: { "application/json": Batch } },
-        },
+    .post("/api/v3/configure/distinct_cache", CREATE_A_DISTINCT_VALUE_CACHE, (call) =>
+      create(call, async () => {
+        const body = await readJsonBody(DistinctBody, call.request, reader);
+        return {
+          ...{ kind: "distinct", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
+          ...{ columns: body.columns, maxCardinality: body.max_cardinality ?? undefined, maxAgeSeconds: body.max_age ?? undefined },
+        };
       }),
-      (call) =>
-        create(call, async () => {
-          const body = await readJsonBody(DistinctBody, call.request, reader);
-          return {
-            ...{ kind: "distinct", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
-            ...{ columns: body.columns, maxCardinality: body.max_cardinality ?? undefined, maxAgeSeconds: body.max_age ?? undefined },
-          };
-        }),
     )
-    .delete(
-      "/api/v3/configure/distinct_cache",
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Delete a distinct-value cache",
-        description: DELETE_DESCRIPTION,
-        query: CacheOwner,
-        answers: DELETE_ANSWERS,
+    .delete("/api/v3/configure/distinct_cache", DELETE_A_DISTINCT_VALUE_CACHE, (call) => remove(call, "distinct"))
+    .post("/api/v3/configure/last_cache", CREATE_A_LAST_VALUE_CACHE, (call) =>
+      create(call, async () => {
+        const body = await readJsonBody(LastBody, call.request, reader);
+        return {
+          ...{ kind: "last", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
+          ...{ keyColumns: body.key_columns ?? null, valueColumns: body.value_columns ?? null },
+          ...{ count: body.count ?? undefined, ttlSeconds: body.ttl ?? undefined },
+        };
       }),
-      (call) => remove(call, "distinct"),
     )
-    .post(
-      "/api/v3/configure/last_cache",
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Create a last-value cache",
-        description: "It holds the newest rows of each key; SQL reads it: `SELECT * FROM last_cache('table', 'cache')`.",
-        body: { "application/json": LastBody },
-        answers: {
-          ...configureAnswers({
-            400: "The body cannot be understood, a column cannot be in it, or a cache of the table has the name.",
-            404: "The database, the table or a server does not exist.",
-            422: "There are as many caches as there may be.",
-          }),
-          201: { description: "It exists now.", content: { "application/json": Batch } },
-        },
-      }),
-      (call) =>
-        create(call, async () => {
-          const body = await readJsonBody(LastBody, call.request, reader);
-          return {
-            ...{ kind: "last", database: body.db, table: body.table, name: body.name ?? null, nodes: nodesOf(body.node_spec) },
-            ...{ keyColumns: body.key_columns ?? null, valueColumns: body.value_columns ?? null },
-            ...{ count: body.count ?? undefined, ttlSeconds: body.ttl ?? undefined },
-          };
-        }),
-    )
-    .delete(
-      "/api/v3/configure/last_cache",
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Delete a last-value cache",
-        description: DELETE_DESCRIPTION,
-        query: CacheOwner,
-        answers: DELETE_ANSWERS,
-      }),
-      (call) => remove(call, "last"),
-    );
+    .delete("/api/v3/configure/last_cache", DELETE_A_LAST_VALUE_CACHE, (call) => remove(call, "last"));
 };
 
 /** The catalog change in the form that the vendor's clients print. */

@@ -58,174 +58,167 @@ export function retentionNs(period: string | null | undefined): bigint | null {
   return period === null || period === undefined ? null : parseHumanDuration(period);
 }
 
+const LIST_DATABASES = operation({
+  tag: "Databases",
+  access: "any token",
+  summary: "List databases",
+  query: ListQuery,
+  answers: configureAnswers({ 200: "The databases, by name; deleted ones last.", 400: "`format` is missing or not known." }),
+});
+
+const CREATE_A_DATABASE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Create a database",
+  body: { "application/json": CreateBody },
+  answers: configureAnswers({
+    200: "It exists now.",
+    400: "Its name or retention period cannot be understood.",
+    409: "There is one of this name.",
+    422: "There are as many databases as there may be.",
+  }),
+});
+
+const CHANGE_HOW_LONG_A_DATABASE_KEEPS = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Change how long a database keeps its rows",
+  body: { "application/json": CreateBody },
+  answers: configureAnswers({
+    200: "Changed, for the statements that follow; absent or null means for ever.",
+    400: "The period cannot be understood.",
+    404: "The database does not exist.",
+  }),
+});
+
+const DELETE_A_DATABASE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Delete a database",
+  description: "It is renamed, cannot be queried, and can be restored until it is dropped.",
+  query: DeleteQuery,
+  answers: configureAnswers({
+    200: "Deleted; of a deleted one, the time at which it is dropped is another one now.",
+    400: "A parameter cannot be understood.",
+    404: "The database does not exist.",
+    409: "It was deleted before, to be dropped at the same time.",
+  }),
+});
+
+const RESTORE_A_DELETED_DATABASE = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Restore a deleted database",
+  body: { "application/json": RestoreBody },
+  answers: configureAnswers({
+    200: "It is there again, with its tables and rows.",
+    400: "The new name is not possible, or several deleted databases had the name.",
+    404: "No deleted database has or had the name.",
+    409: "The name is taken, or the database is not deleted.",
+    422: "There are as many databases or tables as there may be.",
+  }),
+});
+
+const SET_HOW_LONG_A_DATABASE_KEEPS = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Set how long a database keeps its rows",
+  query: RetentionQuery,
+  answers: configureAnswers({
+    204: "Set.",
+    400: "The duration cannot be understood.",
+    404: "The database does not exist.",
+  }),
+});
+
+const KEEP_A_DATABASE_ROWS_FOR_EVER = operation({
+  tag: "Databases",
+  access: "database",
+  summary: "Keep a database's rows for ever",
+  query: OwnerQuery,
+  answers: configureAnswers({ 204: "Set.", 404: "The database does not exist." }),
+});
+
+async function listDatabases(services: AppServices, call: Call<"any token">): Promise<Response> {
+  const { request, target, caller } = call;
+  try {
+    const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, target.search);
+    requireReady(services.status());
+    const names = caller.isAdmin
+      ? null
+      : services
+          .databaseList(caller)
+          .list({ showDeleted })
+          .map(({ name }) => name);
+    const visible = names?.filter((name) => caller.canSee(name)) ?? null;
+    const { contentType, body } = await services.query.query({
+      database: INTERNAL_DATABASE,
+      statement: listStatement(showDeleted, visible),
+      format: chooseFormat(format, null),
+      params: {},
+      signal: request.signal,
+    });
+    return new Response(body, { headers: { "content-type": contentType } });
+  } catch (error) {
+    return configureFailed(services, call, error);
+  }
+}
+
 /** Routes for databases. */
 export const databaseRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const list = async (call: Call<"any token">): Promise<Response> => {
-    const { request, target, caller } = call;
-    try {
-      const { format, show_deleted: showDeleted = false } = readRequiredQuery(ListQuery, target.search);
-      requireReady(services.status());
-      const names = caller.isAdmin
-        ? null
-        : services
-            .databaseList(caller)
-            .list({ showDeleted })
-            .map(({ name }) => name);
-      const visible = names?.filter((name) => caller.canSee(name)) ?? null;
-      const { contentType, body } = await services.query.query({
-        database: INTERNAL_DATABASE,
-        statement: listStatement(showDeleted, visible),
-        format: chooseFormat(format, null),
-        params: {},
-        signal: request.signal,
-      });
-      return new Response(body, { headers: { "content-type": contentType } });
-    } catch (error) {
-      return configureFailed(services, call, error);
-    }
-  };
   const setRetention = (grant: DatabaseGrant, period: bigint | null) => {
     const { database } = grant;
     if (database === INTERNAL_DATABASE) throw new TsdbError("bad_request", `cannot change internal database '${database}'`, {});
     return services.data(grant).setRetention({ database }, period);
   };
   return new Routes("http.v3.configure.database", services.access)
-    .get(
-      PATH,
-      operation({
-        tag: "Databases",
-        access: "any token",
-        summary: "List databases",
-        query: ListQuery,
-        answers: configureAnswers({ 200: "The databases, by name; deleted ones last.", 400: "`format` is missing or not known." }),
+    .get(PATH, LIST_DATABASES, (call) => listDatabases(services, call))
+    .post(PATH, CREATE_A_DATABASE, (call) =>
+      configure(services, call, 200, async () => {
+        const body = await readJsonBody(CreateBody, call.request, reader);
+        const grant = call.caller.require(body.db, "create");
+        await services.databases(grant).createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
       }),
-      list,
     )
-    .post(
-      PATH,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Create a database",
-        body: { "application/json": CreateBody },
-        answers: configureAnswers({
-          200: "It exists now.",
-          400: "Its name or retention period cannot be understood.",
-          409: "There is one of this name.",
-          422: "There are as many databases as there may be.",
-        }),
+    .put(PATH, CHANGE_HOW_LONG_A_DATABASE_KEEPS, (call) =>
+      configure(services, call, 200, async () => {
+        const body = await readJsonBody(CreateBody, call.request, reader);
+        await setRetention(call.caller.require(body.db, "create"), retentionNs(body.retention_period));
       }),
-      (call) =>
-        configure(services, call, 200, async () => {
-          const body = await readJsonBody(CreateBody, call.request, reader);
-          const grant = call.caller.require(body.db, "create");
-          await services.databases(grant).createDatabase({ name: body.db, retentionNs: retentionNs(body.retention_period) });
-        }),
     )
-    .put(
-      PATH,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Change how long a database keeps its rows",
-        body: { "application/json": CreateBody },
-        answers: configureAnswers({
-          200: "Changed, for the statements that follow; absent or null means for ever.",
-          400: "The period cannot be understood.",
-          404: "The database does not exist.",
-        }),
+    .delete(PATH, DELETE_A_DATABASE, (call) =>
+      configure(services, call, 200, async () => {
+        const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, call.target.search);
+        const grant = call.caller.require(database, "delete");
+        const hardDeleteAt = readHardDeleteAt(hard_delete_at);
+        const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
+        await services.databases(grant).deleteDatabase(request_);
       }),
-      (call) =>
-        configure(services, call, 200, async () => {
-          const body = await readJsonBody(CreateBody, call.request, reader);
-          await setRetention(call.caller.require(body.db, "create"), retentionNs(body.retention_period));
-        }),
     )
-    .delete(
-      PATH,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Delete a database",
-        description: "It is renamed, cannot be queried, and can be restored until it is dropped.",
-        query: DeleteQuery,
-        answers: configureAnswers({
-          200: "Deleted; of a deleted one, the time at which it is dropped is another one now.",
-          400: "A parameter cannot be understood.",
-          404: "The database does not exist.",
-          409: "It was deleted before, to be dropped at the same time.",
-        }),
+    .post(`${PATH}/restore`, RESTORE_A_DELETED_DATABASE, (call) =>
+      configure(services, call, 200, async () => {
+        const body = await readJsonBody(RestoreBody, call.request, reader);
+        call.caller.require(body.db, "create");
+        const deleted = services
+          .databaseList(call.caller)
+          .list({ showDeleted: true })
+          .find(({ name, deletion }) => name === body.db && deletion !== null);
+        const target = body.new_name ?? deleted?.deletion?.formerName ?? body.db;
+        const grant = call.caller.require(target, "create");
+        await services.databases(grant).restoreDatabase({ database: body.db, newName: body.new_name ?? null });
       }),
-      (call) =>
-        configure(services, call, 200, async () => {
-          const { db: database, data_only, remove_tables, hard_delete_at } = readRequiredQuery(DeleteQuery, call.target.search);
-          const grant = call.caller.require(database, "delete");
-          const hardDeleteAt = readHardDeleteAt(hard_delete_at);
-          const request_ = { database, dataOnly: data_only ?? false, removeTables: remove_tables ?? false, hardDeleteAt };
-          await services.databases(grant).deleteDatabase(request_);
-        }),
     )
-    .post(
-      `${PATH}/restore`,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Restore a deleted database",
-        body: { "application/json": RestoreBody },
-        answers: configureAnswers({
-          200: "It is there again, with its tables and rows.",
-          400: "The new name is not possible, or several deleted databases had the name.",
-          404: "No deleted database has or had the name.",
-          409: "The name is taken, or the database is not deleted.",
-          422: "There are as many databases or tables as there may be.",
-        }),
+    .post(`${PATH}/retention_period`, SET_HOW_LONG_A_DATABASE_KEEPS, (call) =>
+      configure(services, call, 204, async () => {
+        const { db: database, duration } = readRequiredQuery(RetentionQuery, call.target.search);
+        await setRetention(call.caller.require(database, "create"), parseHumanDuration(duration));
       }),
-      (call) =>
-        configure(services, call, 200, async () => {
-          const body = await readJsonBody(RestoreBody, call.request, reader);
-          call.caller.require(body.db, "create");
-          const deleted = services
-            .databaseList(call.caller)
-            .list({ showDeleted: true })
-            .find(({ name, deletion }) => name === body.db && deletion !== null);
-          const target = body.new_name ?? deleted?.deletion?.formerName ?? body.db;
-          const grant = call.caller.require(target, "create");
-          await services.databases(grant).restoreDatabase({ database: body.db, newName: body.new_name ?? null });
-        }),
     )
-    .post(
-      `${PATH}/retention_period`,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Set how long a database keeps its rows",
-        query: RetentionQuery,
-        answers: configureAnswers({
-          204: "Set.",
-          400: "The duration cannot be understood.",
-          404: "The database does not exist.",
-        }),
+    .delete(`${PATH}/retention_period`, KEEP_A_DATABASE_ROWS_FOR_EVER, (call) =>
+      configure(services, call, 204, async () => {
+        const { db: database } = readRequiredQuery(OwnerQuery, call.target.search);
+        await setRetention(call.caller.require(database, "create"), null);
       }),
-      (call) =>
-        configure(services, call, 204, async () => {
-          const { db: database, duration } = readRequiredQuery(RetentionQuery, call.target.search);
-          await setRetention(call.caller.require(database, "create"), parseHumanDuration(duration));
-        }),
-    )
-    .delete(
-      `${PATH}/retention_period`,
-      operation({
-        tag: "Databases",
-        access: "database",
-        summary: "Keep a database's rows for ever",
-        query: OwnerQuery,
-        answers: configureAnswers({ 204: "Set.", 404: "The database does not exist." }),
-      }),
-      (call) =>
-        configure(services, call, 204, async () => {
-          const { db: database } = readRequiredQuery(OwnerQuery, call.target.search);
-          await setRetention(call.caller.require(database, "create"), null);
-        }),
     );
 };

@@ -35,7 +35,7 @@ export const fileIndexRoutes = (services: AppServices) => {
         tag: "Databases",
         access: "database",
         summary: "Create a file index",
-        description: "In place of the one that there is. Files that there are get it by and by, new ones as they are written.",
+        description: "Replaces an existing index. Existing files are indexed in the background, new ones as they are written.",
         body: { "application/json": CreateBody },
         answers: configureAnswers({
           200: "It exists now; queries use it for each file as soon as that is indexed.",

@@ -52,6 +52,54 @@ export function tokenCreated({ id, name, token, hash, createdMs, expiryMs }: New
   return new Response(body, { status: 201, headers: { "content-type": "application/json", "cache-control": "no-store" } });
 }
 
+const CREATE_THE_FIRST_ADMIN_TOKEN = operation({
+  tag: "Tokens",
+  summary: "Create the first admin token",
+  access: "open",
+  description: "Works once, without a token: do it when the server has started.",
+  answers: { ...CREATED, 409: { description: "There is one." } },
+});
+
+const REPLACE_THE_FIRST_ADMIN_TOKEN = operation({
+  tag: "Tokens",
+  summary: "Replace the first admin token",
+  access: "admin",
+  description: "The text before is worth nothing from then on.",
+  answers: CREATED,
+});
+
+const CREATE_AN_ADMIN_TOKEN_WITH_A = operation({
+  tag: "Tokens",
+  summary: "Create an admin token with a name",
+  access: "admin",
+  body: { "application/json": NamedAdminBody },
+  answers: { ...CREATED, 400: { description: "The name or expiry cannot be." }, 409: { description: "The name is taken." } },
+});
+
+const DELETE_A_TOKEN = operation({
+  tag: "Tokens",
+  summary: "Delete a token",
+  access: "admin",
+  query: DeleteQuery,
+  answers: configureAnswers({
+    200: "Deleted.",
+    404: "No token has the name.",
+    405: "The first admin token and the last one cannot be deleted.",
+  }),
+});
+
+const CREATE_A_TOKEN_FOR_SOME_DATABASES = operation({
+  tag: "Tokens",
+  summary: "Create a token for some databases or pages",
+  access: "admin",
+  body: { "application/json": ResourceTokenBody },
+  answers: {
+    ...CREATED,
+    400: { description: "A permission, the name or the expiry cannot be." },
+    409: { description: "The name is taken." },
+  },
+});
+
 /** Routes for tokens. */
 export const tokenRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
@@ -66,82 +114,28 @@ export const tokenRoutes = (services: AppServices) => {
     }
   };
   const routes = new Routes("http.v3.configure.token", services.access)
-    .post(
-      `${PATH}/admin`,
-      operation({
-        tag: "Tokens",
-        summary: "Create the first admin token",
-        access: "open",
-        description: "Works once, without a token: do it when the server has started.",
-        answers: { ...CREATED, 409: { description: "There is one." } },
-      }),
-      (call) => make(call, () => services.tokens().createOperatorToken()),
+    .post(`${PATH}/admin`, CREATE_THE_FIRST_ADMIN_TOKEN, (call) => make(call, () => services.tokens().createOperatorToken()))
+    .post(`${PATH}/admin/regenerate`, REPLACE_THE_FIRST_ADMIN_TOKEN, (call) =>
+      make(call, () => services.tokens().regenerateOperatorToken(call.caller)),
     )
-    .post(
-      `${PATH}/admin/regenerate`,
-      operation({
-        tag: "Tokens",
-        summary: "Replace the first admin token",
-        access: "admin",
-        description: "The text before is worth nothing from then on.",
-        answers: CREATED,
-      }),
-      (call) => make(call, () => services.tokens().regenerateOperatorToken(call.caller)),
-    )
-    .post(
-      `${PATH}/named_admin`,
-      operation({
-        tag: "Tokens",
-        summary: "Create an admin token with a name",
-        access: "admin",
-        body: { "application/json": NamedAdminBody },
-        answers: { ...CREATED, 400: { description: "The name or expiry cannot be." }, 409: { description: "The name is taken." } },
-      }),
-      (call) =>
-        make(call, async () => {
-          const { token_name: name, expiry_secs: expiry = null } = await readJsonBody(NamedAdminBody, call.request, reader);
-          return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: null });
-        }),
-    )
-    .delete(
-      PATH,
-      operation({
-        tag: "Tokens",
-        summary: "Delete a token",
-        access: "admin",
-        query: DeleteQuery,
-        answers: configureAnswers({
-          200: "Deleted.",
-          404: "No token has the name.",
-          405: "The first admin token and the last one cannot be deleted.",
-        }),
-      }),
-      (call) => {
-        if (!services.access.isOn) return isOff();
-        return configure(services, call, 200, async () => {
-          await services.tokens().deleteToken(call.caller, readRequiredQuery(DeleteQuery, call.target.search).token_name);
-        });
-      },
-    );
-  if (services.edition !== "enterprise") return routes;
-  return routes.post(
-    ENTERPRISE_PATH,
-    operation({
-      tag: "Tokens",
-      summary: "Create a token for some databases or pages",
-      access: "admin",
-      body: { "application/json": ResourceTokenBody },
-      answers: {
-        ...CREATED,
-        400: { description: "A permission, the name or the expiry cannot be." },
-        409: { description: "The name is taken." },
-      },
-    }),
-    (call) =>
+    .post(`${PATH}/named_admin`, CREATE_AN_ADMIN_TOKEN_WITH_A, (call) =>
       make(call, async () => {
-        const { token_name: name, permissions, expiry_secs: expiry = null } = await readJsonBody(ResourceTokenBody, call.request, reader);
-        const checked = permissions.map((each) => checkPermission(each.resource_type, each.resource_names, each.actions));
-        return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: checked });
+        const { token_name: name, expiry_secs: expiry = null } = await readJsonBody(NamedAdminBody, call.request, reader);
+        return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: null });
       }),
+    )
+    .delete(PATH, DELETE_A_TOKEN, (call) => {
+      if (!services.access.isOn) return isOff();
+      return configure(services, call, 200, async () => {
+        await services.tokens().deleteToken(call.caller, readRequiredQuery(DeleteQuery, call.target.search).token_name);
+      });
+    });
+  if (services.edition !== "enterprise") return routes;
+  return routes.post(ENTERPRISE_PATH, CREATE_A_TOKEN_FOR_SOME_DATABASES, (call) =>
+    make(call, async () => {
+      const { token_name: name, permissions, expiry_secs: expiry = null } = await readJsonBody(ResourceTokenBody, call.request, reader);
+      const checked = permissions.map((each) => checkPermission(each.resource_type, each.resource_names, each.actions));
+      return services.tokens().createToken(call.caller, { name, expirySeconds: expiry, permissions: checked });
+    }),
   );
 };

@@ -1,12 +1,14 @@
 // Package `array`: lists, and tables from lists of records.
+import { ITEM_BYTES } from "../../interpret/run-limits.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { GroupKey, TableBuilder } from "../../tables/table.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
-import { FluxError } from "../../values/flux-error.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxArray, FluxRecord, kindOf, type Value } from "../../values/value.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
+import { typeText } from "../universe/conversions.ts";
 
 /** One table without a key; columns come in the order of the first record. */
 export function tableOfRecords(rows: readonly Value[]): FluxTable {
@@ -29,7 +31,7 @@ export function tableOfRecords(rows: readonly Value[]): FluxTable {
 function columnType(value: Value): FluxColumnType {
   const kind = kindOf(value);
   if ((COLUMN_TYPES as readonly string[]).includes(kind)) return kind as FluxColumnType;
-  throw new FluxError(`cannot represent the type ${kind} as column data`);
+  throw new UnplacedError(`cannot represent the type ${typeText(value)} as column data`);
 }
 
 export const ARRAY: LibraryPackage = {
@@ -48,7 +50,11 @@ builtin filter : (<-arr: [A], fn: (x: A) => bool) => [A]
       const table = tableOfRecords(items);
       return streamOf(call, [], () => [table]);
     },
-    concat: (call) => new FluxArray([...call.array("arr").items, ...call.array("v").items]),
+    concat: (call) => {
+      const [first, second] = [call.array("arr").items, call.array("v").items];
+      call.run.use.charge((first.length + second.length) * ITEM_BYTES);
+      return new FluxArray([...first, ...second]);
+    },
     map: (call) => {
       const make = call.function("fn").prepare(["x"]);
       return new FluxArray(call.array("arr").items.map((item) => make(item)));
@@ -60,6 +66,7 @@ builtin filter : (<-arr: [A], fn: (x: A) => bool) => [A]
   },
 };
 
+/** The columns of a group key, with the same value in all rows. */
 export function constantColumns(key: GroupKey, length: number): FluxColumn[] {
   return key.columns.map(({ label, type, value }) => FluxColumn.constant(label, type, value, length));
 }

@@ -2,7 +2,7 @@
 import { type FluxTable, GroupKey, type KeyColumn, TableBuilder } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { parseTime } from "../../values/duration.ts";
-import { FluxError } from "../../values/flux-error.ts";
+import { FluxError, SourceError } from "../../values/flux-error.ts";
 import { Null, type Time, UInt, type Value } from "../../values/value.ts";
 import { csvRows } from "./parse-csv.ts";
 
@@ -29,10 +29,15 @@ interface CsvColumn {
 /** Cells before the first column: annotation, result, table. */
 const PREFIX_CELLS = 3;
 
-export function parseAnnotatedCsv(text: string): FluxTable[] {
+/** Tables of the only result in a text. @throws SourceError behind tables: there is another result */
+export function* parseAnnotatedCsv(text: string): Generator<FluxTable, void, void> {
   const reader = new AnnotatedReader();
-  for (const cells of csvRows(text)) reader.row(cells);
-  return reader.end();
+  for (const cells of csvRows(text)) {
+    if (cells.length > 0) reader.row(cells);
+    if (reader.hasOtherResult) break;
+  }
+  yield* reader.end();
+  if (reader.hasOtherResult) throw new SourceError("error in csv.from(): csv.from() can only parse 1 result");
 }
 
 class AnnotatedReader {
@@ -43,9 +48,13 @@ class AnnotatedReader {
   private tableDefault = "";
   private builder: { readonly id: string; readonly builder: TableBuilder } | null = null;
   private isAfterRows = false;
+  private cellCount = 0;
+  private isErrorTable = false;
+  private result: string | null = null;
+  hasOtherResult = false;
 
+  /** @param cells at least one */
   row(cells: readonly string[]): void {
-    if (cells.length === 0) return;
     const first = cells[0]!;
     if (first.startsWith("#")) {
       if (this.columns !== null) this.endBlock();
@@ -55,17 +64,22 @@ class AnnotatedReader {
   }
 
   end(): FluxTable[] {
-    this.endBlock();
+    if (!this.hasOtherResult) this.endBlock();
     return this.tables;
   }
 
   private header(cells: readonly string[]): void {
     const [types, groups, defaults] = ["datatype", "group", "default"].map((name) => this.annotations.get(name));
+    this.isErrorTable = cells.length === 3 && cells[1] === "error" && cells[2] === "reference";
+    this.cellCount = cells.length;
     if (types === undefined || groups === undefined || defaults === undefined) {
       throw new FluxError(
         'error in csv.from(): failed to read metadata: missing expected annotation datatype. consider using the mode: "raw" for csv that is not expected to have annotations.',
       );
     }
+    const result = defaults[1] ?? "";
+    this.result ??= result;
+    this.hasOtherResult = result !== this.result;
     const columns: CsvColumn[] = [];
     for (let i = PREFIX_CELLS; i < cells.length; i++) {
       const type = TYPES[types[i] ?? ""];
@@ -86,6 +100,8 @@ class AnnotatedReader {
 
   private data(cells: readonly string[]): void {
     const columns = this.columns!;
+    if (this.isErrorTable) throw new FluxError(`error in csv.from(): ${cells[1] ?? ""}`);
+    if (cells.length !== this.cellCount) throw new FluxError("error in csv.from(): wrong number of fields");
     this.isAfterRows = true;
     const id = cells[this.tableCell] || this.tableDefault;
     if (this.builder === null || this.builder.id !== id) {

@@ -1,8 +1,8 @@
 // Package `csv`: tables from text.
 
-import type { FluxTable } from "../../tables/table.ts";
-import { GroupKey, TableBuilder } from "../../tables/table.ts";
-import { FluxError } from "../../values/flux-error.ts";
+import { ColumnBuilder } from "../../tables/column-builder.ts";
+import { FluxTable, GroupKey } from "../../tables/table.ts";
+import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { parseAnnotatedCsv } from "./annotated.ts";
@@ -10,23 +10,24 @@ import { csvRows } from "./parse-csv.ts";
 
 /** The first row holds labels; all values are strings. */
 function parseRawCsv(text: string): FluxTable[] {
-  const builder = new TableBuilder(GroupKey.NONE);
-  let labels: readonly string[] | null = null;
+  let columns: ColumnBuilder[] | null = null;
+  let rowCount = 0;
   for (const cells of csvRows(text)) {
     if (cells.length === 0) continue;
-    if (labels === null) {
-      labels = cells;
-      if (new Set(cells).size < cells.length) throw new FluxError("csv.from: two columns have the same label");
-      for (const label of labels) builder.column(label, "string");
+    if (columns === null) {
+      // labels may repeat
+      columns = cells.map((label) => new ColumnBuilder(label, "string"));
       continue;
     }
-    if (cells.length !== labels.length) throw new FluxError("error in csv.from(): record on line 0: wrong number of fields");
+    if (cells.length !== columns.length) throw new FluxError("error in csv.from(): record on line 0: wrong number of fields");
     cells.forEach((cell, i) => {
-      builder.columns[i]!.append(cell);
+      columns![i]!.append(cell);
     });
-    builder.rowCount++;
+    rowCount++;
   }
-  return labels === null ? [] : [builder.build()];
+  if (columns === null) return [];
+  const built = columns.map((column) => column.build());
+  return [new FluxTable(GroupKey.NONE, built, rowCount)];
 }
 
 export const CSV: LibraryPackage = {
@@ -36,10 +37,18 @@ export const CSV: LibraryPackage = {
   natives: {
     from: (call) => {
       const mode = call.string("mode", "annotations");
-      if (call.has("file")) throw new FluxError("csv.from() error: filesystem service uninitialized");
+      if (call.has("file") && call.has("csv")) throw new FluxError("must provide exactly one of the parameters csv or file");
       const text = call.string("csv", "");
-      if (text === "") throw new FluxError("must provide csv raw text or filename");
-      return streamOf(call, [], () => (mode === "raw" ? parseRawCsv(text) : parseAnnotatedCsv(text)));
+      if (text === "" && !call.has("file")) throw new FluxError("must provide csv raw text or filename");
+      return streamOf(call, [], function* () {
+        if (call.has("file"))
+          throw new UnplacedError(`error in csv.from(): csv.from() failed to read file: filesystem service is uninitialized`);
+        try {
+          yield* mode === "raw" ? parseRawCsv(text) : parseAnnotatedCsv(text);
+        } catch (error) {
+          throw error instanceof FluxError && !(error instanceof SourceError) ? new UnplacedError(error.message) : error;
+        }
+      });
     },
   },
 };

@@ -70,3 +70,16 @@ builtin week : (?week_offset: int, ?start_sunday: bool) => {start: time, stop: t
     },
   },
 };
+
+const PARAMETERS: Readonly<Record<string, string>> = { month: "month_offset=0", week: "start_sunday=false, week_offset=0" };
+const NAMES = ["yesterday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "month", "week"];
+
+const MOVED = "the 'date/boundaries' package has been moved to 'experimental/date/boundaries'";
+
+/** The path that the package had for a while: as recorded, its functions say where they are. */
+export const DATE_BOUNDARIES: LibraryPackage = {
+  path: "date/boundaries",
+  name: "boundaries",
+  source: NAMES.map((name) => `${name} = (${PARAMETERS[name] ?? ""}) => die(msg: ${JSON.stringify(MOVED)})`).join("\n"),
+  natives: {},
+};

@@ -15,6 +15,7 @@ export function timeOf(value: Value, call: NativeCall): Time {
   throw new FluxError("cannot convert to time");
 }
 
+/** The argument `location`, or the script's option. @throws FluxError for an unknown zone */
 export function locationOfCall(call: NativeCall): Location {
   return locationOf(call.record("location", call.run.location));
 }
@@ -60,10 +61,11 @@ export function truncated(time: Time, unit: Duration, location: Location): Time 
   return time;
 }
 
+/** The time later by the duration; months are added to the clock of the location. */
 export function moved(time: Time, by: Duration, location: Location): Time {
-  if (by.months === 0n) return addDuration(time, by);
-  const local = addDuration(new Time(location.toLocal(time.ns)), new Duration(by.months, 0n));
-  return new Time(BigInt.asIntN(64, location.toUtc(local.ns) + by.ns));
+  // everything moves the local clock
+  const local = addDuration(new Time(location.toLocal(time.ns)), by);
+  return new Time(BigInt.asIntN(64, location.toUtc(local.ns)));
 }
 
 export const DATE: LibraryPackage = {

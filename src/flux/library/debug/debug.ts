@@ -18,6 +18,8 @@ const nothing = operator(
     },
 );
 
+const NULL_TYPES = [...COLUMN_TYPES, "duration", "bytes", "regexp", "array", "dictionary", "object", "function", "stream", "dynamic"];
+
 function optionOf(value: Value | undefined): Value {
   if (value === undefined || isNull(value)) throw new FluxError("option does not exist");
   return value;
@@ -33,6 +35,7 @@ builtin slurp : (<-tables: stream[A]) => stream[A] where A: Record
 builtin sink : (<-tables: stream[A]) => stream[A] where A: Record
 builtin getOption : (pkg: string, name: string) => A
 builtin feature : (key: string) => A
+builtin vectorize : (fn: A) => B
 builtin null : (?type: string) => A where A: Basic
 `,
   natives: {
@@ -40,13 +43,19 @@ builtin null : (?type: string) => A where A: Basic
     opaque: pass,
     slurp: pass,
     sink: nothing,
+    // none of the features that scripts can ask for is known
+    feature: (call) => {
+      throw new FluxError(`unknown feature ${JSON.stringify(call.string("key"))}`);
+    },
+    vectorize: (call) => call.function("fn"),
     null: (call) => {
       const type = call.string("type", "");
+      if (type !== "" && !(NULL_TYPES as readonly string[]).includes(type)) throw new FluxError(`Invalid null type \`${type}\``);
       return Null.of((COLUMN_TYPES as readonly string[]).includes(type) ? (type as FluxColumnType) : "invalid");
     },
     getOption: (call) => {
       const [path, name] = [call.string("pkg"), call.string("name")];
-      return optionOf(path === "universe" ? call.run.options.get(`universe.${name}`) : call.run.importPackage(path).get(name));
+      return optionOf(path === "universe" ? call.run.options.get(`universe.${name}`) : call.run.setOption(path, name));
     },
   },
 };

@@ -1,13 +1,15 @@
 // Package `experimental`: operators on `_value`, and a few of its own.
 import { FluxColumn } from "../../tables/column.ts";
 import { drain, eachTable, type Tables } from "../../tables/stream.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { FluxArray, type FluxRecord, NULL, FluxRecord as Record, UInt } from "../../values/value.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { FluxArray, type FluxRecord, NULL, Null, FluxRecord as Record, UInt } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { groupTables, setColumns } from "../universe/shape.ts";
 import { UNIVERSE } from "../universe/universe.ts";
+import { diff } from "./diff.ts";
+import { join } from "./join.ts";
 
 /** Functions of `universe` that take no other column here. */
 const SAME = [
@@ -23,6 +25,7 @@ const group = operator((call) => {
     for (const table of input) {
       yield null;
       if (table === null) continue;
+      for (const label of columns) if (table.column(label) === undefined) throw new UnplacedError(`unknown column "${label}"`);
       for (const made of drain(groupTables([table], (label) => columns.has(label) || table.key.has(label)))) merge.append(made.key, made);
     }
     yield* merge.tables();
@@ -36,18 +39,23 @@ const unpivot = operator((call) => {
     for (const table of input) {
       yield null;
       if (table === null) continue;
-      const kept = table.columns.filter(({ label }) => table.key.has(label) || others.has(label));
+      // these are made anew
+      const isMade = (label: string) => label === "_field" || label === "_value";
+      const isKept = (label: string) => (table.key.has(label) || others.has(label)) && !isMade(label);
+      const kept = table.columns.filter(({ label }) => isKept(label));
+      const keptKey = table.key.filter((label) => !isMade(label));
       for (const column of table.columns) {
-        if (kept.includes(column)) continue;
+        if (kept.includes(column) || table.key.has(column.label)) continue;
         const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !column.isNull(row));
         const field = { label: "_field", type: "string", value: column.label } as const;
         const columns = [
-          ...kept.map((each) => each.take(rows)),
+          ...kept.filter(({ label }) => table.key.has(label)).map((each) => each.take(rows)),
           FluxColumn.constant("_field", "string", column.label, rows.length),
+          ...kept.filter(({ label }) => !table.key.has(label)).map((each) => each.take(rows)),
           column.take(rows).labelled("_value"),
         ];
         const made = table.slice(0, 0).with(columns);
-        if (rows.length > 0) merge.append(table.key.with(field), made, 0, rows.length);
+        if (rows.length > 0) merge.append(keptKey.with(field), made, 0, rows.length);
       }
     }
     yield* merge.tables();
@@ -73,7 +81,8 @@ const chain: NativeBody = (call) => {
 
 const catchError: NativeBody = (call) => {
   try {
-    return Record.of({ value: call.function("fn").call(new Map()), code: new UInt(0n), msg: "" });
+    const value = call.function("fn").call(new Map());
+    return Record.of({ value, code: Null.of("uint"), msg: Null.of("string") });
   } catch (error) {
     if (!(error instanceof FluxError)) throw error;
     return Record.of({ value: NULL, code: new UInt(error.code === "not found" ? 5n : 3n), msg: error.message });
@@ -127,11 +136,13 @@ alignTime = (tables=<-, alignTo=time(v: 0)) =>
   natives: {
     ...Object.fromEntries(SAME.flatMap((name) => (name in UNIVERSE.natives ? [[name, UNIVERSE.natives[name]!]] : []))),
     group,
+    join,
+    diff,
     unpivot,
     preview,
     chain,
     catch: catchError,
-    objectKeys: (call) => new FluxArray([...call.record("o").labels()].sort()),
+    objectKeys: (call) => new FluxArray([...call.record("o").labels()]),
     set: operator((call) => {
       const values: FluxRecord = call.record("o");
       return (input) => setColumns(input, values);

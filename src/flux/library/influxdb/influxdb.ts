@@ -2,9 +2,14 @@
 
 import { FluxColumn } from "../../tables/column.ts";
 import { FluxTable, GroupKey, RowRecord, TableBuilder } from "../../tables/table.ts";
+import { timeText } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { bucketId, from, seriesTable, timeArgument } from "../universe/sources.ts";
+import { bucketId, described, from, otherOrganization, seriesTable, timeArgument } from "../universe/sources.ts";
+import { type FilterParts, filterParts } from "../universe/wanted-series.ts";
+import { remoteOf, stringLiteral } from "./remote.ts";
+import { to, wideTo } from "./to.ts";
 
 /** Series, that is measurements with their tags: fields do not count. */
 const cardinality: NativeBody = (call) => {
@@ -12,18 +17,42 @@ const cardinality: NativeBody = (call) => {
   const start = timeArgument(call.value("start"), now);
   const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
   const name = call.has("bucket") ? call.string("bucket") : null;
+  const remote = remoteOf(call);
+  if (remote !== null) {
+    if (call.has("predicate")) throw new FluxError("cardinality of another host takes no predicate");
+    const bucket = name === null ? `bucketID: ${stringLiteral(call.string("bucketID"))}` : `bucket: ${stringLiteral(name)}`;
+    const script = `influxdb.cardinality(${bucket}, start: ${timeText(start.ns)}, stop: ${timeText(stop.ns)})`;
+    return streamOf(call, [], (_, run) => remote.tables(run, `import "influxdata/influxdb"\n${script}`));
+  }
   const id = name === null ? call.string("bucketID") : null;
-  const test = call.has("predicate") ? call.function("predicate").prepare(["r"]) : null;
+  const predicate = call.has("predicate") ? call.function("predicate") : null;
+  const test = predicate?.prepare(["r"]) ?? null;
+  const parts = predicate === null ? NO_FILTER : filterParts(predicate);
   return streamOf(call, [], function* (_, run) {
+    const bucket = bucketId(run, name, id);
+    const bounds = { startNs: start.ns, stopNs: stop.ns };
+    if (run.pushesDown && parts?.isDecided === true && parts.values.length === 0) {
+      const answer = yield* described(run, bucket, bounds, { kind: "count" }, predicate === null ? [] : [predicate]);
+      if (answer !== null) {
+        yield counted(answer.count);
+        return;
+      }
+    }
     const found = new Set<string>();
-    for (const series of run.source.read({ bucketId: bucketId(run, name, id), startNs: start.ns, stopNs: stop.ns })) {
+    for (const series of run.source.read({ bucketId: bucket, ...bounds })) {
       yield null;
       if (series === null || (test !== null && test(new RowRecord(seriesTable(series, start, stop))) !== true)) continue;
       found.add(JSON.stringify([series.measurement, series.tags]));
     }
-    yield new FluxTable(GroupKey.NONE, [FluxColumn.constant("_value", "int", BigInt(found.size), 1)], 1);
+    yield counted(found.size);
   });
 };
+
+const NO_FILTER: FilterParts = { values: [], isDecided: true };
+
+function counted(count: number): FluxTable {
+  return new FluxTable(GroupKey.NONE, [FluxColumn.constant("_value", "int", BigInt(count), 1)], 1);
+}
 
 export const INFLUXDB: LibraryPackage = {
   path: "influxdata/influxdb",
@@ -37,9 +66,14 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
 `,
   natives: {
     from,
+    to,
+    wideTo,
     cardinality,
-    buckets: (call) =>
-      streamOf(call, [], (_, run) => {
+    buckets: (call) => {
+      const remote = remoteOf(call);
+      if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, "buckets()"));
+      if (call.has("org") || call.has("orgID")) throw otherOrganization("buckets cannot list from");
+      return streamOf(call, [], (_, run) => {
         const [bucket] = run.source.buckets();
         if (bucket === undefined) return [];
         const builder = new TableBuilder(new GroupKey([{ label: "organizationID", type: "string", value: bucket.organizationId }]));
@@ -52,6 +86,7 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
           builder.endRow();
         }
         return [builder.build()];
-      }),
+      });
+    },
   },
 };

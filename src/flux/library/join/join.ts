@@ -1,18 +1,21 @@
 // Package `join`: rows of tables with one group key, put together by a function.
 
+import { compiled, joinedTable } from "../../columnar/row-loops.ts";
 import { Closure } from "../../interpret/closure.ts";
 import { valuesEqual } from "../../interpret/operators.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Expression } from "../../parse/ast.ts";
-import { drain, type StreamNode, type Tables } from "../../tables/stream.ts";
-import { type FluxTable, type GroupKey, RowRecord } from "../../tables/table.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { type FluxFunction, FluxRecord, Null, type Value } from "../../values/value.ts";
+import { type FluxColumn, takeOrNull } from "../../tables/column.ts";
+import type { StreamNode, Tables } from "../../tables/stream.ts";
+import { FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { type FluxFunction, FluxRecord } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { rowText } from "../universe/join.ts";
-import { appendTo } from "../universe/rows.ts";
-import { compareCells, sorted } from "../universe/shape.ts";
+import { RowLayout } from "../row-appender.ts";
+import { sortedInSteps } from "../universe/shape.ts";
+import { MergedRows } from "./merged-rows.ts";
 
 const METHODS: readonly string[] = ["inner", "left", "right", "full"];
 
@@ -25,8 +28,28 @@ interface Pairs {
 function pairsOf(fn: FluxFunction): Pairs {
   const body = fn instanceof Closure ? fn.body : null;
   const pairs: Pairs & { left: string[]; right: string[] } = { left: [], right: [] };
-  if (body === null || !collectPairs(body, pairs)) throw new FluxError("unsupported operation in join predicate");
+  const wrong = body === null ? "a function with a block" : offence(body);
+  if (wrong !== null || body === null || !collectPairs(body, pairs))
+    throw new UnplacedError(`${UNSUPPORTED}${wrong ?? "unsupported operation in join predicate"}`);
   return pairs;
+}
+
+const UNSUPPORTED =
+  "error in building plan while starting program: error in join function - some expressions are not yet supported in the `on` parameter: ";
+
+/** What the predicate has besides equalities of members joined by \`and\`, or null. */
+function offence(node: Expression): string | null {
+  if (node.type === "ParenExpression") return offence(node.expression);
+  if (node.type === "LogicalExpression") {
+    return node.operator === "and"
+      ? (offence(node.left) ?? offence(node.right))
+      : `unsupported operator in join predicate: ${node.operator}`;
+  }
+  if (node.type !== "BinaryExpression") {
+    const isBoolean = node.type === "Identifier" && (node.name === "true" || node.name === "false");
+    return `illegal expression type in join predicate: ${isBoolean ? "BooleanLiteral" : node.type}`;
+  }
+  return node.operator === "==" ? null : `unsupported operator in join predicate: ${node.operator}`;
 }
 
 function collectPairs(node: Expression, pairs: { left: string[]; right: string[] }): boolean {
@@ -51,29 +74,38 @@ const joinTables: NativeBody = (call) => {
   const method = call.string("method");
   if (!METHODS.includes(method)) throw new FluxError(`invalid argument for 'method' - must be "inner", "left", "right", or "full"`);
   const pairs = pairsOf(call.function("on"));
-  const make = call.function("as").prepare(["l", "r"]);
+  const fn = call.function("as");
   const inputs: readonly StreamNode[] = [call.stream("left"), call.stream("right")];
-  if (inputs[0] === inputs[1]) throw new FluxError("joins currently must only have two parents");
-  return streamOf(call, inputs, ([left, right]) => new Join(pairs, method, make).run(left!, right!));
+  if (inputs[0] === inputs[1]) throw new UnplacedError("failed to initialize execute state: joins currently must only have two parents");
+  return streamOf(call, inputs, ([left, right], run) => new Join(pairs, method, fn, run).tables(left!, right!));
 };
+
+/** Pairs of rows that the function gets at a time. */
+const PART_PAIRS = 32_768;
 
 class Join {
   private readonly merge = new TableMerge();
-  private nullLeft: FluxRecord = new FluxRecord(new Map());
-  private nullRight: FluxRecord = new FluxRecord(new Map());
+  private cellCount = 0;
 
   constructor(
     private readonly pairs: Pairs,
     private readonly method: string,
-    private readonly make: (l: Value, r: Value) => Value,
+    private readonly fn: FluxFunction,
+    private readonly run: ScriptRun,
   ) {}
 
-  *run(left: Tables, right: Tables): Tables {
-    const lefts = drain(left);
-    const rights = drain(right);
-    if (lefts.length === 0 || rights.length === 0) throw new FluxError("cannot join on an empty table");
-    this.nullLeft = nullRow(lefts);
-    this.nullRight = nullRow(rights);
+  *tables(left: Tables, right: Tables): Tables {
+    const lefts: FluxTable[] = [];
+    const rights: FluxTable[] = [];
+    for (const table of left) yield* gathered(table, lefts);
+    for (const table of right) yield* gathered(table, rights);
+    for (const [side, tables] of [
+      ["left", lefts],
+      ["right", rights],
+    ] as const) {
+      if (tables.length === 0) throw new UnplacedError(`error preparing ${side} side of join: cannot join on an empty table`);
+    }
+    const [noLeft, noRight] = [emptyTable(lefts), emptyTable(rights)];
     const rightOf = new Map(rights.map((table) => [table.key.text, table]));
     const keepsLeft = this.method === "left" || this.method === "full";
     const keepsRight = this.method === "right" || this.method === "full";
@@ -81,54 +113,65 @@ class Join {
       yield null;
       const other = rightOf.get(table.key.text);
       rightOf.delete(table.key.text);
-      if (other !== undefined) this.rows(table, other, keepsLeft, keepsRight);
-      else if (keepsLeft) for (const row of rowsOf(table)) this.emit(table.key, row, this.nullRight);
+      if (other !== undefined) yield* this.rows(table, other, keepsLeft, keepsRight);
+      else if (keepsLeft) yield* this.rows(table, noRight, true, false);
     }
-    if (keepsRight) for (const table of rightOf.values()) for (const row of rowsOf(table)) this.emit(table.key, this.nullLeft, row);
+    if (keepsRight) for (const table of rightOf.values()) yield* this.rows(noLeft, table, false, true);
     yield* this.merge.tables();
   }
 
   /** Both sides in the order of the columns that are compared. */
-  private rows(leftTable: FluxTable, rightTable: FluxTable, keepsLeft: boolean, keepsRight: boolean): void {
-    const [left, right] = [sorted(leftTable, this.pairs.left, false), sorted(rightTable, this.pairs.right, false)];
+  private *rows(leftTable: FluxTable, rightTable: FluxTable, keepsLeft: boolean, keepsRight: boolean): Tables {
+    const left = yield* sortedInSteps(leftTable, this.pairs.left, false);
+    const right = yield* sortedInSteps(rightTable, this.pairs.right, false);
+    const key = leftTable.isEmpty && !rightTable.isEmpty ? right.key : left.key;
     const [a, b] = [columnsOf(left, this.pairs.left), columnsOf(right, this.pairs.right)];
-    const [l, r] = [new RowRecord(left), new RowRecord(right)];
-    let [i, j] = [0, 0];
-    while (i < left.rowCount || j < right.rowCount) {
-      const order = i >= left.rowCount ? 1 : j >= right.rowCount ? -1 : compareRows(a, i, b, j);
-      if (order < 0) {
-        l.row = i++;
-        if (keepsLeft) this.emit(left.key, l, this.nullRight);
-      } else if (order > 0) {
-        r.row = j++;
-        if (keepsRight) this.emit(right.key, this.nullLeft, r);
-      } else {
-        const text = rowText(a, i);
-        const from = j;
-        for (; i < left.rowCount && rowText(a, i) === text; i++) {
-          l.row = i;
-          for (j = from; j < right.rowCount && compareRows(a, i, b, j) === 0; j++) {
-            r.row = j;
-            this.emit(left.key, l, r);
-          }
-        }
-      }
+    const matched = new MergedRows(a, b, left.rowCount, right.rowCount);
+    for (const { lefts, rights } of matched.parts(keepsLeft, keepsRight, PART_PAIRS)) {
+      const [l, r] = [takenRows(left, lefts), takenRows(right, rights)];
+      this.cellCount += lefts.length * (l.columns.length + r.columns.length);
+      this.run.checkCells(this.cellCount);
+      const made = this.run.rowFunctions === "compiled" ? yield* compiled(() => joinedTable(key, l, r, this.fn)) : null;
+      if (made === null) this.interpret(key, l, r);
+      else this.merge.append(key, made);
+      this.run.pause();
+      yield null;
     }
   }
 
-  private emit(key: GroupKey, l: FluxRecord, r: FluxRecord): void {
-    const made = this.make(l, r);
-    if (!(made instanceof FluxRecord)) throw new FluxError("join: as must return a record");
-    for (const { label, type, value } of key.columns) {
-      const found = made.get(label);
-      if (found !== undefined && valuesEqual(found, value)) continue;
-      throw new FluxError(`join cannot modify group key: output record has a missing or invalid value for column '${label}:${type}'`);
+  private interpret(key: GroupKey, left: FluxTable, right: FluxTable): void {
+    const make = this.fn.prepare(["l", "r"]);
+    const [l, r] = [new RowRecord(left), new RowRecord(right)];
+    const rows = new RowLayout(this.merge.builder(key));
+    for (let row = 0; row < left.rowCount; row++) {
+      l.row = row;
+      r.row = row;
+      const made = make(l, r);
+      if (!(made instanceof FluxRecord)) throw new FluxError("join: as must return a record");
+      for (const { label, type, value } of key.columns) {
+        const found = made.get(label);
+        if (found !== undefined && valuesEqual(found, value)) continue;
+        throw new FluxError(`join cannot modify group key: output record has a missing or invalid value for column '${label}:${type}'`);
+      }
+      rows.append(made);
     }
-    appendTo(this.merge.builder(key), made);
   }
 }
 
-function columnsOf(table: FluxTable, labels: readonly string[]) {
+function* gathered(table: FluxTable | null, tables: FluxTable[]): Tables {
+  if (table === null) yield null;
+  else tables.push(table);
+}
+
+function takenRows(table: FluxTable, rows: Uint32Array): FluxTable {
+  return new FluxTable(
+    GroupKey.NONE,
+    table.columns.map((column) => takeOrNull(column, rows)),
+    rows.length,
+  );
+}
+
+function columnsOf(table: FluxTable, labels: readonly string[]): FluxColumn[] {
   return labels.map((label) => {
     const column = table.column(label);
     if (column === undefined) throw new FluxError(`cannot set join columns in left table stream: table is missing column '${label}'`);
@@ -136,27 +179,11 @@ function columnsOf(table: FluxTable, labels: readonly string[]) {
   });
 }
 
-function compareRows(a: ReturnType<typeof columnsOf>, i: number, b: ReturnType<typeof columnsOf>, j: number): number {
-  for (let c = 0; c < a.length; c++) {
-    const [aNull, bNull] = [a[c]!.isNull(i), b[c]!.isNull(j)];
-    // a null equals nothing
-    if (aNull || bNull) return aNull ? -1 : 1;
-    const order = compareCells(a[c]!.get(i), b[c]!.get(j));
-    if (order !== 0) return order;
-  }
-  return 0;
-}
-
-function* rowsOf(table: FluxTable): Generator<FluxRecord> {
-  const row = new RowRecord(table);
-  for (row.row = 0; row.row < table.rowCount; row.row++) yield row;
-}
-
-/** A row of nulls with the types of the side's columns. */
-function nullRow(tables: readonly FluxTable[]): FluxRecord {
-  const fields = new Map<string, Value>();
-  for (const { columns } of tables) for (const { label, type } of columns) fields.set(label, Null.of(type));
-  return new FluxRecord(fields);
+/** A table without rows that has the columns of all tables. */
+function emptyTable(tables: readonly FluxTable[]): FluxTable {
+  const columns = new Map<string, FluxColumn>();
+  for (const table of tables) for (const column of table.columns) columns.set(column.label, column.slice(0, 0));
+  return new FluxTable(GroupKey.NONE, [...columns.values()], 0);
 }
 
 export const JOIN: LibraryPackage = {

@@ -1,7 +1,7 @@
 // Packages `json`, `experimental/json` and `experimental/dynamic`: values from JSON and to it.
 import { durationText, timeText } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { floatText } from "../../values/text.ts";
+import { checkLength, floatText } from "../../values/text.ts";
 import {
   Bytes,
   Dictionary,
@@ -20,11 +20,24 @@ import {
 import type { LibraryPackage, NativeCall } from "../native-call.ts";
 
 const DEPTH_MAX = 200;
+/** Of a value that becomes dynamic: it may hold another one many times over. */
+const MEMBERS_MAX = 1_000_000;
+
+/** Escaped as the reference does, so that the text is safe within HTML. */
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replace(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
 
 /** Members are sorted by their names. @throws FluxError: functions and streams have no JSON */
-function encode(value: Value, depth = 0): string {
+function encode(value: Value, depth = 0, made = { length: 0 }): string {
   if (depth > DEPTH_MAX) throw new FluxError("the value is nested too deep");
-  if (typeof value === "string") return JSON.stringify(value);
+  // a value may hold another one many times over
+  made.length += typeof value === "string" ? value.length : 4;
+  checkLength(made.length);
+  if (typeof value === "string") return quoted(value);
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new FluxError(`json: unsupported value: ${floatText(value)}`);
     return floatText(value);
@@ -36,21 +49,22 @@ function encode(value: Value, depth = 0): string {
   if (value instanceof Duration) return JSON.stringify(durationText(value));
   if (value instanceof Regexp) return JSON.stringify(value.source);
   if (value instanceof Bytes) return JSON.stringify(Buffer.from(value.bytes).toString("base64"));
-  if (value instanceof FluxArray) return `[${value.items.map((item) => encode(item, depth + 1)).join(",")}]`;
-  if (value instanceof FluxRecord) return object([...value.entries()], depth);
+  if (value instanceof FluxArray) return `[${value.items.map((item) => encode(item, depth + 1, made)).join(",")}]`;
+  if (value instanceof FluxRecord) return object([...value.entries()], depth, made);
   if (value instanceof Dictionary)
     return object(
       [...value.items.values()].map(({ key, value: each }) => [String(key), each] as const),
       depth,
+      made,
     );
-  if (value instanceof Dynamic) return value.value === null ? "null" : encode(value.value, depth);
+  if (value instanceof Dynamic) return value.value === null ? "null" : encode(value.value, depth, made);
   throw new FluxError(`cannot encode a ${kindOf(value)} value`);
 }
 
-function object(entries: readonly (readonly [string, Value])[], depth: number): string {
+function object(entries: readonly (readonly [string, Value])[], depth: number, made: { length: number }): string {
   const members = [...entries]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, value]) => `${JSON.stringify(name)}:${encode(value, depth + 1)}`);
+    .map(([name, value]) => `${quoted(name)}:${encode(value, depth + 1, made)}`);
   return `{${members.join(",")}}`;
 }
 
@@ -62,21 +76,27 @@ function parsed(call: NativeCall, name: string): unknown {
   }
 }
 
-function plainValue(json: unknown, depth = 0): Value {
+/** @param isMixed items of one list may be of several types */
+function plainValue(json: unknown, isMixed: boolean, depth = 0): Value {
   if (depth > DEPTH_MAX) throw new FluxError("the JSON is nested too deep");
   if (json === null) return NULL;
-  if (Array.isArray(json)) return new FluxArray(json.map((item) => plainValue(item, depth + 1)));
+  if (Array.isArray(json)) {
+    const items = json.map((item) => plainValue(item, isMixed, depth + 1));
+    if (!isMixed && new Set(items.map(kindOf)).size > 1) throw new FluxError("array values must all be the same type");
+    return new FluxArray(items);
+  }
   if (typeof json !== "object") return json as Value;
-  return new FluxRecord(new Map(Object.entries(json).map(([label, each]) => [label, plainValue(each, depth + 1)])));
+  return new FluxRecord(new Map(Object.entries(json).map(([label, each]) => [label, plainValue(each, isMixed, depth + 1)])));
 }
 
 /** The value with everything in it dynamic. */
-export function dynamicOf(value: Value): Dynamic {
+export function dynamicOf(value: Value, made = { count: 0 }): Dynamic {
   if (value instanceof Dynamic) return value;
+  if (++made.count > MEMBERS_MAX) throw new FluxError("the value has too many members");
   if (isNull(value)) return new Dynamic(null);
-  if (value instanceof FluxArray) return new Dynamic(new FluxArray(value.items.map(dynamicOf)));
+  if (value instanceof FluxArray) return new Dynamic(new FluxArray(value.items.map((item) => dynamicOf(item, made))));
   if (!(value instanceof FluxRecord)) return new Dynamic(value);
-  return new Dynamic(new FluxRecord(new Map([...value.entries()].map(([label, each]) => [label, dynamicOf(each)]))));
+  return new Dynamic(new FluxRecord(new Map([...value.entries()].map(([label, each]) => [label, dynamicOf(each, made)]))));
 }
 
 function dynamicArgument(call: NativeCall): Dynamic {
@@ -95,7 +115,7 @@ export const EXPERIMENTAL_JSON: LibraryPackage = {
   path: "experimental/json",
   name: "json",
   source: "builtin parse : (data: bytes) => A",
-  natives: { parse: (call) => plainValue(parsed(call, "json.parse")) },
+  natives: { parse: (call) => plainValue(parsed(call, "json.parse"), false) },
 };
 
 export const DYNAMIC_PACKAGE: LibraryPackage = {
@@ -115,7 +135,7 @@ builtin isType : (v: dynamic, type: string) => bool
       if (value instanceof FluxArray) return value;
       throw new FluxError(`unable to convert dynamic value to array: dynamic value is ${value === null ? "null" : kindOf(value)}`);
     },
-    jsonParse: (call) => dynamicOf(plainValue(parsed(call, "jsonParse"))),
+    jsonParse: (call) => dynamicOf(plainValue(parsed(call, "jsonParse"), true)),
     jsonEncode: (call) => new Bytes(new TextEncoder().encode(encode(dynamicArgument(call)))),
     isType: (call) => {
       const { value } = dynamicArgument(call);

@@ -218,7 +218,7 @@ builtin yn : (n: int, x: float) => float
     exp2: ofX((x) => 2 ** x),
     expm1: ofX(Math.expm1),
     float64bits: (call) => new UInt(bitsOf(call.float("f"))),
-    float64frombits: (call) => fromBits((call.value("b") as UInt).value),
+    float64frombits: (call) => fromBits(call.uint("b")),
     floor: ofX(Math.floor),
     frexp: (call) => {
       const { fraction, exponent } = parted(call.float("f"));

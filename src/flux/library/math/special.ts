@@ -15,6 +15,7 @@ function logGammaPositive(x: number): number {
   return (x - 0.5) * Math.log(shifted) - shifted + HALF_LOG_2PI + Math.log(sum);
 }
 
+/** The logarithm of |Γ(x)|, and the sign of Γ(x). */
 export function logGamma(x: number): { readonly value: number; readonly sign: number } {
   if (Number.isNaN(x)) return { value: x, sign: 1 };
   if (!Number.isFinite(x)) return { value: Number.POSITIVE_INFINITY, sign: 1 };
@@ -25,6 +26,7 @@ export function logGamma(x: number): { readonly value: number; readonly sign: nu
   return { value: Math.log(Math.PI / Math.abs(sine)) - logGammaPositive(1 - x), sign: sine < 0 ? -1 : 1 };
 }
 
+/** Γ(x). */
 export function gamma(x: number): number {
   if (x === Number.POSITIVE_INFINITY || Number.isNaN(x)) return x;
   if (x === 0) return Object.is(x, -0) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
@@ -38,6 +40,7 @@ export function gamma(x: number): number {
   return sign * Math.exp(value);
 }
 
+/** The error function. */
 export function erf(x: number): number {
   if (Number.isNaN(x)) return x;
   if (Math.abs(x) > 3) return Math.sign(x) * (1 - erfc(Math.abs(x)));
@@ -51,6 +54,7 @@ export function erf(x: number): number {
   return (2 / Math.sqrt(Math.PI)) * sum;
 }
 
+/** The complementary error function, 1 - erf(x). */
 export function erfc(x: number): number {
   if (x < 3) return 1 - erf(x);
   if (x > 27) return 0;
@@ -60,6 +64,7 @@ export function erfc(x: number): number {
   return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + fraction);
 }
 
+/** The inverse of the error function. */
 export function erfInverse(y: number): number {
   if (Number.isNaN(y) || Math.abs(y) > 1) return Number.NaN;
   if (Math.abs(y) === 1) return y * Number.POSITIVE_INFINITY;
@@ -68,7 +73,7 @@ export function erfInverse(y: number): number {
   const part = 2 / (Math.PI * 0.147) + log / 2;
   let x = Math.sign(y) * Math.sqrt(Math.sqrt(part * part - log / 0.147) - part);
   for (let i = 0; i < 4 && y !== 0; i++) {
-    const error = (y > 0 ? 1 - y - erfc(x) : -(1 + y - erfc(-x))) * -1;
+    const error = y > 0 ? 1 - y - erfc(x) : -(1 + y - erfc(-x));
     const slope = (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x);
     const step = error / slope;
     x -= step / (1 + x * step);
@@ -90,6 +95,7 @@ export function besselJ(n: number, x: number): number {
   return sum / STEPS;
 }
 
+/** The Bessel function of the second kind of order n. */
 export function besselY(n: number, x: number): number {
   if (x < 0 || Number.isNaN(x)) return Number.NaN;
   if (x === 0) return Number.NEGATIVE_INFINITY;

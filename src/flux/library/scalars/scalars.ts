@@ -1,5 +1,4 @@
 // Small packages: `timezone`, `types`, `bitwise`, `dict`, `runtime`, `system`.
-import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
 import { Dictionary, Duration, dictionaryKey, FluxRecord, isNull, kindOf, UInt, type Value } from "../../values/value.ts";
@@ -22,7 +21,7 @@ builtin location : (name: string) => {zone: string, offset: duration}
       try {
         locationOf(record);
       } catch {
-        throw new FluxError(`unknown time zone ${zone}`, "not found");
+        throw new FluxError(`unknown time zone ${zone}`);
       }
       return record;
     },
@@ -40,7 +39,6 @@ isNumeric = (v) => isType(v: v, type: "float") or isType(v: v, type: "int") or i
     isType: (call) => {
       const type = call.string("type");
       const value = call.value("v");
-      if (![...COLUMN_TYPES, "duration", "regexp", "bytes"].includes(type)) throw new FluxError(`unknown type ${type}`);
       return !isNull(value) && kindOf(value) === type;
     },
   },
@@ -49,7 +47,7 @@ isNumeric = (v) => isType(v: v, type: "float") or isType(v: v, type: "int") or i
 const ofUInts =
   (f: (a: bigint, b: bigint) => bigint): NativeBody =>
   (call) =>
-    new UInt(BigInt.asUintN(64, f((call.value("a") as UInt).value, (call.value("b") as UInt).value)));
+    new UInt(BigInt.asUintN(64, f(call.uint("a"), call.uint("b"))));
 const ofInts =
   (f: (a: bigint, b: bigint) => bigint): NativeBody =>
   (call) =>
@@ -57,6 +55,16 @@ const ofInts =
 /** Shifts by 64 and more leave nothing but the sign. */
 const left = (a: bigint, b: bigint) => (b < 0n || b > 63n ? 0n : a << b);
 const right = (a: bigint, b: bigint) => a >> (b < 0n || b > 63n ? 64n : b);
+
+const BITWISE_NAMES = ["and", "or", "not", "xor", "clear", "lshift", "rshift"].flatMap((name) => [`u${name}`, `s${name}`]);
+
+/** The same functions under the path that they had first. */
+export const EXPERIMENTAL_BITWISE: LibraryPackage = {
+  path: "experimental/bitwise",
+  name: "bitwise",
+  source: `import "bitwise"\n${BITWISE_NAMES.map((name) => `${name} = bitwise.${name}`).join("\n")}`,
+  natives: {},
+};
 
 export const BITWISE: LibraryPackage = {
   path: "bitwise",
@@ -80,7 +88,7 @@ builtin srshift : (a: int, b: int) => int
   natives: {
     uand: ofUInts((a, b) => a & b),
     uor: ofUInts((a, b) => a | b),
-    unot: (call) => new UInt(BigInt.asUintN(64, ~(call.value("a") as UInt).value)),
+    unot: (call) => new UInt(BigInt.asUintN(64, ~call.uint("a"))),
     uxor: ofUInts((a, b) => a ^ b),
     uclear: ofUInts((a, b) => a & ~b),
     ulshift: ofUInts(left),
@@ -113,7 +121,8 @@ builtin remove : (dict: [K:V], key: K) => [K:V] where K: Comparable
   natives: {
     fromList: (call) => {
       const pairs = call.array("pairs").items.map((pair) => {
-        const { key, value } = { key: (pair as FluxRecord).get("key")!, value: (pair as FluxRecord).get("value")! };
+        const [key, value] = pair instanceof FluxRecord ? [pair.get("key"), pair.get("value")] : [];
+        if (key === undefined || value === undefined) throw new FluxError("pairs must be records with a key and a value");
         return [dictionaryKey(key), { key, value }] as const;
       });
       if (pairs.length === 0) throw new FluxError("invalid key nature: invalid");

@@ -1,17 +1,9 @@
 // Small packages: options that others read, and compositions of a few functions.
-import { FluxError } from "../../values/flux-error.ts";
-import { compileRegexp, regexpError } from "../../values/regexp.ts";
 import { FluxRecord, Time } from "../../values/value.ts";
 import { timeOf } from "../date/date.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { fillEmpty } from "../universe/fill.ts";
 
-export const TESTING: LibraryPackage = {
-  path: "testing",
-  name: "testing",
-  source: "option tags = []\noption load = (tables=<-) => tables",
-  natives: {},
-};
 export const PLANNER: LibraryPackage = {
   path: "planner",
   name: "planner",
@@ -61,10 +53,11 @@ export const AGGREGATE: LibraryPackage = {
   path: "experimental/aggregate",
   name: "aggregate",
   source: `
+import "experimental"
 rate = (tables=<-, every, groupColumns=[], unit=1s) =>
     tables
         |> derivative(nonNegative: true, unit: unit)
-        |> aggregateWindow(every: every, fn: (tables=<-, column) => tables |> mean(column: column) |> group(columns: groupColumns) |> sum())
+        |> aggregateWindow(every: every, fn: (tables=<-, column) => tables |> mean(column: column) |> group(columns: groupColumns) |> experimental.group(columns: ["_start", "_stop"], mode: "extend") |> sum())
 `,
   natives: {},
 };
@@ -114,27 +107,4 @@ toTime = (arr=<-) => array.map(arr: arr, fn: (x) => time(v: x))
 toUInt = (arr=<-) => array.map(arr: arr, fn: (x) => uint(v: x))
 `,
   natives: {},
-};
-
-/** Functions that need the places of matches are not here: the matcher says only whether there is one. */
-export const REGEXP_PACKAGE: LibraryPackage = {
-  path: "regexp",
-  name: "regexp",
-  source: `
-builtin compile : (v: string) => regexp
-builtin quoteMeta : (v: string) => string
-builtin matchRegexpString : (r: regexp, v: string) => bool
-builtin getString : (r: regexp) => string
-`,
-  natives: {
-    compile: (call) => {
-      const source = call.string("v");
-      const error = regexpError(source);
-      if (error !== null) throw new FluxError(error);
-      return compileRegexp(source);
-    },
-    quoteMeta: (call) => call.string("v").replace(/[\\.+*?()|[\]{}^$]/g, "\\$&"),
-    matchRegexpString: (call) => call.regexp("r").matcher.test(call.string("v")),
-    getString: (call) => call.regexp("r").source,
-  },
 };

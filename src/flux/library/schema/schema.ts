@@ -1,8 +1,17 @@
 // Packages `influxdata/influxdb/schema` and `influxdata/influxdb/v1`: what a bucket holds.
-import { compareTexts } from "../../interpret/operators.ts";
-import { type FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
-import type { LibraryPackage } from "../native-call.ts";
-import { operator, type TableBody } from "../operator.ts";
+import type { SeriesQuestion } from "../../interpret/flux-source.ts";
+import type { StreamNode, Tables } from "../../tables/stream.ts";
+import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { compareTexts } from "../../values/text-order.ts";
+import { remoteOf } from "../influxdb/remote.ts";
+import { TableMerge } from "../merge-tables.ts";
+import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
+import { reducedOr } from "../plan/reduced.ts";
+import { PushedNode } from "../universe/pushed.ts";
+import { firstRows } from "../universe/selectors.ts";
+import { otherOrganization } from "../universe/sources.ts";
 
 /** Lists cover 30 days unless the caller says otherwise. */
 const SOURCE = `
@@ -36,16 +45,43 @@ function listed(values: readonly string[]): FluxTable {
   return builder.build();
 }
 
-/** What `textsOf` gives for the tables, each once and in order; `first` come before the others. */
-function listing(textsOf: (table: FluxTable) => Iterable<string>, first: readonly string[] = []): TableBody {
-  return function* (input) {
-    const found = new Set<string>();
-    for (const table of input) {
-      yield null;
-      if (table !== null) for (const text of textsOf(table)) found.add(text);
+interface Listing {
+  readonly textsOf: (table: FluxTable) => Iterable<string>;
+  /** They come before the others. */
+  readonly first: readonly string[];
+}
+
+/** What `textsOf` gives for the tables, each once and in order. */
+function* listing(input: Tables, { textsOf, first }: Listing): Tables {
+  const found = new Set<string>();
+  for (const table of input) {
+    yield null;
+    if (table !== null) for (const text of textsOf(table)) found.add(text);
+  }
+  yield ordered(found, first);
+}
+
+function ordered(found: ReadonlySet<string>, first: readonly string[]): FluxTable {
+  return listed([...first, ...[...found].filter((text) => !first.includes(text)).sort(compareTexts)]);
+}
+
+/** A list from what the source knows of its series, or from one row of each, or from all rows. */
+function described(input: StreamNode, question: SeriesQuestion, list: Listing): TableBody {
+  return function* (tables, run): Tables {
+    const { describe, reduce } = input instanceof PushedNode ? input : { describe: null, reduce: null };
+    const answer = describe === null || !run.pushesDown ? null : yield* asInput(describe(run, question, []));
+    if (answer !== null) yield ordered(answer.texts, list.first);
+    else if (reduce === null) yield* listing(tables, list);
+    else {
+      const one = { fn: "count", runs: null, ownTimes: false } as const;
+      yield* reducedOr(
+        run,
+        reduce,
+        one,
+        (reduced) => listing(reduced, list),
+        () => listing(tables, list),
+      );
     }
-    const ordered = [...found].filter((text) => !first.includes(text)).sort(compareTexts);
-    yield listed([...first, ...ordered]);
   };
 }
 
@@ -59,6 +95,23 @@ function* textsOfColumn(table: FluxTable, label: string): Generator<string> {
   }
 }
 
+/** Values that are no texts, each once, as they come. */
+function cellsOf(label: string): TableBody {
+  return function* (input, run) {
+    const merge = new TableMerge();
+    for (const table of input) {
+      yield null;
+      const column = table?.column(label)?.labelled("_value");
+      if (column !== undefined) merge.append(GroupKey.NONE, new FluxTable(GroupKey.NONE, [column], column.length));
+    }
+    for (const table of merge.tables()) {
+      if (table === null) continue;
+      run.pause();
+      yield table.take(Uint32Array.from(firstRows(table.columns[0]!)));
+    }
+  };
+}
+
 export const SCHEMA: LibraryPackage = {
   path: "influxdata/influxdb/schema",
   name: "schema",
@@ -66,13 +119,40 @@ export const SCHEMA: LibraryPackage = {
   natives: {
     _values: operator((call) => {
       const tag = call.string("tag");
-      return listing((table) => textsOfColumn(table, tag));
+      if (tag === "_value" || tag === "_time") return cellsOf(tag);
+      const list = { textsOf: (table: FluxTable) => textsOfColumn(table, tag), first: [] };
+      return described(call.stream(), { kind: "values", tag }, list);
     }),
-    _labels: operator(() => listing(({ key }) => key.columns.map(({ label }) => label), ["_start", "_stop"])),
+    _labels: operator((call) => {
+      const textsOf = ({ key }: FluxTable) => key.columns.map(({ label }) => label);
+      return described(call.stream(), { kind: "labels" }, { textsOf, first: ["_start", "_stop"] });
+    }),
   },
 };
 
 const MEMBERS = ["fieldsAsCols", "tagValues", "measurementTagValues", "tagKeys", "measurementTagKeys", "fieldKeys", "measurementFieldKeys"];
+
+const databases: NativeBody = (call) => {
+  const remote = remoteOf(call);
+  if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, 'import "influxdata/influxdb/v1"\nv1.databases()'));
+  if (call.has("org") || call.has("orgID")) throw otherOrganization("databases cannot list from");
+  return streamOf(call, [], (_, run) => {
+    const known = run.source.databases?.() ?? [];
+    const [first] = known;
+    if (first === undefined) return [];
+    const builder = new TableBuilder(new GroupKey([{ label: "organizationID", type: "string", value: first.bucket.organizationId }]));
+    for (const { database, retentionPolicy, isDefault, bucket } of known) {
+      builder.column("organizationID", "string").append(bucket.organizationId);
+      builder.column("databaseName", "string").append(database);
+      builder.column("retentionPolicy", "string").append(retentionPolicy);
+      builder.column("retentionPeriod", "int").append(bucket.retentionPeriodNs);
+      builder.column("default", "bool").append(isDefault);
+      builder.column("bucketID", "string").append(bucket.id);
+      builder.endRow();
+    }
+    return [builder.build()];
+  });
+};
 
 export const V1: LibraryPackage = {
   path: "influxdata/influxdb/v1",
@@ -83,5 +163,12 @@ builtin json : (?json: string, ?file: string) => stream[A] where A: Record
 builtin databases : (?org: string, ?orgID: string, ?host: string, ?token: string) => stream[{organizationID: string, databaseName: string, retentionPolicy: string, retentionPeriod: int, default: bool, bucketID: string}]
 ${[...MEMBERS, "measurements"].map((name) => `${name} = schema.${name}`).join("\n")}
 `,
-  natives: {},
+  natives: {
+    databases,
+    // as recorded, also for text
+    json: (call) => {
+      if (call.has("json") === call.has("file")) throw new FluxError("must provide exactly one of the parameters json or file");
+      throw new UnplacedError("failed to initialize execute state: filesystem service uninitialized in dependencies");
+    },
+  },
 };

@@ -1,10 +1,10 @@
 // Package `strings`. Places and lengths count code points.
-import { compareTexts } from "../../interpret/operators.ts";
+
 import { FluxError } from "../../values/flux-error.ts";
+import { checkLength } from "../../values/text.ts";
+import { compareTexts } from "../../values/text-order.ts";
 import { FluxArray, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
-
-const TEXT_MAX = 64 << 20;
 
 const count = (text: string): number => {
   let points = 0;
@@ -36,7 +36,7 @@ function spread(text: string, between: string): string {
 }
 
 function limited(length: number, make: () => string): string {
-  if (length > TEXT_MAX) throw new FluxError(`the text would be longer than ${TEXT_MAX} characters`);
+  checkLength(length);
   return make();
 }
 
@@ -54,18 +54,36 @@ function substring(call: NativeCall): string {
   return points.slice(Math.max(0, start), Math.max(0, Math.min(points.length, end))).join("");
 }
 
+/** Of one character: an ASCII one, as the reference counts bytes. */
 const every =
   (pattern: RegExp): NativeBody =>
-  (call) =>
-    pattern.test(call.string("v"));
+  (call) => {
+    const text = call.string("v");
+    if (Buffer.byteLength(text) !== 1) throw new FluxError('"v" is not a valid argument: argument length is not equal to 1');
+    return pattern.test(text);
+  };
 
-/** A letter behind anything but a letter, digit, underscore or apostrophe begins a word. */
+/** A letter behind anything but a letter, digit or underscore begins a word. */
 const titled = (text: string): string =>
-  text.replace(/(^|[^\p{L}\p{N}_'])(\p{L})/gu, (_, before: string, letter: string) => before + letter.toUpperCase());
+  text.replace(/(^|[^\p{L}\p{N}_])(\p{L})/gu, (_, before: string, letter: string) => before + letter.toUpperCase());
 
 /** Upper case of one code point each: nothing grows. */
 const mapped = (text: string, map: (point: string) => string): string =>
   [...text].map((point) => ([...map(point)].length === 1 ? map(point) : point)).join("");
+
+/** Letters whose form at the head of a title is none of a capital letter. Source: Unicode, UnicodeData.txt, title case mappings. */
+const TITLE_FORMS: Readonly<Record<string, string>> = {
+  ...{ Ǆ: "ǅ", ǆ: "ǅ", Ǉ: "ǈ", ǉ: "ǈ", Ǌ: "ǋ", ǋ: "ǋ", ǌ: "ǋ", Ǳ: "ǲ", ǳ: "ǲ", ǅ: "ǅ", ǈ: "ǈ", ǲ: "ǲ" },
+};
+const titleForm = (point: string): string => TITLE_FORMS[point] ?? point.toUpperCase();
+/** Of one code point: the one in capital letters that has more in lower case is an I with a dot. */
+const lowerForm = (point: string): string => (point === "İ" ? "i" : point.toLowerCase());
+/** Equal for letters that differ in case alone, code point by code point. */
+const folded = (text: string): string =>
+  mapped(
+    mapped(text, (point) => point.toUpperCase()),
+    lowerForm,
+  );
 
 function lastAny(text: string, chars: string): bigint {
   let found = -1;
@@ -130,9 +148,9 @@ builtin substring : (v: string, start: int, end: int) => string
 `,
   natives: {
     title: (call) => titled(v(call)),
-    toTitle: (call) => mapped(v(call), (point) => point.toUpperCase()),
+    toTitle: (call) => mapped(v(call), titleForm),
     toUpper: (call) => mapped(v(call), (point) => point.toUpperCase()),
-    toLower: (call) => mapped(v(call), (point) => point.toLowerCase()),
+    toLower: (call) => mapped(v(call), lowerForm),
     trim: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: true }),
     trimLeft: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: false }),
     trimRight: (call) => trimmed(v(call), call.string("cutset"), { left: false, right: true }),
@@ -146,8 +164,7 @@ builtin substring : (v: string, start: int, end: int) => string
     hasSuffix: (call) => v(call).endsWith(call.string("suffix")),
     containsStr: (call) => v(call).includes(call.string("substr")),
     containsAny: (call) => firstAny(v(call), call.string("chars")) >= 0n,
-    equalFold: (call) =>
-      v(call).toLowerCase() === call.string("t").toLowerCase() || v(call).toUpperCase() === call.string("t").toUpperCase(),
+    equalFold: (call) => folded(v(call)) === folded(call.string("t")),
     compare: (call) => BigInt(compareTexts(v(call), call.string("t"))),
     countStr: (call) => {
       const part = call.string("substr");

@@ -1,20 +1,16 @@
 // Aggregates: one row of a table, with the key's columns and the result.
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, missingColumn, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { FluxError } from "../../values/flux-error.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { Null, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
-import { PushedNode } from "./pushed.ts";
-
-export interface Aggregate {
-  readonly name: string;
-  /** The type of the result for a column, or null for a column that it has none for. */
-  readonly typeOf: (type: FluxColumnType) => FluxColumnType | null;
-  readonly compute: (column: FluxColumn) => Value;
-}
+import { type Aggregate, AggregateOperation } from "../plan/operations.ts";
+import { combinedValue, reducedOr } from "../plan/reduced.ts";
+import { PushedNode, pushedState } from "./pushed.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 const toFloat = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.includes(type) ? "float" : null);
@@ -31,7 +27,11 @@ export function floatsOf(column: FluxColumn): Float64Array {
   return values.subarray(0, count);
 }
 
-export const COUNT: Aggregate = { name: "count", typeOf: () => "int", compute: ({ length }) => BigInt(length) };
+export const COUNT: Aggregate = {
+  name: "count",
+  typeOf: (type) => (type === "time" ? null : "int"),
+  compute: ({ length }) => BigInt(length),
+};
 
 export const SUM: Aggregate = {
   name: "sum",
@@ -56,6 +56,7 @@ export const SUM: Aggregate = {
   },
 };
 
+/** The arithmetic mean; NaN without values. */
 export function meanOf(values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
@@ -73,7 +74,29 @@ function overFloats(name: string, compute: (values: Float64Array) => number | nu
   };
 }
 
-export const MEAN = overFloats("mean", meanOf);
+/** The sum of integers wraps, as `sum` does. */
+export const MEAN: Aggregate = {
+  name: "mean",
+  typeOf: toFloat,
+  compute(column) {
+    const values = floatsOf(column);
+    if (values.length === 0) return Null.of("float");
+    if (column.type === "float" || isSafeSum(values)) return meanOf(values);
+    const sum = SUM.compute(column);
+    return Number(sum instanceof UInt ? sum.value : sum) / values.length;
+  },
+};
+
+/** Whether no sum of some of them can leave the integers that a float holds. */
+function isSafeSum(values: Float64Array): boolean {
+  let [least, most] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return Math.max(most, -least) * values.length <= Number.MAX_SAFE_INTEGER;
+}
 
 /** Sum of squared distances from the mean, one value at a time. Source: Welford, Technometrics 4 (1962). */
 export function squaredDistances(values: Float64Array): number {
@@ -87,6 +110,7 @@ export function squaredDistances(values: Float64Array): number {
   return squares;
 }
 
+/** The standard deviation of a sample or of a population. */
 export function stddevOf(mode: "sample" | "population"): Aggregate {
   return overFloats("stddev", (values) => {
     const count = mode === "sample" ? values.length - 1 : values.length;
@@ -126,32 +150,58 @@ export const SPREAD: Aggregate = {
   },
 };
 
+const STORED_AGGREGATES: readonly string[] = ["count", "sum", "mean"];
+
 /** An aggregate of one column as a native function. */
 export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate): NativeBody {
   return (call) => {
     const aggregate = aggregateOf(call);
     const column = call.string("column", "_value");
     const input = call.stream();
-    // the storage has these, and puts the result behind the bounds; a mean only where nothing is grouped
-    const isPushed =
-      input instanceof PushedNode &&
-      column === "_value" &&
-      ["count", "sum", "mean"].includes(aggregate.name) &&
-      !(aggregate.name === "mean" && input.state.isGrouped);
-    return streamOf(call, [input], ([tables]) => aggregated(tables!, column, aggregate, isPushed));
+    const body = ([tables]: readonly Tables[], run: ScriptRun) => {
+      const state = column === "_value" && STORED_AGGREGATES.includes(aggregate.name) ? pushedState(input) : null;
+      // the storage puts the result behind the bounds; it has a mean only where nothing is grouped
+      const isPushed = state !== null && !(aggregate.name === "mean" && state.isGrouped);
+      const all = () => aggregated(tables!, column, aggregate, isPushed);
+      const { name } = aggregate;
+      const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
+      if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
+      const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, isPushed));
+      return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: false }, combine, all);
+    };
+    return streamOf(call, [input], body, { operation: new AggregateOperation(aggregate, column) });
   };
 }
 
+function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed: boolean): FluxTable {
+  const column = table.column("_value")!;
+  const value = combinedValue(
+    fn,
+    table,
+    column,
+    Uint32Array.from({ length: table.rowCount }, (_, row) => row),
+  );
+  return oneRow(table, FluxColumn.constant("_value", fn === "mean" ? "float" : column.type, value, 1), isPushed);
+}
+
+/** One row for each table: its key, and the aggregate of one column. @throws FluxError if a table lacks the column */
 export function aggregated(input: Tables, label: string, aggregate: Aggregate, isPushed = false): Tables {
   return eachTable(input, (table) => {
     const column = table.column(label);
-    if (column === undefined) throw missingColumn(label);
+    if (column === undefined) throw isSimple(aggregate) ? new FluxError(`column "${label}" does not exist`) : missingColumn(label);
     if (table.key.has(label)) throw new FluxError(`cannot aggregate columns that are part of the group key`);
     const type = aggregate.typeOf(column.type);
+    if (type === null && isPushed)
+      throw new UnplacedError(`unsupported input type for ${aggregate.name} aggregate: ${STORED_TYPES[column.type] ?? column.type}`);
     if (type === null) throw new FluxError(`unsupported aggregate column type ${column.type}`);
     return oneRow(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), isPushed);
   });
 }
+
+/** Those that the reference has in one form. */
+const isSimple = ({ name }: Aggregate): boolean => name === "sum" || name === "mean";
+/** Names of types in messages of the storage. */
+const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
 
 /** A row of the key's columns and the result. */
 export function oneRow({ key }: FluxTable, result: FluxColumn, isBehindBounds = false): FluxTable {
@@ -167,7 +217,8 @@ export const mode = operator((call) => {
     eachTable(input, (table) => {
       const column = table.column(label);
       if (column === undefined) throw missingColumn(label);
-      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
+      const inKey = table.key.get(label);
+      if (inKey !== undefined) return oneRow(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
       const found = modesOf(column);
       const values = found.length === 0 ? [Null.of(column.type)] : found;
       const made = values.map((value) => oneRow(table, FluxColumn.constant("_value", column.type, value, 1)));
@@ -196,15 +247,21 @@ function joined(rows: readonly FluxTable[]): FluxTable {
 function modesOf(column: FluxColumn): Value[] {
   const counts = new Map<number | bigint | string, { count: number; row: number }>();
   let most = 0;
+  let hasNaN = false;
   for (let row = 0; row < column.length; row++) {
     if (column.isNull(row)) continue;
     const cell = (column.cells as (number | bigint | string)[])[row & column.mask]!;
+    if (Number.isNaN(cell)) {
+      // NaN equals nothing: it is never counted, but makes the values differ in frequency
+      hasNaN = true;
+      continue;
+    }
     const entry = counts.get(cell) ?? { count: 0, row };
     entry.count++;
     most = Math.max(most, entry.count);
     counts.set(cell, entry);
   }
   const modes = [...counts].filter(([, { count }]) => count === most);
-  if (modes.length === counts.size && most === 1) return [];
+  if (modes.length === counts.size && most === 1 && !hasNaN) return [];
   return modes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, { row }]) => column.get(row));
 }

@@ -7,6 +7,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import { isNull, UInt } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator } from "../operator.ts";
+import { emptyLike } from "./shape.ts";
 
 /** Cells as numbers, null for null. */
 export function numbersOf(column: FluxColumn): (number | null)[] {
@@ -19,6 +20,7 @@ export function numbersOf(column: FluxColumn): (number | null)[] {
   });
 }
 
+/** A column of floats. */
 export function floatColumn(label: string, values: readonly (number | null)[]): FluxColumn {
   const builder = new ColumnBuilder(label, "float", values.length);
   for (const value of values) {
@@ -41,14 +43,16 @@ function positive(n: number): number {
 
 export const movingAverage = operator((call) => {
   const n = positive(call.int("n"));
-  return (input) =>
+  return (input, { use }) =>
     eachTable(input, (table) => {
       const values = numbersOf(valueColumn(table, "_value"));
       const first = Math.min(n, table.rowCount) - 1;
-      if (first < 0) return table.set(floatColumn("_value", []));
+      // as recorded: a row alone has no average
+      if (first < 0 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
       const averages: (number | null)[] = [];
       for (let row = first; row < values.length; row++) {
         const known = values.slice(Math.max(0, row - n + 1), row + 1).filter((value) => value !== null);
+        use.work(known.length);
         averages.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length);
       }
       return table.slice(first, table.rowCount).set(floatColumn("_value", averages));
@@ -76,9 +80,10 @@ export function exponentialAverages(values: readonly (number | null)[], n: numbe
 }
 
 export const exponentialMovingAverage = operator((call) => {
-  const n = positive(call.int("n"));
+  const n = call.int("n");
   return (input) =>
     eachTable(input, (table) => {
+      positive(n);
       const averages = exponentialAverages(numbersOf(valueColumn(table, "_value")), n);
       return table.slice(table.rowCount - averages.length, table.rowCount).set(floatColumn("_value", averages));
     });
@@ -122,26 +127,25 @@ export const relativeStrengthIndex = operator((call) => {
   const n = positive(call.int("n"));
   const labels = call.strings("columns", ["_value"]);
   return (input) =>
-    eachTable(input, (table) => labels.reduce((made, label) => rowsOf(made, table, n, label, (values) => strength(values, n)), table));
+    eachTable(input, (table) => {
+      const first = Math.max(0, Math.min(n, table.rowCount - 1));
+      const columns = labels.map((label) => floatColumn(label, strength(numbersOf(valueColumn(table, label)), n).slice(first)));
+      return columns.reduce((made, column) => made.set(column), table.slice(Math.min(first, table.rowCount), table.rowCount));
+    });
 });
 
-/** Averages of rises and falls, smoothed by Wilder. */
-function strength(values: readonly number[], n: number): number[] {
-  const made: number[] = [];
-  let [up, down] = [0, 0];
-  for (let row = 1; row < values.length; row++) {
-    const step = values[row]! - values[row - 1]!;
-    const [rise, fall] = [Math.max(0, step), Math.max(0, -step)];
-    if (row <= n) {
-      up += rise / n;
-      down += fall / n;
-    } else {
-      up = (up * (n - 1) + rise) / n;
-      down = (down * (n - 1) + fall) / n;
+/** For each row, from averages of rises and falls that are smoothed by Wilder. The first value rises from zero; nulls change nothing. */
+function strength(values: readonly (number | null)[], n: number): number[] {
+  let [up, down, last] = [0, 0, 0];
+  return values.map((value, row) => {
+    if (value !== null) {
+      const [rise, fall] = [Math.max(0, value - last), Math.max(0, last - value)];
+      up = row < n ? up + rise / n : (up * (n - 1) + rise) / n;
+      down = row < n ? down + fall / n : (down * (n - 1) + fall) / n;
+      last = value;
     }
-    if (row >= n) made.push(up + down === 0 ? 100 : 100 - 100 / (1 + up / down));
-  }
-  return made;
+    return up + down === 0 ? 100 : 100 - 100 / (1 + up / down);
+  });
 }
 
 export const kaufmansAMA = operator((call) => {

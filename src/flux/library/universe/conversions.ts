@@ -1,14 +1,27 @@
 // `bool`, `int`, `float`, …: values of one type from another.
 
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { durationNs, durationText, parseDuration, parseTime, timeText } from "../../values/duration.ts";
+import { durationNs, durationText, parseDuration, parseTime } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { displayText, floatText, stringOf } from "../../values/text.ts";
-import { Bytes, Duration, Dynamic, FluxArray, FluxRecord, isNull, kindOf, Null, Time, UInt, type Value } from "../../values/value.ts";
+import { displayText, floatText, fullTimeText, stringOf } from "../../values/text.ts";
+import {
+  Bytes,
+  Dictionary,
+  Duration,
+  Dynamic,
+  FluxArray,
+  FluxRecord,
+  isNull,
+  kindOf,
+  Null,
+  Time,
+  UInt,
+  type Value,
+} from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 
 const INT_TEXT = /^[+-]?\d+$/;
-const FLOAT_TEXT = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?)$/;
+const FLOAT_TEXT = /^[+-]?(\d+(?:_\d+)*\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?)$/;
 const SPECIAL: Readonly<Record<string, number>> = {
   nan: Number.NaN,
   inf: Number.POSITIVE_INFINITY,
@@ -27,6 +40,7 @@ function badType(value: Value, type: string): FluxError {
   return new FluxError(`cannot convert ${typeText(value)} to ${type}`);
 }
 
+/** The value as an integer. @throws FluxError if it cannot be converted */
 export function toInt(value: Value): bigint {
   if (typeof value === "bigint") return value;
   if (typeof value === "string") {
@@ -48,6 +62,7 @@ function truncated(value: number): bigint {
   return BigInt(Math.trunc(value));
 }
 
+/** The value as an unsigned integer. @throws FluxError if it cannot be converted */
 export function toUInt(value: Value): UInt {
   if (value instanceof UInt) return value;
   if (typeof value === "string") {
@@ -65,25 +80,37 @@ export function toUInt(value: Value): UInt {
   throw badType(value, "uint");
 }
 
+/** The value as a float. @throws FluxError if it cannot be converted */
 export function toFloat(value: Value): number {
   if (typeof value === "number") return value;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "string") {
     const special = SPECIAL[value.toLowerCase()];
     if (special !== undefined) return special;
-    if (!FLOAT_TEXT.test(value)) throw badText(value, "float");
-    return Number(value);
+    const parsed = FLOAT_TEXT.test(value) ? Number(value.replaceAll("_", "")) : hexadecimalFloat(value);
+    if (parsed === null) throw badText(value, "float");
+    return parsed;
   }
   if (typeof value === "boolean") return value ? 1 : 0;
   if (value instanceof UInt) return Number(value.value);
   throw badType(value, "float");
 }
 
+const HEX_FLOAT = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})$/i;
+
+function hexadecimalFloat(text: string): number | null {
+  const [, sign, whole = "", fraction = "", exponent] = HEX_FLOAT.exec(text) ?? [];
+  if (exponent === undefined || whole + fraction === "") return null;
+  const digits = Number(`0x${whole}${fraction}`);
+  return (sign === "-" ? -1 : 1) * digits * 2 ** (Number(exponent) - 4 * fraction.length);
+}
+
+/** The value as a boolean. @throws FluxError if it cannot be converted */
 export function toBool(value: Value): boolean {
   if (typeof value === "boolean") return value;
   if (value === "true") return true;
   if (value === "false") return false;
-  if (typeof value === "string") throw new FluxError(`cannot convert string "${value}" to bool due to invalid syntax`);
+  if (typeof value === "string") throw new FluxError(`cannot convert string "${value}" to bool`);
   const number = value instanceof UInt ? value.value : value;
   if (number === 1 || number === 1n) return true;
   if (number === 0 || number === 0n) return false;
@@ -92,6 +119,7 @@ export function toBool(value: Value): boolean {
   throw badType(value, "bool");
 }
 
+/** The value as a time. @throws FluxError if it cannot be converted */
 export function toTime(value: Value): Time {
   if (value instanceof Time) return value;
   if (typeof value === "bigint") return new Time(value);
@@ -102,11 +130,13 @@ export function toTime(value: Value): Time {
   return parsed;
 }
 
+/** The value as a duration. @throws FluxError if it cannot be converted */
 export function toDuration(value: Value): Duration {
   if (value instanceof Duration) return value;
   if (typeof value === "bigint") return new Duration(0n, value);
   if (value instanceof UInt) return new Duration(0n, BigInt.asIntN(64, value.value));
   if (typeof value !== "string") throw badType(value, "duration");
+  if (value === "") return new Duration(0n, 0n);
   const parsed = parseDuration(value);
   if (parsed === null) throw badText(value, "duration");
   return parsed;
@@ -116,12 +146,17 @@ export function toDuration(value: Value): Duration {
 export function typeText(value: Value): string {
   if (value instanceof FluxArray) return `[${value.items.length === 0 ? "invalid" : typeText(value.items[0]!)}]`;
   if (value instanceof FluxRecord) return `{${[...value.entries()].map(([label, each]) => `${label}: ${typeText(each)}`).join(", ")}}`;
-  return kindOf(value);
+  if (value instanceof Dictionary) {
+    const [first] = value.items.values();
+    return first === undefined ? "[invalid: invalid]" : `[${typeText(first.key)}: ${typeText(first.value)}]`;
+  }
+  return kindOf(value) === "invalid" ? "null" : kindOf(value);
 }
 
+/** The value as a string. @throws FluxError if it cannot be converted */
 export function toText(value: Value): string {
   // nine digits here, as recorded
-  if (value instanceof Time) return timeText(value.ns).replace(/(?:\.(\d+))?Z$/, (_, digits = "") => `.${String(digits).padEnd(9, "0")}Z`);
+  if (value instanceof Time) return fullTimeText(value.ns);
   const text = stringOf(value);
   if (text !== null) return text;
   if (value instanceof Bytes) {
@@ -159,7 +194,6 @@ export const CONVERSIONS: Readonly<Record<string, NativeBody>> = {
   },
   display: (call) => {
     const value = call.value("v");
-    if (value instanceof Time) return timeText(value.ns);
     return value instanceof Duration ? durationText(value) : displayText(value);
   },
 };

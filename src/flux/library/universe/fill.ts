@@ -1,12 +1,14 @@
 // `fill`, and rows for tables without any.
+import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
-import { eachTable } from "../../tables/stream.ts";
+import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
-import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { kindOf, Null, type Value } from "../../values/value.ts";
-import { operator } from "../operator.ts";
+import type { NativeBody } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
+import { FillEmptyOperation } from "../plan/operations.ts";
 
 export const fill = operator((call) => {
   const label = call.string("column", "_value");
@@ -22,7 +24,7 @@ function filled(table: FluxTable, label: string, value: Value | null): FluxTable
   const column = table.column(label);
   if (column === undefined) {
     if (value === null) return table;
-    return table.set(FluxColumn.constant(label, kindOf(value) as FluxColumnType, value, table.rowCount));
+    return table.set(FluxColumn.constant(label, columnTypeOfCell(label, value), value, table.rowCount));
   }
   if (value !== null && kindOf(value) !== column.type) {
     throw new FluxError(`fill column type mismatch: ${column.type}/${kindOf(value)}`);
@@ -46,7 +48,13 @@ function filled(table: FluxTable, label: string, value: Value | null): FluxTable
 }
 
 /** One row of the key's values and nulls in each table without rows. */
-export const fillEmpty = operator(() => (input) => eachTable(input, (table) => (table.isEmpty ? rowOfNulls(table) : table)));
+export const fillEmpty: NativeBody = (call) =>
+  streamOf(call, [call.stream()], ([tables]) => filledEmpty(tables!), { operation: new FillEmptyOperation() });
+
+/** Tables without rows get a row of nulls. */
+export function filledEmpty(input: Tables): Tables {
+  return eachTable(input, (table) => (table.isEmpty ? rowOfNulls(table) : table));
+}
 
 function rowOfNulls({ key, columns }: FluxTable): FluxTable {
   const made = columns.map(({ label, type }) => FluxColumn.constant(label, type, key.get(label)?.value ?? Null.of(type), 1));

@@ -16,14 +16,20 @@ class FoundTable extends TableStream {
 
 function firstTable(call: NativeCall, stream: StreamNode, fn: FluxFunction): FluxTable | null {
   const test = fn.prepare(["key"]);
-  let found: FluxTable | null = null;
-  for (const table of stream.open(call.run)) if (table !== null && found === null && test(table.key.toRecord()) === true) found = table;
-  return found;
+  const { run } = call;
+  return run.outside.compute(function* () {
+    let found: FluxTable | null = null;
+    for (const table of stream.open(run)) {
+      if (table !== null && found === null && test(table.key.toRecord()) === true) found = table;
+      yield null;
+    }
+    return found;
+  }, run.use);
 }
 
 export const tableFind: NativeBody = (call) => {
   const found = firstTable(call, call.stream(), call.function("fn"));
-  if (found === null) throw new FluxError("no table found");
+  if (found === null) throw new FluxError("no table found", "not found");
   return new FoundTable(found);
 };
 

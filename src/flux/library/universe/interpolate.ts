@@ -1,5 +1,6 @@
 // Package `interpolate`: rows between rows.
 
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
@@ -11,10 +12,11 @@ import type { LibraryPackage } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { Windows } from "./window-bounds.ts";
 
-const ROWS_MAX = 10_000_000;
+/** New rows between two looks at the limits. */
+const CHECK_ROWS = 1024;
 
 /** Rows at the starts of the windows between two rows, on the line between their values. */
-function interpolated(table: FluxTable, windows: Windows): FluxTable {
+function interpolated(table: FluxTable, windows: Windows, { use }: ScriptRun): FluxTable {
   for (const { label } of table.columns) {
     if (label === "_time" || label === "_value" || table.key.has(label)) continue;
     throw new FluxError(`interpolate.linear requires column "${label}" to be in group key`);
@@ -31,7 +33,11 @@ function interpolated(table: FluxTable, windows: Windows): FluxTable {
     const now = { ns: (time as Time).ns, value: value as number };
     if (before !== null) {
       for (const { startNs } of windows.overlapping(before.ns, now.ns)) {
-        if (startNs <= before.ns || newTimes.length > ROWS_MAX) continue;
+        if (startNs <= before.ns) continue;
+        if (newTimes.length % CHECK_ROWS === 0) {
+          use.checkCells(2 * newTimes.length);
+          use.check();
+        }
         newTimes.append(new Time(startNs));
         newValues.append(before.value + ((now.value - before.value) * Number(startNs - before.ns)) / Number(now.ns - before.ns));
       }
@@ -56,7 +62,7 @@ export const INTERPOLATE: LibraryPackage = {
     linear: operator((call) => {
       const every = call.duration("every");
       const windows = new Windows(every, every, new Duration(0n, 0n), locationOf(call.run.location));
-      return (input) => eachTable(input, (table) => interpolated(table, windows));
+      return (input, run) => eachTable(input, (table) => interpolated(table, windows, run));
     }),
   },
 };

@@ -2,12 +2,15 @@
 
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
+import { RowNumbers } from "../../tables/row-numbers.ts";
+import { ScatteredColumn } from "../../tables/scattered-column.ts";
 import type { Tables } from "../../tables/stream.ts";
-import { cellText, type FluxTable, type GroupKey, FluxTable as Table } from "../../tables/table.ts";
+import { type FluxTable, type GroupKey, FluxTable as Table } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { stringOf } from "../../values/text.ts";
 import { isNull, type Value } from "../../values/value.ts";
+import { collision } from "../merge-tables.ts";
 import { operator } from "../operator.ts";
 
 export const pivot = operator((call) => {
@@ -16,11 +19,10 @@ export const pivot = operator((call) => {
   const valueColumn = call.string("valueColumn");
   for (const label of rowKey) {
     if (columnKey.includes(label)) throw new FluxError(`column name found in both rowKey and colKey: ${label}`);
-    if (label === valueColumn) throw new FluxError(`column name found in both rowKey and valueColumn: ${label}`);
   }
   for (const label of columnKey)
     if (label === valueColumn) throw new FluxError(`column name found in both colKey and valueColumn: ${label}`);
-  return function* (input): Tables {
+  return function* (input, run): Tables {
     const pivots = new Map<string, Pivot>();
     for (const table of input) {
       yield null;
@@ -28,21 +30,27 @@ export const pivot = operator((call) => {
       const key = table.key.filter((label) => !columnKey.includes(label) && label !== valueColumn);
       let found = pivots.get(key.text);
       if (found === undefined) {
-        found = new Pivot(key, rowKey, columnKey, valueColumn);
+        found = new Pivot(key, rowKey, columnKey, valueColumn, (count) => run.checkCells(count));
         pivots.set(key.text, found);
       }
-      found.add(table);
+      for (const _ of found.add(table)) {
+        run.pause();
+        yield null;
+      }
     }
     for (const each of pivots.values()) yield each.table();
   };
 });
 
+/** Rows between two pauses. */
+const PART_ROWS = 65_536;
+
 class Pivot {
-  private readonly rows = new Map<string, number>();
-  private readonly heads = new Map<string, { readonly type: FluxColumnType; readonly values: Value[] }>();
-  private readonly made = new Map<string, { readonly type: FluxColumnType; readonly values: Map<number, Value> }>();
-  private rowCount = 0;
-  /** Of the columns that stay, as the first table has them. */
+  private readonly rows: RowNumbers;
+  /** The columns of the row key. */
+  private readonly heads = new Map<string, ColumnBuilder>();
+  private readonly made = new Map<string, ScatteredColumn>();
+  /** Labels of the first table: columns that stay come in their order. */
   private order: readonly string[] = [];
 
   constructor(
@@ -50,71 +58,127 @@ class Pivot {
     private readonly rowKey: readonly string[],
     private readonly columnKey: readonly string[],
     private readonly valueColumn: string,
-  ) {}
+    private readonly checkCells: (count: number) => void,
+  ) {
+    this.rows = new RowNumbers(rowKey.length);
+  }
 
-  add(table: FluxTable): void {
+  *add(table: FluxTable): Generator<void> {
     const named = (label: string, what: string) => {
       const column = table.column(label);
       if (column === undefined) throw new FluxError(`specified ${what}column does not exist in table: ${label}`);
       return column;
     };
     if (this.order.length === 0) this.order = table.columns.map(({ label }) => label);
-    const rowColumns = this.rowKey.map((label) => named(label, ""));
+    const rowColumns = this.rowKey.map((label) => named(label, "row key "));
     const nameColumns = this.columnKey.map((label) => named(label, ""));
     const values = named(this.valueColumn, "value ");
-    for (const column of rowColumns) {
-      if (!this.heads.has(column.label)) this.heads.set(column.label, { type: column.type, values: [] });
-    }
-    for (let row = 0; row < table.rowCount; row++) {
-      const at = this.rowOf(rowColumns, row);
-      const name = nameColumns.map((column) => textOf(column.get(row))).join("_");
-      let target = this.made.get(name);
-      if (target === undefined) {
-        target = { type: values.type, values: new Map() };
-        this.made.set(name, target);
-      }
-      if (target.type !== values.type)
-        throw new FluxError(`schema collision detected: column "${name}" is both of type ${values.type} and ${target.type}`);
-      target.values.set(at, values.get(row));
+    for (const { label, type } of rowColumns) if (label !== this.valueColumn) this.head(label, type);
+    for (let from = 0; from < table.rowCount; from += PART_ROWS) {
+      const to = Math.min(table.rowCount, from + PART_ROWS);
+      const targets = this.rowsOf(rowColumns, from, to);
+      this.checkCells(this.cellCount);
+      if (nameColumns.every(({ label, mask }) => mask === 0 || table.key.has(label))) {
+        this.column(nameOf(nameColumns, from), values.type).put(values, from, targets, this.rows.count);
+      } else this.putByName(nameColumns, values, from, targets);
+      yield;
     }
   }
 
-  private rowOf(columns: readonly FluxColumn[], row: number): number {
-    const cells = columns.map((column) => column.get(row));
-    const text = JSON.stringify(cells.map(cellText));
-    const known = this.rows.get(text);
-    if (known !== undefined) return known;
-    for (const [i, { label }] of columns.entries()) this.heads.get(label)!.values.push(cells[i]!);
-    this.rows.set(text, this.rowCount);
-    return this.rowCount++;
+  private get cellCount(): number {
+    return this.rows.count * (this.heads.size + this.made.size);
+  }
+
+  private head(label: string, type: FluxColumnType): ColumnBuilder {
+    let found = this.heads.get(label);
+    if (found === undefined) {
+      found = new ColumnBuilder(label, type);
+      this.heads.set(label, found);
+    }
+    if (found.type !== type) throw collision(label, found.type, type);
+    return found;
+  }
+
+  /** The numbers of the rows; the row key of new ones is kept. */
+  private rowsOf(columns: readonly FluxColumn[], from: number, to: number): Uint32Array {
+    let known = this.rows.count;
+    const numbers = this.rows.add(columns, from, to);
+    for (let i = 0; i < numbers.length; i++) {
+      const start = i;
+      while (i < numbers.length && numbers[i] === known) {
+        known++;
+        i++;
+      }
+      if (i > start)
+        for (const column of columns)
+          if (column.label !== this.valueColumn) this.heads.get(column.label)!.appendColumn(column, from + start, from + i);
+    }
+    return numbers;
+  }
+
+  private column(name: string, type: FluxColumnType): ScatteredColumn {
+    let found = this.made.get(name);
+    if (found === undefined) {
+      if (this.heads.has(name) || (this.key.has(name) && !this.columnKey.includes(name))) throw nameClash(name);
+      found = new ScatteredColumn(name, type, this.rows.count);
+      this.made.set(name, found);
+      this.checkCells(this.cellCount);
+    }
+    if (found.type !== type) throw collision(name, found.type, type);
+    return found;
+  }
+
+  /** Rows of several names: those of one name at a time. */
+  private putByName(nameColumns: readonly FluxColumn[], values: FluxColumn, from: number, targets: Uint32Array): void {
+    const names = new RowNumbers(nameColumns.length);
+    const numbers = names.add(nameColumns, from, from + targets.length);
+    const rows: number[][] = Array.from({ length: names.count }, () => []);
+    for (let i = 0; i < numbers.length; i++) rows[numbers[i]!]!.push(i);
+    for (const each of rows) {
+      const taken = values.take(Uint32Array.from(each, (i) => from + i));
+      const column = this.column(nameOf(nameColumns, from + each[0]!), values.type);
+      column.put(
+        taken,
+        0,
+        Uint32Array.from(each, (i) => targets[i]!),
+        this.rows.count,
+      );
+    }
   }
 
   table(): FluxTable {
+    const rowCount = this.rows.count;
     const columns: FluxColumn[] = [];
     for (const { label, type, value } of this.key.columns) {
-      if (!this.rowKey.includes(label)) columns.push(FluxColumn.constant(label, type, value, this.rowCount));
+      if (!this.rowKey.includes(label)) columns.push(FluxColumn.constant(label, type, value, rowCount));
     }
-    for (const [label, { type, values }] of this.heads) columns.push(columnOf(label, type, values));
+    for (const head of this.heads.values()) columns.push(head.build());
     columns.sort((a, b) => this.order.indexOf(a.label) - this.order.indexOf(b.label));
-    for (const [label, { type, values }] of this.made) {
-      const builder = new ColumnBuilder(label, type, this.rowCount);
-      for (let row = 0; row < this.rowCount; row++) {
-        const value = values.get(row);
-        if (value === undefined) builder.appendNull();
-        else builder.append(value);
-      }
-      columns.push(builder.build());
-    }
-    return new Table(this.key, columns, this.rowCount);
+    for (const column of this.made.values()) columns.push(column.build(rowCount));
+    return new Table(this.key, columns, rowCount);
   }
 }
 
-function columnOf(label: string, type: FluxColumnType, values: readonly Value[]): FluxColumn {
-  const builder = new ColumnBuilder(label, type, values.length);
-  for (const value of values) builder.append(value);
-  return builder.build();
+function nameClash(name: string): FluxError {
+  const shown = JSON.stringify(name);
+  return new FluxError(
+    `value ${shown} appears in a column key column, but a column named ${shown} already exists; consider renaming ${shown} to something else before pivoting`,
+  );
+}
+
+function nameOf(columns: readonly FluxColumn[], row: number): string {
+  return columns.map((column) => textOf(column.get(row))).join("_");
 }
 
 function textOf(value: Value): string {
+  if (typeof value === "number" && Number.isFinite(value)) return exponentText(value);
   return isNull(value) ? "null" : (stringOf(value) ?? "");
+}
+
+/** `1.5E+00`: at least two digits of exponent. */
+function exponentText(value: number): string {
+  return value
+    .toExponential()
+    .replace(/e([+-])(\d)$/, "e$10$2")
+    .toUpperCase();
 }

@@ -1,9 +1,12 @@
 // Operators that the reference leaves to its storage: their answers have another order of columns and rows than the same operators have
 // behind anything else, and clients see that. A node says what it may hand on to the next.
+import type { Reduction, SeriesAnswer, SeriesQuestion, ValueTest } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { SourceLocation } from "../../parse/ast.ts";
 import { StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
+import type { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
+import { FluxArray, type FluxFunction } from "../../values/value.ts";
 
 /** `from` without a range: nothing can be read yet. */
 export class FromNode extends StreamNode {
@@ -27,16 +30,90 @@ export interface PushedState {
   readonly isWindowed: boolean;
 }
 
+/** Reads a range of a bucket for filters that follow: what they refuse may be left out. */
+export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[]) => Tables;
+
+export interface ReduceWish {
+  readonly reduction: Reduction;
+  readonly filters: readonly FluxFunction[];
+  readonly values: readonly ValueTest[];
+}
+
+/** The tables of an operator with rows that the source has reduced; null: it cannot. */
+export type StorageReduce = (run: ScriptRun, wish: ReduceWish) => Generator<null, readonly FluxTable[] | null, void>;
+
+/** An answer about the series of an operator, after filters; null: rows have to be read. */
+export type StorageDescribe = (
+  run: ScriptRun,
+  question: SeriesQuestion,
+  filters: readonly FluxFunction[],
+) => Generator<null, SeriesAnswer | null, void>;
+
+export interface PushedFacts {
+  readonly bounds?: TimeBounds | null;
+  /** Of rows that nothing but filters has changed. */
+  readonly read?: StorageRead | null;
+  readonly reduce?: StorageReduce | null;
+  readonly describe?: StorageDescribe | null;
+  /** All rows are in one table, if there are any. */
+  readonly isOneTable?: boolean;
+}
+
 /** What comes out of the storage. */
 export class PushedNode extends StreamNode {
+  readonly read: StorageRead | null;
+  readonly reduce: StorageReduce | null;
+  readonly describe: StorageDescribe | null;
+  readonly isOneTable: boolean;
+
   constructor(
     name: string,
     inputs: readonly StreamNode[],
     location: SourceLocation | null,
     body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
     readonly state: PushedState,
-    bounds: TimeBounds | null = inputs[0]?.bounds ?? null,
+    { bounds = inputs[0]?.bounds ?? null, read = null, reduce = null, describe = null, isOneTable = false }: PushedFacts = {},
   ) {
     super(name, inputs, location, body, null, bounds);
+    this.read = read;
+    this.reduce = reduce;
+    this.describe = describe;
+    this.isOneTable = isOneTable;
+  }
+
+  /** Whether the reference leaves this to its storage: nothing else reads what it is made of. Known when the script is evaluated. */
+  get isPushed(): boolean {
+    const [input] = this.inputs;
+    return !(input instanceof PushedNode) || pushedState(input) !== null;
+  }
+}
+
+/** What the storage hands on to the only reader of the input, or null. To be asked when streams are opened. */
+export function pushedState(input: StreamNode | undefined): PushedState | null {
+  return input instanceof PushedNode && input.readers <= 1 && input.isPushed ? input.state : null;
+}
+
+/** Whether the script switches a rule of the reference's planner off: operators then have the form that they have behind other sources. */
+export function isRuleOff(run: ScriptRun, rule: string): boolean {
+  const rules = run.importPackage("planner").get("disablePhysicalRules");
+  return rules instanceof FluxArray && rules.items.includes(rule);
+}
+
+/** Whether rows of series come as the storage has them. */
+export function isPlainPushed(input: StreamNode | undefined): boolean {
+  const state = pushedState(input);
+  return state !== null && !state.isGrouped && !state.isWindowed;
+}
+
+/** The node, marked as computed by the storage. */
+export class PushedForm extends PushedNode {
+  override readonly isInner = true;
+
+  constructor(made: StreamNode, state: PushedState) {
+    super(made.name, [made], made.location, ([tables]) => tables!, state);
+  }
+
+  override get isPushed(): boolean {
+    return pushedState(this.inputs[0]?.inputs[0]) !== null;
   }
 }

@@ -47,6 +47,7 @@ function validRows(column: FluxColumn): Uint32Array {
   return Uint32Array.from({ length: column.length }, (_, row) => row).filter((row) => !column.isNull(row));
 }
 
+/** The q-quantile (0 to 1) of ascending values, interpolated between the two nearest ones. */
 export function exactQuantile(values: Float64Array, q: number): number {
   const at = q * (values.length - 1);
   const [low, high] = [Math.floor(at), Math.ceil(at)];

@@ -1,56 +1,158 @@
 // `filter`, `map`, `reduce`: functions of rows.
+import { foldedRecord } from "../../columnar/fold.ts";
+import { compiled, mappedTable, matchingRows } from "../../columnar/row-loops.ts";
+import { Closure } from "../../interpret/closure.ts";
+import { OperandError } from "../../interpret/operators.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import type { Expression, SourceLocation } from "../../parse/ast.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, type StreamNode, type Tables } from "../../tables/stream.ts";
-import { type FluxTable, GroupKey, type KeyColumn, RowRecord, type TableBuilder } from "../../tables/table.ts";
-import { COLUMN_TYPES, type FluxColumnType } from "../../values/column-type.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { collision, TableMerge } from "../merge-tables.ts";
+import { eachTable, gathered, StreamNode, type Tables } from "../../tables/stream.ts";
+import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
+import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
-import { operator } from "../operator.ts";
-import { PushedNode } from "./pushed.ts";
+import { located, operator } from "../operator.ts";
+import { isStorableFilter } from "../plan/storable-filter.ts";
+import { columnTypeOf, RowAppender } from "../row-appender.ts";
+import { isVectorized, rowError } from "../row-errors.ts";
+import {
+  isPlainPushed,
+  isRuleOff,
+  PushedNode,
+  type PushedState,
+  type StorageDescribe,
+  type StorageRead,
+  type StorageReduce,
+} from "./pushed.ts";
+import { filterParts } from "./wanted-series.ts";
 
 /** Rows between two pauses. */
 const PAUSE_ROWS = 4096;
 
 export const filter: NativeBody = (call) => {
-  const made = plainFilter(call) as StreamNode;
-  const input = call.stream();
-  const isPushed = input instanceof PushedNode && !input.state.isGrouped && !input.state.isWindowed;
-  return isPushed ? new PushedNode("filter", [made], made.location, ([tables]) => tables!, input.state) : made;
-};
-
-const plainFilter = operator((call) => {
-  const test = call.function("fn").prepare(["r"]);
+  const fn = call.function("fn");
   const onEmpty = call.string("onEmpty", "drop");
   if (onEmpty !== "drop" && onEmpty !== "keep") throw new FluxError(`onEmpty must be keep or drop, was ${JSON.stringify(onEmpty)}`);
-  return (input, run) =>
-    eachTable(input, function* (table) {
-      const row = new RowRecord(table);
-      const kept: number[] = [];
-      for (row.row = 0; row.row < table.rowCount; row.row++) {
-        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1) {
-          run.pause();
-          yield null;
-        }
-        const result = test(row);
-        if (result === true) kept.push(row.row);
-        else if (typeof result !== "boolean" && !isNull(result)) throw new FluxError(`type conflict: bool != ${kindOf(result)}`);
-      }
-      if (kept.length === table.rowCount && (kept.length > 0 || onEmpty === "keep")) yield table;
-      else if (kept.length > 0 || onEmpty === "keep") yield table.take(Uint32Array.from(kept));
-    });
-});
+  const keepsEmpty = onEmpty === "keep";
+  const input = call.stream();
+  const isStorable = !keepsEmpty && isStorableFilter(fn) && !isRuleOff(call.run, "PushDownFilterRule");
+  const apply = located(call, ([tables], run) => {
+    const how = { keepsEmpty, isPushed: isStorable && isPlainPushed(input) };
+    return eachTable(tables!, (table) => filteredTable(table, fn, how, run));
+  });
+  const location = call.site?.location ?? null;
+  const { read, state } = input instanceof PushedNode ? input : NOT_STORED;
+  if (state === null || state.isGrouped || state.isWindowed || keepsEmpty || read === null) {
+    return new StreamNode(call.site?.name ?? "", [input], location, apply);
+  }
+  // series that the function refuses as a whole need not be read
+  const filtered: StorageRead = (run, filters) => apply([read(run, [fn, ...filters])], run);
+  const reduce = input instanceof PushedNode ? reducedFilter(input.reduce, fn, apply) : null;
+  const describe = input instanceof PushedNode ? describedFilter(input.describe, fn) : null;
+  return new FilterNode(input, location, { read: filtered, reduce, describe }, { state, isStorable });
+};
 
-/** The column type of a value, or an error that names the column. */
-export function columnTypeOf(label: string, value: Value): FluxColumnType | "invalid" {
-  const kind = kindOf(value);
-  if (kind === "invalid" || (COLUMN_TYPES as readonly string[]).includes(kind)) return kind as FluxColumnType | "invalid";
-  throw new FluxError(`map object property "${label}" is ${kind} type which is not supported in a flux table`);
+/** Rows that a filter leaves, reduced: what it says about series as a whole holds for reduced rows too. */
+function reducedFilter(
+  reduce: StorageReduce | null,
+  fn: FluxFunction,
+  apply: (inputs: readonly Tables[], run: ScriptRun) => Tables,
+): StorageReduce | null {
+  const parts = reduce === null ? null : filterParts(fn);
+  if (reduce === null || parts === null) return null;
+  return function* (run, { reduction, filters, values }) {
+    // reduced rows of these are no rows that the function can test
+    if (!parts.isDecided && parts.values.length > 0 && !["min", "max", "first", "last"].includes(reduction.fn)) return null;
+    const tables = yield* reduce(run, { reduction, filters: [fn, ...filters], values: [...parts.values, ...values] });
+    if (tables === null || parts.isDecided) return tables;
+    return yield* gathered(apply([tables], run));
+  };
+}
+
+const NOT_STORED = { read: null, state: null } as const;
+
+class FilterNode extends PushedNode {
+  private readonly isStorable: boolean;
+
+  constructor(
+    input: StreamNode,
+    location: SourceLocation | null,
+    reading: { readonly read: StorageRead; readonly reduce: StorageReduce | null; readonly describe: StorageDescribe | null },
+    facts: { readonly state: PushedState; readonly isStorable: boolean },
+  ) {
+    super("filter", [input], location, (_, run) => reading.read(run, []), facts.state, reading);
+    this.isStorable = facts.isStorable;
+  }
+
+  override get isPushed(): boolean {
+    return this.isStorable && super.isPushed;
+  }
+}
+
+function describedFilter(describe: StorageDescribe | null, fn: FluxFunction): StorageDescribe | null {
+  const parts = describe === null ? null : filterParts(fn);
+  if (describe === null || parts === null || !parts.isDecided || parts.values.length > 0) return null;
+  return (run, question, filters) => describe(run, question, [fn, ...filters]);
+}
+
+interface FilterFacts {
+  readonly keepsEmpty: boolean;
+  readonly isPushed: boolean;
+}
+
+function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPushed }: FilterFacts, run: ScriptRun): Tables {
+  const rows = run.rowFunctions === "compiled" ? yield* compiled(() => matchingRows(table, fn)) : null;
+  if (rows !== null) {
+    run.pause();
+    const left = keptRows(table, rows, keepsEmpty);
+    if (left !== null) yield left;
+    return;
+  }
+  const test = fn.prepare(["r"]);
+  const row = new RowRecord(table);
+  const kept: number[] = [];
+  for (row.row = 0; row.row < table.rowCount; row.row++) {
+    if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
+      run.pause();
+      yield null;
+    }
+    let result: Value | null = null;
+    while (result === null) {
+      try {
+        result = test(row);
+      } catch (error) {
+        // the storage finds that a value of another type is not equal
+        if (isPushed && error instanceof OperandError) result = false;
+        else yield* run.outside.wait(rowError("filter", fn, error));
+      }
+    }
+    run.outside.done();
+    if (result === true) kept.push(row.row);
+    else if (typeof result !== "boolean" && !isNull(result)) throw new FluxError(`type conflict: bool != ${kindOf(result)}`);
+  }
+  const left = keptRows(table, Uint32Array.from(kept), keepsEmpty);
+  if (left !== null) yield left;
+}
+
+function keptRows(table: FluxTable, rows: Uint32Array, keepsEmpty: boolean): FluxTable | null {
+  if (rows.length === 0 && !keepsEmpty) return null;
+  return rows.length === table.rowCount ? table : table.take(rows);
+}
+
+/** `{r with}`: nothing is set. */
+function isEmptyExtension(body: Expression): boolean {
+  if (body.type === "ParenExpression") return isEmptyExtension(body.expression);
+  return body.type === "ObjectExpression" && body.with !== undefined && body.properties.length === 0;
 }
 
 export const map = operator((call) => {
-  const make = call.function("fn").prepare(["r"]);
+  const fn = call.function("fn");
+  if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
+    throw new UnplacedError("extensible records must have at least one field");
+  const make = fn.prepare(["r"]);
+  const keepsOrder = isVectorized(fn);
   return function* (input, run): Tables {
     const merge = new TableMerge();
     for (const table of input) {
@@ -58,73 +160,67 @@ export const map = operator((call) => {
         yield null;
         continue;
       }
+      if (table.isEmpty) continue;
+      const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
+      run.pause();
+      if (whole !== null) {
+        merge.append(whole.key, whole);
+        continue;
+      }
       const row = new RowRecord(table);
+      const rows = new RowAppender(merge, table, keepsOrder);
       for (row.row = 0; row.row < table.rowCount; row.row++) {
-        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1) {
+        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
           run.pause();
           yield null;
         }
-        const made = make(row);
+        let made: Value | null = null;
+        while (made === null) {
+          try {
+            made = make(row);
+          } catch (error) {
+            yield* run.outside.wait(rowError("map", fn, error));
+          }
+        }
+        run.outside.done();
         if (!(made instanceof FluxRecord)) throw new FluxError(`map function must return an object, got ${kindOf(made)}`);
-        appendRecord(merge, table, made);
+        rows.append(made);
       }
     }
     yield* merge.tables();
   };
 });
 
-/** Columns of the key that the record still has, with the record's values. */
-function keyOf({ key }: FluxTable, record: FluxRecord): GroupKey {
-  const columns: KeyColumn[] = [];
-  for (const { label, type } of key.columns) {
-    const value = record.get(label);
-    if (value === undefined) continue;
-    const kind = columnTypeOf(label, value);
-    columns.push({ label, type: kind === "invalid" ? type : kind, value });
-  }
-  return new GroupKey(columns);
-}
-
-function appendRecord(merge: TableMerge, table: FluxTable, record: FluxRecord): void {
-  appendTo(merge.builder(keyOf(table, record)), record);
-}
-
-/** The record as a row: new columns come in the order of their labels. */
-export function appendTo(builder: TableBuilder, record: FluxRecord): void {
-  const entries = [...record.entries()].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  for (const [label, value] of entries) {
-    const kind = columnTypeOf(label, value);
-    const known = builder.find(label);
-    if (kind === "invalid") {
-      // a null of no type takes the column's own
-      if (known !== undefined) known.appendNull();
-      continue;
-    }
-    const column = builder.column(label, kind);
-    if (column.type !== kind) {
-      if (!isNull(value)) throw collision(label, column.type, kind);
-      column.appendNull();
-    } else column.append(value);
-  }
-  builder.endRow();
-}
-
 export const reduce = operator((call) => {
-  const step = call.function("fn").prepare(["r", "accumulator"]);
+  const fn = call.function("fn");
+  const step = fn.prepare(["r", "accumulator"]);
   const identity = call.record("identity");
   return (input, run) => {
     const keys = new Set<string>();
     return eachTable(input, function* (table) {
+      const folded = run.rowFunctions === "compiled" ? yield* compiled(() => foldedRecord(table, fn, identity)) : null;
+      run.pause();
       const row = new RowRecord(table);
-      let accumulator: Value = identity;
-      for (row.row = 0; row.row < table.rowCount; row.row++) {
-        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1) {
+      let accumulator: Value = folded ?? identity;
+      for (row.row = 0; folded === null && row.row < table.rowCount; row.row++) {
+        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
           run.pause();
           yield null;
         }
-        accumulator = step(row, accumulator);
+        let next: Value | null = null;
+        while (next === null) {
+          try {
+            next = step(row, accumulator);
+          } catch (error) {
+            yield* run.outside.wait(rowError("reduce", fn, error));
+          }
+        }
+        run.outside.done();
+        // the record of a row is that of the next one soon
+        accumulator = next instanceof RowRecord ? next.copy() : next;
       }
-      const record = accumulator as FluxRecord;
+      if (!(accumulator instanceof FluxRecord)) throw new FluxError(`reduce function must return an object, got ${kindOf(accumulator)}`);
+      const record = accumulator;
       const key = reducedKey(table.key, record);
       if (keys.has(key.text)) throw new FluxError(`two reducers writing result to the same table`);
       keys.add(key.text);

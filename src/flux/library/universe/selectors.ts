@@ -1,11 +1,14 @@
 // Selectors: rows of a table as they are.
-import type { FluxColumn } from "../../tables/column.ts";
-import { eachTable, missingColumn } from "../../tables/stream.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { FluxColumn, newCells } from "../../tables/column.ts";
+import { eachTable, missingColumn, type Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
-import { PushedNode } from "./pushed.ts";
+import { SelectorOperation } from "../plan/operations.ts";
+import { reducedOr } from "../plan/reduced.ts";
+import { PushedNode, pushedState } from "./pushed.ts";
 import { emptyLike } from "./shape.ts";
 
 /** The number of the row that is chosen, or -1. */
@@ -32,26 +35,45 @@ function chooseExtreme(isBetter: (a: number | bigint, b: number | bigint) => boo
   };
 }
 
-function selector(name: string, choose: Choose): NativeBody {
+function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
   return (call) => {
     const label = call.string("column", "_value");
     const input = call.stream();
-    // rows of several series lie one series behind the other there
-    const byTime = input instanceof PushedNode && input.state.isGrouped && (name === "first" || name === "last");
-    return streamOf(call, [input], ([tables]) =>
-      eachTable(tables!, (table) => {
-        const column = table.column(label);
-        if (column === undefined) throw missingColumn(label);
-        if ((name === "min" || name === "max") && (column.type === "bool" || column.type === "string")) {
-          throw new FluxError(
-            `invalid use of function: *universe.${name === "min" ? "Min" : "Max"}Selector has no implementation for type ${column.type}`,
-          );
-        }
-        const row = byTime ? chooseByTime(table, name === "first") : choose(column);
-        return row < 0 ? emptyLike(table) : table.slice(row, row + 1);
-      }),
-    );
+    const body = ([tables]: readonly Tables[], run: ScriptRun) => {
+      const state = pushedState(input);
+      // rows of several series lie one series behind the other there
+      const byTime = state?.isGrouped === true && (name === "first" || name === "last");
+      const select = (input: Tables) =>
+        eachTable(input, (table) => {
+          const column = table.column(label);
+          if (column === undefined) throw missingColumn(label);
+          if ((name === "min" || name === "max") && (column.type === "bool" || column.type === "string")) {
+            throw new FluxError(
+              `invalid use of function: *universe.${name === "min" ? "Min" : "Max"}Selector has no implementation for type ${column.type}`,
+            );
+          }
+          const row = byTime ? chooseByTime(table, name === "first") : choose(column);
+          if (row < 0) return emptyLike(table);
+          const chosen = table.slice(row, row + 1);
+          return name === "first" || state !== null ? chosen : withoutNulls(chosen);
+        });
+      const reduce = input instanceof PushedNode && label === "_value" ? input.reduce : null;
+      if (reduce === null || (name !== "first" && name !== "last")) return select(tables!);
+      return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: true }, select, () => select(tables!));
+    };
+    return streamOf(call, [input], body, { operation: new SelectorOperation(name, label) });
   };
+}
+
+/** As recorded: rows that are copied cell by cell have the zero of the type in place of nulls. */
+function withoutNulls(table: FluxTable): FluxTable {
+  if (table.columns.every((column) => column.valid === null)) return table;
+  return table.with(
+    table.columns.map((column) => {
+      if (!column.isNull(0)) return column;
+      return new FluxColumn(column.label, column.type, newCells(column.type, 1), null, column.length);
+    }),
+  );
 }
 
 function chooseByTime(table: FluxTable, isFirst: boolean): number {
@@ -89,7 +111,8 @@ export function firstRows(column: FluxColumn): number[] {
   for (let row = 0; row < column.length; row++) {
     const cell = column.isNull(row) ? null : (column.cells as unknown[])[row & column.mask];
     if (seen.has(cell)) continue;
-    seen.add(cell);
+    // NaN equals nothing
+    if (!Number.isNaN(cell)) seen.add(cell);
     rows.push(row);
   }
   return rows;

@@ -170,6 +170,7 @@ function sums(column: FluxColumn): FluxColumn {
 
 export const elapsed = operator((call) => {
   const unit = durationNs(call.duration("unit", ONE_SECOND));
+  if (unit <= 0n) throw new FluxError("unit must be a positive duration");
   const timeColumn = call.string("timeColumn", "_time");
   const columnName = call.string("columnName", "elapsed");
   return (input) =>
@@ -198,7 +199,8 @@ export const timeShift = operator((call) => {
       let { key } = table;
       for (const label of labels) {
         const column = table.column(label);
-        if (column?.type !== "time") continue;
+        if (column === undefined) continue;
+        if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
         const inKey = key.get(label);
         if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
         const builder = new ColumnBuilder(label, "time", table.rowCount);

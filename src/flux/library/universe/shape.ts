@@ -1,14 +1,20 @@
 // Columns and keys: `group`, `keep`, `drop`, `rename`, `duplicate`, `set`, `sort`, `columns`, `keys`, `keyValues`.
-import { compareValues } from "../../interpret/operators.ts";
+
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, type Tables } from "../../tables/stream.ts";
+import { compareKeys } from "../../tables/key-order.ts";
+import { RowNumbers } from "../../tables/row-numbers.ts";
+import { rowOrder } from "../../tables/row-order.ts";
+import { eachTable, finished, gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { TableMerge } from "../merge-tables.ts";
+import { FluxError, SourceError } from "../../values/flux-error.ts";
+import { FluxRecord, isNull, type Value } from "../../values/value.ts";
+import { CollisionError, collision, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { operator, streamOf } from "../operator.ts";
-import { PushedNode } from "./pushed.ts";
+import { located, operator, streamOf } from "../operator.ts";
+import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
+import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 
 type KeepLabel = (label: string) => boolean;
 
@@ -18,22 +24,92 @@ export const group: NativeBody = (call) => {
   if (mode !== "by" && mode !== "except" && mode !== "") throw new FluxError(`invalid group mode: must be "by" or "except"`);
   const input = call.stream();
   const isBy = mode !== "except";
-  const isPushed = input instanceof PushedNode && !input.state.isGrouped && !input.state.isWindowed && isBy;
-  if (!isPushed)
-    return streamOf(call, [input], ([tables]) =>
-      groupTables(tables!, isBy ? (label) => columns.has(label) : (label) => !columns.has(label)),
-    );
+  // times and values differ within a series
+  const isOfSeries = isBy ? !columns.has("_time") && !columns.has("_value") : columns.has("_time") && columns.has("_value");
+  const plain: KeepLabel = isBy ? (label) => columns.has(label) : (label) => !columns.has(label);
   // the storage keeps the bounds in the key
-  const keep: KeepLabel = (label) => columns.has(label) || label === "_start" || label === "_stop";
-  return new PushedNode("group", [input], call.site?.location ?? null, ([tables]) => groupTables(tables!, keep), {
-    isGrouped: true,
-    isWindowed: false,
-  });
+  const stored: KeepLabel = (label) => columns.has(label) || label === "_start" || label === "_stop";
+  const canPush = isBy && !isRuleOff(call.run, "PushDownGroupRule") && !columns.has("_time") && !columns.has("_value");
+  const isOneTable = isBy && [...columns].every((label) => label === "_start" || label === "_stop");
+  const oneTypeOf = plain("_field") ? ("each field" as const) : ("all fields" as const);
+  return new GroupNode(call, input, { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null }, (source, tables) =>
+    canPush && isPlainPushed(source) ? groupTables(tables, stored, storedCollision) : groupTables(tables, plain),
+  );
 };
 
+interface GroupFacts {
+  readonly canPush: boolean;
+  readonly isOneTable: boolean;
+  /** What must have one type within a group; null: groups are not of series. */
+  readonly oneTypeOf: "each field" | "all fields" | null;
+}
+
+const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
+
+function storedCollision(_: string, first: string, second: string): CollisionError {
+  const [known, other] = [first, second].map((type) => STORED_TYPES[type] ?? type);
+  return new CollisionError(`schema collision: cannot group ${known} and ${other} types together`);
+}
+
+/** Of groups behind each other only the last one counts. */
+class GroupNode extends PushedNode {
+  constructor(
+    call: NativeCall,
+    input: StreamNode,
+    private readonly facts: GroupFacts,
+    body: (source: StreamNode, tables: Tables) => Tables,
+  ) {
+    const placed = located(call, ([tables]) => body(this.source, tables!));
+    const { oneTypeOf } = facts;
+    const reduced: StorageReduce = (run, wish) => this.reducedGroups(run, wish, placed);
+    super(
+      "group",
+      [input],
+      call.site?.location ?? null,
+      (_, run) => placed([this.source.open(run)], run),
+      { isGrouped: true, isWindowed: false },
+      { reduce: oneTypeOf === null ? null : reduced, isOneTable: facts.isOneTable },
+    );
+  }
+
+  private *reducedGroups(
+    run: ScriptRun,
+    wish: ReduceWish,
+    placed: (inputs: readonly Tables[], run: ScriptRun) => Tables,
+  ): ReturnType<StorageReduce> {
+    const { source } = this;
+    if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed) return null;
+    const reduction = { ...wish.reduction, oneTypeOf: this.facts.oneTypeOf, isPartial: wish.reduction.fn === "mean" };
+    const tables = yield* source.reduce(run, { ...wish, reduction });
+    return tables === null ? null : yield* gathered(placed([tables], run));
+  }
+
+  private get source(): StreamNode {
+    let [source] = this.inputs;
+    while (source instanceof GroupNode && source.readers <= 1) [source] = source.inputs;
+    return source!;
+  }
+
+  override get isPushed(): boolean {
+    return this.facts.canPush && isPlainPushed(this.source);
+  }
+}
+
 /** Rows by the values of the columns that `keep` wants. */
-export function* groupTables(input: Tables, keep: KeepLabel): Tables {
-  const merge = new TableMerge();
+export function* groupTables(input: Tables, keep: KeepLabel, collides: typeof collision = collision): Tables {
+  const merge = new TableMerge(collides);
+  try {
+    yield* groupRows(input, keep, merge);
+  } catch (error) {
+    // what came before stays, and the reader gets the error
+    if (!(error instanceof CollisionError)) throw error;
+    yield* merge.tables();
+    throw new SourceError(error.message);
+  }
+  yield* merge.tables();
+}
+
+function* groupRows(input: Tables, keep: KeepLabel, merge: TableMerge): Tables {
   for (const table of input) {
     yield null;
     if (table === null) continue;
@@ -42,23 +118,35 @@ export function* groupTables(input: Tables, keep: KeepLabel): Tables {
     if (inKey.every(({ label }) => table.key.has(label))) {
       const columns = inKey.map(({ label }) => table.key.get(label)!);
       merge.append(new GroupKey(columns), table);
-    } else splitRows(merge, table, inKey);
+    } else yield* splitRows(merge, table, inKey);
   }
-  yield* merge.tables();
 }
 
-function splitRows(merge: TableMerge, table: FluxTable, inKey: readonly FluxColumn[]): void {
-  const rowsOf = new Map<string, { readonly key: GroupKey; readonly rows: number[] }>();
-  for (let row = 0; row < table.rowCount; row++) {
-    const key = new GroupKey(inKey.map((column) => ({ label: column.label, type: column.type, value: column.get(row) })));
-    let found = rowsOf.get(key.text);
-    if (found === undefined) {
-      found = { key, rows: [] };
-      rowsOf.set(key.text, found);
-    }
-    found.rows.push(row);
+/** Rows, and tables, between two pauses. */
+const PART_ROWS = 65_536;
+const PART_TABLES = 1024;
+
+function* splitRows(merge: TableMerge, table: FluxTable, inKey: readonly FluxColumn[]): Generator<null, void, void> {
+  const { rowCount } = table;
+  const numbers = new RowNumbers(inKey.length);
+  const groups = new Uint32Array(rowCount);
+  for (let from = 0; from < rowCount; from += PART_ROWS) {
+    groups.set(numbers.add(inKey, from, Math.min(rowCount, from + PART_ROWS)), from);
+    yield null;
   }
-  for (const { key, rows } of rowsOf.values()) merge.append(key, table.take(Uint32Array.from(rows)));
+  const ends = new Uint32Array(numbers.count);
+  for (const group of groups) ends[group]!++;
+  for (let group = 1; group < ends.length; group++) ends[group]! += ends[group - 1]!;
+  // from the last row back, so that rows of one group keep their order
+  const rows = new Uint32Array(rowCount);
+  const starts = ends.slice();
+  for (let row = rowCount - 1; row >= 0; row--) rows[--starts[groups[row]!]!] = row;
+  for (let group = 0; group < ends.length; group++) {
+    const taken = rows.subarray(starts[group], ends[group]);
+    const key = inKey.map((column) => ({ label: column.label, type: column.type, value: column.get(taken[0]!) }));
+    merge.append(new GroupKey(key), table.take(taken));
+    if (group % PART_TABLES === PART_TABLES - 1) yield null;
+  }
 }
 
 /** Columns by a list or by a function of their label. */
@@ -66,7 +154,7 @@ function columnChoice(call: NativeCall, what: string): { readonly chosen: KeepLa
   if (call.has("columns") === call.has("fn")) {
     throw new FluxError(
       call.has("fn")
-        ? `${what} error: only one of the parameters 'columns' or 'fn' may be used`
+        ? `${what} error: both column list and predicate provided`
         : `${what} error: neither column list nor predicate function provided`,
     );
   }
@@ -141,38 +229,42 @@ export const rename = operator((call) => {
 
 function renamedTable(table: FluxTable, renamed: (label: string) => string): [GroupKey, FluxTable] {
   const columns = table.columns.map((column) => column.labelled(renamed(column.label)));
-  const seen = new Set<string>();
-  for (const { label } of columns) {
-    if (seen.has(label)) throw new FluxError(`table builder already has column with label ${label}`);
-    seen.add(label);
-  }
+  columns.forEach(({ label }, i) => {
+    const first = columns.findIndex((column) => column.label === label);
+    if (first !== i) throw new FluxError(`column ${first} and ${i} have the same name ("${label}") which is not allowed`);
+  });
   const key = new GroupKey(table.key.columns.map((column) => ({ ...column, label: renamed(column.label) })));
   return [key, table.with(columns)];
 }
 
-export const duplicate = operator((call) => {
+export const duplicate: NativeBody = (call) => {
   const column = call.string("column");
   const as = call.string("as");
-  return function* (input): Tables {
-    const merge = new TableMerge();
-    for (const table of input) {
-      yield null;
-      if (table === null) continue;
-      const source = table.column(column);
-      if (source === undefined) throw new FluxError(`duplicate error: column "${column}" doesn't exist`);
-      const made = table.set(source.labelled(as));
-      const value = table.key.get(column);
-      // a key column that is written over keeps its place in the key only with one value
-      const key = table.key.has(as)
-        ? value === undefined
-          ? table.key.filter((label) => label !== as)
-          : table.key.with({ ...value, label: as })
-        : table.key;
-      merge.append(key, made);
-    }
-    yield* merge.tables();
-  };
-});
+  return streamOf(call, [call.stream()], ([tables]) => duplicated(tables!, column, as), {
+    operation: new DuplicateOperation(column, as),
+  });
+};
+
+/** The tables with a copy of a column under another name. @throws FluxError if a table lacks the column */
+export function* duplicated(input: Tables, column: string, as: string): Tables {
+  const merge = new TableMerge();
+  for (const table of input) {
+    yield null;
+    if (table === null) continue;
+    const source = table.column(column);
+    if (source === undefined) throw new FluxError(`duplicate error: column "${column}" doesn't exist`);
+    const made = table.set(source.labelled(as));
+    const value = table.key.get(column);
+    // a key column that is written over keeps its place in the key only with one value
+    const key = table.key.has(as)
+      ? value === undefined
+        ? table.key.filter((label) => label !== as)
+        : table.key.with({ ...value, label: as })
+      : table.key;
+    merge.append(key, made);
+  }
+  yield* merge.tables();
+}
 
 export const set = operator((call) => {
   const values = FluxRecord.of({ [call.string("key")]: call.string("value") });
@@ -188,7 +280,7 @@ export function* setColumns(input: Tables, values: FluxRecord): Tables {
     let made = table;
     let { key } = table;
     for (const [label, value] of values.entries()) {
-      const type = kindOf(value) as FluxColumn["type"];
+      const type = columnTypeOfCell(label, value);
       made = made.set(FluxColumn.constant(label, type, value, table.rowCount));
       if (key.has(label)) key = key.with({ label, type, value });
     }
@@ -197,36 +289,28 @@ export function* setColumns(input: Tables, values: FluxRecord): Tables {
   yield* merge.tables();
 }
 
-export const sort = operator((call) => {
+export const sort: NativeBody = (call) => {
   const columns = call.strings("columns", ["_value"]);
   const isDescending = call.bool("desc", false);
-  return (input) => eachTable(input, (table) => (table.isEmpty ? null : sorted(table, columns, isDescending)));
-});
+  const body = (table: FluxTable): Tables => sortedTables(table, columns, isDescending);
+  return streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), { operation: new SortOperation(columns, isDescending) });
+};
 
-/** Nulls come first in both directions; rows that compare as equal keep their order. */
-export function sorted(table: FluxTable, labels: readonly string[], isDescending: boolean): FluxTable {
-  const columns = labels.flatMap((label) => (table.key.has(label) ? [] : (table.column(label) ?? [])));
-  if (columns.length === 0) return table;
-  const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row);
-  const sign = isDescending ? -1 : 1;
-  const order = Array.from(rows).sort((a, b) => {
-    for (const column of columns) {
-      const [aNull, bNull] = [column.isNull(a), column.isNull(b)];
-      if (aNull || bNull) {
-        if (aNull && bNull) continue;
-        return aNull ? -1 : 1;
-      }
-      const compared = compareCells(column.get(a), column.get(b));
-      if (compared !== 0 && !Number.isNaN(compared)) return sign * compared;
-    }
-    return a - b;
-  });
-  return table.take(Uint32Array.from(order));
+function* sortedTables(table: FluxTable, labels: readonly string[], isDescending: boolean): Tables {
+  yield yield* sortedInSteps(table, labels, isDescending);
 }
 
-export function compareCells(a: Value, b: Value): number {
-  if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
-  return compareValues(a, b) ?? 0;
+/** Nulls come first in both directions; rows that compare as equal keep their order. */
+export function* sortedInSteps(table: FluxTable, labels: readonly string[], isDescending: boolean): Generator<null, FluxTable, void> {
+  const columns = labels.flatMap((label) => (table.key.has(label) ? [] : (table.column(label) ?? [])));
+  if (columns.length === 0) return table;
+  const order = yield* rowOrder(columns, table.rowCount, isDescending);
+  return order === null ? table : table.take(order);
+}
+
+/** The same at once. */
+export function sorted(table: FluxTable, labels: readonly string[], isDescending: boolean): FluxTable {
+  return finished(sortedInSteps(table, labels, isDescending));
 }
 
 export const columns = operator((call) => {
@@ -253,12 +337,14 @@ export const keys = operator((call) => {
     );
 });
 
-function labelTable(key: GroupKey, column: string, labels: readonly string[]): FluxTable {
+function labelTable(given: GroupKey, column: string, labels: readonly string[]): FluxTable {
+  // the column takes the place of one of the key
+  const key = given.filter((label) => label !== column);
   const builder = new TableBuilder(key);
   for (const { label, type } of key.columns) builder.column(label, type);
   builder.column(column, "string");
   for (const each of labels) {
-    for (const { label, type, value } of key.columns) if (label !== column) builder.column(label, type).append(value);
+    for (const { label, type, value } of key.columns) builder.column(label, type).append(value);
     builder.column(column, "string").append(each);
     builder.endRow();
   }
@@ -266,33 +352,49 @@ function labelTable(key: GroupKey, column: string, labels: readonly string[]): F
 }
 
 export const keyValues = operator((call) => {
+  if (!call.has("keyColumns")) throw new FluxError("neither column list nor predicate function provided");
   const labels = call.strings("keyColumns");
-  return (input) =>
-    eachTable(input, (table) => {
-      const sources = labels.map((label) => table.column(label));
-      const first = sources[0];
-      if (first === undefined) throw new FluxError(`no columns matched by keyColumns`);
-      const builder = new TableBuilder(table.key);
-      for (const { label, type } of table.key.columns) builder.column(label, type);
-      const seen = new Set<string>();
-      const add = (source: FluxColumn, value: Value) => {
-        const text = JSON.stringify([source.label, String(isNull(value) ? null : value)]);
-        if (seen.has(text)) return;
-        seen.add(text);
-        for (const { label, type, value: each } of table.key.columns) builder.column(label, type).append(each);
-        builder.column("_key", "string").append(source.label);
-        builder.column("_value", first.type).append(value);
-        builder.endRow();
-      };
-      for (const source of sources) {
-        if (source === undefined) continue;
-        if (source.type !== first.type) throw new FluxError("keyColumns must all be of the same type");
-        for (let row = 0; row < table.rowCount; row++) add(source, source.get(row));
-      }
-      return builder.build();
-    });
+  const valuesOf = (table: FluxTable): FluxTable => {
+    const missing = labels.filter((label) => table.column(label) === undefined);
+    if (missing.length === labels.length) {
+      const known = table.columns.map(({ label }) => label).join(" ");
+      throw new FluxError(`received table with columns [${known}] not having key columns [${missing.join(" ")}]`);
+    }
+    const sources = labels.map((label) => table.column(label));
+    const first = sources[0];
+    if (first === undefined) throw new FluxError(`no columns matched by keyColumns`);
+    // these are made anew
+    const key = table.key.filter((label) => label !== "_key" && label !== "_value");
+    const builder = new TableBuilder(key);
+    for (const { label, type } of key.columns) builder.column(label, type);
+    const seen = new Set<string>();
+    const add = (source: FluxColumn, value: Value) => {
+      const text = JSON.stringify([source.label, String(isNull(value) ? null : value)]);
+      if (seen.has(text)) return;
+      seen.add(text);
+      for (const { label, type, value: each } of key.columns) builder.column(label, type).append(each);
+      builder.column("_key", "string").append(source.label);
+      builder.column("_value", first.type).append(value);
+      builder.endRow();
+    };
+    for (const source of sources) {
+      if (source === undefined) continue;
+      if (source.type !== first.type) throw new FluxError("keyColumns must all be of the same type");
+      for (let row = 0; row < table.rowCount; row++) add(source, source.get(row));
+    }
+    return builder.build();
+  };
+  return function* (input): Tables {
+    const made = [];
+    for (const table of input) {
+      yield null;
+      if (table !== null) made.push(valuesOf(table));
+    }
+    yield* made.sort((a, b) => compareKeys(a.key, b.key));
+  };
 });
 
+/** A table without rows that has the key and the columns of another one. */
 export function emptyLike(table: FluxTable): FluxTable {
   return new FluxTable(
     table.key,

@@ -1,34 +1,48 @@
 // `from`, `range`, `yield`, `union`.
 
-import type { SourceSeries } from "../../interpret/flux-source.ts";
+import type { SeriesQuestion, SourceSeries } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { collect, eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
+import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, type KeyColumn } from "../../tables/table.ts";
-import { addDuration, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { Duration, FluxArray, Time, type Value } from "../../values/value.ts";
+import { addDuration, LONGEST, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
+import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
-import { FromNode, PushedNode } from "./pushed.ts";
+import { SortOperation, WindowOperation } from "../plan/operations.ts";
+import { FromNode, PushedNode, type ReduceWish, type StorageDescribe, type StorageRead, type StorageReduce } from "./pushed.ts";
+import { wantedSeries } from "./wanted-series.ts";
 
 const BUCKET_ID = /^[0-9a-f]{16}$/;
 
 export const from: NativeBody = (call) => {
-  if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify one of bucket or bucketID");
+  if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
   if (call.has("bucket") && call.has("bucketID")) throw new FluxError("must specify only one of bucket or bucketID");
+  if (!call.has("host") && (call.has("org") || call.has("orgID")))
+    throw otherOrganization("reads from the storage engine cannot read from");
   const name = call.has("bucket") ? call.string("bucket") : null;
   if (name === "") throw new FluxError("bucket name must not be empty");
   const id = name === null ? call.string("bucketID") : null;
-  return new FromNode(call.site?.location ?? null, name ?? id!, (run) => bucketId(run, name, id));
+  const [remote, location] = [remoteOf(call), call.site?.location ?? null];
+  if (remote !== null) return new RemoteFromNode(location, name === null ? ["bucketID", id!] : ["bucket", name], remote);
+  return new FromNode(location, name ?? id!, (run) => bucketId(run, name, id));
 };
 
+/** As recorded: naming an organization is refused, even if it is the sender's. */
+export function otherOrganization(what: string): UnplacedError {
+  const problem = `${what} a separate organization; please specify a host or remove the organization`;
+  return new UnplacedError(`error in building plan while starting program: ${problem}`);
+}
+
+/** The id of a bucket given by its name or id. @throws FluxError if there is none */
 export function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
   if (id !== null && !BUCKET_ID.test(id)) {
     throw new FluxError("failed to initialize execute state: invalid bucket id: id must have a length of 16 bytes");
   }
-  const found = run.source.buckets().find((bucket) => (name === null ? bucket.id === id : bucket.name === name));
+  const found = run.source.bucket(name === null ? { id: id! } : { name });
   if (found === undefined) {
     throw new FluxError(`failed to initialize execute state: could not find bucket "${name ?? id}"`, "not found");
   }
@@ -38,10 +52,12 @@ export function bucketId(run: ScriptRun, name: string | null, id: string | null)
 /** A point in time as an argument: a time, a duration from now, or seconds since 1970. */
 export function timeArgument(value: Value, now: Time): Time {
   if (value instanceof Time) return value;
+  // as recorded: an endless time ago is 1970
+  if (value instanceof Duration && value.ns === -LONGEST.ns) return new Time(0n);
   // months count 30.4375 days here, as recorded
   if (value instanceof Duration) return addDuration(now, new Duration(0n, value.months * MONTH_NS + value.ns));
   if (typeof value === "bigint") return new Time(BigInt.asIntN(64, value * SECOND_NS));
-  throw new FluxError("value is not a time");
+  throw new FluxError(`value is not a time, got ${kindOf(value)}`);
 }
 
 export const range: NativeBody = (call) => {
@@ -49,23 +65,72 @@ export const range: NativeBody = (call) => {
   const start = timeArgument(call.value("start"), now);
   const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
   const input = call.stream();
-  const bounds = { startNs: start.ns, stopNs: stop.ns };
+  const bounds = narrowed(input.bounds, { startNs: start.ns, stopNs: stop.ns });
+  if (start.ns >= stop.ns) throw new UnplacedError("error in building plan while starting program: cannot query an empty range");
   if (input instanceof FromNode) {
-    if (start.ns >= stop.ns) throw new FluxError("error in building plan while starting program: cannot query an empty range");
-    const read = (_: readonly Tables[], run: ScriptRun) => readTables(run, input, start, stop);
-    return new PushedNode("range", [input], call.site?.location ?? null, read, { isGrouped: false, isWindowed: false }, bounds);
+    const read: StorageRead = (run, filters) =>
+      input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, bounds, filters);
+    const body = (_: readonly Tables[], run: ScriptRun) => read(run, []);
+    const state = { isGrouped: false, isWindowed: false };
+    const reduce: StorageReduce | null = input instanceof RemoteFromNode ? null : (run, wish) => reducedTables(run, input, bounds, wish);
+    const describe: StorageDescribe | null =
+      input instanceof RemoteFromNode ? null : (run, question, filters) => described(run, input.bucketId(run), bounds, question, filters);
+    return new PushedNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe });
   }
-  return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => within(table, start, stop)), { bounds });
+  const [from, to] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
+  return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => rowsWithin(table, from, to)), { bounds });
 };
 
-function* readTables(run: ScriptRun, from: FromNode, start: Time, stop: Time): Tables {
+/** A range within another one; what lies outside of it is the empty range of 1970. */
+function narrowed(outer: TimeBounds | null, { startNs, stopNs }: TimeBounds): TimeBounds {
+  if (outer === null) return { startNs, stopNs };
+  const [from, to] = [startNs > outer.startNs ? startNs : outer.startNs, stopNs < outer.stopNs ? stopNs : outer.stopNs];
+  return from < to ? { startNs: from, stopNs: to } : { startNs: 0n, stopNs: 0n };
+}
+
+function* readTables(run: ScriptRun, from: FromNode, bounds: TimeBounds, filters: readonly FluxFunction[]): Tables {
   const bucketId = from.bucketId(run);
-  for (const series of run.source.read({ bucketId, startNs: start.ns, stopNs: stop.ns })) {
+  const wanted = filters.length === 0 || !run.pushesDown ? null : wantedSeries(filters);
+  const [start, stop] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
+  for (const series of run.source.read({ bucketId, ...bounds, ...(wanted === null ? {} : { wanted }) })) {
     yield series === null ? null : seriesTable(series, start, stop);
   }
 }
 
-export function seriesTable({ measurement, field, tags, type, timesNs, values }: SourceSeries, start: Time, stop: Time): FluxTable {
+function* reducedTables(
+  run: ScriptRun,
+  from: FromNode,
+  bounds: TimeBounds,
+  { reduction, filters, values }: ReduceWish,
+): ReturnType<StorageReduce> {
+  const { source } = run;
+  if (source.reduced === undefined) return null;
+  const wanted = wantedSeries(filters);
+  const request = { bucketId: from.bucketId(run), ...bounds, ...(wanted === null ? {} : { wanted }), reduction, values };
+  const found = yield* source.reduced(request);
+  const [start, stop] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
+  return found?.map((series) => seriesTable(series, start, stop)) ?? null;
+}
+
+/** About the series that pass the filters, which say no more than `wantedSeries`. */
+export function* described(
+  { source }: ScriptRun,
+  bucketId: string,
+  bounds: TimeBounds,
+  question: SeriesQuestion,
+  filters: readonly FluxFunction[],
+): ReturnType<StorageDescribe> {
+  if (source.described === undefined) return null;
+  const wanted = wantedSeries(filters);
+  return yield* source.described({ bucketId, ...bounds, ...(wanted === null ? {} : { wanted }) }, question);
+}
+
+/** Counts of partial means: no column of a row has this name. */
+export const COUNTS = "\0counts";
+
+/** The table of one series, with the columns that `from` returns. */
+export function seriesTable(series: SourceSeries, start: Time, stop: Time): FluxTable {
+  const { measurement, field, tags, type, timesNs, values, counts } = series;
   const length = timesNs.length;
   const named = [["_measurement", measurement] as const, ["_field", field] as const, ...tags];
   named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -81,10 +146,11 @@ export function seriesTable({ measurement, field, tags, type, timesNs, values }:
     new FluxColumn("_value", type, values, null, length),
     ...constants.slice(2),
   ];
+  if (counts !== undefined) columns.push(new FluxColumn(COUNTS, "int", counts, null, length));
   return new FluxTable(new GroupKey(key), columns, length);
 }
 
-function within(table: FluxTable, start: Time, stop: Time): FluxTable {
+function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
   const times = table.column("_time");
   if (times === undefined) throw new FluxError("range error: supplied time column _time doesn't exist");
   if (times.type !== "time") throw new FluxError(`range error: provided column _time is not of type time`);
@@ -113,8 +179,10 @@ export const yieldResult: NativeBody = (call) =>
 
 export const union: NativeBody = (call) => {
   const items = call.array("tables", new FluxArray([])).items;
-  const inputs = items.filter((item) => item instanceof StreamNode);
-  if (inputs.length < 2) throw new FluxError("union must have at least two streams as input");
+  const given = items.filter((item) => item instanceof StreamNode);
+  if (given.length < 2) throw new FluxError("union must have at least two streams as input");
+  // a stream that is named twice is one
+  const inputs = [...new Set(given)];
   return streamOf(call, inputs, (streams) => collect(chain(streams), mergeTables));
 };
 
@@ -123,23 +191,40 @@ function* chain(streams: readonly Tables[]): Tables {
 }
 
 export const limit = operator((call) => {
+  const input = call.stream();
   const n = call.int("n");
   const offset = call.int("offset", 0);
-  return (input) =>
-    eachTable(input, (table) => {
+  // as recorded: sorted rows have no limit below 0
+  if (n < 0 && offset === 0 && input.operation instanceof SortOperation) return (tables) => tables;
+  return (tables) => {
+    if (input.readers <= 1 && isLatestFirst(input.operation)) wantLatest(input.inputs[0]!, n, offset);
+    return eachTable(tables, (table) => {
       const from = Math.min(table.rowCount, Math.max(0, offset));
       const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
       // as recorded: a table that loses all its rows goes, unless `n` is negative
       return kept.isEmpty && !table.isEmpty && n >= 0 ? null : kept;
     });
+  };
 });
+
+function isLatestFirst(operation: object | null): boolean {
+  return operation instanceof SortOperation && operation.isDescending && operation.columns.join() === "_time";
+}
+
+/** Windows before the latest ones need not be computed. */
+function wantLatest({ readers, operation }: StreamNode, n: number, offset: number): void {
+  if (readers <= 1 && operation instanceof WindowOperation && n > 0 && offset >= 0) operation.latestWanted = n + offset;
+}
 
 export const tail = operator((call: NativeCall) => {
   const n = call.int("n");
   const offset = call.int("offset", 0);
-  return (input) =>
-    eachTable(input, (table) => {
+  const input = call.stream();
+  return (tables) => {
+    wantLatest(input, n, offset);
+    return eachTable(tables, (table) => {
       const to = Math.max(0, table.rowCount - Math.max(0, offset));
       return table.slice(Math.min(to, Math.max(0, to - n)), to);
     });
+  };
 });

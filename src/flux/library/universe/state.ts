@@ -13,16 +13,18 @@ export const stateTracking = operator((call) => {
   const countColumn = call.string("countColumn", "");
   const durationColumn = call.string("durationColumn", "");
   const unit = durationNs(call.duration("durationUnit", new Duration(0n, SECOND_NS)));
+  if (unit <= 0n) throw new FluxError("durationUnit must be a positive duration");
   const timeColumn = call.string("timeColumn", "_time");
   return (input) =>
     eachTable(input, (table) => {
       const times = table.column(timeColumn);
-      if (durationColumn !== "" && times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
+      if (durationColumn !== "" && times === undefined) throw new FluxError(`column "${timeColumn}" does not exist`);
       const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
       const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
       const row = new RowRecord(table);
       let count = 0n;
       let since: bigint | null = null;
+      let before: bigint | null = null;
       for (row.row = 0; row.row < table.rowCount; row.row++) {
         if (test(row) !== true) {
           count = 0n;
@@ -34,6 +36,8 @@ export const stateTracking = operator((call) => {
         counts.append(++count);
         const now = times?.get(row.row);
         const ns = now instanceof Time ? now.ns : 0n;
+        if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
+        before = ns;
         since ??= ns;
         durations.append((ns - since) / unit);
       }
@@ -44,11 +48,12 @@ export const stateTracking = operator((call) => {
 
 export const hourSelection = operator((call) => {
   const [start, stop] = [call.bigint("start"), call.bigint("stop")];
-  for (const hour of [start, stop]) if (hour < 0n || hour > 23n) throw new FluxError("start and stop must be between 0 and 23");
   const location = locationOf(call.record("location", call.run.location));
   const timeColumn = call.string("timeColumn", "_time");
   return (input) =>
     eachTable(input, (table) => {
+      if (start < 0n || start > 23n) throw new FluxError("start must be between 0 and 23");
+      if (stop < 0n || stop > 23n) throw new FluxError("stop must be between 0 and 23");
       const times = table.column(timeColumn);
       if (times === undefined) throw new FluxError(`invalid time column: ${timeColumn}`);
       const rows: number[] = [];

@@ -4,16 +4,32 @@ import { eachTable } from "../../tables/stream.ts";
 import { type FluxTable, TableBuilder } from "../../tables/table.ts";
 import { durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { Duration, Null, Time } from "../../values/value.ts";
+import { Duration, kindOf, Null, Time } from "../../values/value.ts";
 import { operator } from "../operator.ts";
 import { floatsOf, oneRow } from "./aggregates.ts";
 import { numbersOf } from "./averages.ts";
 
 function floatColumnOf(table: FluxTable, label: string, what: string): FluxColumn {
   const column = table.column(label);
-  if (column === undefined) throw new FluxError(`no column "${label}" exists`);
-  if (column.type !== "float") throw new FluxError(`${what} column "${label}" must be of type float`);
+  if (column === undefined)
+    throw new FluxError(what === "histogram" ? `no column "${label}" exists` : `table is missing ${what} column "${label}"`);
+  if (column.type !== "float") {
+    throw new FluxError(
+      what === "histogram" ? `column "${label}" must be a float got ${column.type}` : `${what} column "${label}" must be of type float`,
+    );
+  }
   return column;
+}
+
+/** How many values are at most the bound. @param sorted NaN last */
+function countUpTo(sorted: Float64Array, bound: number): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle]! <= bound) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 export const histogram = operator((call) => {
@@ -21,19 +37,31 @@ export const histogram = operator((call) => {
   const upperBound = call.string("upperBoundColumn", "le");
   const countColumn = call.string("countColumn", "_value");
   const isNormalized = call.bool("normalize", false);
-  const bins = call
-    .array("bins")
-    .items.map((bin) => bin as number)
-    .sort((a, b) => a - b);
-  return (input) =>
+  const bins = call.array("bins").items.map((bin) => {
+    if (typeof bin !== "number") throw new FluxError(`expected array of float for "bins", got ${kindOf(bin)}`);
+    return bin;
+  });
+  if (upperBound === countColumn) throw new FluxError("upperBoundColumn and countColumn must differ");
+  return (input, { use }) =>
     eachTable(input, (table) => {
+      for (const label of [upperBound, countColumn]) {
+        if (table.key.has(label)) throw new FluxError(`column ${JSON.stringify(label)} is part of the group key`);
+      }
       const values = floatsOf(floatColumnOf(table, column, "histogram"))
         .slice()
         .sort();
+      const most = values.at(-1);
+      if (most !== undefined && bins.length > 1 && bins.some((bin, i) => i > 0 && bin < bins[i - 1]!)) {
+        // the last bin ends the search, as recorded
+        const n = bins.length;
+        throw new FluxError(`found value greater than any bin, ${n} ${n} ${most.toFixed(6)} ${Math.max(...bins).toFixed(6)}`);
+      }
       const builder = new TableBuilder(table.key);
-      const counts = bins.map((bin) => values.filter((value) => value <= bin).length);
+      use.checkCells(bins.length * (table.key.columns.length + 2));
+      const counts = bins.map((bin) => countUpTo(values, bin));
       const total = isNormalized ? (counts.at(-1) ?? 1) : 1;
       counts.forEach((count, i) => {
+        use.step();
         for (const { label, type, value } of table.key.columns) builder.column(label, type).append(value);
         builder.column(upperBound, "float").append(bins[i]!);
         builder.column(countColumn, "float").append(count / total);
@@ -64,10 +92,10 @@ export const histogramQuantile = operator((call) => {
       for (let i = 1; i < buckets.length; i++) {
         if (buckets[i]!.count >= buckets[i - 1]!.count) continue;
         if (onNonmonotonic === "error") throw new FluxError("histogram records counts are not monotonic");
-        if (onNonmonotonic === "drop") return null;
+        if (onNonmonotonic === "drop") return oneRow(table, FluxColumn.constant(valueColumn, "float", 0, 1)).slice(0, 0);
         buckets[i]!.count = buckets[i - 1]!.count;
       }
-      const value = buckets.length === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
+      const value = buckets.length === 0 || buckets.at(-1)!.count === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
       return oneRow(table, FluxColumn.constant(valueColumn, "float", value, 1));
     });
 });
@@ -77,15 +105,14 @@ function quantileOf(buckets: readonly { readonly bound: number; readonly count: 
   const total = buckets.at(-1)!.count;
   if (total === 0) return Number.NaN;
   const rank = quantile * total;
-  const index = buckets.findIndex(({ count }) => count >= rank);
-  // a rank above all counts is past the last bucket
-  if (index < 0) return buckets.at(-1)!.bound;
-  const { bound, count } = buckets[index]!;
-  if (bound === Number.POSITIVE_INFINITY) return buckets[index - 1]?.bound ?? Number.POSITIVE_INFINITY;
-  const before = buckets[index - 1] ?? { bound: minValue, count: 0 };
-  if (index === 0 && bound < minValue) return bound;
-  if (count === before.count) return bound;
-  return before.bound + (bound - before.bound) * ((rank - before.count) / (count - before.count));
+  const index = buckets.findLastIndex(({ count }) => count <= rank);
+  const above = buckets[index + 1];
+  // a rank above all counts is the last bound
+  if (above === undefined) return buckets.at(-1)!.bound;
+  const below = buckets[index] ?? { bound: minValue, count: 0 };
+  if (rank === below.count || above.bound === Number.POSITIVE_INFINITY) return below.bound;
+  if (below.bound === Number.NEGATIVE_INFINITY) return above.bound;
+  return below.bound + (above.bound - below.bound) * ((rank - below.count) / (above.count - below.count));
 }
 
 export const covariance = operator((call) => {
@@ -100,6 +127,7 @@ export const covariance = operator((call) => {
         if (column === undefined) throw new FluxError(`specified column does not exist in table: ${label}`);
         return column;
       });
+      if (x!.type === y!.type && x!.type !== "float") throw new FluxError(`covariance does not support ${x!.type}`);
       if (x!.type !== y!.type) throw new FluxError("cannot compute the covariance between different types");
       const pairs = zipped(numbersOf(x!), numbersOf(y!));
       const value = pairs.length === 0 ? Null.of("float") : covarianceOf(pairs, isPearson);
@@ -128,9 +156,11 @@ export const integral = operator((call) => {
   const label = call.string("column", "_value");
   const timeColumn = call.string("timeColumn", "_time");
   const mode = call.string("interpolate", "");
-  if (mode !== "" && mode !== "linear") throw new FluxError(`unknown interpolation method: ${mode}`);
   return (input) =>
     eachTable(input, (table) => {
+      for (const bound of ["_start", "_stop"]) {
+        if (!table.key.has(bound)) throw new FluxError(`integral function needs ${bound} column to be part of group key`);
+      }
       const column = table.column(label);
       const times = table.column(timeColumn);
       if (column === undefined) throw new FluxError(`no column "${label}" exists`);
@@ -140,7 +170,10 @@ export const integral = operator((call) => {
       const origin = times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
       values.forEach((value, row) => {
         const time = times.get(row);
-        if (value !== null && time instanceof Time) points.push([Number(time.ns - origin), value]);
+        // the first row of a time counts
+        if (value !== null && time instanceof Time && points.at(-1)?.[0] !== Number(time.ns - origin)) {
+          points.push([Number(time.ns - origin), value]);
+        }
       });
       const bounds = mode === "linear" ? boundsOf(table, origin) : null;
       return oneRow(table, FluxColumn.constant(label, "float", points.length === 0 ? Null.of("float") : area(points, bounds) / unit, 1));

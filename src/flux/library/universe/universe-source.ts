@@ -78,7 +78,6 @@ builtin now : () => time
 builtin location : {zone: string, offset: duration}
 builtin window : (<-tables: stream[A], ?every: duration, ?period: duration, ?offset: duration, ?location: {zone: string, offset: duration}, ?timeColumn: string, ?startColumn: string, ?stopColumn: string, ?createEmpty: bool) => stream[B] where A: Record, B: Record
 builtin hourSelection : (<-tables: stream[A], start: int, stop: int, ?location: {zone: string, offset: duration}, ?timeColumn: string) => stream[A] where A: Record
-builtin _arranged : (<-tables: stream[A], source: stream[B], fn: C, every: duration, period: duration, location: {zone: string, offset: duration}, column: string, timeDst: string) => stream[A] where A: Record, B: Record
 builtin _fillEmpty : (<-tables: stream[A]) => stream[A] where A: Record
 builtin today : () => time
 builtin _truncated : (t: time, unit: duration) => time
@@ -89,9 +88,7 @@ aggregateWindow = (tables=<-, every, fn, period=0s, offset=0s, location=location
     found = split |> fn(column)
     whole = if createEmpty then found |> _fillEmpty() else found
 
-    joined = whole |> duplicate(column: timeSrc, as: timeDst) |> window(every: inf, timeColumn: timeDst)
-
-    return joined |> _arranged(source: tables, fn: fn, every: every, period: period, location: location, column: column, timeDst: timeDst)
+    return whole |> duplicate(column: timeSrc, as: timeDst) |> window(every: inf, timeColumn: timeDst)
 }
 timedMovingAverage = (tables=<-, every, period, column="_value") =>
     tables |> window(every, period) |> mean(column) |> duplicate(column: "_stop", as: "_time") |> window(every: inf)

@@ -1,11 +1,14 @@
 // The package whose names every script sees.
 
 import { valuesEqual } from "../../interpret/operators.ts";
+import { ITEM_BYTES } from "../../interpret/run-limits.ts";
 import { DAY_NS, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, FluxRecord, isNull } from "../../values/value.ts";
 import { locationOfCall, truncated } from "../date/date.ts";
-import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { holtWinters } from "../forecast/holt-winters.ts";
+import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { window } from "./aggregate-window.ts";
 import { aggregateFunction, COUNT, MEAN, mode, SKEW, SPREAD, SUM, stddevOf } from "./aggregates.ts";
 import {
   chandeMomentumOscillator,
@@ -30,7 +33,6 @@ import { limit, range, tail, union, yieldResult } from "./sources.ts";
 import { hourSelection, stateTracking } from "./state.ts";
 import { covariance, histogram, histogramQuantile, integral } from "./statistics.ts";
 import { UNIVERSE_SOURCE } from "./universe-source.ts";
-import { arranged, window } from "./window.ts";
 
 const SCALARS: Readonly<Record<string, NativeBody>> = {
   now: (call) => call.run.now,
@@ -44,15 +46,21 @@ const SCALARS: Readonly<Record<string, NativeBody>> = {
   },
   linearBins: (call) => {
     const [start, width, count] = [call.float("start"), call.float("width"), call.int("count")];
-    const bins = Array.from({ length: Math.max(0, count) }, (_, i) => start + i * width);
-    return new FluxArray(call.bool("infinity", true) ? [...bins, Number.POSITIVE_INFINITY] : bins);
+    return bins(call, count, (i) => start + i * width);
   },
   logarithmicBins: (call) => {
     const [start, factor, count] = [call.float("start"), call.float("factor"), call.int("count")];
-    const bins = Array.from({ length: Math.max(0, count) }, (_, i) => start * factor ** i);
-    return new FluxArray(call.bool("infinity", true) ? [...bins, Number.POSITIVE_INFINITY] : bins);
+    return bins(call, count, (i) => start * factor ** i);
   },
 };
+
+/** @throws FluxError: there would be too many */
+function bins(call: NativeCall, count: number, bound: (i: number) => number): FluxArray {
+  const bounded = Math.max(0, count);
+  call.run.use.charge(bounded * ITEM_BYTES);
+  const made = Array.from({ length: bounded }, (_, i) => bound(i));
+  return new FluxArray(call.bool("infinity", true) ? [...made, Number.POSITIVE_INFINITY] : made);
+}
 
 function stddevMode(text: string): "sample" | "population" {
   if (text === "sample" || text === "population") return text;
@@ -72,11 +80,11 @@ export const UNIVERSE: LibraryPackage = {
     ...{ rename, sample, set, sort, tail, union, unique, window, yield: yieldResult },
     ...{ fill, findColumn, findRecord, getColumn, getRecord, tableFind, pivot, quantile },
     ...{ cumulativeSum, derivative, difference, elapsed, timeShift, chandeMomentumOscillator, exponentialMovingAverage, kaufmansAMA },
-    ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty, _arranged: arranged },
+    ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty },
     _truncated: (call) => truncated(call.time("t"), call.duration("unit"), locationOfCall(call)),
     today: (call) => truncated(call.run.nowTime, new Duration(0n, DAY_NS), locationOfCall(call)),
     _abs: (call) => Math.abs(call.float("x")),
-    ...{ join, hourSelection, stateTracking, covariance, histogram, histogramQuantile, integral },
+    ...{ holtWinters, join, hourSelection, stateTracking, covariance, histogram, histogramQuantile, integral },
     count: aggregateFunction(() => COUNT),
     sum: aggregateFunction(() => SUM),
     mean: aggregateFunction(() => MEAN),

@@ -1,5 +1,7 @@
 // Windows of time: where they begin and end, with months and time zones.
-import { addMonths, civilOf, DAY_NS, daysOf, floorDiv } from "../../values/duration.ts";
+
+import type { TimeBounds } from "../../tables/stream.ts";
+import { addMonths, civilOf, DAY_NS, daysOf, floorDiv, MONTH_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { Location } from "../../values/location.ts";
 import type { Duration } from "../../values/value.ts";
@@ -8,6 +10,9 @@ export interface WindowBounds {
   readonly startNs: bigint;
   readonly stopNs: bigint;
 }
+
+/** Windows that may hold one time. */
+const OVERLAP_MAX = 100_000n;
 
 /** Windows of `every`, each `period` long, moved by `offset`, by the clock of `location`. */
 export class Windows {
@@ -20,6 +25,14 @@ export class Windows {
     if (every.months !== 0n && every.ns !== 0n) throw new FluxError("duration used as an interval cannot mix month and nanosecond units");
     if (every.months === 0n && every.ns === 0n) throw new FluxError("duration used as an interval cannot be zero");
     if (every.months < 0n || every.ns < 0n) throw new FluxError("duration used as an interval cannot be negative");
+    const longest = (period.ns < 0n ? -period.ns : period.ns) + (period.months < 0n ? -period.months : period.months) * MONTH_NS;
+    if (longest / (every.ns + every.months * MONTH_NS) > OVERLAP_MAX) throw new FluxError("window: too many windows overlap");
+  }
+
+  /** Whether all have one width and follow each other. */
+  get areFixed(): boolean {
+    const { every, period, location } = this;
+    return location.isFixed && every.months === 0n && period.months === 0n && period.ns === every.ns;
   }
 
   /** All windows that hold the time, the latest first. */
@@ -86,4 +99,14 @@ function monthIndex(ns: bigint): bigint {
 function monthStart(index: bigint): bigint {
   const year = 1970 + Number(floorDiv(index, 12n));
   return BigInt(daysOf(year, Number(index) - (year - 1970) * 12 + 1, 1)) * DAY_NS;
+}
+
+export interface WindowOptions {
+  readonly windows: Windows | null;
+  readonly timeColumn: string;
+  readonly startColumn: string;
+  readonly stopColumn: string;
+  readonly createEmpty: boolean;
+  /** What `range` has set. */
+  readonly bounds: TimeBounds | null;
 }

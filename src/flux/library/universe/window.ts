@@ -1,32 +1,25 @@
 // `window`: rows by windows of time.
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, type StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
+import type { Tables, TimeBounds } from "../../tables/stream.ts";
 import type { FluxTable, KeyColumn } from "../../tables/table.ts";
 import { isZero, LONGEST } from "../../values/duration.ts";
-import { FluxError } from "../../values/flux-error.ts";
-import { locationOf } from "../../values/location.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { type Location, locationOf } from "../../values/location.ts";
 import { Duration, isNull, Time } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
-import type { NativeBody, NativeCall } from "../native-call.ts";
-import { operator, streamOf } from "../operator.ts";
-import { PushedNode } from "./pushed.ts";
+import type { NativeCall } from "../native-call.ts";
 import { emptyLike } from "./shape.ts";
-import { type WindowBounds, Windows } from "./window-bounds.ts";
+import { type WindowBounds, type WindowOptions, Windows } from "./window-bounds.ts";
 
 const ZERO = new Duration(0n, 0n);
 /** Empty windows that one table may get. */
-const WINDOWS_MAX = 1_000_000;
+export const WINDOWS_MAX = 1_000_000;
+/** Rows of one table in all its windows: a row may be in many. */
+const PLACES_MAX = 20_000_000;
+/** Of them, between two pauses. */
+const PAUSE_PLACES = 65_536;
 
-export interface WindowOptions {
-  readonly windows: Windows | null;
-  readonly timeColumn: string;
-  readonly startColumn: string;
-  readonly stopColumn: string;
-  readonly createEmpty: boolean;
-  /** What `range` has set. */
-  readonly bounds: TimeBounds | null;
-}
-
+/** The arguments of a call of `window` or `aggregateWindow`. @throws FluxError for invalid ones */
 export function windowOptions(call: NativeCall): WindowOptions {
   const every = call.duration("every", ZERO);
   const period = call.duration("period", ZERO);
@@ -36,9 +29,12 @@ export function windowOptions(call: NativeCall): WindowOptions {
   const effectiveEvery = isZero(every) ? period : every;
   const effectivePeriod = isZero(period) ? effectiveEvery : period;
   const location = locationOf(call.record("location", call.run.location));
+  if (call.stream().bounds === null && !isWhole) {
+    throw new UnplacedError("failed to initialize execute state: nil bounds passed to window; use range to set the window range");
+  }
   return {
     // one window of all times brings the range back
-    windows: isWhole ? null : new Windows(effectiveEvery, effectivePeriod, call.duration("offset", ZERO), location),
+    windows: isWhole ? null : windowsOf(effectiveEvery, effectivePeriod, call.duration("offset", ZERO), location),
     timeColumn: call.string("timeColumn", "_time"),
     startColumn: call.string("startColumn", "_start"),
     stopColumn: call.string("stopColumn", "_stop"),
@@ -47,48 +43,25 @@ export function windowOptions(call: NativeCall): WindowOptions {
   };
 }
 
-export const window: NativeBody = (call) => {
-  const made = plainWindow(call) as StreamNode;
-  return isPushedWindow(call, call.stream())
-    ? new PushedNode("window", [made], made.location, ([tables]) => tables!, { isGrouped: false, isWindowed: true })
-    : made;
-};
-
-const plainWindow = operator((call) => {
-  const options = windowOptions(call);
-  return (input) => windowed(input, options);
-});
-
-/** Whether the reference's storage computes these windows: whole ones, of series, in UTC. */
-export function isPushedWindow(call: NativeCall, input: StreamNode): boolean {
-  if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return false;
-  const [every, period] = [call.duration("every", ZERO), call.duration("period", ZERO)];
-  const isWhole = every.ns === LONGEST.ns;
-  const isDisjointWindow = isZero(period) || (period.ns === every.ns && period.months === every.months);
-  return !isWhole && isDisjointWindow && call.record("location", call.run.location).get("zone") === "UTC";
+function windowsOf(every: Duration, period: Duration, offset: Duration, location: Location): Windows {
+  try {
+    return new Windows(every, period, offset, location);
+  } catch (error) {
+    throw error instanceof FluxError ? new UnplacedError(error.message) : error;
+  }
 }
 
-const REWRITTEN: readonly string[] = ["count", "sum", "mean"];
+/** Whether the reference's storage computes these windows: whole ones in UTC. */
+export function isStorableWindow(call: NativeCall): boolean {
+  const [every, period, offset] = [call.duration("every", ZERO), call.duration("period", ZERO), call.duration("offset", ZERO)];
+  const location = call.record("location", call.run.location);
+  const zoneOffset = location.get("offset");
+  const isUtc = location.get("zone") === "UTC" && (!(zoneOffset instanceof Duration) || isZero(zoneOffset));
+  const isDisjointWindow = isZero(period) || (period.ns === every.ns && period.months === every.months);
+  return every.ns !== LONGEST.ns && isDisjointWindow && isUtc && offset.ns >= 0n && offset.months >= 0n;
+}
 
-/** Columns in the order in which the reference's form of `aggregateWindow` has them: it has one of its own for these functions. */
-export const arranged: NativeBody = (call) => {
-  const input = call.stream();
-  const fn = call.function("fn");
-  if (!REWRITTEN.includes(fn.name) || !fn.isNative || call.string("timeDst") !== "_time" || call.duration("every").ns === LONGEST.ns)
-    return input;
-  const isPushed = isPushedWindow(call, call.stream("source"));
-  const column = call.string("column");
-  return streamOf(call, [input], ([tables]) =>
-    eachTable(tables!, (table) => {
-      const isBound = (label: string) => isPushed && (label === "_start" || label === "_stop");
-      const [bounds, times] = [table.columns.filter(({ label }) => isBound(label)), table.columns.filter(({ label }) => label === "_time")];
-      const values = table.columns.filter(({ label }) => label === column && label !== "_time");
-      const rest = table.columns.filter((each) => !bounds.includes(each) && !times.includes(each) && !values.includes(each));
-      return table.with(isPushed ? [...bounds, ...times, ...values, ...rest] : [...times, ...rest, ...values]);
-    }),
-  );
-};
-
+/** The tables cut into windows of time, one table for each. */
 export function* windowed(input: Tables, options: WindowOptions): Tables {
   if (options.windows === null) {
     yield* whole(input, options);
@@ -97,11 +70,11 @@ export function* windowed(input: Tables, options: WindowOptions): Tables {
   const { windows } = options;
   for (const table of input) {
     if (table === null) yield null;
-    else yield* windowsOf(table, windows, options);
+    else yield* splitTable(table, windows, options);
   }
 }
 
-function* windowsOf(table: FluxTable, windows: Windows, options: WindowOptions): Tables {
+function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions): Tables {
   const { timeColumn, createEmpty } = options;
   const times = table.column(timeColumn);
   if (times === undefined) throw new FluxError(`missing time column "${timeColumn}"`);
@@ -118,6 +91,7 @@ function* windowsOf(table: FluxTable, windows: Windows, options: WindowOptions):
     }
   }
   let latest: WindowBounds[] = [];
+  let placed = 0;
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
     const { ns } = times.get(row) as Time;
@@ -127,10 +101,13 @@ function* windowsOf(table: FluxTable, windows: Windows, options: WindowOptions):
     for (const bounds of latest) {
       let entry = found.get(bounds.startNs);
       if (entry === undefined) {
+        if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
         entry = { bounds, rows: [] };
         found.set(bounds.startNs, entry);
       }
       entry.rows.push(row);
+      if (++placed > PLACES_MAX) throw new FluxError("window: too many rows in windows");
+      if (placed % PAUSE_PLACES === 0) yield null;
     }
   }
   const ordered = [...found.values()].sort((a, b) => (a.bounds.startNs < b.bounds.startNs ? -1 : 1));
@@ -169,6 +146,7 @@ function* whole(input: Tables, options: WindowOptions): Tables {
     if (table === null) continue;
     const times = table.column(options.timeColumn);
     if (times === undefined) throw new FluxError(`missing time column "${options.timeColumn}"`);
+    if (table.isEmpty) continue;
     const made = windowTable(withTimes(table, options.timeColumn), bounds, options);
     merge.append(made.key, made);
   }

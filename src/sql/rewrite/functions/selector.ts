@@ -22,6 +22,7 @@ const SELECTORS: Readonly<Record<string, (value: Typed, time: Typed) => { value:
   }),
 };
 
+/** True for selector_first, selector_last, selector_min and selector_max. */
 export function isSelector(name: string): boolean {
   return Object.hasOwn(SELECTORS, name);
 }
@@ -49,6 +50,7 @@ export function selectorPart(node: Operator): { selector: FunctionCall; part: "v
   return part === "value" || part === "time" ? { selector: pair, part } : null;
 }
 
+/** Rewrites `selector_…(value, time)['value']`, or `['time']`. */
 export function rewriteSelectorPart(node: FunctionCall, args: readonly Typed[], part: "value" | "time"): Typed {
   return pairOf(node, args)[part];
 }

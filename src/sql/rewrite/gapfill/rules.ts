@@ -28,6 +28,7 @@ export const GAPFILL_RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
+/** @throws TsdbError bad_query: the function is used where a gap-filling query does not allow it */
 export function misplaced(name: string): never {
   const place = name in BIN_FUNCTIONS ? "as a GROUP BY expression" : "in the SELECT list of a gap-filling query";
   throw planError(`${name} may only be used ${place}`);

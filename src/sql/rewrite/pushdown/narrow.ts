@@ -28,6 +28,7 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
   return isDone;
 }
 
+/** The times of both ranges. */
 export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   return { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
 }

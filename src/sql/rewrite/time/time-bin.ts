@@ -113,6 +113,7 @@ export function binArguments(name: string, { args }: Pick<RuleInput, "args">): B
   return { interval, time: asTime(time), originNs };
 }
 
+/** Rewrites date_bin(interval, time, origin). @throws TsdbError bad_query */
 export function dateBin(input: RuleInput): Typed {
   const { interval, time, originNs } = binArguments("date_bin", input);
   const { months } = interval;
@@ -211,6 +212,7 @@ export function unitName(value: Typed | undefined): string | null {
   return PLURALS.get(name) ?? name.replace(/s$/, "");
 }
 
+/** Rewrites date_trunc(unit, value); null if DuckDB's function does. @throws TsdbError bad_query */
 export function dateTrunc({ args, scope }: RuleInput): Typed | null {
   const [unit, value] = args;
   if (args.length !== 2 || value === undefined) throw argumentCount("date_trunc", "2", args.length);

@@ -13,6 +13,7 @@ import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
 import { asTime } from "./time-value.ts";
 import { offsetText, timesOf, toClock, zoneSpans } from "./time-zone.ts";
 
+/** Rewrites to_char(value, format). @throws TsdbError bad_query */
 export function toCharRule({ args, scope }: RuleInput): Typed {
   const [value, format] = args;
   if (value === undefined || format === undefined || args.length > 2) throw argumentCount("to_char", "2", args.length);

@@ -42,6 +42,7 @@ const PARTS: ReadonlyMap<string, string> = new Map(
 /** Plural units lose their s, so `s`, `ms`, `us` and `ns` arrive here without it. */
 const SHORT: ReadonlyMap<string, string> = new Map(Object.entries({ s: "second", ms: "millisecond", us: "microsecond", ns: "nanosecond" }));
 
+/** Rewrites date_part(unit, value). @throws TsdbError bad_query */
 export function datePart(input: RuleInput): Typed {
   const [unit, value] = input.args;
   if (value === undefined || input.args.length > 2) throw argumentCount("date_part", "2", input.args.length);

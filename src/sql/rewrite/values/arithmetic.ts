@@ -19,6 +19,7 @@ import { typed } from "../typed.ts";
 import { asDuration } from "./comparison.ts";
 import { rewriteDecimals } from "./decimal.ts";
 
+/** Rewrites an arithmetic operator by the kinds of its operands. @throws TsdbError bad_query */
 export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [left: Typed, right: Typed]): Typed {
   const [left, right] = openTimes(node.function_name, ...operands);
   const special =

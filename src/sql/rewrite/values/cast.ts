@@ -15,6 +15,7 @@ import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
 import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
 
+/** Rewrites CAST and TRY_CAST. @throws TsdbError bad_query for an invalid constant */
 export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
   const same: Cast = { ...node, child: child.node };

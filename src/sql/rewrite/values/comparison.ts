@@ -65,6 +65,7 @@ function isSide(type: string, side: Typed, other: Typed): boolean {
   return (type === "COMPARE_EQUAL" && other.boolean === true) || (type === "COMPARE_NOTEQUAL" && other.boolean === false);
 }
 
+/** Rewrites a comparison, with its hint for the scan. */
 export function rewriteComparison(node: Comparison, left: Typed, right: Typed): Typed {
   const same = isSide(node.type, left, right) ? left : isSide(node.type, right, left) ? right : undefined;
   return withMarkOf(compare(node, left, right), same);
@@ -89,6 +90,7 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
   return b.number === 1n ? a.numbers : a.number === 1n ? b.numbers : undefined;
 }
 
+/** Rewrites BETWEEN, with its hint for the scan. */
 export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
   const [low, high] = [inRange(align(lower, input)), inRange(align(upper, input))];
   const value = inRange(align(align(input, low), high));
@@ -98,6 +100,7 @@ export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper:
   ]);
 }
 
+/** Rewrites IN and NOT IN over a list, with its hint for the scan. */
 export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   const [first, ...rest] = children;
   const list = rest.map((child) => inRange(alignEqual(child, first!)));

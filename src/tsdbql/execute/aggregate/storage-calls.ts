@@ -1,12 +1,6 @@
 // Pushes calls down to the scan: counts, sums, means, extremes, first and last values, by windows of fixed length and tags. All others are
 // computed from rows (points.ts).
-import {
-  type Aggregate,
-  type AggregateFunction,
-  type AggregateRequest,
-  aggregateColumns,
-  aggregateType,
-} from "../../../model/query/aggregate.ts";
+import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateType } from "../../../model/query/aggregate.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { isPause, StepCounter, type Steps } from "../../../model/steps.ts";
@@ -19,8 +13,9 @@ import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { Interval } from "../../plan/check-select.ts";
 import type { PlannedCall } from "../../plan/select.ts";
+import { aggregatedColumns } from "../rows/aggregated.ts";
 import { takeTimes } from "../rows/cells.ts";
-import { type GrowingColumn, growingColumn, type NumberColumn, type TagCells, type TagColumn } from "../rows/columns.ts";
+import type { GrowingColumn, NumberColumn, TagCells, TagColumn } from "../rows/columns.ts";
 import { groupRows, orderRows } from "../rows/order.ts";
 import type { MeasurementTable, ScanPredicates } from "../rows/table.ts";
 
@@ -63,19 +58,8 @@ export async function kernelCalls(
     groupBy: plan.groupBy,
     aggregates: plan.aggregates,
   };
-  const cursor = await turns.run(table.scan.aggregateInSteps?.(wanted) ?? null);
-  if (cursor === null) return null;
-  const columns: GrowingColumn[] = aggregateColumns(wanted).map((type) => growingColumn(table.kernel, type));
-  let rowCount = 0;
-  try {
-    for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-      for (let i = 0; i < columns.length; i++) columns[i]!.append(chunk.columns[i]!, chunk.rowCount);
-      rowCount += chunk.rowCount;
-    }
-  } finally {
-    cursor.close();
-  }
-  return turns.run(callGroups(request, plan, columns, rowCount));
+  const found = await aggregatedColumns(table, wanted, turns);
+  return found === null ? null : turns.run(callGroups(request, plan, found.columns, found.rowCount));
 }
 
 interface KernelPlan {

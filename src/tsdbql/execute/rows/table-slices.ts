@@ -7,7 +7,8 @@ import { inSteps } from "../../../model/steps.ts";
 import type { TableSource } from "../../plan/select.ts";
 import { planWhere, type Where } from "../../plan/where.ts";
 import type { RunPlan, SelectContext } from "../select-context.ts";
-import { growingColumn, NumberColumn, type TagCells, type TagColumn } from "./columns.ts";
+import { aggregatedColumns } from "./aggregated.ts";
+import type { NumberColumn, TagCells } from "./columns.ts";
 import { groupRows } from "./order.ts";
 import { withoutEmpty } from "./present-rows.ts";
 import { orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./rows.ts";
@@ -112,25 +113,15 @@ export class TableSlices {
     const keys = columns.filter((column) => column?.type === ColumnType.tag) as NonNullable<(typeof columns)[number]>[];
     const aggregates = [{ fn: "count", column: null }] as const;
     const wanted = { range: request.range, tags: predicates.tags, fields: predicates.fields, bins: null, groupBy: keys, aggregates };
-    const cursor = await this.run.turns.run(table.scan.aggregateInSteps?.(wanted) ?? null);
-    if (cursor === null) return null;
-    const tags = keys.map(() => growingColumn(table.kernel, ColumnType.tag) as TagColumn);
-    const counts = new NumberColumn(table.kernel, ColumnType.integer);
-    let rowCount = 0;
-    try {
-      for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-        for (let i = 0; i < tags.length; i++) tags[i]!.append(chunk.columns[i]!, chunk.rowCount);
-        counts.append(chunk.columns[tags.length]!, chunk.rowCount);
-        rowCount += chunk.rowCount;
-      }
-    } finally {
-      cursor.close();
-    }
+    const found = await aggregatedColumns(table, wanted, this.run.turns);
+    if (found === null) return null;
+    const { rowCount } = found;
+    const counts = found.columns[keys.length] as NumberColumn;
     const absent = { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] } as const;
     const cells: TagCells[] = [];
     for (const column of columns) {
       const place = keys.indexOf(column!);
-      cells.push(place < 0 ? absent : await this.run.turns.run(tags[place]!.take(null, rowCount)));
+      cells.push(place < 0 ? absent : ((await this.run.turns.run(found.columns[place]!.take(null, rowCount))) as TagCells));
     }
     const groups = await this.run.turns.run(groupRows(cells, rowCount));
     const sizes = new Float64Array(groups.tags.length);

@@ -1,5 +1,6 @@
 // Opens the measurements that a statement names, in one or several databases: each once, in pinned snapshots.
 import { TsdbError } from "../../../model/errors.ts";
+import type { MappedDatabase } from "../../../model/query/query.ts";
 import type { ScanRecord } from "../../../model/query/scan-record.ts";
 import { isNoPolicy, noPolicy, policyDatabase, shownPolicy } from "../../../model/retention-policies.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../../scan/snapshot.ts";
@@ -12,15 +13,25 @@ import { MeasurementTable } from "./table.ts";
 
 /** The database that a source with retention policy `policy` (or null) denotes. @throws TsdbError unknown_database */
 export function databaseMeant(
-  { retentionPolicy, policyRules = {} }: Pick<TsdbqlContext, "retentionPolicy" | "policyRules">,
+  { retentionPolicy, policyRules = {}, mappings }: Pick<TsdbqlContext, "retentionPolicy" | "policyRules" | "mappings">,
   database: string,
   policy: string | null,
 ): string {
+  if (mappings !== undefined) return mappedName(mappings.get(database), database, isNoPolicy(policy) ? retentionPolicy : policy);
   const rules = Object.hasOwn(policyRules, database) ? policyRules[database]! : null;
   const named = isNoPolicy(policy) ? retentionPolicy : policy;
   const meant = policyDatabase(database, named, rules?.defaultPolicy ?? null);
   if (meant === database && rules?.hasOwn === false) throw noPolicy(shownPolicy(named, rules), database);
   return meant;
+}
+
+/** @throws TsdbError unknown_database */
+function mappedName(mapped: MappedDatabase | undefined, database: string, policy: string | null): string {
+  if (mapped === undefined) throw new TsdbError("unknown_database", `database not found: ${database}`, { database });
+  const name = isNoPolicy(policy) ? mapped.defaultName : (mapped.policies.get(policy) ?? null);
+  if (name !== null) return name;
+  if (!isNoPolicy(policy)) throw noPolicy(policy, database);
+  throw new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
 }
 
 /** All measurements that a statement reads, including those of subqueries. */

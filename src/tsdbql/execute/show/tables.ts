@@ -82,7 +82,8 @@ async function wantedTables(
     const accepts = source.name === null ? () => true : acceptsName(source.name);
     const { retentionPolicy } = source;
     const isOne = isOfDefaultPolicy || (retentionPolicy !== null && retentionPolicy !== "");
-    const databases = isOne ? [databaseMeant(context, database, retentionPolicy)] : await withPolicies(context, database);
+    const isMapped = context.mappings !== undefined;
+    const databases = isOne || isMapped ? [databaseMeant(context, database, retentionPolicy)] : await withPolicies(context, database);
     for (const each of databases) add(each, accepts);
   }
   return wanted;

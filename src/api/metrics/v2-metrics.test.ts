@@ -1,0 +1,88 @@
+// The families of port 8086: names and labels as scrapers see them, and a bound on the number of series.
+import { expect, test } from "bun:test";
+import { V2Metrics, type V2Totals } from "./v2-metrics.ts";
+
+const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4 };
+
+function metrics(totals: () => V2Totals | null = () => TOTALS) {
+  return new V2Metrics({ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals });
+}
+
+const REQUEST = { method: "GET", route: "/api/v2/buckets/:bucketID", status: 200, seconds: 0.02, agent: "influx-client/1.35.0 (node)" };
+
+/** Lines of a family without its description. */
+async function lines(of: V2Metrics, family: string): Promise<string[]> {
+  return (await of.render()).split("\n").filter((line) => line.startsWith(family) && !line.startsWith("#"));
+}
+
+test("the server, its age and its resources", async () => {
+  const found = await lines(metrics(), "influxdb_");
+  expect(found).toEqual([
+    expect.stringMatching(/^influxdb_info\{version="v2.8.0",commit="abc",arch="\w+",os="\w+",cpus="2"\} 1$/),
+    "influxdb_uptime_seconds 1.5",
+    "influxdb_buckets_total 3",
+    "influxdb_organizations_total 1",
+    "influxdb_users_total 2",
+    "influxdb_tokens_total 4",
+  ]);
+});
+
+test("before the log is replayed there are none that are known", async () => {
+  const starting = metrics(() => null);
+  expect(await lines(starting, "influxdb_buckets_total")).toEqual(["influxdb_buckets_total 0"]);
+});
+
+test("requests by route, status and client, without versions and ids", async () => {
+  const counted = metrics();
+  counted.request(REQUEST);
+  counted.request({ ...REQUEST, seconds: 3 });
+  counted.request({ ...REQUEST, route: undefined, status: 404, agent: null });
+  const labels = 'handler="platform",method="GET",path="/api/v2/buckets/:id",status="2XX",response_code="200",user_agent="influx-client"';
+  expect(await lines(counted, "http_api_requests_total")).toEqual([
+    `http_api_requests_total{${labels}} 2`,
+    'http_api_requests_total{handler="platform",method="GET",path="other",status="4XX",response_code="404",user_agent="unknown"} 1',
+  ]);
+  const times = await lines(counted, "http_api_request_duration_seconds");
+  expect(times).toContain(`http_api_request_duration_seconds_bucket{le="0.01",${labels}} 0`);
+  expect(times).toContain(`http_api_request_duration_seconds_bucket{le="0.025",${labels}} 1`);
+  expect(times).toContain(`http_api_request_duration_seconds_count{${labels}} 2`);
+});
+
+test("writes and queries by endpoint, and their bytes", async () => {
+  const counted = metrics();
+  for (const route of ["/api/v2/write", "/write", "/api/v2/write"]) counted.request({ ...REQUEST, method: "POST", route, status: 204 });
+  counted.request({ ...REQUEST, method: "POST", route: "/api/v2/query" });
+  counted.wrote(100);
+  counted.wrote(23);
+  const end = counted.queryBegins();
+  const failed = counted.queryBegins();
+  expect(await lines(counted, "qc_all_active")).toEqual(["qc_all_active 2"]);
+  end("success", 5000, 0.01);
+  failed("compile_error", 0, 0.002);
+  expect(await lines(counted, "http_write_request")).toEqual([
+    'http_write_request_count{endpoint="/api/v2/write",status="204"} 2',
+    'http_write_request_count{endpoint="/write",status="204"} 1',
+    "http_write_request_bytes 123",
+  ]);
+  expect(await lines(counted, "http_query_")).toEqual([
+    'http_query_request_count{endpoint="/api/v2/query",status="200"} 1',
+    "http_query_response_bytes 5000",
+  ]);
+  expect(await lines(counted, "qc_")).toEqual(
+    expect.arrayContaining([
+      'qc_requests_total{result="success"} 1',
+      'qc_requests_total{result="compile_error"} 1',
+      'qc_requests_total{result="queue_error"} 0',
+      "qc_all_active 0",
+      "qc_all_duration_seconds_count 2",
+    ]),
+  );
+});
+
+test("made-up methods and names of clients make no series without end", async () => {
+  const counted = metrics();
+  for (let i = 0; i < 1000; i++) counted.request({ ...REQUEST, method: `M${i}`, agent: `client-${i}"\n{}` });
+  const found = await lines(counted, "http_api_requests_total");
+  expect(found.length).toBe(51);
+  expect(found.at(-1)).toEndWith('user_agent="other"} 950');
+});

@@ -1,0 +1,171 @@
+// What is counted on port 8086 under the names that dashboards of the vendor's server know, in the text format that scrapers read.
+import Counter from "prom-client/lib/counter.js";
+import Gauge from "prom-client/lib/gauge.js";
+import Registry from "prom-client/lib/registry.js";
+import { Buckets, registerHistogram } from "./plain-histogram.ts";
+
+/** Numbers of resources. */
+export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens", number>>;
+
+export interface V2MetricsOptions {
+  readonly version: string;
+  readonly commit: string;
+  readonly cpus: number;
+  /** Milliseconds since the server started. */
+  readonly upMs: () => number;
+  /** Null before the log is replayed. */
+  readonly totals: () => V2Totals | null;
+}
+
+export interface CountedRequest {
+  readonly method: string;
+  /** The route's pattern; undefined: no route. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly seconds: number;
+  /** The header User-Agent. */
+  readonly agent: string | null;
+}
+
+export type QueryResult = "success" | "compile_error" | "runtime_error" | "queue_error";
+
+const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const QUERY_BOUNDS_SECONDS = [1e-3, 5e-3, 25e-3, 125e-3, 625e-3, 3.125, 15.625];
+/** Clients choose their names. */
+const AGENTS_MAX = 50;
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
+const TOTALS = ["buckets", "organizations", "users", "tokens"] as const;
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly latencies: Buckets;
+}
+
+/** Counts on behalf of one listener, and prints all families. */
+export class V2Metrics {
+  private readonly registry = new Registry();
+  /** By method, route, status and client. */
+  private readonly series = new Map<string, Series>();
+  private readonly agents = new Set<string>();
+  private readonly results: Record<QueryResult, number> = { success: 0, compile_error: 0, runtime_error: 0, queue_error: 0 };
+  private readonly queryTimes = new Buckets({}, QUERY_BOUNDS_SECONDS);
+  private writtenBytes = 0;
+  private answerBytes = 0;
+  private queriesActive = 0;
+
+  constructor(private readonly options: V2MetricsOptions) {
+    this.describeServer();
+    const all = () => this.series.values();
+    this.counter(
+      "http_api_requests_total",
+      "Requests answered",
+      ["handler", "method", "path", "status", "response_code", "user_agent"],
+      () => [...all()].map(({ labels, latencies }) => [labels, countOf(latencies)]),
+    );
+    const family = { name: "http_api_request_duration_seconds", help: "Time until the head of an answer" };
+    registerHistogram(this.registry, family, () => [...all()].map(({ latencies }) => latencies));
+    for (const kind of ["write", "query"] as const) {
+      const endpoints = [`/${kind}`, `/api/v2/${kind}`];
+      this.counter(`http_${kind}_request_count`, `Requests of endpoints that ${kind}`, ["endpoint", "status"], () =>
+        [...all()].flatMap(({ labels, latencies }) => {
+          const { path, response_code: status } = labels as { path: string; response_code: string };
+          return endpoints.includes(path) ? [[{ endpoint: path, status }, countOf(latencies)]] : [];
+        }),
+      );
+    }
+    this.counter("http_write_request_bytes", "Bytes of lines, decompressed", [], () => [[{}, this.writtenBytes]]);
+    this.counter("http_query_response_bytes", "Bytes of answers, before they are compressed", [], () => [[{}, this.answerBytes]]);
+    this.counter("qc_requests_total", "Queries, by what became of them", ["result"], () =>
+      Object.entries(this.results).map(([result, count]) => [{ result }, count]),
+    );
+    this.gauge("qc_all_active", "Queries that are not over", () => this.queriesActive);
+    registerHistogram(this.registry, { name: "qc_all_duration_seconds", help: "Time of queries to their last byte" }, () => [
+      this.queryTimes,
+    ]);
+  }
+
+  render(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  request({ method: asked, route = "other", status, seconds, agent }: CountedRequest): void {
+    const name = this.agentOf(agent);
+    const method = METHODS.has(asked) ? asked : "other";
+    const key = `${method} ${route} ${status} ${name}`;
+    const found = this.series.get(key) ?? this.newSeries(key, { method, route, status, name });
+    found.latencies.observe(seconds);
+  }
+
+  private newSeries(key: string, { method, route, status, name }: { method: string; route: string; status: number; name: string }): Series {
+    const labels = {
+      ...{ handler: "platform", method, path: route.replaceAll(/:\w+/g, ":id") },
+      ...{ status: `${Math.floor(status / 100)}XX`, response_code: String(status), user_agent: name },
+    };
+    const made = { labels, latencies: new Buckets(labels, BOUNDS_SECONDS) };
+    this.series.set(key, made);
+    return made;
+  }
+
+  /** Lines of a body were taken. */
+  wrote(bytes: number): void {
+    this.writtenBytes += bytes;
+  }
+
+  /** A query begins; the result is called once, when it is over. */
+  queryBegins(): (result: QueryResult, bytes: number, seconds: number) => void {
+    this.queriesActive += 1;
+    return (result, bytes, seconds) => {
+      this.queriesActive -= 1;
+      this.results[result] += 1;
+      this.answerBytes += bytes;
+      this.queryTimes.observe(seconds);
+    };
+  }
+
+  /** The name of a program, without its version. */
+  private agentOf(agent: string | null): string {
+    const name = /^[\w.-]{1,40}/.exec(agent ?? "")?.[0] ?? "unknown";
+    if (this.agents.has(name)) return name;
+    if (this.agents.size >= AGENTS_MAX) return "other";
+    this.agents.add(name);
+    return name;
+  }
+
+  private describeServer(): void {
+    const { version, commit, cpus, upMs, totals } = this.options;
+    const info = { version, commit, arch: process.arch === "x64" ? "amd64" : process.arch, os: process.platform, cpus: String(cpus) };
+    new Gauge({ name: "influxdb_info", help: "The server", labelNames: Object.keys(info), registers: [this.registry] }).set(info, 1);
+    this.gauge("influxdb_uptime_seconds", "Time since the server started", () => upMs() / 1000);
+    for (const name of TOTALS) {
+      this.counter(`influxdb_${name}_total`, `Number of ${name}`, [], () => [[{}, totals()?.[name] ?? 0]]);
+    }
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ name, help, registers: [this.registry] },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  private counter(
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => Iterable<readonly [Readonly<Record<string, string>>, number]>,
+  ): void {
+    new Counter({
+      ...{ name, help, labelNames, registers: [this.registry] },
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    });
+  }
+}
+
+function countOf({ counts }: Buckets): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,167 @@
+// The body of POST /api/v2/query: a script as it is, or JSON around it. Everything that does not depend on the script itself is checked.
+import { parseTime } from "../../flux/values/duration.ts";
+import { near, TsdbError } from "../../model/errors.ts";
+import type { FluxDialect } from "../../model/query/flux.ts";
+import { decodeUtf8 } from "../../model/query/query-params.ts";
+import type { BodyReader } from "../request/body.ts";
+
+export interface QueryBody {
+  readonly language: "flux" | "influxql";
+  readonly text: string;
+  readonly dialect: FluxDialect;
+  readonly nowNs: bigint;
+  /** JSON. */
+  readonly extern: string | null;
+  /** JSON; null where there is a text. */
+  readonly ast: string | null;
+  /** Of an InfluxQL statement: a bucket's name or id. */
+  readonly bucket: string | null;
+}
+
+const NO_JSON =
+  "failed parsing request body as JSON; if sending a raw Flux script, set 'Content-Type: application/vnd.flux' in your request headers: ";
+/** Trees may nest 200 nodes, each in a few objects and lists. */
+const JSON_DEPTH_MAX = 1000;
+const ANNOTATIONS = ["datatype", "group", "default"] as const;
+const TIME_FORMATS: readonly string[] = ["RFC3339", "RFC3339Nano"];
+
+/** @throws TsdbError bad_request, too_large */
+export async function readQueryBody(request: Request, reader: BodyReader, nowMs: number): Promise<QueryBody> {
+  const text = decodeUtf8(await reader.readWhole(request), "the body is not valid UTF-8");
+  const nowNs = BigInt(nowMs) * 1_000_000n;
+  const isScript = /^application\/vnd\.flux\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "");
+  if (isScript) return { language: "flux", text, dialect: dialectOf({}), nowNs, extern: null, ast: null, bucket: null };
+  const body = new Members(parsed(text), "QueryRequest");
+  const [query, ast] = [body.text("query") ?? "", body.json("ast")];
+  const type = body.text("type") ?? "";
+  if (type !== "" && type !== "flux" && type !== "influxql") throw new TsdbError("bad_request", `unknown query type: ${near(type)}`);
+  if (query === "" && ast === null) throw new TsdbError("bad_request", "request body requires either query or AST");
+  const now = body.text("now");
+  return {
+    language: type === "influxql" ? "influxql" : "flux",
+    text: query,
+    dialect: dialectOf(body.object("dialect") ?? {}),
+    nowNs: now === null || now === "" ? nowNs : timeOf(now),
+    extern: body.json("extern"),
+    ast: query === "" ? ast : null,
+    bucket: body.text("bucket"),
+  };
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  if (text.trim() === "") throw new TsdbError("bad_request", `${NO_JSON}EOF`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new TsdbError("bad_request", NO_JSON + faultOf(text));
+  }
+  if (value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
+  throw new TsdbError("bad_request", `${NO_JSON}json: cannot unmarshal ${wordFor(value)} into Go value of type http.QueryRequest`);
+}
+
+/** As clients know it of a script that is sent as JSON: the first character that JSON cannot begin with. */
+function faultOf(text: string): string {
+  const first = text.trimStart()[0]!;
+  return /[[{"\d-]/.test(first) ? "unexpected end of JSON input" : `invalid character '${first}' looking for beginning of value`;
+}
+
+function timeOf(text: string): bigint {
+  const time = parseTime(text);
+  if (time === null) throw new TsdbError("bad_request", `${NO_JSON}parsing time ${JSON.stringify(near(text))} as RFC3339: cannot parse it`);
+  return time.ns;
+}
+
+function dialectOf(given: Readonly<Record<string, unknown>>): FluxDialect {
+  const members = new Members(given, "QueryDialect.dialect");
+  const delimiter = members.text("delimiter") ?? "";
+  const comment = members.text("commentPrefix") ?? "";
+  const format = members.text("dateTimeFormat") ?? "";
+  if (comment.length > 1) throw new TsdbError("bad_request", "invalid dialect comment prefix: must be length 0 or 1");
+  // one byte, as recorded; what separates or quotes rows cannot separate cells
+  if (Buffer.byteLength(delimiter) > 1 || /["\r\n]/.test(delimiter)) {
+    throw new TsdbError("bad_request", "invalid dialect delimeter: must be length 1");
+  }
+  const annotations = members.texts("annotations");
+  for (const annotation of annotations) {
+    if (!(ANNOTATIONS as readonly string[]).includes(annotation)) {
+      throw new TsdbError("bad_request", `unknown dialect annotation type: ${near(annotation)}`);
+    }
+  }
+  if (format !== "" && !TIME_FORMATS.includes(format))
+    throw new TsdbError("bad_request", `unknown dialect date time format: ${near(format)}`);
+  return {
+    header: members.flag("header") ?? true,
+    delimiter: delimiter === "" ? "," : delimiter,
+    annotations: annotations as FluxDialect["annotations"],
+  };
+}
+
+/** The members of an object; null and absent are the same. */
+class Members {
+  constructor(
+    private readonly given: Readonly<Record<string, unknown>>,
+    private readonly owner: string,
+  ) {}
+
+  text(name: string): string | null {
+    return this.member(name, (value) => typeof value === "string", "string") as string | null;
+  }
+
+  flag(name: string): boolean | null {
+    return this.member(name, (value) => typeof value === "boolean", "bool") as boolean | null;
+  }
+
+  texts(name: string): readonly string[] {
+    const list = this.member(name, (value) => Array.isArray(value), "[]string") as unknown[] | null;
+    if (list?.some((item) => typeof item !== "string"))
+      throw this.mistyped(
+        name,
+        list.find((item) => typeof item !== "string"),
+        "string",
+      );
+    return (list ?? []) as string[];
+  }
+
+  object(name: string): Readonly<Record<string, unknown>> | null {
+    const isObject = (value: unknown) => typeof value === "object" && !Array.isArray(value);
+    return this.member(name, isObject, `http.${name[0]!.toUpperCase()}${name.slice(1)}`) as Readonly<Record<string, unknown>> | null;
+  }
+
+  /** Any value as JSON again. */
+  json(name: string): string | null {
+    const value = this.given[name] ?? null;
+    if (value === null) return null;
+    // writing it would hold the event loop for seconds, and end with a full stack
+    if (isDeep(value)) throw new TsdbError("bad_request", `${NO_JSON}${name} is nested too deep`);
+    return JSON.stringify(value);
+  }
+
+  private member(name: string, isFine: (value: unknown) => boolean, type: string): unknown {
+    const value = Object.hasOwn(this.given, name) ? (this.given[name] ?? null) : null;
+    if (value === null || isFine(value)) return value;
+    throw this.mistyped(name, value, type);
+  }
+
+  private mistyped(name: string, value: unknown, type: string): TsdbError {
+    return new TsdbError(
+      "bad_request",
+      `${NO_JSON}json: cannot unmarshal ${wordFor(value)} into Go struct field ${this.owner}.${name} of type ${type}`,
+    );
+  }
+}
+
+function isDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > JSON_DEPTH_MAX) return true;
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+  }
+  return false;
+}
+
+function wordFor(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}

@@ -1,0 +1,159 @@
+// Stores the lines of a request in a bucket. A body with a line that cannot be parsed stores nothing; lines whose types contradict their
+// table are left out, and the others stored.
+import type { Principal } from "../../../metadata/access/principal.ts";
+import type { Bucket } from "../../../metadata/resources/buckets.ts";
+import { secondsNs } from "../../../metadata/resources/retention.ts";
+import { databaseIdOf } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { Precision } from "../../../model/time/precision.ts";
+import type { IncomingBody, OldLine, OldLines, WriteResult } from "../../../model/write.ts";
+import { goDuration } from "../../../tsdbql/parse/go-duration.ts";
+import { formatTime } from "../../../tsdbql/parse/print.ts";
+import { BodyReader } from "../../request/body.ts";
+import { receiveBody } from "../../shared/write.ts";
+import { noContent } from "../app/answers.ts";
+import { errorAnswer } from "../app/errors.ts";
+import type { V2Services } from "../app/services.ts";
+import { faultMessage, lineFault, measurementOf } from "./line-fault.ts";
+
+/** Of the times of a body. */
+export interface Unit {
+  readonly precision: Precision;
+  readonly ns: bigint;
+}
+
+export const UNITS: Readonly<Record<string, Unit>> = {
+  ns: { precision: Precision.nanosecond, ns: 1n },
+  us: { precision: Precision.microsecond, ns: 1_000n },
+  ms: { precision: Precision.millisecond, ns: 1_000_000n },
+  s: { precision: Precision.second, ns: 1_000_000_000n },
+};
+/** What the schema says of a line that can be parsed; the other lines of its body are stored. */
+const CONFLICT = /^invalid column type for column '([\s\S]*)', expected iox::column_type::([\w:]+), got iox::column_type::([\w:]+)$/;
+/** The vendor's names of types. */
+const TYPE_NAMES: Readonly<Record<string, string>> = { "field::uinteger": "unsigned", tag: "tag" };
+
+/** Characters of a series in an error. */
+const SHOWN_KEY = 200;
+
+/** In front of what requests for writing are refused with. */
+const WRITE_HEAD = "failure writing points to database: ";
+
+/** Where lines go. */
+export interface LineTarget {
+  readonly bucket: Bucket;
+  readonly unit: Unit;
+}
+
+/** For one route. */
+export class BucketLines {
+  private readonly reader: BodyReader;
+
+  constructor(private readonly services: V2Services) {
+    this.reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
+  }
+
+  /** Stores lines with times in nanoseconds. Resolves with what was refused, null: nothing. @throws TsdbError forbidden, overloaded,
+   *  unavailable */
+  async store(lines: Uint8Array, principal: Principal, bucket: Bucket): Promise<string | null> {
+    requireWrite(principal, bucket);
+    const body = await this.services.write.receive(lines.byteLength);
+    try {
+      body.append(lines);
+      const refused = await this.stored(body, { bucket, unit: UNITS["ns"]! });
+      return refused === null ? null : refused.message.replace(WRITE_HEAD, "");
+    } catch (error) {
+      this.services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
+      throw error;
+    } finally {
+      body.release();
+    }
+  }
+
+  /** Receives and stores the lines of a request. @param find their target, called once. @throws TsdbError what `find` throws; forbidden;
+   *  what receiving and writing throw */
+  async take(request: Request, principal: Principal, find: () => LineTarget): Promise<Response> {
+    const { services } = this;
+    let body: IncomingBody | undefined;
+    try {
+      const target = find();
+      requireWrite(principal, target.bucket);
+      body = await receiveBody(services.write, this.reader, request);
+      const refused = await this.stored(body, target);
+      return refused === null ? noContent() : errorAnswer(refused);
+    } catch (error) {
+      services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
+      throw error;
+    } finally {
+      body?.release();
+    }
+  }
+
+  /** What was refused; null: nothing. */
+  private async stored(body: IncomingBody, { bucket, unit }: LineTarget): Promise<TsdbError | null> {
+    const { services } = this;
+    const bytes = body.byteCount;
+    const { id, name } = bucket;
+    const { precision } = unit;
+    const minTimeNs = oldestKept(bucket, services.clockMs());
+    const wanted = { database: name, databaseId: databaseIdOf(id)!, precision, acceptPartial: "conflicts", noSync: false } as const;
+    const result = await body.write({ ...wanted, ...(minTimeNs === undefined ? {} : { minTimeNs }) });
+    const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
+    services.written(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+    return result.rejectedCount === 0 ? null : rejection(result, unit, bucket, minTimeNs);
+  }
+}
+
+/** The right for the bucket's own organization counts, whichever the request names. @throws TsdbError forbidden */
+function requireWrite(principal: Principal, { id, orgID }: Bucket): void {
+  if (principal.allows({ action: "write", type: "buckets", id, orgID })) return;
+  throw new TsdbError("forbidden", `insufficient permissions for write${principal.isActive ? "" : ": token is inactive"}`);
+}
+
+/** Undefined: the bucket keeps its rows for ever. */
+function oldestKept({ retentionSeconds }: Bucket, nowMs: number): bigint | undefined {
+  return retentionSeconds === 0 ? undefined : BigInt(nowMs) * 1_000_000n - secondsNs(retentionSeconds);
+}
+
+function rejection(result: WriteResult, { ns }: Unit, bucket: Bucket, minTimeNs: bigint | undefined): TsdbError {
+  const { lineErrors, rejectedCount, rowCount, schemaLimit, old } = result;
+  const faults = lineErrors.flatMap(({ originalLine, errorMessage }) => {
+    if (CONFLICT.test(errorMessage) || schemaLimit) return [];
+    return [faultMessage(originalLine, lineFault(originalLine, ns) ?? errorMessage)];
+  });
+  // nothing was stored then
+  if (faults.length > 0 && rowCount === 0) return new TsdbError("bad_request", faults.join("\n"));
+  if (old !== undefined && minTimeNs !== undefined) {
+    return new TsdbError("unprocessable", `${WRITE_HEAD}partial write: ${oldText(old, bucket, minTimeNs)}`);
+  }
+  const first = lineErrors[0];
+  const reason = first === undefined ? "no line could be stored" : conflictText(first.errorMessage, first.originalLine);
+  return new TsdbError("unprocessable", `${WRITE_HEAD}partial write: ${reason} dropped=${rejectedCount}`);
+}
+
+/** The vendor's words for rows past the retention. */
+function oldText({ count, oldest, newest }: OldLines, { id, retentionSeconds }: Bucket, minTimeNs: bigint): string {
+  const bound = `dropped because it violates a Retention Policy Lower Bound at ${formatTime(minTimeNs)}`;
+  const point = ({ line, timeNs }: OldLine) => `point ${seriesKeyOf(line)} at ${formatTime(timeNs)} ${bound}`;
+  const duration = goDuration(secondsNs(retentionSeconds));
+  const dropped = `dropped ${count} points outside retention policy of duration ${duration} - oldest ${point(oldest)}, newest ${point(newest)}`;
+  return `${dropped} dropped=${count} for database: ${id} for retention policy: autogen`;
+}
+
+/** Measurement and tags as written. */
+function seriesKeyOf(line: string): string {
+  return near(/^(?:\\.|[^\\ ])*/s.exec(line.trimStart())![0], SHOWN_KEY);
+}
+
+/** The vendor's words for a field of another type. */
+function conflictText(message: string, line: string): string {
+  const conflict = CONFLICT.exec(message);
+  if (conflict === null) return message;
+  const [, field, want, got] = conflict as unknown as [string, string, string, string];
+  const place = `input field "${field}" on measurement "${measurementOf(line)}"`;
+  return `field type conflict: ${place} is type ${typeName(got)}, already exists as type ${typeName(want)}`;
+}
+
+function typeName(type: string): string {
+  return TYPE_NAMES[type] ?? type.slice("field::".length);
+}

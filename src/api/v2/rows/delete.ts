@@ -1,0 +1,72 @@
+// POST /api/v2/delete: rows of a bucket within a range of times whose tags fit a predicate.
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { V2Line } from "../../../metadata/line.ts";
+import type { Bucket } from "../../../metadata/resources/buckets.ts";
+import { databaseIdOf, parseId, readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { TimeRange } from "../../../model/query/scan.ts";
+import { parseTimeText } from "../../../sql/parse/time-text.ts";
+import { TIME_MAX_NS, TIME_MIN_NS } from "../../../tsdbql/plan/time-range.ts";
+import { noContent } from "../app/answers.ts";
+import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { organizationOf } from "./bucket-write.ts";
+import { parseDeletePredicate } from "./delete-predicate.ts";
+
+export const DeleteBody = t.Object({
+  start: t.Optional(t.String()),
+  stop: t.Optional(t.String()),
+  predicate: t.Optional(t.String()),
+});
+const HEAD = "error decoding json body: ";
+const RFC_3339 = /^(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+export const deleteRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  return new V2Routes("delete", services).post("/api/v2/delete", async ({ principal, request, search }) => {
+    const body = await bodies.read(DeleteBody, request, HEAD);
+    const range = rangeOf(body);
+    const predicate = parseDeletePredicate(body.predicate ?? "");
+    const { id, orgID } = bucketOf(services.line(), search);
+    if (!principal.allows({ action: "write", type: "buckets", id, orgID })) {
+      throw new TsdbError("forbidden", "insufficient permissions to delete");
+    }
+    if (predicate !== null && range.minNs <= range.maxNs) {
+      const rows = services.rows();
+      const { measurement, condition } = predicate;
+      const tables = rows.tables(databaseIdOf(id)!).filter(({ name }) => measurement === null || name === measurement);
+      await rows.deleteRows(tables, { range, condition }, request.signal);
+    }
+    return noContent();
+  });
+};
+
+/** Both ends belong to it; those outside of the times that rows can have are the nearest such. @throws TsdbError bad_request */
+function rangeOf({ start, stop }: Static<typeof DeleteBody>): TimeRange {
+  return { minNs: timeOf("start", start), maxNs: timeOf("stop", stop) };
+}
+
+function timeOf(field: string, text = ""): bigint {
+  const year = RFC_3339.exec(text)?.[1];
+  const time = year === undefined ? null : parseTimeText(text);
+  if (time === null) {
+    const format = "please format your time with RFC3339Nano format, example: 2009-01-02T23:00:00Z";
+    throw new TsdbError("bad_request", `${HEAD}invalid RFC3339Nano for field ${field}, ${format}`);
+  }
+  if (time === "range") return Number(year) < 1970 ? TIME_MIN_NS : TIME_MAX_NS;
+  return time < TIME_MIN_NS ? TIME_MIN_NS : time > TIME_MAX_NS ? TIME_MAX_NS : time;
+}
+
+/** By `bucketID`, or by `bucket`, an id of any organization or a name within the named organization. @throws TsdbError bad_request,
+ *  not_found */
+function bucketOf(line: V2Line, search: SearchParams): Bucket {
+  const { id: orgID } = organizationOf(line, search);
+  const [bucketID, bucket] = [search.get("bucketID"), search.get("bucket")];
+  if (bucketID !== undefined) return line.buckets.get(readId(bucketID));
+  if (bucket === undefined) throw new TsdbError("bad_request", "Please provide either bucketID or bucket");
+  const id = parseId(bucket);
+  const found = (id === null ? null : line.buckets.find(id)) ?? line.buckets.findByName(orgID, bucket);
+  if (found === null) throw new TsdbError("not_found", `bucket "${bucket}" not found`);
+  return found;
+}

@@ -1,0 +1,116 @@
+// Runs single InfluxQL statements over buckets: those that read rows go to the query path; lists of names and deletions are executed here.
+// Everything else is refused, in the vendor's words.
+
+import { databaseList, policyList } from "../../../ingest/definitions/tsdbql-lists.ts";
+import type { Principal } from "../../../metadata/access/principal.ts";
+import { ReadableBuckets } from "../../../metadata/resources/readable-buckets.ts";
+import { databaseIdOf } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { MappedDatabase } from "../../../model/query/query.ts";
+import type { V1Answer } from "../../../model/query/v1-answer.ts";
+import { isNoPolicy, noPolicy } from "../../../model/retention-policies.ts";
+import type { Definition, PlacedStatement, Statement } from "../../../tsdbql/parse/ast.ts";
+import { requiredPermissions } from "../../../tsdbql/parse/required-permissions.ts";
+import type { StatementResult } from "../../tsdbql/run-statement.ts";
+import type { V1Query } from "../../v1/query-request.ts";
+import type { V2Services } from "../app/services.ts";
+import { V1Databases } from "./databases.ts";
+
+/** Statements that read rows. */
+const READING: ReadonlySet<string> = new Set<Statement["kind"]>([
+  ...(["select", "explain", "show measurements", "show series", "show tag keys", "show tag values", "show field keys"] as const),
+  ...(["show series cardinality", "show measurement cardinality", "show tag key cardinality"] as const),
+  ...(["show tag values cardinality", "show field key cardinality"] as const),
+]);
+const NS_PER_SECOND = 1_000_000_000n;
+
+type Deletion = Definition & { readonly kind: "delete" | "drop measurement" };
+
+/** The statements of one request. */
+export class BucketStatements {
+  private readonly databases: V1Databases;
+  private deletions = 0;
+
+  constructor(
+    private readonly services: V2Services,
+    private readonly principal: Principal,
+    private readonly query: V1Query,
+    private readonly nowNs: bigint,
+    /** Whose databases are meant; absent: the sender's. */
+    orgID?: string,
+  ) {
+    this.databases = new V1Databases(services.line(), principal, orgID);
+  }
+
+  /** Of those that were executed. */
+  get deletionCount(): number {
+    return this.deletions;
+  }
+
+  /** @throws TsdbError bad_query, unknown_database, and errors of the query path and of deletions */
+  async run({ statement, text }: PlacedStatement, answer: V1Answer, signal: AbortSignal): Promise<StatementResult> {
+    switch (statement.kind) {
+      case "show databases": {
+        const names = new Set(this.databases.readable(null).map(({ mapping }) => mapping.database));
+        return { pieces: databaseList([...names]), changed: false, notes: [] };
+      }
+      case "show retention policies":
+        return { pieces: policyList(this.policies(statement.database ?? this.query.database)), changed: false, notes: [] };
+      case "delete":
+      case "drop measurement":
+        await this.delete(statement as Deletion, signal);
+        this.deletions += 1;
+        return { pieces: [], changed: true, notes: [] };
+    }
+    if (statement.kind === "select" && statement.into !== null) throw notImplemented("SELECT INTO");
+    if (!READING.has(statement.kind)) throw notImplemented(statement.kind === "refused" ? statement.what : statement.kind.toUpperCase());
+    const { database, retentionPolicy, params } = this.query;
+    const { query, line } = this.services;
+    const tsdbql = { retentionPolicy, mappings: this.mappings(statement), nowNs: this.nowNs, params, answer: { v1: answer } };
+    const scope = new ReadableBuckets(line().buckets, this.principal);
+    return query.query({ database, scope, statement: text, params: {}, format: "json", queryType: "influxql", tsdbql, signal });
+  }
+
+  /** Of the databases that the statement names. */
+  private mappings(statement: Statement): ReadonlyMap<string, MappedDatabase> {
+    const required = requiredPermissions(statement, { ...this.query, policies: null });
+    const names = required === "admin" ? [] : required.map(({ named }) => named);
+    const found = [...new Set(names)].map((name) => [name, this.databases.mapped(name)] as const);
+    return new Map(found.filter((entry): entry is [string, MappedDatabase] => entry[1] !== undefined));
+  }
+
+  private policies(database: string): Parameters<typeof policyList>[0] {
+    if (database === "") throw new TsdbError("bad_query", "database name required");
+    return this.databases.readable(database).map(({ mapping, bucket }) => ({
+      ...{ name: mapping.retentionPolicy, isDefault: mapping.isDefault, replicas: 1 },
+      retentionNs: BigInt(bucket.retentionSeconds) * NS_PER_SECOND,
+      shardNs: BigInt(bucket.shardSeconds) * NS_PER_SECOND,
+    }));
+  }
+
+  private async delete(statement: Deletion, signal: AbortSignal): Promise<void> {
+    const databaseId = this.deletable();
+    const rows = this.services.rows();
+    if (statement.kind === "drop measurement") await rows.dropTable(databaseId, statement.name);
+    else await rows.run([databaseId], statement, { nowNs: this.nowNs, signal });
+  }
+
+  /** The database of the bucket that the request names. @throws TsdbError bad_query, unknown_database */
+  private deletable(): number {
+    const { database, retentionPolicy } = this.query;
+    if (database === "") throw new TsdbError("bad_query", "database name required");
+    const isMeant = ({ mapping }: { readonly mapping: { readonly retentionPolicy: string; readonly isDefault: boolean } }) =>
+      isNoPolicy(retentionPolicy) ? mapping.isDefault : mapping.retentionPolicy === retentionPolicy;
+    const found = this.databases.readable(database).find(isMeant);
+    if (found === undefined) {
+      if (!isNoPolicy(retentionPolicy)) throw noPolicy(retentionPolicy, database);
+      throw new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
+    }
+    if (!this.databases.canWrite(found.bucket)) throw new TsdbError("bad_query", "insufficient permissions");
+    return databaseIdOf(found.bucket.id)!;
+  }
+}
+
+function notImplemented(what: string): TsdbError {
+  return new TsdbError("bad_query", `not implemented: ${what}`);
+}

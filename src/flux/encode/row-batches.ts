@@ -1,0 +1,107 @@
+// Rows of large tables as bytes, by the kernel's formatter. Columns with one value are part of the texts around the others.
+import type { ResultBatch, ResultColumn, ResultField, ResultType } from "../../model/query/result-batch.ts";
+import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
+import type { FluxColumn } from "../tables/column.ts";
+import type { FluxTable } from "../tables/table.ts";
+import type { FluxColumnType } from "../values/column-type.ts";
+import { cellReader, EOL, quoted } from "./cells.ts";
+
+/** Rows of a piece; a multiple of 8. */
+const PIECE_ROWS = 8192;
+const NOTHING = new Uint8Array(0);
+const TYPES: Readonly<Record<FluxColumnType, ResultType>> = {
+  bool: { kind: "bool" },
+  int: { kind: "int", bits: 64, signed: true },
+  uint: { kind: "int", bits: 64, signed: false },
+  float: { kind: "float", bits: 64 },
+  string: { kind: "utf8" },
+  time: { kind: "timestamp", unit: "ns", zone: null },
+};
+const encoder = new TextEncoder();
+
+/** The rows of one table. */
+export class RowBatches {
+  private readonly varying: readonly FluxColumn[];
+  /** Null: the kernel cannot write them. */
+  private readonly rowText: RowText | null;
+
+  /** @param prefix what every row begins with: empty annotation, result and table */
+  constructor(
+    private readonly table: FluxTable,
+    prefix: string,
+    private readonly delimiter: string,
+    maker: RowTextMaker,
+  ) {
+    const varying: FluxColumn[] = [];
+    const labels: Uint8Array[] = [];
+    let before = "";
+    for (const column of table.columns) {
+      before += delimiter;
+      if (column.mask === 0) before += cellReader(column, delimiter)(0);
+      else {
+        varying.push(column);
+        labels.push(encoder.encode(before));
+        before = "";
+      }
+    }
+    this.varying = varying;
+    const fields: ResultField[] = varying.map(({ label, type }) => ({ name: label, type: TYPES[type] }));
+    const ends = { rowStart: encoder.encode(prefix), rowEnd: encoder.encode(before + EOL), nullText: NOTHING };
+    this.rowText = maker.make(fields, { isCsv: true, isAnnotated: true, skipsNulls: false, ...ends, labels });
+  }
+
+  /** Pieces in order; null where the kernel cannot write one. */
+  *pieces(): Generator<{ readonly bytes: Uint8Array<ArrayBuffer> | null; readonly from: number; readonly to: number }, void> {
+    const { rowCount } = this.table;
+    for (let from = 0; from < rowCount; from += PIECE_ROWS) {
+      const to = Math.min(from + PIECE_ROWS, rowCount);
+      yield { bytes: this.rowText?.rows(this.batch(from, to)) ?? null, from, to };
+    }
+  }
+
+  private batch(from: number, to: number): ResultBatch {
+    return { rowCount: to - from, columns: this.varying.map((column) => resultColumn(column, from, to, this.delimiter)) };
+  }
+}
+
+function resultColumn(column: FluxColumn, from: number, to: number, delimiter: string): ResultColumn {
+  const { cells, valid } = column;
+  const validity = valid === null ? null : bitmap(valid, from, to);
+  if (!Array.isArray(cells)) return { validity, values: cells.subarray(from, to) };
+  return { validity, values: NOTHING, ...texts(cells, from, to, delimiter) };
+}
+
+/** One bit for a row, the first the lowest. */
+function bitmap(valid: Uint8Array, from: number, to: number): Uint8Array {
+  const bits = new Uint8Array((to - from + 7) >> 3);
+  for (let row = from; row < to; row++) if (valid[row] !== 0) bits[(row - from) >> 3]! |= 1 << ((row - from) & 7);
+  return bits;
+}
+
+function texts(cells: readonly string[], from: number, to: number, delimiter: string): { offsets: Int32Array; data: Uint8Array } {
+  const offsets = new Int32Array(to - from + 1);
+  const shown: string[] = new Array(to - from);
+  let units = 0;
+  // neighbours are often equal
+  let last: string | undefined;
+  let lastShown = "";
+  for (let row = from; row < to; row++) {
+    // the cell of a null is not defined
+    const cell = cells[row] ?? "";
+    if (cell !== last) {
+      last = cell;
+      lastShown = quoted(cell, delimiter);
+    }
+    shown[row - from] = lastShown;
+    units += lastShown.length;
+    offsets[row - from + 1] = units;
+  }
+  const data = encoder.encode(shown.join(""));
+  if (data.length === units) return { offsets, data };
+  let bytes = 0;
+  for (const [i, text] of shown.entries()) {
+    bytes += Buffer.byteLength(text);
+    offsets[i + 1] = bytes;
+  }
+  return { offsets, data };
+}

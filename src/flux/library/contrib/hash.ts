@@ -1,0 +1,84 @@
+// Packages `contrib/qxip/hash` and `contrib/bonitoo-io/hex`: digests and hexadecimal texts.
+import { FluxError } from "../../values/flux-error.ts";
+import { stringOf } from "../../values/text.ts";
+import { Bytes, isNull, kindOf, UInt } from "../../values/value.ts";
+import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { cityHash64 } from "./city-hash.ts";
+
+/** A null stays null; only strings are hashed. */
+function ofText(name: string, make: (text: string, call: NativeCall) => string): NativeBody {
+  return (call) => {
+    const value = call.value("v");
+    if (isNull(value)) return value;
+    if (typeof value !== "string") throw new FluxError(`hash cannot convert ${kindOf(value)} to ${name}`);
+    return make(value, call);
+  };
+}
+
+const digest = (algorithm: "sha256" | "sha1" | "md5"): NativeBody =>
+  ofText(algorithm, (text) => new Bun.CryptoHasher(algorithm).update(text).digest("hex"));
+const urlBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+
+export const HASH: LibraryPackage = {
+  path: "contrib/qxip/hash",
+  name: "hash",
+  source: `
+${["sha256", "sha1", "xxhash64", "cityhash64", "b64", "md5"].map((name) => `builtin ${name} : (v: A) => string`).join("\n")}
+builtin hmac : (v: A, k: A) => string
+`,
+  natives: {
+    sha256: digest("sha256"),
+    sha1: digest("sha1"),
+    md5: digest("md5"),
+    xxhash64: ofText("xxhash64", (text) => String(Bun.hash.xxHash64(text))),
+    cityhash64: ofText("cityhash64", (text) => String(cityHash64(new TextEncoder().encode(text)))),
+    b64: ofText("b64", (text) => urlBase64(new TextEncoder().encode(text))),
+    hmac: ofText("hmac", (text, call) => new Bun.CryptoHasher("sha1", call.string("k")).update(text).digest("base64")),
+  },
+};
+
+/** @throws FluxError */
+function parseHex(call: NativeCall, type: "int" | "uint"): bigint | null {
+  const value = call.value("v");
+  if (isNull(value)) return null;
+  if (typeof value !== "string") throw new FluxError(`hex cannot convert ${kindOf(value)} to ${type}`);
+  const [, sign = "", digits] = /^([+-]?)(?:0x)?([0-9a-fA-F]+)$/.exec(value) ?? [];
+  const parsed = digits === undefined || (type === "uint" && sign !== "") ? null : BigInt(`0x${digits}`) * (sign === "-" ? -1n : 1n);
+  const isInRange = parsed !== null && (type === "int" ? BigInt.asIntN(64, parsed) : BigInt.asUintN(64, parsed)) === parsed;
+  if (!isInRange) throw new FluxError(`cannot convert string ${JSON.stringify(value)} to ${type} due to invalid syntax`);
+  return parsed;
+}
+
+export const HEX: LibraryPackage = {
+  path: "contrib/bonitoo-io/hex",
+  name: "hex",
+  source: `
+builtin int : (v: string) => int
+builtin string : (v: A) => string
+builtin uint : (v: string) => uint
+builtin bytes : (v: string) => bytes
+`,
+  natives: {
+    int: (call) => parseHex(call, "int") ?? call.value("v"),
+    uint: (call) => {
+      const parsed = parseHex(call, "uint");
+      return parsed === null ? call.value("v") : new UInt(parsed);
+    },
+    string: (call) => {
+      const value = call.value("v");
+      if (isNull(value)) return value;
+      if (typeof value === "bigint") return value.toString(16);
+      if (value instanceof UInt) return value.value.toString(16);
+      const text = value instanceof Bytes ? Buffer.from(value.bytes).toString("hex") : stringOf(value);
+      if (text === null) throw new FluxError(`cannot convert ${kindOf(value)} to string`);
+      return text;
+    },
+    bytes: (call) => {
+      const text = call.string("v");
+      if (/^([0-9a-fA-F]{2})*$/.test(text)) return new Bytes(Buffer.from(text, "hex"));
+      throw new FluxError(
+        `cannot convert string ${JSON.stringify(text)} to bytes due to hex decoding error: ${text.length % 2 === 1 ? "encoding/hex: odd length hex string" : "encoding/hex: invalid byte"}`,
+      );
+    },
+  },
+};

@@ -1,0 +1,214 @@
+// `to` and `wideTo`: rows as points of a bucket. What they write passes through them.
+import { Closure } from "../../interpret/closure.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { walk } from "../../parse/walk.ts";
+import type { FluxColumn } from "../../tables/column.ts";
+import type { StreamNode, Tables } from "../../tables/stream.ts";
+import { type FluxTable, RowRecord } from "../../tables/table.ts";
+import { FluxError, UnplacedError, WriteError } from "../../values/flux-error.ts";
+import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from "../../values/value.ts";
+import type { NativeBody, NativeCall } from "../native-call.ts";
+import { streamOf } from "../operator.ts";
+import { bucketId } from "../universe/sources.ts";
+import { LineWriter } from "./line-writer.ts";
+import { remoteOf } from "./remote.ts";
+
+/** Characters of a batch. */
+const BATCH_LENGTH = 1 << 20;
+
+/** What a table's rows are written as. */
+type RowWriter = (lines: LineWriter, row: number) => void;
+
+/** Writes line protocol. @returns what was refused, or null */
+type LineTarget = (lines: string) => Promise<string | null>;
+
+/** The bucket of a call's arguments, here or on another host. */
+function targetOf(call: NativeCall): (run: ScriptRun) => LineTarget {
+  const [bucket, id] = [call.has("bucket") ? call.string("bucket") : null, call.has("bucketID") ? call.string("bucketID") : null];
+  const remote = remoteOf(call);
+  if (remote !== null) return (run) => (lines) => remote.write(run, ["bucket", bucket ?? id!], lines);
+  return (run) => {
+    const found = bucketId(run, bucket, id);
+    const { write } = run.services;
+    if (write === undefined) throw new FluxError("writing is not available here");
+    return (lines) => write(found, lines);
+  };
+}
+
+/** Sends batches on their way; the stream pauses until each has been written. */
+class Batches {
+  private readonly lines = new LineWriter();
+
+  constructor(
+    private readonly run: ScriptRun,
+    private readonly write: LineTarget,
+  ) {}
+
+  *rows(count: number, write: RowWriter): Generator<null, void> {
+    for (let row = 0; row < count; row++) {
+      write(this.lines, row);
+      if (this.lines.length >= BATCH_LENGTH) yield* this.flush();
+    }
+  }
+
+  /** @throws WriteError: points were refused */
+  *flush(): Generator<null, void> {
+    const { run } = this;
+    const text = this.lines.take();
+    if (text === "") return;
+    let failure: string | null = null;
+    const written = this.write(text).then(
+      (refused) => {
+        failure = refused;
+      },
+      (error: unknown) => {
+        failure = error instanceof Error ? error.message : String(error);
+      },
+    );
+    yield* run.outside.pauseFor(written);
+    if (failure !== null) throw new WriteError(failure);
+  }
+}
+
+/** A node that writes; the script's result is named after it unless something follows. */
+function writing(
+  call: NativeCall,
+  name: string,
+  prepare: (table: FluxTable) => RowWriter,
+  keep: (table: FluxTable) => FluxTable,
+): StreamNode {
+  const target = targetOf(call);
+  const body = function* ([tables]: readonly Tables[], run: ScriptRun): Tables {
+    const batches = new Batches(run, target(run));
+    for (const table of tables!) {
+      if (table === null) {
+        yield null;
+        continue;
+      }
+      yield* batches.rows(table.rowCount, prepare(table));
+      yield keep(table);
+    }
+    yield* batches.flush();
+  };
+  const node = streamOf(call, [call.stream()], body, { effect: name });
+  call.run.effects.push(node);
+  return node;
+}
+
+function checkBucket(call: NativeCall): void {
+  if (call.has("bucket") && call.has("bucketID")) {
+    throw new FluxError("cannot provide both `bucket` and `bucketID` parameters to the `to` function");
+  }
+  if (call.has("org") && call.has("orgID")) throw new FluxError("cannot provide both `org` and `orgID` parameters to the `to` function");
+  if (!call.has("bucket")) call.string("bucketID");
+}
+
+export const to: NativeBody = (call) => {
+  checkBucket(call);
+  const [timeLabel, measurementLabel] = [call.string("timeColumn", "_time"), call.string("measurementColumn", "_measurement")];
+  const tagLabels = call.has("tagColumns") ? call.strings("tagColumns") : null;
+  const fieldFn = call.has("fieldFn") ? call.function("fieldFn") : null;
+  const used = fieldFn === null ? new Set(["_field", "_value"]) : membersOf(fieldFn);
+  const prepare = (table: FluxTable): RowWriter => {
+    const times = table.column(timeLabel);
+    if (times === undefined) throw new FluxError("no time column detected");
+    if (times.type !== "time") throw new FluxError(`column ${timeLabel} of type ${times.type} is not of type time`);
+    const measurement = stringColumn(table, measurementLabel);
+    const isTag = ({ label, type }: FluxColumn) =>
+      tagLabels === null ? type === "string" && !used.has(label) && label !== measurementLabel : tagLabels.includes(label);
+    const tags = table.columns.filter(isTag);
+    for (const { label, type } of tags) if (type !== "string") throw new FluxError(`column ${label} of type ${type} is not of type string`);
+    const fields = fieldFn === null ? storedFields(table) : computedFields(table, fieldFn);
+    return (lines, row) => {
+      const time = times.get(row);
+      if (!(time instanceof Time)) return;
+      const named = tags.map(({ label }, i) => [label, tags[i]!.get(row)] as const);
+      lines.append(measurement.get(row), named, fields(row), time.ns);
+    };
+  };
+  return writing(call, "to", prepare, (table) => withTimes(table, timeLabel));
+};
+
+function stringColumn(table: FluxTable, label: string): FluxColumn {
+  const column = table.column(label);
+  if (column === undefined) throw new FluxError(`no column with label ${label} exists`);
+  if (column.type !== "string") throw new FluxError(`column ${label} of type ${column.type} is not of type string`);
+  return column;
+}
+
+type FieldsOfRow = (row: number) => Iterable<readonly [string, Value]>;
+
+function storedFields(table: FluxTable): FieldsOfRow {
+  const [names, values] = [table.column("_field"), table.column("_value")];
+  if (names === undefined) throw new FluxError("table has no _field column");
+  if (values === undefined) throw new FluxError("table has no _value column");
+  return (row) => {
+    const name = names.get(row);
+    return typeof name === "string" ? [[name, values.get(row)]] : [];
+  };
+}
+
+function computedFields(table: FluxTable, fn: FluxFunction): FieldsOfRow {
+  const make = fn.prepare(["r"]);
+  const record = new RowRecord(table);
+  return (row) => {
+    record.row = row;
+    const made = make(record);
+    if (made instanceof FluxRecord) return made.entries();
+    throw new FluxError(`fieldFn must return an object, got ${kindOf(made)}`);
+  };
+}
+
+/** Columns that a function reads: they are no tags. */
+function membersOf(fn: FluxFunction): ReadonlySet<string> {
+  const tree = fn instanceof Closure ? fn.body : null;
+  const labels = new Set<string>();
+  if (tree === null) return labels;
+  walk(tree, (node) => {
+    if (node.type === "MemberExpression") {
+      const { property } = node as typeof node & { readonly property: { readonly name?: string; readonly value?: string } };
+      labels.add(property.name ?? property.value ?? "");
+    }
+    return true;
+  });
+  return labels;
+}
+
+/** Rows without a time are not written, and go no further. */
+function withTimes(table: FluxTable, label: string): FluxTable {
+  const times = table.column(label)!;
+  if (times.valid === null) return table;
+  return table.take(Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !times.isNull(row)));
+}
+
+export const wideTo: NativeBody = (call) => {
+  if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
+  checkBucket(call);
+  return writing(call, "wide-to", wideRows, (table) => table);
+};
+
+const BOUNDS = ["_start", "_stop"];
+
+/** Columns of the key are tags, all others fields. */
+function wideRows(table: FluxTable): RowWriter {
+  let measurement: Value | null = null;
+  const tags: (readonly [string, Value])[] = [];
+  for (const { label, type, value } of table.key.columns) {
+    if (BOUNDS.includes(label)) continue;
+    if (label === "_field") throw new UnplacedError(`found column "_field" in the group key; wideTo() expects pivoted data`);
+    if (type !== "string") throw new UnplacedError(`group key column "${label}" has type ${type}; type string is required`);
+    if (label === "_measurement") measurement = value;
+    else tags.push([label, value]);
+  }
+  if (measurement === null) throw new UnplacedError('required column "_measurement" not in group key');
+  const times = table.column("_time");
+  if (times === undefined) throw new UnplacedError('input table is missing required column "_time"');
+  if (times.type !== "time") throw new UnplacedError(`column "_time" has type ${times.type}; type time is required`);
+  const others = new Set([...BOUNDS, "_measurement", "_time", ...tags.map(([label]) => label)]);
+  const fields = table.columns.filter(({ label }) => !others.has(label));
+  return (lines, row) => {
+    const time = times.get(row);
+    const values = fields.map((column) => [column.label, column.get(row)] as const);
+    if (time instanceof Time && !isNull(measurement)) lines.append(measurement, tags, values, time.ns);
+  };
+}

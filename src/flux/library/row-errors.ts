@@ -1,0 +1,42 @@
+// Errors of row functions, worded as recorded: the reference computes some of them column by column, and compiles the others by row.
+import { Closure } from "../interpret/closure.ts";
+import { OperandError } from "../interpret/operators.ts";
+import { walk } from "../parse/walk.ts";
+import { FluxError, UnplacedError } from "../values/flux-error.ts";
+import type { FluxFunction } from "../values/value.ts";
+
+/** Kinds of nodes that the reference computes column by column. */
+const VECTOR_NODES: ReadonlySet<string> = new Set([
+  ...["ObjectExpression", "Property", "MemberExpression", "Identifier", "ParenExpression", "BinaryExpression", "LogicalExpression"],
+  ...["ConditionalExpression", "IntegerLiteral", "FloatLiteral", "StringLiteral", "BooleanLiteral", "DateTimeLiteral", "DurationLiteral"],
+]);
+
+/** Whether the reference computes the function column by column: then columns keep their order. */
+export function isVectorized(fn: FluxFunction): boolean {
+  const body = fn instanceof Closure ? fn.body : null;
+  if (body === null) return false;
+  let found = true;
+  walk(body, (node) => {
+    if (node.type === "CallExpression") {
+      const { callee } = node as typeof node & { readonly callee: { readonly type: string; readonly name?: string } };
+      found &&= callee.type === "Identifier" && callee.name === "float";
+    } else found &&= VECTOR_NODES.has(node.type);
+    return found;
+  });
+  return found;
+}
+
+/** @returns what is to be thrown in place of an error of the function */
+export function rowError(kind: "filter" | "map" | "reduce", fn: FluxFunction, error: unknown): unknown {
+  if (!(error instanceof FluxError) || error instanceof UnplacedError) return error;
+  const isVector = kind === "map" && isVectorized(fn);
+  if (error instanceof OperandError) {
+    const { left, operator, right } = error;
+    const conflict = operator.includes("~") ? `type conflict: string != ${left}` : `type conflict: ${right} != ${left}`;
+    if (isVector) return new UnplacedError(`runtime error: ${conflict}`);
+    if (operator.includes("~")) return new FluxError(conflict);
+    return fn instanceof Closure ? new FluxError(`cannot compile @ ${fn.place}: ${error.message}`) : error;
+  }
+  if (isVector) return new UnplacedError(`runtime error: ${error.message}`);
+  return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
+}

@@ -1,0 +1,223 @@
+// `window`, and `window |> count | sum | mean |> duplicate(as: "_time") |> window(every: inf)`, which `aggregateWindow` and
+// `timedMovingAverage` are made of: the reference computes it in one step, in its storage or behind it.
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { FluxColumn, newCells } from "../../tables/column.ts";
+import { compareKeys } from "../../tables/key-order.ts";
+import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
+import { FluxTable } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import type { NativeBody } from "../native-call.ts";
+import { located } from "../operator.ts";
+import { NumberedWindows } from "../plan/numbered-windows.ts";
+import {
+  type Aggregate,
+  AggregateOperation,
+  DuplicateOperation,
+  FillEmptyOperation,
+  SelectorOperation,
+  WindowOperation,
+} from "../plan/operations.ts";
+import { isReduceFunction, reducedOr } from "../plan/reduced.ts";
+import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
+import { aggregated } from "./aggregates.ts";
+import { filledEmpty } from "./fill.ts";
+import { isPlainPushed, PushedForm, PushedNode, type StorageReduce } from "./pushed.ts";
+import { duplicated } from "./shape.ts";
+import { isStorableWindow, WINDOWS_MAX, windowed, windowOptions } from "./window.ts";
+import type { WindowOptions } from "./window-bounds.ts";
+
+const AT_ONCE: readonly string[] = ["count", "sum", "mean"];
+
+type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
+
+interface AggregateWindow {
+  readonly source: StreamNode;
+  /** The bound that becomes the time. */
+  readonly time: "_start" | "_stop";
+  readonly isFilled: boolean;
+  readonly window: WindowOperation;
+  readonly operation: AggregateOperation | SelectorOperation;
+}
+
+export const window: NativeBody = (call) => {
+  const input = call.stream();
+  const options = windowOptions(call);
+  const isStorable = isStorableWindow(call);
+  const operation = new WindowOperation(options, isStorable);
+  const placed = located(call, ([tables]) => windowed(tables!, options));
+  const isLast = options.windows === null && !options.createEmpty && operation.hasPlainColumns;
+  const made: StreamNode = new StreamNode(
+    "window",
+    [input],
+    call.site?.location ?? null,
+    (inputs, run) => {
+      const body = isLast ? inOneStep(made, options, placed) : placed;
+      return body(inputs, run);
+    },
+    null,
+    input.bounds,
+    null,
+    false,
+    operation,
+  );
+  if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return made;
+  if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
+  return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
+};
+
+/** The steps before the last window, or null: they are something else, or others read them too. */
+function aggregateWindow(last: StreamNode): AggregateWindow | null {
+  const [time] = last.inputs;
+  if (!isAlone(time) || !(time.operation instanceof DuplicateOperation)) return null;
+  const { column, as } = time.operation;
+  if (as !== "_time" || (column !== "_start" && column !== "_stop")) return null;
+  let [made] = time.inputs;
+  const isFilled = isAlone(made) && made.operation instanceof FillEmptyOperation;
+  if (isFilled) [made] = made!.inputs;
+  if (!isAlone(made)) return null;
+  let [split] = made.inputs;
+  if (!isAlone(split)) return null;
+  // the form that the storage has is the window itself
+  if (split instanceof PushedNode && split.isInner) [split] = split.inputs;
+  const window = split?.operation;
+  if (!(window instanceof WindowOperation) || !window.hasPlainColumns || window.options.windows === null) return null;
+  const { operation } = made;
+  if (!(operation instanceof AggregateOperation) && !(operation instanceof SelectorOperation)) return null;
+  return { source: split!.inputs[0]!, time: column, isFilled, window, operation };
+}
+
+function isAlone(node: StreamNode | undefined): node is StreamNode {
+  return node !== undefined && node.readers <= 1;
+}
+
+/** Tables of the last window with columns and errors as the reference has them. */
+function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): StreamBody {
+  return (inputs, run) => {
+    const found = aggregateWindow(last);
+    if (found === null) return body(inputs, run);
+    const all = () => computed(found, options, { inputs, run, body });
+    const left = leftToSource(found);
+    if (left === null) return all();
+    const { reduce, how } = left;
+    return reducedOr(
+      run,
+      reduce,
+      { fn: how.fn, runs: how.windows.runs, ownTimes: false, latest: latestOf(last, found) },
+      (tables) => windowTables(tables, how),
+      all,
+    );
+  };
+}
+
+/** Null: all windows are wanted, or a table may have none among the latest. */
+function latestOf({ operation }: StreamNode, { source, window }: AggregateWindow): number | null {
+  if (!(operation instanceof WindowOperation) || window.options.createEmpty) return null;
+  return source instanceof PushedNode && source.isOneTable ? operation.latestWanted : null;
+}
+
+interface LeftWindows {
+  readonly reduce: StorageReduce;
+  readonly how: WindowsOfRows;
+}
+
+/** Null: the source cannot compute these windows. */
+function leftToSource({ source, window, time, isFilled, operation }: AggregateWindow): LeftWindows | null {
+  const { windows, bounds, createEmpty } = window.options;
+  const fn = operation instanceof SelectorOperation ? operation.name : operation.aggregate.name;
+  if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed || !isReduceFunction(fn)) return null;
+  if (windows === null || bounds === null || operation.column !== "_value" || createEmpty !== isFilled) return null;
+  const numbered = NumberedWindows.of(windows, bounds);
+  if (numbered === null || (createEmpty && numbered.count > WINDOWS_MAX)) return null;
+  const isStored = window.isStorable && isPlainPushed(source);
+  return { reduce: source.reduce, how: { fn, windows: numbered, bounds, timeSource: time, createEmpty, isStored } };
+}
+
+function* windowTables(reduced: readonly FluxTable[], how: WindowsOfRows): Tables {
+  const made: FluxTable[] = [];
+  for (const table of reduced) {
+    made.push(windowedTable(table, how));
+    yield null;
+  }
+  yield* made.sort((a, b) => compareKeys(a.key, b.key));
+}
+
+/** The steps over all rows. */
+function computed(
+  found: AggregateWindow,
+  options: WindowOptions,
+  { inputs, run, body }: { readonly inputs: readonly Tables[]; readonly run: ScriptRun; readonly body: StreamBody },
+): Tables {
+  const { source, window, operation } = found;
+  const isAtOnce = operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name);
+  const isStorable = window.isStorable && operation.column === "_value" && (isAtOnce || operation instanceof SelectorOperation);
+  if (isStorable && isPlainPushed(source)) return eachTable(body(inputs, run), (table) => arranged(table, operation.column, true));
+  return isAtOnce ? atOnce(found, operation, options, run) : body(inputs, run);
+}
+
+/** The steps over each table of the source. */
+function* atOnce(
+  { source, window, time, isFilled }: AggregateWindow,
+  { aggregate, column }: AggregateOperation,
+  options: WindowOptions,
+  run: ScriptRun,
+): Tables {
+  const empty: FluxTable[] = [];
+  let sourceError: unknown = null;
+  function* full(): Tables {
+    try {
+      for (const table of source.open(run)) {
+        if (table?.isEmpty === true && !window.options.createEmpty) empty.push(table);
+        yield table;
+      }
+    } catch (error) {
+      sourceError = error;
+      throw error;
+    }
+  }
+  try {
+    const split = windowed(full(), window.options);
+    const computed = aggregated(split, column, aggregate);
+    const timed = duplicated(isFilled ? filledEmpty(computed) : computed, time, "_time");
+    const seen = new Set<string>();
+    for (const table of windowed(timed, options)) {
+      if (table !== null) seen.add(table.key.text);
+      yield table === null ? null : arranged(table, column, false);
+    }
+    // a table without rows has a place in the answer
+    for (const table of empty) {
+      const made = emptyResult(table, aggregate, column);
+      if (made !== null && !seen.has(made.key.text)) yield arranged(made, column, false);
+    }
+  } catch (error) {
+    throw error === sourceError || !(error instanceof FluxError) ? error : ownError(error, column);
+  }
+}
+
+function emptyResult(table: FluxTable, aggregate: Aggregate, label: string): FluxTable | null {
+  const type = aggregate.typeOf(table.column(label)?.type ?? "float");
+  if (type === null) return null;
+  const inKey = table.key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, 0));
+  return new FluxTable(table.key, [...inKey, emptyColumn("_time", "time"), emptyColumn(label, type)], 0);
+}
+
+function emptyColumn(label: string, type: FluxColumnType): FluxColumn {
+  return new FluxColumn(label, type, newCells(type, 0), null, 0);
+}
+
+function arranged(table: FluxTable, column: string, isPushed: boolean): FluxTable {
+  const rank = ({ label }: FluxColumn): number => {
+    if (isPushed && (label === "_start" || label === "_stop")) return 0;
+    if (label === "_time") return 1;
+    if (label === column) return isPushed ? 2 : 4;
+    return 3;
+  };
+  // sorting is stable
+  return table.with([...table.columns].sort((a, b) => rank(a) - rank(b)));
+}
+
+/** The step has no place of its own in the script. */
+function ownError({ message }: FluxError, column: string): UnplacedError {
+  if (message === 'missing time column "_time"') return new UnplacedError("runtime error: no time column: _time");
+  return new UnplacedError(`runtime error: ${message === `no column "${column}" exists` ? `column "${column}" does not exist` : message}`);
+}

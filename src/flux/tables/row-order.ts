@@ -1,0 +1,96 @@
+// Rows in the order of some columns: comparisons on cells, without values in between.
+import { sortInSteps } from "../../model/steps.ts";
+import { compareTexts } from "../values/text-order.ts";
+import { type FluxColumn, halvesOf } from "./column.ts";
+
+/** Negative, 0 or positive, for row `i` of one column and row `j` of another; NaN when they do not compare. */
+export type CellOrder = (i: number, j: number) => number;
+
+/** The order of cells that are no nulls; null for columns of types that do not compare. */
+export function cellOrder(left: FluxColumn, right: FluxColumn): CellOrder | null {
+  const [ma, mb] = [left.mask, right.mask];
+  if (left.type !== right.type) return numericOrder(left, right);
+  switch (left.type) {
+    case "string": {
+      const [a, b] = [left.cells as string[], right.cells as string[]];
+      return (i, j) => compareTexts(a[i & ma]!, b[j & mb]!);
+    }
+    case "int":
+    case "time":
+      return wideOrder(left, right, (halves) => halves);
+    case "uint":
+      // the upper half has no sign
+      return wideOrder(left, right, ({ buffer, byteOffset, length }) => new Uint32Array(buffer, byteOffset, length));
+    default: {
+      const [a, b] = [left.cells as Float64Array, right.cells as Float64Array];
+      return (i, j) => compareNumbers(a[i & ma]!, b[j & mb]!);
+    }
+  }
+}
+
+function compareNumbers(a: number | bigint, b: number | bigint): number {
+  return a < b ? -1 : a > b ? 1 : a >= b ? 0 : Number.NaN;
+}
+
+/** 64 bits half by half: reading a bigint would make one. */
+function wideOrder(left: FluxColumn, right: FluxColumn, upper: (halves: Int32Array) => Int32Array | Uint32Array): CellOrder {
+  const [a, b] = [halvesOf(left), halvesOf(right)];
+  const [ua, ub] = [upper(a), upper(b)];
+  const [ma, mb] = [left.mask, right.mask];
+  return (i, j) => {
+    const x = (i & ma) * 2;
+    const y = (j & mb) * 2;
+    const high = ua[x + 1]! - ub[y + 1]!;
+    return high !== 0 ? high : (a[x]! >>> 0) - (b[y]! >>> 0);
+  };
+}
+
+const NUMERIC: ReadonlySet<string> = new Set(["float", "int", "uint"]);
+
+/** Numbers of different types compare by what they are. */
+function numericOrder(left: FluxColumn, right: FluxColumn): CellOrder | null {
+  if (!NUMERIC.has(left.type) || !NUMERIC.has(right.type)) return null;
+  const [a, b] = [left.cells as Float64Array, right.cells as Float64Array];
+  const [ma, mb] = [left.mask, right.mask];
+  return (i, j) => compareNumbers(a[i & ma]!, b[j & mb]!);
+}
+
+/** The rows in the order of the columns, or null when they are in it already. Nulls come first in both directions, and rows that compare as
+ *  equal keep their order. */
+export function* rowOrder(
+  columns: readonly FluxColumn[],
+  rowCount: number,
+  isDescending: boolean,
+): Generator<null, Uint32Array | null, void> {
+  const sign = isDescending ? -1 : 1;
+  const orders = columns.filter(({ mask }) => mask !== 0).map((column) => withNulls(column, cellOrder(column, column)!, sign));
+  const compare = (i: number, j: number): number => {
+    for (const order of orders) {
+      const found = order(i, j);
+      if (found !== 0) return found;
+    }
+    return i - j;
+  };
+  if (isInOrder(compare, rowCount)) return null;
+  const rows = new Uint32Array(rowCount);
+  for (let row = 0; row < rowCount; row++) rows[row] = row;
+  for (const _ of sortInSteps(rows, compare)) yield null;
+  return rows;
+}
+
+function isInOrder(compare: CellOrder, rowCount: number): boolean {
+  for (let row = 1; row < rowCount; row++) if (compare(row - 1, row) > 0) return false;
+  return true;
+}
+
+function withNulls({ valid }: FluxColumn, order: CellOrder, sign: number): CellOrder {
+  const ordered: CellOrder = (i, j) => {
+    const found = order(i, j);
+    return Number.isNaN(found) ? 0 : sign * found;
+  };
+  if (valid === null) return ordered;
+  return (i, j) => {
+    if (valid[i] === 1 && valid[j] === 1) return ordered(i, j);
+    return valid[i]! - valid[j]!;
+  };
+}

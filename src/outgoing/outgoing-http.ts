@@ -1,0 +1,179 @@
+// HTTP requests of scripts: only to addresses that are allowed, which is checked on the address of the connection itself, so that a name
+// cannot resolve to another one between check and use. Redirects are followed one by one, each with the same checks.
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { LookupFunction } from "node:net";
+import { TsdbError } from "../model/errors.ts";
+import { allowedAddress, type HostAddress } from "./resolve.ts";
+
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+  /** 0 for the limit. */
+  readonly timeoutMs: number;
+  /** The certificate of the server is not checked. */
+  readonly isInsecure: boolean;
+}
+
+export interface OutgoingResponse {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+  readonly durationMs: number;
+}
+
+export interface OutgoingLimits {
+  /** Loopback and private addresses too. */
+  readonly allowsPrivate: boolean;
+  readonly timeoutMs: number;
+  /** Of an answer, or of a message to a broker. */
+  readonly bodyBytesMax: number;
+}
+
+export const OUTGOING_LIMITS: OutgoingLimits = { allowsPrivate: false, timeoutMs: 30_000, bodyBytesMax: 32 * 1024 * 1024 };
+
+const REDIRECTS_MAX = 5;
+/** Statuses after which a request is repeated elsewhere as a GET without its body. */
+const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
+const REDIRECTS: ReadonlySet<number> = new Set([...TO_GET, 307, 308]);
+/** Not for another host. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "www-authenticate",
+  "x-api-key",
+  "z-api-key",
+  "access-token",
+]);
+
+/** @throws TsdbError bad_query: the address is not allowed, or the request failed, took too long or was answered with too much */
+export async function outgoingHttp(given: OutgoingRequest, limits: OutgoingLimits, cancelled?: AbortSignal): Promise<OutgoingResponse> {
+  const startedMs = performance.now();
+  const timeoutMs = given.timeoutMs > 0 ? Math.min(given.timeoutMs, limits.timeoutMs) : limits.timeoutMs;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = cancelled === undefined ? timeout : AbortSignal.any([timeout, cancelled]);
+  let request = given;
+  for (let redirects = 0; ; redirects++) {
+    const url = checkedUrl(request.url);
+    const response = await exchange(url, request, limits, signal, timeoutMs);
+    const location = response.headers.find(([name]) => name.toLowerCase() === "location")?.[1];
+    if (!REDIRECTS.has(response.status) || location === undefined) return { ...response, durationMs: performance.now() - startedMs };
+    if (redirects === REDIRECTS_MAX) throw failed(request, `stopped after ${REDIRECTS_MAX} redirects`);
+    request = redirected(request, url, response.status, location);
+  }
+}
+
+function redirected(request: OutgoingRequest, from: URL, status: number, location: string): OutgoingRequest {
+  const url = URL.parse(location, from.href);
+  if (url === null) throw failed(request, "redirect to an invalid URL");
+  const toGet = TO_GET.has(status) && request.method !== "GET" && request.method !== "HEAD";
+  const isSameHost = url.host === from.host && url.protocol === from.protocol;
+  const headers = request.headers.filter(([name]) => {
+    const lower = name.toLowerCase();
+    return (isSameHost || !SECRET_HEADERS.has(lower)) && !(toGet && lower.startsWith("content-"));
+  });
+  return { ...request, url: url.href, headers, ...(toGet ? { method: "GET", body: new Uint8Array(0) } : {}) };
+}
+
+function checkedUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new TsdbError("bad_query", `cannot parse URL ${JSON.stringify(text.slice(0, 200))}`);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new TsdbError("bad_query", `unsupported protocol scheme "${url.protocol.slice(0, -1)}"`);
+  }
+  return url;
+}
+
+function failed({ method, url }: OutgoingRequest, why: string): TsdbError {
+  const shown = URL.parse(url);
+  // without what the URL may hold of secrets
+  return new TsdbError("bad_query", `${method} "${shown === null ? "" : shown.origin + shown.pathname}": ${why}`);
+}
+
+/** @throws TsdbError if there is no address that is allowed */
+async function addressOf(url: URL, request: OutgoingRequest, { allowsPrivate }: OutgoingLimits): Promise<HostAddress> {
+  try {
+    return await allowedAddress(url.hostname, allowsPrivate);
+  } catch (error) {
+    throw failed(request, error instanceof Error ? error.message : String(error));
+  }
+}
+
+type Answer = Omit<OutgoingResponse, "durationMs">;
+
+async function exchange(
+  url: URL,
+  request: OutgoingRequest,
+  limits: OutgoingLimits,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Answer> {
+  const { address, family } = await raced(addressOf(url, request, limits), signal, request, timeoutMs);
+  const pinned: LookupFunction = (_host, options, callback) => {
+    if (options.all) callback(null, [{ address, family }]);
+    else callback(null, address, family);
+  };
+  const options: RequestOptions & { readonly rejectUnauthorized?: boolean } = {
+    method: request.method,
+    headers: headersOf(request),
+    lookup: pinned,
+    agent: false,
+    ...(request.isInsecure ? { rejectUnauthorized: false } : {}),
+  };
+  return await new Promise<Answer>((resolve, reject) => {
+    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+    const sent: ClientRequest = send(url, options, (response) => {
+      collected(response, limits.bodyBytesMax).then(resolve, (error: unknown) => {
+        sent.destroy();
+        reject(failed(request, error instanceof Error ? error.message : String(error)));
+      });
+    });
+    const stop = () => {
+      sent.destroy();
+      reject(failed(request, `no answer within ${timeoutMs} ms`));
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    sent.on("close", () => signal.removeEventListener("abort", stop));
+    sent.on("error", (error) => reject(failed(request, error.message)));
+    sent.end(request.body);
+  });
+}
+
+function headersOf({ headers, body, method }: OutgoingRequest): Record<string, string> {
+  const made: Record<string, string> = {};
+  for (const [name, value] of headers) if (!/^(host|content-length|transfer-encoding|connection)$/i.test(name)) made[name] = value;
+  if (body.length > 0 || (method !== "GET" && method !== "HEAD")) made["Content-Length"] = String(body.length);
+  return made;
+}
+
+async function raced<T>(work: Promise<T>, signal: AbortSignal, request: OutgoingRequest, timeoutMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(failed(request, `no answer within ${timeoutMs} ms`));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function collected(response: IncomingMessage, bytesMax: number): Promise<Answer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response as AsyncIterable<Uint8Array>) {
+    length += part.length;
+    if (length > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`);
+    parts.push(part);
+  }
+  const headers: [string, string][] = [];
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers.push([canonical(name), Array.isArray(value) ? value.join(", ") : value]);
+  }
+  return { status: response.statusCode ?? 0, headers, body: Buffer.concat(parts) };
+}
+
+/** `content-type` → `Content-Type`, as clients of the reference see it. */
+const canonical = (name: string): string => name.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase());

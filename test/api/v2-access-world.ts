@@ -1,0 +1,45 @@
+// A server of port 8086 with one of everything, for tests of access.
+import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import { ask } from "./v2-ask.ts";
+import type { RouteRow, World } from "./v2-routes.ts";
+
+/** The operator's token. */
+export const OPERATOR = "tok";
+
+/** One of everything that routes are about. */
+export async function world(): Promise<{ readonly server: LightServer; readonly world: World }> {
+  const server = await lightServer();
+  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: OPERATOR };
+  const made = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body;
+  const orgID = made.org.id as string;
+  const other = (await ask(server, "POST", "/api/v2/users", OPERATOR, { name: "ann" })).body;
+  const permissions = [{ action: "read", resource: { type: "labels", orgID } }];
+  const auth = (await ask(server, "POST", "/api/v2/authorizations", OPERATOR, { orgID, permissions })).body;
+  const legacy = (await ask(server, "POST", "/private/legacy/authorizations", OPERATOR, { orgID, permissions, token: "v1" })).body;
+  const label = (await ask(server, "POST", "/api/v2/labels", OPERATOR, { orgID, name: "l" })).body.label;
+  const mapping = { orgID, bucketID: made.bucket.id, database: "d", retention_policy: "r" };
+  const dbrp = (await ask(server, "POST", "/api/v2/dbrps", OPERATOR, mapping)).body;
+  const ids = {
+    dbrpID: dbrp.id,
+    labelID: label.id,
+    orgID,
+    userID: made.user.id,
+    otherUserID: other.id,
+    bucketID: made.bucket.id,
+    authID: auth.id,
+    legacyID: legacy.id,
+  };
+  return { server, world: ids };
+}
+
+/** A request's path and query string, with the ids of the world. */
+export function pathOf({ route, query }: Pick<RouteRow, "route" | "query">, world: World): string {
+  const ids: Readonly<Record<string, string>> = {
+    ...world,
+    userID: world.otherUserID,
+    authID: route.startsWith("/private") ? world.legacyID : world.authID,
+    secretID: "k",
+    profile: "heap",
+  };
+  return route.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + (query?.(world) ?? "");
+}

@@ -1,0 +1,150 @@
+// Where this server keeps to other words than the OpenAPI file of the v2 line: the seed, which wins, recorded answers of the vendor's
+// server, or intent. Whatever is not here is as the file says.
+import { V1_RESULTS } from "../differences.ts";
+import type { OperationForm } from "../extract.ts";
+import type { StrictSchema } from "../schema.ts";
+import type { VariantRules } from "../variants.ts";
+
+/** Every error. */
+export const ERROR: StrictSchema = {
+  type: "object",
+  properties: {
+    code: {
+      enum: [
+        ...["internal error", "not implemented", "not found", "conflict", "invalid", "unprocessable entity", "empty value", "unavailable"],
+        ...["forbidden", "too many requests", "unauthorized", "method not allowed", "request too large"],
+      ],
+    },
+    message: { type: "string", minLength: 1 },
+  },
+  required: ["code", "message"],
+  additionalProperties: false,
+};
+
+interface Listed {
+  readonly status: number;
+  readonly why: string;
+}
+
+/** Statuses that the file leaves out. */
+const GENERAL: readonly Listed[] = [
+  { status: 401, why: "seed: credentials that are missing or wrong" },
+  { status: 403, why: "seed: insufficient permission" },
+];
+const OF_OPERATION: Readonly<Record<string, Listed>> = {
+  "POST /api/v2/restore/sql": { status: 200, why: "as recorded" },
+  "POST /api/v2/restore/shards/{shardID}": { status: 200, why: "as recorded" },
+};
+
+/** Operations that never succeed here. */
+export const NEVER: Readonly<Record<string, number>> = {
+  // it is set up already, before the first test
+  "POST /api/v2/setup": 422,
+};
+/** The runtime has no traces. */
+const TRACE = "GET /debug/pprof/trace";
+
+/** What a good request is answered with, if that is not success. */
+export function insteadOfSuccess(key: string): number | undefined {
+  return key === TRACE ? 501 : NEVER[key];
+}
+
+/** Whether an operation of the file may have this status. `default` is for all errors: which of them there are says the own document. */
+export function isListed(key: string, { answers }: OperationForm, status: number): boolean {
+  if (Object.hasOwn(answers, String(status)) || OF_OPERATION[key]?.status === status) return true;
+  return status >= 400 && (Object.hasOwn(answers, "default") || GENERAL.some((each) => each.status === status));
+}
+
+/** Bodies that are not as the file says, by operation and status: their type, or the schema of one in JSON. */
+export const BODIES: Readonly<Record<string, { readonly type?: string; readonly schema?: StrictSchema; readonly why: string }>> = {
+  "POST /api/v2/query 200": { type: "text/csv", why: "as recorded" },
+  "POST /api/v2/restore/bucket/{bucketID} 200": { type: "application/octet-stream", why: "as recorded" },
+  "GET /query 200": { schema: V1_RESULTS, why: "the file's two forms of a result fit the same results" },
+};
+
+/** Ids of nothing that are not answered by 404, by operation and parameter. */
+export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
+  "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
+  "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
+  "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
+  ...Object.fromEntries(
+    ["orgs/{orgID}", "buckets/{bucketID}"].flatMap((path) =>
+      ["members", "owners"].map((role): [string, Listed] => [
+        `DELETE /api/v2/${path}/${role}/{userID} userID`,
+        { status: 204, why: "as recorded: a user who has no role has none afterwards" },
+      ]),
+    ),
+  ),
+};
+
+const LENIENT: VariantRules["lenient"] = [
+  { what: /pprof.*query\.(?:debug|gc|seconds)=/, why: "as recorded: what is no number is as absent" },
+  { what: /=null$/, why: "null is absent, as the vendor's clients send it" },
+  { what: /: query\.\w+ twice$/, why: "the first one counts" },
+  { what: /: query\.\w+=""$/, why: "an empty one is absent: clients send those that they do not mean" },
+  { what: /: query\.(?:descending|default)="(?:TRUE|1)"$/, why: "a boolean may be written so" },
+  {
+    what: /^(?:GET|POST) \/query: query\.(?:epoch|db)/,
+    why: "as recorded: no unit is the default one, and a statement may name its database",
+  },
+  { what: /^POST \/write: query\.precision=/, why: "as recorded: an unknown unit is ns" },
+  { what: /^POST \/api\/v2\/write: query\.(?:org|bucket)$/, why: "as recorded: the organization's id will do; without a bucket 404" },
+  { what: /authorizations(?:\/\{authID\})?: body\.status=""$/, why: "as recorded: as absent" },
+  { what: /^PATCH \/api\/v2\/users\/\{userID\}: body\.name$/, why: "what is not there stays as it is" },
+  { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
+  {
+    what: /buckets.*: body\.(?:schemaType|retentionRules\.0\.(?:type|everySeconds$|\w+=-1))/,
+    why: "as recorded: no other type is known; 422 below 0",
+  },
+  { what: /^POST \/api\/v2\/query\/a\w+: body\.query$/, why: "as recorded: a script without a text is empty" },
+  { what: /^POST \/api\/v2\/buckets: body\.name$/, why: "as recorded: the name may be empty" },
+  { what: /etadata: body\.(?:organization|bucketID|defaultRetentionPolicy)/, why: "one of them is needed, or none" },
+  {
+    what: /etadata: body\.retentionPolicies\b.*\.(?:name|replicaN|subscriptions|endTime|shardOwners|shardGroups\.0\.id)\b/,
+    why: "what restoring does not need is not read",
+  },
+  { what: /etadata: body\.retentionPolicies\b.*(?:=-1|1e\+300)$/, why: "422 for a duration below 0; numbers of shards are any" },
+  { what: /etadata: body\.retentionPolicies\.0\.shardGroupDuration$/, why: "the server chooses one" },
+];
+const REQUIRED: VariantRules["required"] = {
+  // a user name of a v1 client
+  "POST /private/legacy/authorizations": ["orgID", "permissions", "token"],
+  "POST /api/v2/restore/bucketMetadata": ["bucketName"],
+};
+const KEPT: VariantRules["kept"] = {
+  "POST /api/v2/delete": ["query.orgID", "query.bucketID"],
+  "POST /api/v2/dbrps": ["body.orgID"],
+  "GET /api/v2/dbrps": ["query.orgID"],
+  ...Object.fromEntries(["GET", "PATCH", "DELETE"].map((method) => [`${method} /api/v2/dbrps/{dbrpID}`, ["query.orgID"]])),
+  "POST /api/v2/write": ["query.orgID"],
+  "POST /api/v2/query": ["query.orgID"],
+  "POST /api/v2/restore/bucketMetadata": ["body.organizationID"],
+  "POST /api/v2/restore/bucket-metadata": ["body.organizationID"],
+  // thirty seconds without
+  "GET /debug/pprof/profile": ["query.seconds"],
+  // what it asks for
+  "POST /query": ["query.db"],
+};
+const LENIENT_BODIES: VariantRules["lenientBodies"] = [
+  { what: /^(?:PATCH|POST) .*: "null" instead of an object$/, why: "as recorded: as an object without members" },
+  {
+    what: /\/(?:write|restore\/.*): (?:an unknown content encoding|no body|an empty body)$/,
+    why: "as recorded: ignored; and nothing is nothing",
+  },
+];
+
+/** Of bodies: JSON is bounded by what a resource may be; lines by --max-http-request-size; uploads are as large as a backup is. */
+function bytesMaxOf(key: string): number | null {
+  if (key.includes("/restore/")) return null;
+  if (key.includes("/api/v2/query")) return 4 << 20;
+  return /\/(?:write|query)$/.test(key) ? 10 << 20 : 1 << 20;
+}
+
+/** How requests of an operation may vary. */
+export function rulesOf(key: string): VariantRules {
+  return {
+    ...{ lenient: LENIENT, required: REQUIRED, lenientBodies: LENIENT_BODIES, kept: KEPT, bytesMax: bytesMaxOf(key) },
+    checksContentType: () => false,
+    namesMembers: (each) => each === "PATCH /api/v2/orgs/{orgID}/secrets",
+  };
+}

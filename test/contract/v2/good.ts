@@ -1,0 +1,240 @@
+// A good request for each operation, with every parameter and member that it may have.
+import type { Good } from "../good.ts";
+import { BUCKET, basicOf, ORG, USER, type V2World } from "./world.ts";
+
+type Make = (world: V2World) => Good | Promise<Good>;
+
+const LINES = "written,host=a v=1 1";
+const none: Make = () => ({});
+const org = ({ orgID }: V2World) => ({ org: ORG, orgID });
+const rule = { type: "expire", everySeconds: 86_400, shardGroupDurationSeconds: 3600 };
+const at = (make: (world: V2World) => string | Promise<string>, rest: (world: V2World) => Good | Promise<Good> = none): Make => {
+  return async (world) => ({ path: await make(world), ...(await rest(world)) });
+};
+
+function membersOf(path: string, id: (world: V2World) => Promise<string>): Record<string, Make> {
+  const shown = path.replace(/:(\w+)/, "{$1}");
+  const of = async (world: V2World, role: string) => `${path.replace(/:\w+/, await id(world))}/${role}s`;
+  const made = ["member", "owner"].flatMap((role): [string, Make][] => [
+    [`GET ${shown}/${role}s`, at((world) => of(world, role))],
+    [
+      `POST ${shown}/${role}s`,
+      at(
+        (world) => of(world, role),
+        async (world) => ({ body: { id: await world.freshUser(), name: "a name" } }),
+      ),
+    ],
+    [
+      `DELETE ${shown}/${role}s/{userID}`,
+      at(async (world) => {
+        const [list, userID] = [await of(world, role), await world.freshUser()];
+        await world.post(list, { id: userID });
+        return `${list}/${userID}`;
+      }),
+    ],
+  ]);
+  return Object.fromEntries(made);
+}
+
+function authorizationsAt(path: string, more: (world: V2World) => Record<string, string>): Record<string, Make> {
+  const id = (world: V2World) => world.freshAuthorization(path, more(world)).then((each) => `${path}/${each}`);
+  const update = () => ({ body: { status: "inactive", description: "a text" } });
+  const filters = (world: V2World) => ({ userID: world.userID, user: USER.name, ...org(world) });
+  return {
+    [`GET ${path}`]: (world) => ({ query: filters(world) }),
+    [`POST ${path}`]: (world) => ({
+      body: { ...world.newAuthorization(), userID: world.userID, status: "active", description: "a text", ...more(world) },
+    }),
+    [`GET ${path}/{authID}`]: at(id),
+    [`PATCH ${path}/{authID}`]: at(id, update),
+    [`DELETE ${path}/{authID}`]: at(id),
+  };
+}
+
+const label = (world: V2World) => world.freshLabel().then((id) => `/api/v2/labels/${id}`);
+const user = (world: V2World) => world.freshUser().then((id) => `/api/v2/users/${id}`);
+const organization = (world: V2World) => world.freshOrganization().then((id) => `/api/v2/orgs/${id}`);
+const bucket = (world: V2World) => world.freshBucket().then((id) => `/api/v2/buckets/${id}`);
+const mapping = (world: V2World) => world.freshMapping().then((id) => `/api/v2/dbrps/${id}`);
+const secrets = (world: V2World) => organization(world).then((path) => `${path}/secrets`);
+const labelled = async (world: V2World) => {
+  const path = `${await bucket(world)}/labels`;
+  const labelID = await world.freshLabel();
+  await world.post(path, { labelID });
+  return `${path}/${labelID}`;
+};
+const password = () => ({ body: { password: USER.password } });
+const legacy = async (world: V2World) => {
+  const id = await world.freshAuthorization("/private/legacy/authorizations", { token: world.fresh() });
+  return `/private/legacy/authorizations/${id}`;
+};
+/** What v1 clients send: a user name that is a token's, and the token. */
+const v1 = { db: BUCKET, rp: "autogen", u: "any", p: "operator-token" };
+const script = `from(bucket: "${BUCKET}") |> range(start: 0) |> limit(n: 1)`;
+const manifest = (world: V2World) => ({
+  body: {
+    ...{ organizationID: world.orgID, organizationName: ORG, bucketID: world.bucketID, bucketName: world.fresh(), description: "a text" },
+    defaultRetentionPolicy: "autogen",
+    retentionPolicies: [
+      {
+        ...{ name: "autogen", replicaN: 1, duration: 0, shardGroupDuration: 604_800_000_000_000, subscriptions: [] },
+        shardGroups: [{ id: 1, startTime: "1970-01-01T00:00:00Z", endTime: "1970-01-08T00:00:00Z", shards: [{ id: 1, shardOwners: [] }] }],
+      },
+    ],
+  },
+});
+/** The number of the only shard of a bucket with rows. */
+const shard = async (world: V2World) => {
+  const { text } = await world.get("/api/v2/backup/metadata");
+  return `/api/v2/backup/shards/${/"shards":\[\{"id":(\d+)/.exec(text)![1]}`;
+};
+const upload = async (world: V2World) => {
+  const path = await shard(world);
+  const { bytes } = await world.get(path);
+  return { path: path.replace("backup", "restore"), headers: { "Content-Type": "application/octet-stream" }, body: new Uint8Array(bytes) };
+};
+const oldManifest = at(
+  async (world) => `/api/v2/restore/buckets/${await world.freshBucket()}`,
+  // a message of protocol buffers without members
+  () => ({ body: new Uint8Array(0) }),
+);
+const backup = async (world: V2World, part: "kv" | "sql") => {
+  if (part === "kv") return new Uint8Array((await world.get("/api/v2/backup/kv")).bytes);
+  const { bytes } = await world.get("/api/v2/backup/metadata");
+  const text = Buffer.from(bytes).toString("latin1");
+  const from = text.indexOf("\r\n\r\n", text.indexOf('name="sql"')) + 4;
+  return new Uint8Array(Buffer.from(text.slice(from, text.indexOf("\r\n--", from)), "latin1"));
+};
+const octets = { "Content-Type": "application/octet-stream" };
+const profiles = ["all", "allocs", "block", "cmdline", "goroutine", "heap", "mutex", "profile", "threadcreate", "trace"];
+const PROFILE_QUERY: Readonly<Record<string, Readonly<Record<string, string>>>> = { profile: { seconds: "1" }, heap: { debug: "1" } };
+const page = { limit: "5", offset: "0", descending: "true" };
+
+export const GOOD_V2: Readonly<Record<string, Make>> = {
+  "GET /api/v2": none,
+  "GET /health": none,
+  "HEAD /health": none,
+  "GET /ready": none,
+  "HEAD /ready": none,
+  "GET /ping": none,
+  "HEAD /ping": none,
+  "GET /metrics": none,
+  "GET /debug/pprof": none,
+  "GET /debug/pprof/{profile}": at(() => "/debug/pprof/heap"),
+  ...Object.fromEntries(profiles.map((name) => [`GET /debug/pprof/${name}`, () => ({ query: PROFILE_QUERY[name] ?? {} })])),
+  "GET /api/v2/config": none,
+  "GET /api/v2/flags": none,
+  "GET /api/v2/resources": none,
+
+  "GET /api/v2/setup": none,
+  "POST /api/v2/setup": () => ({
+    body: { username: "ann", password: USER.password, org: "second", bucket: "b", token: "t", retentionPeriodSeconds: 0 },
+  }),
+  "POST /api/v2/signin": () => ({ headers: { Authorization: basicOf(USER.password) } }),
+  "POST /api/v2/signout": async (world) => ({ headers: { Cookie: await world.signIn() } }),
+  "GET /api/v2/me": none,
+  "PUT /api/v2/me/password": async (world) => ({
+    ...password(),
+    headers: { Cookie: await world.signIn(), Authorization: basicOf(USER.password) },
+  }),
+
+  ...authorizationsAt("/api/v2/authorizations", () => ({})),
+  ...authorizationsAt("/private/legacy/authorizations", (world) => ({ token: world.fresh() })),
+  "POST /private/legacy/authorizations/{authID}/password": at(async (world) => `${await legacy(world)}/password`, password),
+
+  "GET /api/v2/users": (world) => ({ query: { ...page, name: USER.name, id: world.userID } }),
+  "POST /api/v2/users": (world) => ({ body: { name: world.fresh(), status: "active" } }),
+  "GET /api/v2/users/{userID}": at(user),
+  "PATCH /api/v2/users/{userID}": at(user, (world) => ({ body: { name: world.fresh(), status: "inactive" } })),
+  "DELETE /api/v2/users/{userID}": at(user),
+  "GET /api/v2/users/{userID}/permissions": at(async (world) => `${await user(world)}/permissions`),
+  "POST /api/v2/users/{userID}/password": at(async (world) => `${await user(world)}/password`, password),
+  "PUT /api/v2/users/{userID}/password": at(
+    (world) => `/api/v2/users/${world.userID}/password`,
+    async (world) => ({ ...password(), headers: { Cookie: await world.signIn(), Authorization: basicOf(USER.password) } }),
+  ),
+
+  "GET /api/v2/orgs": (world) => ({ query: { ...page, ...org(world) } }),
+  "POST /api/v2/orgs": (world) => ({ body: { name: world.fresh(), description: "a text" } }),
+  "GET /api/v2/orgs/{orgID}": at(organization),
+  "PATCH /api/v2/orgs/{orgID}": at(organization, (world) => ({ body: { name: world.fresh(), description: "a text" } })),
+  "DELETE /api/v2/orgs/{orgID}": at(organization),
+  ...membersOf("/api/v2/orgs/:orgID", (world) => world.freshOrganization()),
+  "GET /api/v2/orgs/{orgID}/secrets": at(secrets),
+  "PATCH /api/v2/orgs/{orgID}/secrets": at(secrets, () => ({ body: { key: "value" } })),
+  "POST /api/v2/orgs/{orgID}/secrets/delete": at(
+    async (world) => `${await secrets(world)}/delete`,
+    () => ({ body: { secrets: ["key"] } }),
+  ),
+  "DELETE /api/v2/orgs/{orgID}/secrets/{secretID}": at(async (world) => `${await secrets(world)}/key`),
+
+  "GET /api/v2/buckets": (world) => ({ query: { ...page, ...org(world), name: BUCKET, id: world.bucketID, after: "0000000000000001" } }),
+  "POST /api/v2/buckets": (world) => ({
+    body: { orgID: world.orgID, name: world.fresh(), description: "a text", rp: "rp", schemaType: "implicit", retentionRules: [rule] },
+  }),
+  "GET /api/v2/buckets/{bucketID}": at(bucket),
+  "PATCH /api/v2/buckets/{bucketID}": at(bucket, (world) => ({
+    body: { name: world.fresh(), description: "a text", retentionRules: [rule] },
+  })),
+  "DELETE /api/v2/buckets/{bucketID}": at(bucket),
+  "GET /api/v2/buckets/{bucketID}/labels": at(async (world) => `${await bucket(world)}/labels`),
+  "POST /api/v2/buckets/{bucketID}/labels": at(
+    async (world) => `${await bucket(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at(labelled),
+  ...membersOf("/api/v2/buckets/:bucketID", (world) => world.freshBucket()),
+
+  "GET /api/v2/labels": (world) => ({ query: { orgID: world.orgID } }),
+  "POST /api/v2/labels": (world) => ({ body: { orgID: world.orgID, name: world.fresh(), properties: { color: "ffb3b3" } } }),
+  "GET /api/v2/labels/{labelID}": at(label),
+  "PATCH /api/v2/labels/{labelID}": at(label, (world) => ({ body: { name: world.fresh(), properties: { color: "000000" } } })),
+  "DELETE /api/v2/labels/{labelID}": at(label),
+
+  "GET /api/v2/dbrps": async (world) => ({
+    query: { ...org(world), id: await world.freshMapping(), bucketID: world.bucketID, default: "true", db: BUCKET, rp: "autogen" },
+  }),
+  "POST /api/v2/dbrps": (world) => ({
+    body: { ...org(world), bucketID: world.bucketID, database: world.fresh(), retention_policy: "rp", default: true },
+  }),
+  "GET /api/v2/dbrps/{dbrpID}": at(mapping, (world) => ({ query: org(world) })),
+  "PATCH /api/v2/dbrps/{dbrpID}": at(mapping, (world) => ({ query: org(world), body: { default: true, retention_policy: world.fresh() } })),
+  "DELETE /api/v2/dbrps/{dbrpID}": at(mapping, (world) => ({ query: org(world) })),
+
+  "POST /api/v2/write": (world) => ({
+    ...{ query: { ...org(world), bucket: BUCKET, precision: "ns" }, headers: { "Content-Type": "text/plain" }, body: LINES },
+  }),
+  "POST /api/v2/delete": (world) => ({
+    query: { ...org(world), bucket: BUCKET, bucketID: world.bucketID },
+    body: { start: "1970-01-01T00:00:00Z", stop: "1970-01-02T00:00:00Z", predicate: '_measurement="written" AND host="a"' },
+  }),
+  "POST /api/v2/query": (world) => ({
+    query: org(world),
+    body: {
+      query: script,
+      type: "flux",
+      dialect: { header: true, delimiter: ",", annotations: ["datatype"] },
+      now: "2026-01-01T00:00:00Z",
+    },
+  }),
+  "POST /api/v2/query/ast": () => ({ body: { query: script } }),
+  "POST /api/v2/query/analyze": () => ({ body: { query: script } }),
+  "GET /api/v2/query/suggestions": none,
+  "GET /api/v2/query/suggestions/{name}": at(() => "/api/v2/query/suggestions/range"),
+  "POST /write": () => ({ query: { ...v1, precision: "ns" }, body: LINES }),
+  "GET /query": () => ({ query: { ...v1, q: `SELECT v FROM ${BUCKET}`, epoch: "ns" }, headers: { Accept: "application/json" } }),
+  "POST /query": () => ({
+    ...{ query: v1, headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: `q=SELECT+v+FROM+${BUCKET}` },
+  }),
+
+  "GET /api/v2/backup/kv": none,
+  "GET /api/v2/backup/metadata": none,
+  "GET /api/v2/backup/shards/{shardID}": at(shard, () => ({ query: { since: "2020-01-01T00:00:00Z" } })),
+  "POST /api/v2/restore/kv": async (world) => ({ headers: octets, body: await backup(world, "kv") }),
+  "POST /api/v2/restore/sql": async (world) => ({ headers: octets, body: await backup(world, "sql") }),
+  "POST /api/v2/restore/shards/{shardID}": upload,
+  "POST /api/v2/restore/bucketMetadata": manifest,
+  "POST /api/v2/restore/bucket-metadata": manifest,
+  "POST /api/v2/restore/bucket/{bucketID}": oldManifest,
+  "POST /api/v2/restore/buckets/{bucketID}": oldManifest,
+};

@@ -1,0 +1,150 @@
+// The server that the contract of the v2 line is tested on: set up, with another organization beside the first, and with rows.
+import { TestServer } from "../../support/server.ts";
+import type { Answer, Sent } from "../world.ts";
+
+export const ORG = "contract";
+export const BUCKET = "readings";
+export const USER = { name: "admin", password: "password12" };
+const OPERATOR = "operator-token";
+export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks"];
+
+type Members = Readonly<Record<string, unknown>>;
+interface WithId {
+  readonly id: string;
+}
+
+/** The objects that requests of the contract refer to. */
+export class V2World {
+  orgID = "";
+  userID = "";
+  bucketID = "";
+  /** For everything in another organization, and for nothing else. */
+  stranger = "";
+  /** The answer to setting up, which happens once. */
+  setUp!: Answer;
+  private names = 0;
+
+  private constructor(readonly server: TestServer) {}
+
+  static async start(): Promise<V2World> {
+    const world = new V2World(await TestServer.start({ withBuckets: true }));
+    const setup = { username: USER.name, password: USER.password, org: ORG, bucket: BUCKET, token: OPERATOR, retentionPeriodSeconds: 0 };
+    world.setUp = await world.send({ method: "POST", path: "/api/v2/setup", body: JSON.stringify(setup) }, null);
+    const { org, user, bucket } = JSON.parse(world.setUp.text) as Record<"org" | "user" | "bucket", WithId>;
+    [world.orgID, world.userID, world.bucketID] = [org.id, user.id, bucket.id];
+    await world.write(world.bucketID, "readings,host=a v=1 1\nreadings,host=b v=2 2");
+    const { id: orgID } = await world.post<WithId>("/api/v2/orgs", { name: "other" });
+    const permissions = RESOURCE_TYPES.flatMap((type) => ["read", "write"].map((action) => ({ action, resource: { type, orgID } })));
+    world.stranger = (await world.post<{ token: string }>("/api/v2/authorizations", { orgID, permissions })).token;
+    return world;
+  }
+
+  dispose(): Promise<void> {
+    return this.server.dispose();
+  }
+
+  fresh(): string {
+    return `new${++this.names}`;
+  }
+
+  /** `authorization`: the header's value; undefined: the operator's unless the request brings credentials, null: none. */
+  async send({ method, path, headers = {}, body = null }: Sent, authorization?: string | null): Promise<Answer> {
+    const own = Object.keys(headers).some((name) => /^(authorization|cookie)$/i.test(name));
+    const chosen = authorization === undefined ? (own ? null : `Token ${OPERATOR}`) : authorization;
+    const kept = authorization === undefined ? headers : withoutCredentials(headers);
+    const response = await fetch(this.server.bucketsUrl + path, {
+      method,
+      headers: { ...kept, ...(chosen === null ? {} : { authorization: chosen }) },
+      body,
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
+  }
+
+  async post<T>(path: string, body: Members): Promise<T> {
+    return JSON.parse((await this.succeed({ method: "POST", path, body: JSON.stringify(body) })).text) as T;
+  }
+
+  write(bucketID: string, lines: string): Promise<Answer> {
+    return this.succeed({ method: "POST", path: `/api/v2/write?orgID=${this.orgID}&org=&bucket=${bucketID}`, body: lines });
+  }
+
+  async freshBucket(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/buckets", { orgID: this.orgID, name: this.fresh(), retentionRules: [] })).id;
+  }
+
+  async freshOrganization(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/orgs", { name: this.fresh() })).id;
+  }
+
+  async freshUser(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/users", { name: this.fresh() })).id;
+  }
+
+  async freshLabel(): Promise<string> {
+    return (await this.post<{ label: WithId }>("/api/v2/labels", { orgID: this.orgID, name: this.fresh() })).label.id;
+  }
+
+  async freshAuthorization(path = "/api/v2/authorizations", more: Members = {}): Promise<string> {
+    return (await this.post<WithId>(path, { ...this.newAuthorization(), ...more })).id;
+  }
+
+  newAuthorization(): { readonly orgID: string; readonly permissions: readonly Members[] } {
+    const { orgID } = this;
+    return { orgID, permissions: [{ action: "read", resource: { type: "buckets", orgID, id: this.bucketID } }] };
+  }
+
+  async freshMapping(): Promise<string> {
+    const { orgID, bucketID } = this;
+    return (await this.post<WithId>("/api/v2/dbrps", { orgID, bucketID, database: this.fresh(), retention_policy: "rp" })).id;
+  }
+
+  /** The cookie of a new session. */
+  async signIn(): Promise<string> {
+    const answer = await this.succeed({ method: "POST", path: "/api/v2/signin", headers: { authorization: basicOf(USER.password) } });
+    return answer.headers.get("set-cookie")!.split(";")[0]!;
+  }
+
+  async get(path: string): Promise<Answer> {
+    return this.succeed({ method: "GET", path });
+  }
+
+  /** Everything that operations change, as a client sees it. */
+  async state(): Promise<Record<string, string>> {
+    const { orgID, bucketID } = this;
+    const lists = [
+      ...["/api/v2/authorizations", "/private/legacy/authorizations", `/api/v2/labels?orgID=${orgID}`, `/api/v2/dbrps?orgID=${orgID}`],
+      ...["secrets", "members", "owners"].map((name) => `/api/v2/orgs/${orgID}/${name}`),
+      ...["labels", "members", "owners"].map((name) => `/api/v2/buckets/${bucketID}/${name}`),
+    ];
+    const found = await Promise.all(lists.map(async (path) => [path, (await this.get(path)).text] as const));
+    const paged = await Promise.all(["buckets", "orgs", "users"].map(async (name) => [name, await this.pages(name)] as const));
+    const rows = await this.server.sql(BUCKET, "SELECT count(*) AS n, sum(v) AS total FROM readings");
+    return { ...Object.fromEntries([...found, ...paged]), rows: JSON.stringify(rows) };
+  }
+
+  private async pages(name: string): Promise<string> {
+    const found: unknown[] = [];
+    for (;;) {
+      const { text } = await this.get(`/api/v2/${name}?limit=100&offset=${found.length}`);
+      const page = (JSON.parse(text) as Record<string, unknown[]>)[name]!;
+      found.push(...page);
+      if (page.length < 100) return JSON.stringify(found);
+    }
+  }
+
+  private async succeed(sent: Sent): Promise<Answer> {
+    const answer = await this.send(sent);
+    if (answer.status >= 300) throw new Error(`${sent.method} ${sent.path}: ${answer.status} ${answer.text}`);
+    return answer;
+  }
+}
+
+/** The Authorization header with this password. */
+export function basicOf(password: string): string {
+  return `Basic ${btoa(`${USER.name}:${password}`)}`;
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(authorization|cookie)$/i.test(name)));
+}

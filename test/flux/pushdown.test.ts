@@ -1,0 +1,242 @@
+// Scripts that are left to the scan and the same scripts that are not, byte by byte, in every state of the rows: ordinary data and odd
+// data, and which of them the scan has answered.
+import { afterAll, expect, spyOn, test } from "bun:test";
+import { DEFAULT_ANNOTATIONS } from "../../src/flux/interpret/query.ts";
+import { parseTime } from "../../src/flux/values/duration.ts";
+import { FluxError } from "../../src/flux/values/flux-error.ts";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import type { FluxBucket } from "../../src/model/query/flux.ts";
+import { StoredSource } from "../../src/query/flux/stored-source.ts";
+import { prng } from "../support/prng.ts";
+import { ROW_STATES, type RowState } from "../support/row-states.ts";
+import { StoredRows } from "../support/stored-rows.ts";
+
+const BUCKET: FluxBucket = { id: "0000000000000001", name: "b", organizationId: "0000000000000002", retentionPeriodNs: 0n };
+const NOW = parseTime("2024-06-01T00:00:00Z")!;
+const at = (text: string) => parseTime(text)!.ns;
+
+/** Values are multiples of a quarter, so that sums do not depend on their order. */
+function lines(): string {
+  const below = prng(7);
+  const rows: string[] = [];
+  const start = at("2024-03-05T10:00:00Z");
+  for (let i = 0; i < 60; i++) {
+    const ns = start + BigInt(i) * 40_000_000_000n;
+    for (const [host, region] of [
+      ["a", "eu"],
+      ["b", "eu"],
+      ["c", "us"],
+    ] as const) {
+      // gaps of windows, and series that begin late
+      if (host === "b" && i % 30 > 14) continue;
+      if (host === "c" && i < 25) continue;
+      const fields = [`usage=${below(400) / 4}`, `load=${below(9) - 4}i`];
+      if (i % 7 === 0) fields.push(`free=${below(1000)}u`, `up=${i % 2 === 0}`, `note="n${below(3)}"`);
+      rows.push(`cpu,host=${host},region=${region},site=x ${fields.join()} ${ns}`);
+    }
+    // a tag that some series lack, and equal values at equal times
+    rows.push(`mem,host=h${i % 2}${i % 3 === 0 ? ",slot=1" : ""} used=${(i % 5) / 2} ${ns}`);
+  }
+  rows.push(`one,sensor=s value=1.5 ${start + 1n}`);
+  for (const day of ["2024-01-31", "2024-02-29", "2024-03-30", "2024-03-31", "2024-04-01", "2024-10-27"]) {
+    for (const time of ["00:30:00", "01:30:00", "22:59:59.999999999", "23:00:00"])
+      rows.push(`days,place=p w=${below(40) / 4},n=${below(5)}i ${at(`${day}T${time}Z`)}`);
+  }
+  // one name with two types
+  rows.push(`left v=1 ${start}`, `right v=2i ${start}`, `huge n=9223372036854775807i ${start}`, `huge n=1i ${start + 1n}`);
+  return rows.join("\n");
+}
+
+const HOUR = "range(start: 2024-03-05T10:00:00Z, stop: 2024-03-05T11:00:00Z)";
+const YEAR = "range(start: 2024-01-15T07:00:00Z, stop: 2024-11-02T12:00:00Z)";
+const of = (filter: string, range = HOUR) => `from(bucket: "b") |> ${range} |> filter(fn: (r) => ${filter})`;
+const CPU = of('r._measurement == "cpu"');
+const NUMBERS = of('r._measurement == "cpu" and (r._field == "usage" or r._field == "load")');
+const USAGE = of('r._measurement == "cpu" and r._field == "usage"');
+const MEM = of('r._measurement == "mem"');
+const DAYS = of('r._measurement == "days"', YEAR);
+const FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last"];
+
+/** Scripts that the scan answers. */
+const LEFT: readonly string[] = [
+  ...FUNCTIONS.flatMap((fn) => [
+    `${NUMBERS} |> aggregateWindow(every: 7m, fn: ${fn})`,
+    `${NUMBERS} |> aggregateWindow(every: 5m, fn: ${fn}, createEmpty: false)`,
+    `${NUMBERS} |> group(columns: ["_field"]) |> aggregateWindow(every: 3m, fn: ${fn})`,
+    `${NUMBERS} |> group(columns: ["_field", "region"]) |> aggregateWindow(every: 11m, offset: 90s, fn: ${fn}, createEmpty: false)`,
+    `${USAGE} |> group() |> aggregateWindow(every: 2m, fn: ${fn}, timeSrc: "_start")`,
+    `${MEM} |> group(columns: ["slot"]) |> aggregateWindow(every: 9m, fn: ${fn})`,
+    `${MEM} |> aggregateWindow(every: 1m, fn: ${fn}) |> fill(value: ${fn === "count" ? "0" : "0.0"})`,
+    `${USAGE} |> filter(fn: (r) => r._value > 40 and r.host != "b") |> group() |> ${["min", "max", "first", "last"].includes(fn) ? `aggregateWindow(every: 10m, fn: ${fn})` : `${fn}() // not left`}`,
+    `${of('r._measurement == "cpu" and r._field == "load" and r._value >= 0')} |> aggregateWindow(every: 10m, fn: ${fn})`,
+    `${DAYS} |> aggregateWindow(every: 1mo, fn: ${fn}, createEmpty: false)`,
+    `${DAYS} |> aggregateWindow(every: 1mo, fn: ${fn})`,
+    `option location = {zone: "Europe/Berlin", offset: 0h}\n${DAYS} |> aggregateWindow(every: 1d, fn: ${fn})`,
+    `import "timezone"\n${DAYS} |> aggregateWindow(every: 1w, fn: ${fn}, location: timezone.fixed(offset: -3h), createEmpty: false)`,
+    `${of('r._measurement == "one"')} |> aggregateWindow(every: 10m, fn: ${fn})`,
+    `from(bucket: "b") |> range(start: 0) |> filter(fn: (r) => r._measurement == "one") |> aggregateWindow(every: 1m, fn: ${fn}, createEmpty: false)`,
+  ]),
+  ...["count", "sum", "mean", "first", "last"].flatMap((fn) => [
+    `${NUMBERS} |> ${fn}()`,
+    `${NUMBERS} |> group(columns: ["_field", "region"]) |> ${fn}()`,
+    `${MEM} |> group() |> ${fn}()`,
+    `${of('r._measurement == "one"')} |> ${fn}()`,
+    `${of('r._measurement == "cpu" and r._field == "usage" and r._value < 10.0')} |> ${fn}()`,
+    `${of('r.nothing == "x"')} |> ${fn}()`,
+    `${of('r._measurement == "nothing"')} |> ${fn}()`,
+  ]),
+  // the latest windows
+  ...["max", "mean", "count", "last"].flatMap((fn) =>
+    [
+      USAGE,
+      MEM,
+      `${USAGE} |> filter(fn: (r) => r._value > 60)`,
+      of('r._measurement == "cpu" and r._field == "load"', "range(start: 2024-01-01T00:00:00Z)"),
+    ].flatMap((rows) => {
+      const windows = `${rows} |> group() |> aggregateWindow(every: 1m, fn: ${fn}, createEmpty: false)`;
+      return [
+        `${windows} |> sort(columns: ["_time"], desc: true) |> limit(n: 3, offset: 1)`,
+        `${windows} |> tail(n: 2)`,
+        `${windows} |> tail(n: 500)`,
+      ];
+    }),
+  ),
+  `${USAGE} |> group() |> aggregateWindow(every: 1m, fn: max) |> tail(n: 2)`,
+  `${USAGE} |> group(columns: ["host"]) |> aggregateWindow(every: 1m, fn: max, createEmpty: false) |> tail(n: 2)`,
+  `data = ${USAGE} |> group() |> aggregateWindow(every: 1m, fn: max, createEmpty: false)\ndata |> tail(n: 2) |> yield(name: "a")\ndata |> yield(name: "b")`,
+  // all types of fields
+  ...["count", "first", "last"].flatMap((fn) => [`${CPU} |> ${fn}()`, `${CPU} |> aggregateWindow(every: 13m, fn: ${fn})`]),
+  `${of('r._field == "note" and r._value == "n1"')} |> count()`,
+  `${of('r._field == "up" and r._value == true')} |> last()`,
+  `${of('r._field == "up" and r._value != true')} |> count()`,
+  ...["==", "!=", "<", "<=", ">", ">="].flatMap((operator) => [
+    `${of(`r._field == "load" and r._value ${operator} 2`)} |> count()`,
+    `${of(`r._field == "usage" and 50 ${operator} r._value`)} |> count()`,
+  ]),
+  ...["<", "<=", ">", ">=", "=="].map((operator) => `${of(`r._field == "load" and r._value ${operator} 1.5`)} |> count()`),
+  `low = -1\n${of('r._field == "load" and r._value > low')} |> sum()`,
+  `${of('r._measurement == "cpu" and exists r.region and r.host =~ /[ab]/ and r._field == "usage"')} |> mean()`,
+  `${of('r._measurement =~ /^(cpu|mem)$/ and r._field != "note" and r._field != "up"')} |> mean()`,
+  `${of("true")} |> count()`,
+];
+
+const SPRING = "start: 2024-03-05T10:00:00Z, stop: 2024-03-05T10:10:00Z";
+const PREDICATES = [
+  "true",
+  'r._measurement == "cpu"',
+  'r._measurement == "cpu" and r.host == "b"',
+  'r.host == "a" or r.host == "c"',
+  'r.slot == "1"',
+  'r.usage == "x"',
+  'r.host == ""',
+  'r._measurement == "nothing"',
+  // by field, and by more than equality
+  'r._field == "note"',
+  'r._measurement == "cpu" and r._field != "usage" and r.region =~ /^e/',
+  "not exists r.slot",
+  "r._measurement =~ /^[cm]/",
+];
+
+/** Lists, from dictionaries or from one row of each series. */
+const LISTED: readonly string[] = [
+  ...PREDICATES.flatMap((predicate) => [
+    ...["host", "slot", "_measurement", "_field", "usage", "none"].map(
+      (tag) =>
+        `import "influxdata/influxdb/schema"\nschema.tagValues(bucket: "b", tag: "${tag}", predicate: (r) => ${predicate}, ${SPRING})`,
+    ),
+    `import "influxdata/influxdb/schema"\nschema.tagKeys(bucket: "b", predicate: (r) => ${predicate}, ${SPRING})`,
+    `import "influxdata/influxdb/schema"\nschema.fieldKeys(bucket: "b", predicate: (r) => ${predicate}, ${SPRING})`,
+  ]),
+  `import "influxdata/influxdb/schema"\nschema.measurements(bucket: "b", start: 2024-03-30T00:00:00Z, stop: 2024-04-02T00:00:00Z)`,
+  `import "influxdata/influxdb/schema"\nschema.measurementTagValues(bucket: "b", measurement: "mem", tag: "host", ${SPRING})`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", start: 1970-01-01T00:00:00Z)`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING})`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._measurement == "cpu" and r.host == "a")`,
+];
+
+/** Scripts that read rows: the scan cannot do them, or gives up. */
+const NOT_LEFT: readonly string[] = [
+  // two types in one group
+  `${NUMBERS} |> group() |> aggregateWindow(every: 1m, fn: max, createEmpty: false) |> tail(n: 2)`,
+  `${of('r._measurement == "huge"')} |> sum()`,
+  `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> count()`,
+  `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> sum()`,
+  `${CPU} |> mean()`,
+  `${CPU} |> aggregateWindow(every: 10m, fn: max)`,
+  `${USAGE} |> filter(fn: (r) => r._value > 40 and r.host != "b") |> mean()`,
+  `${USAGE} |> filter(fn: (r) => r._time > 2024-03-05T10:20:00Z) |> mean()`,
+  `${USAGE} |> filter(fn: (r) => r._value > 99.75, onEmpty: "keep") |> count()`,
+  `${USAGE} |> aggregateWindow(every: 5m, period: 10m, fn: mean)`,
+  `${USAGE} |> aggregateWindow(every: 5m, fn: max, timeSrc: "_time")`,
+  `${USAGE} |> group(columns: ["_value"]) |> count()`,
+  `${USAGE} |> group(columns: ["host"], mode: "except") |> count()`,
+  `${USAGE} |> map(fn: (r) => ({r with _value: r._value * 2.0})) |> aggregateWindow(every: 5m, fn: mean)`,
+  `${of('r._field == "load" and r._value != 1.5')} |> count()`,
+  `${of('r._field == "note" and r._value > "n0"')} |> count()`,
+  `${USAGE} |> aggregateWindow(every: 10m, fn: (column, tables=<-) => tables |> quantile(q: 0.5, column: column))`,
+];
+
+const NOT_LISTED: readonly string[] = [
+  `import "influxdata/influxdb/schema"\nschema.tagValues(bucket: "b", tag: "host", predicate: (r) => r._time > 2024-03-05T10:05:00Z, ${SPRING})`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._field == "note")`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r.host != "a")`,
+];
+
+const stores = new Map<RowState, Promise<StoredRows>>();
+function store(state: RowState): Promise<StoredRows> {
+  let found = stores.get(state);
+  if (found === undefined) {
+    const databases = [{ as: BUCKET.id, namespace: 1, name: BUCKET.id }];
+    found = StoredRows.open(Kernel.create(), state, [{ database: BUCKET.id, lines: lines() }], { databases });
+    stores.set(state, found);
+  }
+  return found;
+}
+afterAll(async () => {
+  for (const each of stores.values()) await (await each).close();
+});
+
+async function answer(stored: StoredRows, text: string, pushesDown: boolean): Promise<string> {
+  const dialect = { header: true, delimiter: ",", annotations: DEFAULT_ANNOTATIONS };
+  try {
+    return await stored.flux({ text, now: NOW, dialect, pushesDown }, [BUCKET]);
+  } catch (error) {
+    if (error instanceof FluxError) return `error: ${error.message}`;
+    throw error;
+  }
+}
+
+/** Whether the scan has the answer while `ask` runs: no rows are read. */
+async function isLeftToScan(ask: () => Promise<unknown>): Promise<boolean> {
+  const spy = spyOn(StoredSource.prototype, "read");
+  try {
+    await ask();
+    return spy.mock.calls.length === 0;
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+test.each(ROW_STATES.map((state) => [state] as const))("%s: left to the scan or not, the answers are the same", async (state) => {
+  const stored = await store(state);
+  const answers = new Set<string>();
+  for (const script of [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED]) {
+    const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
+    expect({ script, answer: left }).toEqual({ script, answer: own });
+    if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
+    answers.add(own);
+  }
+  // few of them are empty or alike
+  expect(answers.size).toBeGreaterThan(0.7 * (LEFT.length + NOT_LEFT.length) + 0.1 * LISTED.length);
+});
+
+test("which scripts the scan answers", async () => {
+  const stored = await store("flushed");
+  for (const script of [...LEFT, ...LISTED].filter((text) => !text.includes("// not left"))) {
+    expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, true)) }).toEqual({ script, isLeft: true });
+    expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, false)) }).toEqual({ script, isLeft: false });
+  }
+  for (const script of [...NOT_LEFT, ...NOT_LISTED]) {
+    expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, true)) }).toEqual({ script, isLeft: false });
+  }
+});
