@@ -172,6 +172,12 @@ const IN_A_RUN: readonly Hostile[] = [
     { cellsMax: 1_000_000 },
   ],
   [
+    "tables of one row, each of which takes more memory than its row",
+    `${rows(5000)}\ndata |> group(columns: ["_value"]) |> window(every: inf)`,
+    /tables of more than 1000000 cells/,
+    { cellsMax: 1_000_000 },
+  ],
+  [
     "empty windows",
     `${EPOCH} |> range(start: 1970-01-01T00:00:00Z, stop: 2100-01-01T00:00:00Z) |> window(every: 1ns, createEmpty: true)`,
     /too many windows/,
@@ -289,4 +295,20 @@ data
   expect(text).toContain(",,0,2021-01-01T00:00:00Z,2021-01-01T12:00:00Z,");
   expect(text).toContain(",error,reference\r\n");
   expect(text).toContain("broken");
+});
+
+const TIMES = ["2023-10-29T00:30:00Z", "2023-10-29T01:30:00Z", "2023-03-26T01:30:00Z", "2024-03-31T00:30:00Z"];
+const counted = (options: string) => `import "array"\noption location = {zone: "Europe/Warsaw", offset: 0h}
+array.from(rows: [${TIMES.map((time) => `{_time: ${time}, _value: 1}`).join()}])
+  |> range(start: 2023-01-01T00:00:00Z, stop: 2025-01-01T00:00:00Z) |> window(${options}) |> group() |> count()`;
+
+const NARROW: readonly [what: string, options: string, answer: RegExp][] = [
+  ["in the hour that a clock repeats", "every: 1ns", /\r\n,,0,4\r\n/],
+  ["moved by a month and a day", "period: 3ns, offset: 1mo1d", /\r\n,,0,\d+\r\n/],
+  ["that overlap, moved by a month", "every: 3ns, period: 200us, offset: 1mo1h", /\r\n,,0,\d+\r\n|too many windows overlap/],
+  ["that overlap around a change of clocks", "every: 1ns, period: 50us", /\r\n,,0,\d+\r\n/],
+];
+
+test.each(NARROW)("narrow windows %s are found without walking through all between", async (_, options, answer) => {
+  expect((await outcome(counted(options))).text.slice(-300)).toMatch(answer);
 });

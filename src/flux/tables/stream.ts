@@ -62,8 +62,10 @@ export class StreamNode extends TableStream {
   }
 }
 
-/** A table takes about as much memory as this many cells, besides those of its rows. */
-const TABLE_CELLS = 128;
+/** A table takes about as much memory as this many cells, besides those of its rows; */
+const TABLE_CELLS = 256;
+/** each of its columns as this many. */
+const COLUMN_CELLS = 32;
 /** And a text about as much as this many. */
 const TEXT_CELLS = 3;
 
@@ -90,9 +92,9 @@ class HeldCells {
   }
 }
 
-/** A column with one value for all rows takes no room. */
+/** Cells of a column with one value for all rows take no room. */
 function cellCount({ columns, rowCount }: FluxTable): number {
-  let count = TABLE_CELLS;
+  let count = TABLE_CELLS + columns.length * COLUMN_CELLS;
   for (const { mask, type } of columns) if (mask !== 0) count += type === "string" ? rowCount * TEXT_CELLS : rowCount;
   return count;
 }

@@ -24,6 +24,10 @@ class FixedLocation implements Location {
   }
 }
 
+const DAY_QUARTERS = 96;
+/** Offsets that one zone keeps: those of all days that a time can have are 213,000. */
+const OFFSETS_MAX = 20_000;
+
 /** A zone of the time zone database, with a further offset. */
 class ZoneLocation implements Location {
   readonly isFixed = false;
@@ -50,11 +54,18 @@ class ZoneLocation implements Location {
   }
 
   private offsetAt(ns: bigint): bigint {
-    // offsets change at full quarters of an hour
+    // offsets change at full quarters of an hour, once in a day at most
     const quarter = Number(floorDiv(ns, 900n * SECOND_NS));
+    const first = Math.floor(quarter / DAY_QUARTERS) * DAY_QUARTERS;
+    const offset = this.atQuarter(first);
+    return quarter === first || this.atQuarter(first + DAY_QUARTERS) === offset ? offset : this.atQuarter(quarter);
+  }
+
+  private atQuarter(quarter: number): bigint {
     let offset = this.offsets.get(quarter);
     if (offset === undefined) {
       offset = this.findOffset(quarter * 900_000) + this.extraNs;
+      if (this.offsets.size >= OFFSETS_MAX) this.offsets.clear();
       this.offsets.set(quarter, offset);
     }
     return offset;

@@ -13,9 +13,15 @@ export interface WindowBounds {
 
 /** Windows that may hold one time. */
 const OVERLAP_MAX = 100_000n;
+/** Windows that are looked at for one time: around a change of clocks, or at the end of a month, they need not come in the order of their
+ *  numbers. */
+const LOOKED_AT_MAX = 2 * Number(OVERLAP_MAX) + 1000;
 
 /** Windows of `every`, each `period` long, moved by `offset`, by the clock of `location`. */
 export class Windows {
+  /** Windows computed so far: for pauses. */
+  work = 0;
+
   constructor(
     readonly every: Duration,
     readonly period: Duration,
@@ -39,7 +45,8 @@ export class Windows {
   *holding(ns: bigint): Generator<WindowBounds> {
     // windows that begin after the time hold it only with a negative period
     let index = this.indexOf(ns) + 1n;
-    for (;;) {
+    for (let looked = 0; ; looked++) {
+      checkLooked(looked);
       const bounds = this.at(index);
       if (bounds.startNs <= ns) {
         if (bounds.stopNs <= ns) return;
@@ -52,8 +59,14 @@ export class Windows {
   /** Windows that overlap [startNs, stopNs), in order. */
   *overlapping(startNs: bigint, stopNs: bigint): Generator<WindowBounds> {
     let index = this.indexOf(startNs);
-    while (this.at(index - 1n).stopNs > startNs) index--;
-    while (this.at(index).stopNs <= startNs) index++;
+    for (let looked = 0; this.at(index - 1n).stopNs > startNs; looked++) {
+      checkLooked(looked);
+      index--;
+    }
+    for (let looked = 0; this.at(index).stopNs <= startNs; looked++) {
+      checkLooked(looked);
+      index++;
+    }
     for (; ; index++) {
       const bounds = this.at(index);
       if (bounds.startNs >= stopNs) return;
@@ -63,6 +76,7 @@ export class Windows {
 
   /** The window of the number: both ends by the local clock. */
   private at(index: bigint): WindowBounds {
+    this.work++;
     const start = this.localStart(index);
     const stop = this.period.months === 0n ? start + this.period.ns : addMonths(start, this.period.months) + this.period.ns;
     return { startNs: this.toUtc(start), stopNs: this.toUtc(stop) };
@@ -83,11 +97,29 @@ export class Windows {
     const local = this.location.toLocal(ns);
     const { every, offset } = this;
     const moved = (offset.months === 0n ? local : addMonths(local, -offset.months)) - offset.ns;
-    let index = every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
-    while (this.at(index + 1n).startNs <= ns) index++;
-    while (this.at(index).startNs > ns) index--;
-    return index;
+    const index = every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
+    if (this.at(index).startNs > ns) return index - this.farthest((steps) => this.at(index - steps + 1n).startNs > ns);
+    return index + this.farthest((steps) => this.at(index + steps).startNs <= ns);
   }
+
+  /** How many steps from 0 on have the property, which they lose once: clocks and months may move a window by many of its widths. */
+  private farthest(has: (steps: bigint) => boolean): bigint {
+    let [steps, stride] = [0n, 1n];
+    while (has(steps + stride)) {
+      steps += stride;
+      stride *= 2n;
+    }
+    while (stride > 1n) {
+      stride /= 2n;
+      if (has(steps + stride)) steps += stride;
+    }
+    return steps;
+  }
+}
+
+/** @throws FluxError: too many */
+function checkLooked(count: number): void {
+  if (count > LOOKED_AT_MAX) throw new FluxError("window: too many windows overlap");
 }
 
 /** Months since January 1970. */

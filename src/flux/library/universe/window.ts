@@ -16,8 +16,8 @@ const ZERO = new Duration(0n, 0n);
 export const WINDOWS_MAX = 1_000_000;
 /** Rows of one table in all its windows: a row may be in many. */
 const PLACES_MAX = 20_000_000;
-/** Of them, between two pauses. */
-const PAUSE_PLACES = 65_536;
+/** Windows computed and rows placed between two pauses. */
+const PAUSE_WORK = 65_536;
 
 /** The arguments of a call of `window` or `aggregateWindow`. @throws FluxError for invalid ones */
 export function windowOptions(call: NativeCall): WindowOptions {
@@ -84,14 +84,21 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
     throw new FluxError("nil bounds passed to window; use range to set the window range");
   }
   const found = new Map<bigint, { readonly bounds: WindowBounds; readonly rows: number[] }>();
+  let placed = 0;
+  let pausedAt = windows.work;
+  const isPauseDue = (): boolean => {
+    const isDue = windows.work + placed - pausedAt > PAUSE_WORK;
+    if (isDue) pausedAt = windows.work + placed;
+    return isDue;
+  };
   if (createEmpty && range !== null) {
     for (const bounds of windows.overlapping(range.startNs, range.stopNs)) {
       if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
       found.set(bounds.startNs, { bounds, rows: [] });
+      if (isPauseDue()) yield null;
     }
   }
   let latest: WindowBounds[] = [];
-  let placed = 0;
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
     const { ns } = times.get(row) as Time;
@@ -107,8 +114,8 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
       }
       entry.rows.push(row);
       if (++placed > PLACES_MAX) throw new FluxError("window: too many rows in windows");
-      if (placed % PAUSE_PLACES === 0) yield null;
     }
+    if (isPauseDue()) yield null;
   }
   const ordered = [...found.values()].sort((a, b) => (a.bounds.startNs < b.bounds.startNs ? -1 : 1));
   for (const { bounds, rows } of ordered) {
