@@ -1,5 +1,9 @@
-// Entry point: prepares the process, then loads the program.
+// Entry point: prepares the process, then loads the program. A server starts itself for requests to SQLite, in processes of their own.
 import { completeEnvironment } from "./cli/process-environment.ts";
+import { SQLITE_COMMAND } from "./outgoing/sql/sqlite-command.ts";
 
-completeEnvironment();
-await import("./program.ts");
+if (process.argv[2] === SQLITE_COMMAND) await import("./outgoing/sql/sqlite-request.ts");
+else {
+  completeEnvironment();
+  await import("./program.ts");
+}

@@ -1,7 +1,7 @@
 // Databases that scripts read and write, by the names of their drivers.
 import type { SqlService } from "../../model/query/sql-service.ts";
 import { insertPostgres, queryPostgres } from "./postgres.ts";
-import { insertSqlite, querySqlite } from "./sqlite.ts";
+import { insertSqlite, querySqlite } from "./sqlite-process.ts";
 
 export interface SqlLimits {
   readonly allowsPrivate: boolean;
@@ -18,12 +18,12 @@ export const SQL_LIMITS: SqlLimits = {
 };
 
 /** Answers for the databases that the limits allow. Errors of databases are errors of the promises. */
-export function sqlService(limits: SqlLimits): SqlService {
+export function sqlService(limits: SqlLimits, signal?: AbortSignal): SqlService {
   const sqlite = { ...limits, folder: limits.sqliteFolder };
   return {
     query: async ({ driver, dataSource }, text) =>
-      driver === "postgres" ? queryPostgres(dataSource, text, limits) : querySqlite(dataSource, text, sqlite),
+      driver === "postgres" ? queryPostgres(dataSource, text, limits) : querySqlite(dataSource, text, sqlite, signal),
     insert: async ({ driver, dataSource }, insert) =>
-      driver === "postgres" ? insertPostgres(dataSource, insert, limits) : insertSqlite(dataSource, insert, sqlite),
+      driver === "postgres" ? insertPostgres(dataSource, insert, limits) : insertSqlite(dataSource, insert, sqlite, signal),
   };
 }

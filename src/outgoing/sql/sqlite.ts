@@ -1,5 +1,6 @@
 // SQLite for scripts. A script opens what is in memory and files below the folder that the server was started with, nothing else: a path is
 // followed to where it really leads, and statements that open or write other files (ATTACH, VACUUM INTO) are none that may be asked.
+// Runs in the process of one request (sqlite-process.ts).
 import { Database } from "bun:sqlite";
 import { realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -7,8 +8,6 @@ import type { SqlColumn, SqlInsert, SqlRows, SqlValue } from "../../model/query/
 import { createStatement, insertStatement, rowsPerStatement } from "./sql-text.ts";
 
 export interface SqliteLimits {
-  /** Null: only what is in memory. */
-  readonly folder: string | null;
   readonly rowsMax: number;
   readonly bytesMax: number;
 }
@@ -16,37 +15,39 @@ export interface SqliteLimits {
 /** A first word behind comments. */
 const QUERY = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(select|with|values)\b/i;
 
-/** @throws Error */
-export function querySqlite(dataSource: string, text: string, limits: SqliteLimits): SqlRows {
+/** @param file null: a database in memory @throws Error */
+export function queryRows(file: string | null, text: string, limits: SqliteLimits): SqlRows {
   if (!QUERY.test(text)) throw new Error("a query on sqlite begins with SELECT, WITH or VALUES");
-  const database = opened(dataSource, limits.folder, false);
+  const database = opened(file, false);
   try {
+    // what a query sorts has the limit of the process, and no disk
+    database.run("PRAGMA temp_store = MEMORY");
     const inner = text.replace(/[\s;]+$/, "");
     // one statement: what is behind it is never compiled
     const statement = database.query(`SELECT * FROM (${inner}\n) LIMIT ${limits.rowsMax + 1}`);
     const values = statement.values() as unknown[][];
-    if (values.length > limits.rowsMax) throw new Error(`the answer has more than ${limits.rowsMax} rows`);
+    checkSize(values, limits);
     const labels = statement.columnNames;
     // the types of an empty answer are known by their declarations alone
     const declared = statement.declaredTypes;
     const columns = labels.map((label, i): SqlColumn => ({ label, type: columnType(declared[i] ?? null, values, i) }));
-    let bytes = 0;
-    const rows = values.map((row) =>
-      row.map((cell, i) => {
-        if (typeof cell === "string") bytes += cell.length;
-        if (bytes > limits.bytesMax) throw new Error(`the answer is longer than ${limits.bytesMax} bytes`);
-        return cellOf(cell, columns[i]!);
-      }),
-    );
-    return { columns, rows };
+    return { columns, rows: values.map((row) => row.map((cell, i) => cellOf(cell, columns[i]!))) };
   } finally {
     database.close();
   }
 }
 
-/** @throws Error */
-export function insertSqlite(dataSource: string, { table, columns, rows, batchRows }: SqlInsert, limits: SqliteLimits): void {
-  const database = opened(dataSource, limits.folder, true);
+/** @throws Error: too many rows or bytes */
+function checkSize(rows: readonly (readonly unknown[])[], { rowsMax, bytesMax }: SqliteLimits): void {
+  if (rows.length > rowsMax) throw new Error(`the answer has more than ${rowsMax} rows`);
+  let bytes = 0;
+  for (const row of rows) for (const cell of row) if (typeof cell === "string" || cell instanceof Uint8Array) bytes += cell.length;
+  if (bytes > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`);
+}
+
+/** All rows or none. @param file null: a database in memory @throws Error */
+export function insertRows(file: string | null, { table, columns, rows, batchRows }: SqlInsert): void {
+  const database = opened(file, true);
   try {
     database.run("BEGIN");
     database.run(createStatement(table, columns, "sqlite"));
@@ -62,14 +63,19 @@ export function insertSqlite(dataSource: string, { table, columns, rows, batchRo
   }
 }
 
-function opened(dataSource: string, folder: string | null, writes: boolean): Database {
-  const path = dataSource.replace(/^file:/, "").replace(/\?[\s\S]*$/, "");
-  if (path === ":memory:" || path === "") return new Database(":memory:", { safeIntegers: true });
-  if (folder === null) throw new Error("files are not open to scripts: the server was started without --flux-sqlite-dir");
-  const file = pathWithin(folder, path);
+function opened(file: string | null, writes: boolean): Database {
+  if (file === null) return new Database(":memory:", { safeIntegers: true });
   return writes
     ? new Database(file, { safeIntegers: true, create: true, readwrite: true })
     : new Database(file, { safeIntegers: true, readonly: true });
+}
+
+/** The file of a data source; null: in memory. @throws Error: it may not be opened */
+export function fileOf(dataSource: string, folder: string | null): string | null {
+  const path = dataSource.replace(/^file:/, "").replace(/\?[\s\S]*$/, "");
+  if (path === ":memory:" || path === "") return null;
+  if (folder === null) throw new Error("files are not open to scripts: the server was started without --flux-sqlite-dir");
+  return pathWithin(folder, path);
 }
 
 /** Where the path leads, below the folder. @throws Error */

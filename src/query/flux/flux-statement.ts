@@ -53,7 +53,7 @@ export function runFlux(
     secret: (key) => secretOf(options.secrets, key),
     http: (request) => outgoingHttp(request, limits, parts.signal),
     mqtt: (message) => publishMqtt(message, limits, parts.signal),
-    sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }),
+    sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }, parts.signal),
   };
   const script = scriptOf({ text, options }, services, kernelRows);
   return {
