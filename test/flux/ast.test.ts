@@ -13,3 +13,11 @@ const RECORDED = LINES.map((line) => JSON.parse(line) as [string, unknown]);
 test.each(RECORDED)("%j", (text, tree) => {
   expect(JSON.parse(JSON.stringify(packageJson(parseFile(text), text)))).toEqual(tree);
 });
+
+test.each(["x = // c\n /x/", "x = a =~ // c\n /x/", "f(a: // c\n /x/)"])(
+  "a comment before a regular expression stands there once: %j",
+  (text) => {
+    const tree = JSON.stringify(packageJson(parseFile(text), text));
+    expect(tree.match(/"text":"\/\/ c/g)).toHaveLength(1);
+  },
+);

@@ -238,6 +238,8 @@ const BEFORE_A_RUN: readonly Hostile[] = [
     `f0 = (x, y) => x\n${lines(40, (i) => `f${i + 1} = (x, y) => f${i}(x: {a: x, b: y}, y: {a: x, b: y})`)}`,
     /types of the script are too large/,
   ],
+  ["comments alone", "// x\n".repeat(300_000), /no streaming data/],
+  ["options of a package that is none", lines(100_000, (i) => `option a.b${i} = 1`), /types of the script are too large/],
   ["a record of 100,000 fields", `x = {${list(100_000, (i) => `a${i}: ${i}`)}}`, /nested too deep|no streaming data/],
 ];
 

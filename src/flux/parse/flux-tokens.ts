@@ -60,10 +60,9 @@ export class FluxTokens {
   /** Where an operand may stand: a slash begins a regular expression. */
   protected peekOperand(): Token {
     if (this.ahead?.kind === "DIV") {
-      const { comments } = this.ahead;
       this.ahead = null;
       this.scanner.unread();
-      this.ahead = this.scanner.scan("code or regex", comments);
+      this.ahead = this.scanner.scan("code or regex");
       if (this.ahead.kind !== "DIV") return this.ahead;
     }
     this.ahead ??= this.scanner.scan("code or regex");

@@ -43,15 +43,17 @@ export class Scanner {
   constructor(private readonly text: string) {}
 
   /** The next token that is no comment; comments on the way are attached to it. */
-  scan(mode: ScanMode, comments: readonly string[] = NO_COMMENTS): Token {
+  scan(mode: ScanMode): Token {
     this.beforeLatest = this.at;
-    if (mode === "string") return this.stringPart(comments);
-    let found = comments;
-    for (let comment = this.skipped(); comment !== ""; comment = this.skipped()) found = [...found, comment];
+    if (mode === "string") return this.stringPart(NO_COMMENTS);
+    let comment = this.skipped();
+    if (comment === "") return this.code(mode === "code or regex", NO_COMMENTS);
+    const found: string[] = [];
+    for (; comment !== ""; comment = this.skipped()) found.push(comment);
     return this.code(mode === "code or regex", found);
   }
 
-  /** Goes back to before the latest token, to scan it in another mode. */
+  /** Goes back to before the latest token and its comments, to scan it in another mode. */
   unread(): void {
     this.at = this.beforeLatest;
   }

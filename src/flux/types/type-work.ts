@@ -4,7 +4,7 @@ import { FluxError } from "../values/flux-error.ts";
 /** Visits to nodes of types that any script may make: less than a tenth of a second, */
 const VISITS_MIN = 1_000_000;
 /** and those that each character adds: long scripts are mostly data. */
-const CHARACTER_VISITS = 20;
+const CHARACTER_VISITS = 2;
 
 /** Limits the type nodes that inference visits. */
 export class TypeWork {
