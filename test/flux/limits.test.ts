@@ -239,7 +239,7 @@ const BEFORE_A_RUN: readonly Hostile[] = [
     /types of the script are too large/,
   ],
   ["comments alone", "// x\n".repeat(300_000), /no streaming data/],
-  ["options of a package that is none", lines(100_000, (i) => `option a.b${i} = 1`), /types of the script are too large/],
+  ["options of an unknown package", lines(100_000, (i) => `option a.b${i} = 1`), /types of the script are too large/],
   ["a record of 100,000 fields", `x = {${list(100_000, (i) => `a${i}: ${i}`)}}`, /nested too deep|no streaming data/],
 ];
 
@@ -248,6 +248,11 @@ test.each(BEFORE_A_RUN)("before it runs: %s", async (_, script, error) => {
   expect(text).toMatch(/^error: /);
   expect(text.slice(0, 40_000)).toMatch(error);
   expect(text.length).toBeLessThan(60_000);
+});
+
+test.each(["movingAverage", "chandeMomentumOscillator", "kaufmansAMA"])("%s over many rows takes as long as over few", async (name) => {
+  const { text } = await outcome(`${rows(300_000)}\ndata |> ${name}(n: 100000) |> count()`, { limits: small({}) });
+  expect(text).toContain(name === "movingAverage" ? ",,0,200001\r\n" : ",,0,200000\r\n");
 });
 
 test("the script after a stack overflow", async () => {

@@ -63,9 +63,9 @@ export class StreamNode extends TableStream {
 }
 
 /** A table takes about as much memory as this many cells, besides those of its rows; */
-const TABLE_CELLS = 256;
+const TABLE_CELLS = 160;
 /** each of its columns as this many. */
-const COLUMN_CELLS = 32;
+const COLUMN_CELLS = 24;
 /** And a text about as much as this many. */
 const TEXT_CELLS = 3;
 

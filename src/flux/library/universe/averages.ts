@@ -41,21 +41,63 @@ function positive(n: number): number {
   return n;
 }
 
+/** Windows up to this length are added up one by one, from the left. */
+const SHORT_MAX = 64;
+
+/** The sums of each `n` values in a row: the i-th of values i to i + n - 1. None if there are fewer values. Longer windows are put together
+ *  from the end of one block and the beginning of the next: a row costs the same for any n, and as nothing is subtracted, an infinite value
+ *  does not stay in sums that it has left. */
+export function windowSums(values: Float64Array, n: number): Float64Array {
+  const sums = new Float64Array(Math.max(0, values.length - n + 1));
+  if (n <= SHORT_MAX) {
+    for (let first = 0; first < sums.length; first++) {
+      let sum = 0;
+      for (let i = first; i < first + n; i++) sum += values[i]!;
+      sums[first] = sum;
+    }
+    return sums;
+  }
+  const [toEnd, fromStart] = blockSums(values, n);
+  for (let first = 0; first < sums.length; first++) {
+    const last = fromStart[first + n - 1]!;
+    sums[first] = first % n === 0 ? last : toEnd[first]! + last;
+  }
+  return sums;
+}
+
+/** Of each value: the sum from it to the end of its block, and from the beginning of its block to it. */
+function blockSums(values: Float64Array, n: number): [toEnd: Float64Array, fromStart: Float64Array] {
+  const [toEnd, fromStart] = [new Float64Array(values.length), new Float64Array(values.length)];
+  for (let i = 0, sum = 0; i < values.length; i++) {
+    sum = i % n === 0 ? values[i]! : sum + values[i]!;
+    fromStart[i] = sum;
+  }
+  for (let i = values.length - 1, sum = 0; i >= 0; i--) {
+    sum = (i + 1) % n === 0 ? values[i]! : sum + values[i]!;
+    toEnd[i] = sum;
+  }
+  return [toEnd, fromStart];
+}
+
 export const movingAverage = operator((call) => {
   const n = positive(call.int("n"));
   return (input, { use }) =>
     eachTable(input, (table) => {
       const values = numbersOf(valueColumn(table, "_value"));
-      const first = Math.min(n, table.rowCount) - 1;
+      const length = Math.min(n, table.rowCount);
       // as recorded: a row alone has no average
-      if (first < 0 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
-      const averages: (number | null)[] = [];
-      for (let row = first; row < values.length; row++) {
-        const known = values.slice(Math.max(0, row - n + 1), row + 1).filter((value) => value !== null);
-        use.work(known.length);
-        averages.push(known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length);
-      }
-      return table.slice(first, table.rowCount).set(floatColumn("_value", averages));
+      if (length < 1 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
+      use.work(table.rowCount);
+      const sums = windowSums(
+        Float64Array.from(values, (value) => value ?? 0),
+        length,
+      );
+      const counts = windowSums(
+        Float64Array.from(values, (value) => (value === null ? 0 : 1)),
+        length,
+      );
+      const averages = Array.from(sums, (sum, i) => (counts[i] === 0 ? null : sum / counts[i]!));
+      return table.slice(length - 1, table.rowCount).set(floatColumn("_value", averages));
     });
 });
 
@@ -110,17 +152,21 @@ function rowsOf(made: FluxTable, table: FluxTable, n: number, label: string, mak
 }
 
 function momentum(values: readonly number[], n: number): number[] {
-  const made: number[] = [];
-  for (let row = n; row < values.length; row++) {
-    let [up, down] = [0, 0];
-    for (let i = row - n + 1; i <= row; i++) {
-      const step = values[i]! - values[i - 1]!;
-      if (step > 0) up += step;
-      else down -= step;
-    }
-    made.push(up + down === 0 ? 0 : (100 * (up - down)) / (up + down));
-  }
-  return made;
+  const steps = stepsOf(values);
+  const up = windowSums(
+    steps.map((step) => (step > 0 ? step : 0)),
+    n,
+  );
+  const down = windowSums(
+    steps.map((step) => (step > 0 ? 0 : -step)),
+    n,
+  );
+  return Array.from(up, (rise, i) => (rise + down[i]! === 0 ? 0 : (100 * (rise - down[i]!)) / (rise + down[i]!)));
+}
+
+/** From each value to the next. */
+function stepsOf(values: readonly number[]): Float64Array {
+  return Float64Array.from({ length: Math.max(0, values.length - 1) }, (_, i) => values[i + 1]! - values[i]!);
 }
 
 export const relativeStrengthIndex = operator((call) => {
@@ -158,10 +204,10 @@ export const kaufmansAMA = operator((call) => {
 function adaptiveAverages(values: readonly number[], n: number): number[] {
   const [fast, slow] = [2 / (2 + 1), 2 / (30 + 1)];
   const made: number[] = [];
+  const paths = windowSums(stepsOf(values).map(Math.abs), n);
   let average = values[n - 1] ?? 0;
   for (let row = n; row < values.length; row++) {
-    let path = 0;
-    for (let i = row - n + 1; i <= row; i++) path += Math.abs(values[i]! - values[i - 1]!);
+    const path = paths[row - n]!;
     const efficiency = path === 0 ? 0 : Math.abs(values[row]! - values[row - n]!) / path;
     const constant = (efficiency * (fast - slow) + slow) ** 2;
     average += constant * (values[row]! - average);
