@@ -133,6 +133,20 @@ const IN_A_RUN: readonly Hostile[] = [
     /too large to be compared/,
   ],
   [
+    "a list that is searched for each of its items",
+    `bins = linearBins(start: 0.0, width: 1.0, count: 500)
+${shown("length(arr: array.filter(arr: bins, fn: (x) => contains(value: x + 0.5, set: bins)))")}`,
+    /too many steps/,
+    { stepsMax: 100_000 },
+  ],
+  [
+    "a large text that is searched again and again",
+    `import "strings"\nbig = strings.repeat(v: "a", i: 10000000)
+${shown('length(arr: array.filter(arr: linearBins(start: 0.0, width: 1.0, count: 50), fn: (x) => strings.containsStr(v: big, substr: "b")))')}`,
+    /too many steps/,
+    { stepsMax: 100_000 },
+  ],
+  [
     "a regular expression with many states",
     `import "regexp"\nimport "strings"\n${shown('regexp.findString(r: /(a?){500}(a?){500}b/, v: strings.repeat(v: "a", i: 1000000))')}`,
     /too many steps/,

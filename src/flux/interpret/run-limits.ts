@@ -31,6 +31,8 @@ export const RUN_LIMITS: RunLimits = {
 export const ITEM_BYTES = 32;
 /** Steps between two looks at the clock; a power of two. */
 const CHECK_STEPS = 1024;
+/** What a native function reads or writes in about the time of a step. */
+const STEP_BYTES = 1024;
 /** Loops over rows pause after this time. */
 const PAUSE_MS = 50;
 
@@ -64,6 +66,11 @@ export class RunUse {
     if (Math.floor(before / CHECK_STEPS) !== Math.floor(this.steps / CHECK_STEPS)) this.check();
   }
 
+  /** Work of a native function on a text or an array of this size. @throws FluxError */
+  workOn(bytes: number): void {
+    if (bytes >= STEP_BYTES) this.work(Math.floor(bytes / STEP_BYTES));
+  }
+
   /** @throws FluxError, or what the statement's cancellation throws */
   check(): void {
     if (this.steps > this.limits.stepsMax) throw new FluxError("the script takes too many steps");
@@ -86,6 +93,7 @@ export class RunUse {
   charge(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes > this.limits.bytesMax) throw new FluxError(`the script's values would take more than ${this.limits.bytesMax} bytes`);
+    this.workOn(bytes);
   }
 
   /** @param count cells that a table is about to have, besides those that are held @throws FluxError: too many */

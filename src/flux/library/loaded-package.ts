@@ -204,6 +204,7 @@ class NativeFunction extends FluxFunction {
   override call(args: Arguments): Value {
     const native = this.library.natives[this.name];
     if (typeof native !== "function") throw new FluxError(`function "${this.library.name}.${this.name}" is not available on this server`);
+    for (const value of args.values()) if (typeof value === "string") this.run.use.workOn(value.length);
     const made = native(new NativeCall(this.run, args));
     chargeFor(made, this.run);
     return made;

@@ -4,7 +4,7 @@ import { valuesEqual } from "../../interpret/operators.ts";
 import { ITEM_BYTES } from "../../interpret/run-limits.ts";
 import { DAY_NS, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { Duration, FluxArray, FluxRecord, isNull } from "../../values/value.ts";
+import { Duration, FluxArray, FluxRecord, isNull, type Value } from "../../values/value.ts";
 import { locationOfCall, truncated } from "../date/date.ts";
 import { holtWinters } from "../forecast/holt-winters.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
@@ -42,7 +42,10 @@ const SCALARS: Readonly<Record<string, NativeBody>> = {
   length: (call) => BigInt(call.array("arr").items.length),
   contains: (call) => {
     const value = call.value("value");
-    return call.array("set").items.some((item) => !isNull(item) && valuesEqual(item, value));
+    const { items } = call.array("set");
+    if (typeof value === "string" && items.length > LISTED_MAX) return textsOf(items).has(value);
+    call.run.use.work(items.length);
+    return items.some((item) => !isNull(item) && valuesEqual(item, value));
   },
   linearBins: (call) => {
     const [start, width, count] = [call.float("start"), call.float("width"), call.int("count")];
@@ -53,6 +56,19 @@ const SCALARS: Readonly<Record<string, NativeBody>> = {
     return bins(call, count, (i) => start * factor ** i);
   },
 };
+
+/** Longer sets of texts are looked up: rows are mostly asked for the same one. */
+const LISTED_MAX = 16;
+const textSets = new WeakMap<readonly Value[], ReadonlySet<Value>>();
+
+function textsOf(items: readonly Value[]): ReadonlySet<Value> {
+  let texts = textSets.get(items);
+  if (texts === undefined) {
+    texts = new Set(items);
+    textSets.set(items, texts);
+  }
+  return texts;
+}
 
 /** @throws FluxError: there would be too many */
 function bins(call: NativeCall, count: number, bound: (i: number) => number): FluxArray {
