@@ -28,7 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["scan", "backup"],
   ["caches", "tsdbql/execute", "plugins"],
   ["query", "api", "triggers"],
-  ["workers", "tools", "cli"],
+  ["workers", "tools", "cli", "scrapers"],
   ["server"],
   ["program.ts"],
   ["main.ts"],

@@ -15,6 +15,7 @@ import { Onboarding, type Setup, type SetupResult } from "./resources/onboarding
 import { Organizations } from "./resources/organizations.ts";
 import { PortableRecords } from "./resources/portable-records.ts";
 import { checkRetention } from "./resources/retention.ts";
+import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Users } from "./resources/users.ts";
 import { Metadata } from "./store/metadata.ts";
@@ -51,6 +52,7 @@ export class V2Line {
   readonly labels: Labels;
   readonly mappings: Mappings;
   readonly secrets: Secrets;
+  readonly scrapers: Scrapers;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -71,8 +73,9 @@ export class V2Line {
     this.buckets = new BucketService(metadata, this, bucketLimits, onDropped);
     // what cannot be removed now, on a full disk, is removed with the next one
     metadata.onDatabasesGone(() => void this.buckets.forgetDropped().catch(() => {}));
-    this.organizations = new Organizations(metadata, this);
     this.members = new Members(metadata, this.users);
+    this.scrapers = new Scrapers(metadata, this);
+    this.organizations = new Organizations(metadata, this);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);
     this.secrets = new Secrets(metadata, box);

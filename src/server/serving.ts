@@ -19,6 +19,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
+import type { Scraping } from "../scrapers/scraping.ts";
 import type { ReplayResult } from "../storage/wal/replay.ts";
 import { Wal } from "../storage/wal/wal.ts";
 import { AdminServices } from "./admin-services.ts";
@@ -27,7 +28,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
-import { createBackup, openV2Line, setUpOnce } from "./v2-line.ts";
+import { createBackup, createScraping, openV2Line, setUpOnce } from "./v2-line.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -149,6 +150,7 @@ export class Serving implements RequestServices {
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
+  private readonly scraping: Scraping | null;
   private readonly ingest: Ingest;
   private readonly v2: V2Services | null;
   private readonly pluginParts: PluginParts | null;
@@ -166,9 +168,11 @@ export class Serving implements RequestServices {
     this.pluginParts = pluginParts;
     this.plugins = new Plugins(pluginParts, listening.foundation);
     this.triggers = triggers;
+    this.scraping = v2 === null ? null : createScraping(listening.foundation, v2.line, ingest);
     if (!listening.foundation.config.readOnly) {
       backgroundJobs.startTimers();
       triggers.start();
+      this.scraping?.start();
     }
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
@@ -196,8 +200,9 @@ export class Serving implements RequestServices {
     return this.plugins.fileRows();
   }
 
-  /** Ends what runs of plugins, dry runs too: their statements and writes find the server as it was. */
+  /** Ends what runs of plugins, dry runs too, and of scrapers: their statements and writes find the server as it was. */
   async stopPlugins(): Promise<void> {
+    await this.scraping?.stop();
     await this.triggers.stop();
     await this.pluginParts?.runtime.stop();
   }

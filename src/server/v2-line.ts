@@ -20,7 +20,9 @@ import { TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { Tls } from "../model/tls.ts";
 import type { WriteService } from "../model/write.ts";
+import { Scraping } from "../scrapers/scraping.ts";
 import { objectKeys } from "../storage/paths.ts";
+import { SYSTEM_CLOCK } from "../triggers/clock.ts";
 import type { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
 import { CountedQueries } from "./counted-queries.ts";
@@ -70,6 +72,19 @@ export async function setUpOnce(line: V2Line, { config, logs }: Pick<Foundation,
     if (!(cause instanceof TsdbError) || ["unavailable", "no_space"].includes(cause.kind)) throw cause;
     throw new TsdbError("config", `the first setup (--init-…, TSDB_INIT_…): ${cause.message}`, {}, { cause });
   }
+}
+
+/** Scraper targets are often on this machine: private addresses are refused on a hardened server alone. */
+export function createScraping({ config, logs }: Foundation, line: V2Line, writes: WriteService): Scraping {
+  const log = logs("scrapers");
+  return new Scraping({
+    scrapers: line.scrapers,
+    buckets: line.buckets,
+    writes,
+    clock: SYSTEM_CLOCK,
+    allowsPrivate: config.v2TransportSecurityMs === null,
+    failed: (details) => log.warn("cannot read metrics; failures of this target are not told again before it answers", details),
+  });
 }
 
 /** Backup and restore over the server's files. */
@@ -168,8 +183,11 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
 /** Null before the log is replayed. */
 function totalsOf(view: V2View): V2Totals | null {
   if (view.status().state !== "ready") return null;
-  const { buckets, organizations, users, authorizations } = view.serving().v2Line();
-  return { buckets: buckets.count, organizations: organizations.count, users: users.count, tokens: authorizations.count };
+  const { buckets, organizations, users, authorizations, scrapers } = view.serving().v2Line();
+  return {
+    ...{ buckets: buckets.count, organizations: organizations.count, users: users.count },
+    ...{ tokens: authorizations.count, scrapers: scrapers.count },
+  };
 }
 
 function tlsOf({ config, tls }: Pick<Foundation, "config" | "tls">): Tls | null {

@@ -19,7 +19,10 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const label = (await ask(server, "POST", "/api/v2/labels", OPERATOR, { orgID, name: "l" })).body.label;
   const mapping = { orgID, bucketID: made.bucket.id, database: "d", retention_policy: "r" };
   const dbrp = (await ask(server, "POST", "/api/v2/dbrps", OPERATOR, mapping)).body;
+  const target = { orgID, bucketID: made.bucket.id, name: "s", type: "prometheus", url: "" };
+  const scraper = (await ask(server, "POST", "/api/v2/scrapers", OPERATOR, target)).body;
   const ids = {
+    scraperID: scraper.id,
     dbrpID: dbrp.id,
     labelID: label.id,
     orgID,

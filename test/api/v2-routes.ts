@@ -11,6 +11,7 @@ export interface World {
   readonly legacyID: string;
   readonly labelID: string;
   readonly dbrpID: string;
+  readonly scraperID: string;
 }
 
 export interface NeededPermission {
@@ -57,6 +58,9 @@ const user = (action: "read" | "write") => (world: World) => [{ action, resource
 const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
 const byOrg = ({ orgID }: World) => `?orgID=${orgID}`;
 const member = (world: World) => ({ id: world.otherUserID });
+const SCRAPER = "/api/v2/scrapers/:scraperID";
+const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperID } }];
+const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
 const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
 
 const OPEN: readonly (readonly [method: string, route: string])[] = [
@@ -188,6 +192,27 @@ export const V2_ROUTES: readonly RouteRow[] = [
     needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
     status: 204,
   },
+  { method: "GET", route: "/api/v2/scrapers", needs: scraper("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/scrapers",
+    needs: (w) => [write("scrapers", { orgID: w.orgID }), ...bucket("write")(w)],
+    body: (w) => ({ orgID: w.orgID, bucketID: w.bucketID, name: "s", type: "prometheus", url: "" }),
+    status: 201,
+  },
+  { method: "GET", route: SCRAPER, needs: scraper("read") },
+  { method: "PATCH", route: SCRAPER, needs: (w) => [...scraper("write")(w), ...bucket("write")(w)], body: () => ({}) },
+  { method: "DELETE", route: SCRAPER, needs: scraper("write"), status: 204 },
+  ...members(SCRAPER, scraper("read"), scraperBoth),
+  { method: "GET", route: `${SCRAPER}/labels`, needs: scraper("read") },
+  {
+    method: "POST",
+    route: `${SCRAPER}/labels`,
+    needs: (w) => [...scraperBoth(w), read("labels", { orgID: w.orgID })],
+    body: (w) => ({ labelID: w.labelID }),
+    status: 201,
+  },
+  { method: "DELETE", route: `${SCRAPER}/labels/:labelID`, needs: scraperBoth, status: 204 },
   { method: "GET", route: "/api/v2/dbrps", query: byOrg, needs: bucket("read"), isFiltered: true },
   {
     method: "POST",

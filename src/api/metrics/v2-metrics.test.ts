@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { V2Metrics, type V2Totals } from "./v2-metrics.ts";
 
-const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4 };
+const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4, scrapers: 5 };
 
 function metrics(totals: () => V2Totals | null = () => TOTALS) {
   return new V2Metrics({ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals });
@@ -24,6 +24,7 @@ test("the server, its age and its resources", async () => {
     "influxdb_organizations_total 1",
     "influxdb_users_total 2",
     "influxdb_tokens_total 4",
+    "influxdb_scrapers_total 5",
   ]);
 });
 

@@ -5,7 +5,7 @@ import Registry from "prom-client/lib/registry.js";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
 /** Numbers of resources. */
-export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens", number>>;
+export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers", number>>;
 
 export interface V2MetricsOptions {
   readonly version: string;
@@ -34,7 +34,7 @@ const QUERY_BOUNDS_SECONDS = [1e-3, 5e-3, 25e-3, 125e-3, 625e-3, 3.125, 15.625];
 /** Clients choose their names. */
 const AGENTS_MAX = 50;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
-const TOTALS = ["buckets", "organizations", "users", "tokens"] as const;
+const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers"] as const;
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;

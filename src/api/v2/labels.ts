@@ -84,12 +84,29 @@ export interface LabelledParent {
   readonly type: ResourceType;
   /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
   readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
+  /** What is said of a body that cannot be read; default: what is wrong with it. */
+  readonly invalidBody?: string;
+  /** A label that there is not is taken off without a word. */
+  readonly forgivesUnknown?: boolean;
 }
 
 /** Adds the routes of the labels of a resource. To change them one has to see the labels and may write the resource. */
-export function addLabelRoutes(routes: V2Routes, services: V2Services, { path, param, type, parent }: LabelledParent): V2Routes {
+export function addLabelRoutes(routes: V2Routes, services: V2Services, given: LabelledParent): V2Routes {
+  const { path, param, type, parent, invalidBody, forgivesUnknown = false } = given;
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
+  const labelOf = async ({ request }: V2Call): Promise<Label> => {
+    let id: string | undefined;
+    try {
+      const { labelID } = await bodies.read(LabelIdBody, request);
+      id = labelID === undefined ? undefined : idIn(labelID);
+    } catch (error) {
+      if (invalidBody === undefined || !(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
+      throw new TsdbError("bad_request", invalidBody, {}, { cause: error });
+    }
+    if (id === undefined) throw new TsdbError("bad_request", "label id is required");
+    return line().labels.get(id);
+  };
   const writable = (call: V2Call): string => {
     const { id, orgID } = parent(call);
     call.principal.require({ action: "write", type, id, orgID });
@@ -103,9 +120,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, { path, p
     })
     .post(`${path}/:${param}/labels`, async (call) => {
       parent(call);
-      const { labelID } = await bodies.read(LabelIdBody, call.request);
-      if (labelID === undefined) throw new TsdbError("bad_request", "label id is required");
-      const label = line().labels.get(idIn(labelID));
+      const label = await labelOf(call);
       const resourceID = writable(call);
       call.principal.require(needOf("read", label));
       return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID })));
@@ -114,6 +129,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, { path, p
       parent(call);
       const labelID = readId(call.params["labelID"]!);
       const resourceID = writable(call);
+      if (forgivesUnknown && line().labels.find(labelID) === null) return noContent();
       await line().labels.remove({ labelID, resourceType: type, resourceID });
       return noContent();
     });

@@ -1,5 +1,6 @@
 // Members and owners below a resource: GET and POST …/members, DELETE …/members/{userID}, the same of owners.
 import { Type as t } from "@sinclair/typebox";
+import type { Need } from "../../metadata/access/permissions.ts";
 import type { Role } from "../../metadata/resources/members.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import type { ResourceType } from "../../metadata/store/kinds.ts";
@@ -18,34 +19,42 @@ export interface MemberParent {
   readonly type: ResourceType;
   /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
   readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
+  /** What is asked of the sender; default: the right to the organization. */
+  readonly need?: (action: "read" | "write", parent: { readonly id: string; readonly orgID: string }) => Need;
+  /** Users have a link to their log. */
+  readonly hasLogs?: boolean;
 }
 
 /** Adds the routes for a resource whose id is the first parameter of the path. */
-export function addMemberRoutes(routes: V2Routes, services: V2Services, { path, type, parent }: MemberParent): V2Routes {
+export function addMemberRoutes(routes: V2Routes, services: V2Services, given: MemberParent): V2Routes {
+  const { path, type, parent, need = needOfMembers, hasLogs = false } = given;
   const bodies = new JsonBodies(services.now);
   const name = type === "orgs" ? "orgID" : `${type.slice(0, -1)}ID`;
   for (const role of ["member", "owner"] as const satisfies readonly Role[]) {
     const list = `${path}/:${name}/${role}s`;
     routes
       .get(list, (call) => {
-        const { id, orgID } = parent(call);
-        call.principal.require(needOfMembers("read", orgID));
+        const resource = parent(call);
+        const { id } = resource;
+        call.principal.require(need("read", resource));
         const users = services.line().members.list(type, id, role);
-        return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role)) });
+        return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role, hasLogs)) });
       })
       .post(list, async (call) => {
-        const { id, orgID } = parent(call);
+        const resource = parent(call);
+        const { id } = resource;
         const body = await bodies.read(MemberBody, call.request, "");
         if (body.id === undefined) throw new TsdbError("bad_request", "user id missing or invalid");
         const userID = readId(body.id);
-        call.principal.require(needOfMembers("write", orgID));
+        call.principal.require(need("write", resource));
         const user = await services.line().members.add({ userID, resourceType: type, resourceID: id, role });
-        return json(201, shownMember(user, role));
+        return json(201, shownMember(user, role, hasLogs));
       })
       .delete(`${list}/:userID`, async (call) => {
-        const { id, orgID } = parent(call);
+        const resource = parent(call);
+        const { id } = resource;
         const userID = readId(call.params["userID"]!);
-        call.principal.require(needOfMembers("write", orgID));
+        call.principal.require(need("write", resource));
         await services.line().members.remove(type, id, userID);
         return noContent();
       });
@@ -53,6 +62,6 @@ export function addMemberRoutes(routes: V2Routes, services: V2Services, { path, 
   return routes;
 }
 
-function needOfMembers(action: "read" | "write", orgID: string) {
+function needOfMembers(action: "read" | "write", { orgID }: { readonly orgID: string }) {
   return { action, type: "orgs", id: orgID, orgID } as const;
 }

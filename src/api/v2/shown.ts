@@ -16,9 +16,10 @@ export function shownUser({ id, name, status, oauthID }: User): object {
   return { links: { self: `/api/v2/users/${id}` }, id, name, ...(oauthID === "" ? {} : { oauthID }), status };
 }
 
-/** @param logs of users of some resources */
-export function shownMember(user: User, role: Role): object {
-  return { role, ...shownUser(user) };
+/** @param logs users of some resources have a link to their log */
+export function shownMember(user: User, role: Role, logs = false): object {
+  const self = `/api/v2/users/${user.id}`;
+  return { role, ...shownUser(user), ...(logs ? { links: { logs: `${self}/logs`, self } } : {}) };
 }
 
 /** An organization as JSON, with its links. */

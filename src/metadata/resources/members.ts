@@ -50,6 +50,12 @@ export class Members {
     });
   }
 
+  /** Before the resource itself goes. */
+  planRemoveAll(change: Change, resourceType: ResourceType, resourceID: string): void {
+    const sql = "select id from members where resourceType = ? and resourceID = ?";
+    for (const { id } of this.metadata.view.all<{ id: string }>(sql, resourceType, resourceID)) change.remove("member", id);
+  }
+
   /** What a session of the user may do. */
   permissionsOf(userID: string): Permission[] {
     const rows = this.metadata.view.all<MemberRow>("select * from members where userID = ? order by id", userID);

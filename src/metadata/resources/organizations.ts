@@ -6,6 +6,7 @@ import type { BucketService } from "./buckets.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
+import type { Scrapers } from "./scrapers.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
 
@@ -22,7 +23,12 @@ const COLUMNS = "id, name, description, namespace, createdAt, updatedAt";
 export class Organizations {
   constructor(
     private readonly metadata: Metadata,
-    private readonly parts: { readonly buckets: BucketService; readonly labels: Labels; readonly mappings: Mappings },
+    private readonly parts: {
+      readonly buckets: BucketService;
+      readonly labels: Labels;
+      readonly mappings: Mappings;
+      readonly scrapers: Scrapers;
+    },
   ) {}
 
   get count(): number {
@@ -95,7 +101,7 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const { buckets, labels, mappings } = this.parts;
+      const { buckets, labels, mappings, scrapers } = this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
@@ -105,6 +111,7 @@ export class Organizations {
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }
+      for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
       for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
       for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);

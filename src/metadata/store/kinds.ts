@@ -51,6 +51,15 @@ export interface RecordTypes {
     readonly isDefault: boolean;
   };
   secret: { readonly orgID: string; readonly key: string; readonly sealedValue: string };
+  /** A server whose metrics are read every minute. What it names may not be there. */
+  scraper: {
+    readonly orgID: string;
+    readonly bucketID: string;
+    readonly name: string;
+    readonly type: string;
+    readonly url: string;
+    readonly allowInsecure: boolean;
+  };
 }
 
 export interface AuthorizationRecord {
@@ -99,4 +108,5 @@ export const KINDS: KindTable = {
   label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
   dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
+  scraper: { table: "scrapers", columns: ["orgID", "bucketID", "name", "type", "url", "allowInsecure"] },
 };

@@ -55,6 +55,11 @@ export const MIGRATIONS: readonly string[] = [
      retentionPolicy text not null, isDefault integer not null, unique (orgID, database, retentionPolicy)
    ) strict;
    create index dbrpsByBucket on dbrps (bucketID);`,
+  `create table scrapers (
+     id text primary key, orgID text not null, bucketID text not null, name text not null, type text not null, url text not null,
+     allowInsecure integer not null
+   ) strict;
+   create index scrapersByOrganization on scrapers (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

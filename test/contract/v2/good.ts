@@ -57,8 +57,12 @@ const organization = (world: V2World) => world.freshOrganization().then((id) => 
 const bucket = (world: V2World) => world.freshBucket().then((id) => `/api/v2/buckets/${id}`);
 const mapping = (world: V2World) => world.freshMapping().then((id) => `/api/v2/dbrps/${id}`);
 const secrets = (world: V2World) => organization(world).then((path) => `${path}/secrets`);
-const labelled = async (world: V2World) => {
-  const path = `${await bucket(world)}/labels`;
+const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/scrapers/${id}`);
+const target = ({ orgID, bucketID }: V2World) => ({
+  body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
+});
+const labelled = async (world: V2World, of = bucket) => {
+  const path = `${await of(world)}/labels`;
   const labelID = await world.freshLabel();
   await world.post(path, { labelID });
   return `${path}/${labelID}`;
@@ -182,8 +186,21 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
     async (world) => `${await bucket(world)}/labels`,
     async (world) => ({ body: { labelID: await world.freshLabel() } }),
   ),
-  "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at(labelled),
+  "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at((world) => labelled(world)),
   ...membersOf("/api/v2/buckets/:bucketID", (world) => world.freshBucket()),
+
+  "GET /api/v2/scrapers": async (world) => ({ query: { ...org(world), name: "a name", id: await world.freshScraper() } }),
+  "POST /api/v2/scrapers": target,
+  "GET /api/v2/scrapers/{scraperTargetID}": at(scraper),
+  "PATCH /api/v2/scrapers/{scraperTargetID}": at(scraper, target),
+  "DELETE /api/v2/scrapers/{scraperTargetID}": at(scraper),
+  "GET /api/v2/scrapers/{scraperTargetID}/labels": at(async (world) => `${await scraper(world)}/labels`),
+  "POST /api/v2/scrapers/{scraperTargetID}/labels": at(
+    async (world) => `${await scraper(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/scrapers/{scraperTargetID}/labels/{labelID}": at((world) => labelled(world, scraper)),
+  ...membersOf("/api/v2/scrapers/:scraperTargetID", (world) => world.freshScraper()),
 
   "GET /api/v2/labels": (world) => ({ query: { orgID: world.orgID } }),
   "POST /api/v2/labels": (world) => ({ body: { orgID: world.orgID, name: world.fresh(), properties: { color: "ffb3b3" } } }),

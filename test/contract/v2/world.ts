@@ -6,7 +6,7 @@ export const ORG = "contract";
 export const BUCKET = "readings";
 export const USER = { name: "admin", password: "password12" };
 const OPERATOR = "operator-token";
-export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks"];
+export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks", "scrapers"];
 
 type Members = Readonly<Record<string, unknown>>;
 interface WithId {
@@ -99,6 +99,13 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/dbrps", { orgID, bucketID, database: this.fresh(), retention_policy: "rp" })).id;
   }
 
+  /** Without an address, so that nothing is read. */
+  async freshScraper(): Promise<string> {
+    const { orgID, bucketID } = this;
+    const target = { orgID, bucketID, name: this.fresh(), type: "prometheus", url: "" };
+    return (await this.post<WithId>("/api/v2/scrapers", target)).id;
+  }
+
   /** The cookie of a new session. */
   async signIn(): Promise<string> {
     const answer = await this.succeed({ method: "POST", path: "/api/v2/signin", headers: { authorization: basicOf(USER.password) } });
@@ -113,7 +120,13 @@ export class V2World {
   async state(): Promise<Record<string, string>> {
     const { orgID, bucketID } = this;
     const lists = [
-      ...["/api/v2/authorizations", "/private/legacy/authorizations", `/api/v2/labels?orgID=${orgID}`, `/api/v2/dbrps?orgID=${orgID}`],
+      ...[
+        "/api/v2/authorizations",
+        "/private/legacy/authorizations",
+        `/api/v2/labels?orgID=${orgID}`,
+        `/api/v2/dbrps?orgID=${orgID}`,
+        "/api/v2/scrapers",
+      ],
       ...["secrets", "members", "owners"].map((name) => `/api/v2/orgs/${orgID}/${name}`),
       ...["labels", "members", "owners"].map((name) => `/api/v2/buckets/${bucketID}/${name}`),
     ];

@@ -3,12 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { readConversations } from "./conversation.ts";
 import { DIFFERENCES } from "./differences.ts";
 import { lightServerOf } from "./light-server.ts";
-import { FULL_GROUPS, LIGHT_GROUPS } from "./scope.ts";
+import { FULL_GROUPS, LIGHT_GROUPS, waitsForServer } from "./scope.ts";
 import { unexpected } from "./unexpected.ts";
 
 for (const group of LIGHT_GROUPS) {
   describe(group, () => {
-    test.each(readConversations(group).map((conversation) => [conversation.name, conversation] as const))("%s", async (_, conversation) => {
+    const conversations = readConversations(group).filter((conversation) => !waitsForServer(conversation));
+    test.each(conversations.map((conversation) => [conversation.name, conversation] as const))("%s", async (_, conversation) => {
       expect(await unexpected(conversation, await lightServerOf(conversation.serverFlags))).toEqual([]);
     });
   });

@@ -22,6 +22,8 @@ const LOOPBACK = "answers to this machine are not compressed: copying bytes is c
 const TYPED = "analysis is of Flux, which needs no type; a fault of the request is 400 (facts 6.4)";
 const UNKNOWN_FUNCTION = "an unknown function is 404 (FINDINGS 1.8)";
 const BEFORE_ROWS = "rows that cannot be computed are found before the first of their result is sent";
+const CLIENTS_FAULT = "a body that cannot be read is the client's fault: 400 (FINDINGS 1.8)";
+const NO_RESOURCE = "what does not exist has neither labels nor users (FINDINGS 1.10)";
 
 export const DIFFERENCES: readonly Difference[] = [
   { conversation: "system / metrics", steps: [0, 2], reason: METRICS },
@@ -121,5 +123,14 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
   { conversation: "dbrps / bodies and ids", steps: [17], reason: "the organization of a mapping exists, and the bucket is in it" },
   { conversation: "labels / names, bodies, ids", steps: [18], reason: "the organization of a label exists" },
+  {
+    conversation: "scrapers / bodies and ids",
+    steps: [0, 1, 2, 3, 4, 5, 14, 21, 26, 27, 28, 29, 30, 31],
+    reason: CLIENTS_FAULT,
+  },
+  { conversation: "scrapers / bodies and ids", steps: [51, 53, 55], reason: NO_RESOURCE },
+  { conversation: "scrapers / labels", steps: [15, 17], reason: NO_RESOURCE },
+  { conversation: "scrapers / owners", steps: [12, 13], reason: CLIENTS_FAULT },
+  { conversation: "scrapers / owners", steps: [14], reason: NO_RESOURCE },
   { conversation: "system / profiling", steps: [9], reason: OTHER_RUNTIME },
 ];

@@ -20,6 +20,7 @@ import { queryToolRoutes } from "../query-tools.ts";
 import { restoreRoutes } from "../restore.ts";
 import { bucketWriteRoutes } from "../rows/bucket-write.ts";
 import { deleteRoutes } from "../rows/delete.ts";
+import { scraperRoutes } from "../scrapers.ts";
 import { secretRoutes } from "../secrets.ts";
 import { sessionRoutes } from "../session.ts";
 import { setupRoutes } from "../setup.ts";
@@ -54,6 +55,7 @@ const ROUTES = [
   queryToolRoutes,
   labelRoutes,
   mappingRoutes,
+  scraperRoutes,
   v1WriteRoutes,
   v1QueryRoutes,
   backupRoutes,

@@ -9,6 +9,7 @@ export type Tag =
   | "Users"
   | "Authorizations"
   | "Labels"
+  | "Scrapers"
   | "v1 clients"
   | "Backup and restore"
   | "System";

@@ -5,11 +5,12 @@ import { V2_VERSION } from "../../shared/aliases.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { type AnswerSource, jsonOf, type V2Operation, type V2Operations } from "./described.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
+import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
 import { SYSTEM } from "./system.ts";
 
 /** What every route does, by `METHOD path`. */
-export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SYSTEM };
+export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...SYSTEM };
 
 const TRACE: Parameter = {
   name: "Zap-Trace-Span",

@@ -24,7 +24,9 @@ export const ErrorShape = t.Object(
 const userMembers = { id: Id, name: t.String(), oauthID: t.Optional(t.String()), status: StatusText, links: Self };
 export const UserShape = t.Object(userMembers, { $id: "User" });
 export const UsersShape = t.Object({ links: Self, users: t.Array(UserShape) }, { $id: "Users" });
-export const MemberShape = t.Object({ role: t.Union([t.Literal("member"), t.Literal("owner")]), ...userMembers }, { $id: "Member" });
+const Role = t.Union([t.Literal("member"), t.Literal("owner")]);
+const MemberLinks = t.Object({ self: Link, logs: t.Optional(Link) });
+export const MemberShape = t.Object({ role: Role, ...userMembers, links: MemberLinks }, { $id: "Member" });
 export const MembersShape = t.Object({ links: Self, users: t.Array(MemberShape) }, { $id: "Members" });
 
 export const OrganizationShape = t.Object(
@@ -46,6 +48,17 @@ export const LabelShape = t.Object(
 );
 export const LabelsShape = t.Object({ links: Self, labels: t.Array(LabelShape) }, { $id: "Labels" });
 export const OneLabelShape = t.Object({ links: Self, label: LabelShape }, { $id: "LabelAnswer" });
+
+export const ScraperShape = t.Object(
+  {
+    ...{ id: Id, name: t.String(), type: t.String(), url: t.String() },
+    ...{ orgID: t.Optional(Id), org: t.Optional(t.String()), bucketID: t.Optional(Id), bucket: t.Optional(t.String()) },
+    allowInsecure: t.Optional(t.Boolean()),
+    links: t.Record(t.String(), Link),
+  },
+  { $id: "ScraperTarget" },
+);
+export const ScrapersShape = t.Object({ links: Self, configurations: t.Array(ScraperShape) }, { $id: "ScraperTargets" });
 
 const RetentionRule = t.Object(
   {

@@ -1,4 +1,5 @@
-// The text format in which services show their metrics: names, labels, values, and optional times in milliseconds.
+// The text format in which services show their metrics: names, labels, values, and optional times in milliseconds. OpenMetrics has times in
+// seconds, and exemplars behind a value.
 import { FluxError } from "../../values/flux-error.ts";
 
 export interface Metric {
@@ -29,17 +30,25 @@ export function parseExposition(text: string): Metric[] {
   return metrics;
 }
 
-function parseSample(line: string, number: number): Metric {
+/** One line that is neither empty nor a comment. @throws FluxError */
+export function parseSample(line: string, number: number, format: "text" | "openmetrics" = "text"): Metric {
   const [whole, name, brace] = SAMPLE.exec(line) ?? [];
   if (whole === undefined || name === undefined) throw wrong(number, "invalid metric name");
   const [labels, at] = brace === undefined ? [[], whole.length] : parseLabels(line, whole.length, number);
-  const [value, time, ...rest] = line.slice(at).trim().split(/\s+/);
+  const isOpen = format === "openmetrics";
+  const behind = line.slice(at);
+  const exemplar = isOpen ? behind.indexOf(" # ") : -1;
+  const [value, time, ...rest] = (exemplar < 0 ? behind : behind.slice(0, exemplar)).trim().split(/\s+/);
   const parsed = NUMBERS[value!.toLowerCase()] ?? (value === "" ? undefined : Number(value));
   if (parsed === undefined || (Number.isNaN(parsed) && value!.toLowerCase() !== "nan")) {
     throw wrong(number, `expected float as value, got ${JSON.stringify(value!.slice(0, 40))}`);
   }
-  if (rest.length > 0 || (time !== undefined && !/^-?\d{1,18}$/.test(time))) throw wrong(number, "expected integer as timestamp");
-  return { name, labels, value: parsed, milliseconds: time === undefined ? null : BigInt(time) };
+  const form = isOpen ? /^-?\d{1,12}(?:\.\d{1,9})?$/ : /^-?\d{1,18}$/;
+  if (rest.length > 0 || (time !== undefined && !form.test(time))) {
+    throw wrong(number, `expected ${isOpen ? "seconds" : "integer"} as timestamp`);
+  }
+  if (time === undefined) return { name, labels, value: parsed, milliseconds: null };
+  return { name, labels, value: parsed, milliseconds: BigInt(isOpen ? Math.round(Number(time) * 1000) : time) };
 }
 
 function parseLabels(line: string, from: number, number: number): [labels: [string, string][], end: number] {

@@ -1,0 +1,126 @@
+// Scraper targets: /api/v2/scrapers.
+import { Type as t } from "@sinclair/typebox";
+import type { Principal } from "../../metadata/access/principal.ts";
+import type { Scraper } from "../../metadata/resources/scrapers.ts";
+import { readId } from "../../metadata/store/ids.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { json, noContent } from "./app/answers.ts";
+import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { type V2Call, V2Routes } from "./app/route.ts";
+import type { V2Services } from "./app/services.ts";
+import { addLabelRoutes } from "./labels.ts";
+import { addMemberRoutes } from "./members.ts";
+
+export const ScraperBody = t.Object({
+  orgID: t.Optional(t.String()),
+  bucketID: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  type: t.Optional(t.String()),
+  url: t.Optional(t.String()),
+  allowInsecure: t.Optional(t.Boolean()),
+});
+
+const SCRAPERS = "/api/v2/scrapers";
+const ITEM = `${SCRAPERS}/:scraperID`;
+
+export const scraperRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const shown = (scraper: Scraper) => shownScraper(services, scraper);
+  const routes = new V2Routes("scrapers", services)
+    .get(SCRAPERS, ({ principal, search }) => {
+      const visible = listed(services, search).filter((scraper) => principal.allows(needOf("read", scraper)));
+      return json(200, { links: { self: SCRAPERS }, configurations: visible.map(shown) });
+    })
+    .post(SCRAPERS, async ({ principal, request }) => {
+      const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);
+      if (orgID === "") throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      const org = readId(orgID);
+      principal.require({ action: "write", type: "scrapers", orgID: org });
+      if (bucketID === "") throw new TsdbError("bad_request", "invalid id for permission: invalid ID");
+      const bucket = readId(bucketID);
+      requireBucket(services, principal, bucket, org);
+      return json(201, shown(await line().scrapers.create({ orgID: org, bucketID: bucket, ...read(body) })));
+    })
+    .get(ITEM, ({ principal, params }) => {
+      const scraper = line().scrapers.get(readId(params["scraperID"]!));
+      principal.require(needOf("read", scraper));
+      return json(200, shown(scraper));
+    })
+    .patch(ITEM, async ({ principal, params, request }) => {
+      const id = readId(params["scraperID"]!);
+      const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);
+      const before = line().scrapers.get(id);
+      principal.require(needOf("write", before));
+      // the target is replaced, but for where it belongs and writes to
+      const after = {
+        id,
+        orgID: orgID === "" ? before.orgID : readId(orgID),
+        bucketID: bucketID === "" ? before.bucketID : readId(bucketID),
+        ...read(body),
+      };
+      if (after.orgID !== before.orgID) principal.require({ action: "write", type: "scrapers", orgID: after.orgID });
+      requireBucket(services, principal, after.bucketID, after.orgID);
+      return json(200, shown(await line().scrapers.replace(after)));
+    })
+    .delete(ITEM, async ({ principal, params }) => {
+      const scraper = line().scrapers.get(readId(params["scraperID"]!));
+      principal.require(needOf("write", scraper));
+      await line().scrapers.delete(scraper.id);
+      return noContent();
+    });
+  const parent = ({ params, principal }: V2Call): Scraper => {
+    const scraper = line().scrapers.get(readId(params["scraperID"]!));
+    // a target that the sender may not see does not exist
+    if (!principal.allows(needOf("read", scraper))) throw new TsdbError("not_found", "scraper target is not found");
+    return scraper;
+  };
+  const place = { path: SCRAPERS, type: "scrapers", parent } as const;
+  addLabelRoutes(routes, services, { ...place, param: "scraperID", invalidBody: "Invalid post label map request", forgivesUnknown: true });
+  return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
+};
+
+/** Those that the filters mean. @throws TsdbError bad_request, not_found for an unknown name of an organization */
+function listed(services: V2Services, search: SearchParams): Scraper[] {
+  const { scrapers, organizations } = services.line();
+  const ids = new Set(search.all("id").map(readId));
+  const org = search.get("org");
+  const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
+  const found = scrapers.list({ orgID, name: search.get("name") });
+  return ids.size === 0 ? found : found.filter(({ id }) => ids.has(id));
+}
+
+function read({ name = "", type = "", url = "", allowInsecure = false }: Partial<Scraper>) {
+  return { name, type, url, allowInsecure };
+}
+
+function needOf(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {
+  return { action, type: "scrapers", id, orgID } as const;
+}
+
+/** The right for the bucket's own organization counts, whichever the target names. @throws TsdbError */
+function requireBucket(services: V2Services, principal: Principal, id: string, orgID: string): void {
+  principal.require({ action: "write", type: "buckets", id, orgID: services.line().buckets.find(id)?.orgID ?? orgID });
+}
+
+/** With the names of what is there. */
+function shownScraper(services: V2Services, scraper: Scraper): object {
+  const { id, name, type, url, orgID, bucketID, allowInsecure } = scraper;
+  const { organizations, buckets } = services.line();
+  const self = `${SCRAPERS}/${id}`;
+  const [organization, bucket] = [organizations.find(orgID), buckets.find(bucketID)];
+  return {
+    ...{ id, name, type, url },
+    ...(organization === null ? {} : { orgID }),
+    ...(bucket === null ? {} : { bucketID }),
+    ...(allowInsecure ? { allowInsecure } : {}),
+    ...(organization === null ? {} : { org: organization.name }),
+    ...(bucket === null ? {} : { bucket: bucket.name }),
+    links: {
+      self,
+      ...(bucket === null ? {} : { bucket: `/api/v2/buckets/${bucketID}` }),
+      ...(organization === null ? {} : { organization: `/api/v2/orgs/${orgID}` }),
+      ...{ members: `${self}/members`, owners: `${self}/owners` },
+    },
+  };
+}

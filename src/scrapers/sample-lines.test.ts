@@ -1,0 +1,85 @@
+// Samples as points: the format's own examples, and answers that are made to hurt.
+import { expect, test } from "bun:test";
+import { SampleLines } from "./sample-lines.ts";
+
+function linesOf(text: string, format: "text" | "openmetrics" = "text"): string[] {
+  const samples = new SampleLines(format, 5);
+  for (const line of text.split("\n")) samples.read(line);
+  return samples.take().join("").trimEnd().split("\n");
+}
+
+test("the types of families name the fields", () => {
+  const text = `# HELP http_requests_total The total number of HTTP requests.
+# TYPE http_requests_total counter
+http_requests_total{method="post",code="200"} 1027 1395066363000
+# TYPE temp gauge
+temp -3.5
+metric_without_timestamp_and_labels 12.47
+# TYPE rpc_duration_seconds summary
+rpc_duration_seconds{quantile="0.50",host="a"} 4773
+rpc_duration_seconds_sum{host="a"} 1.7560473e+07
+rpc_duration_seconds_count{host="a"} 2693
+# TYPE lat histogram
+lat_bucket{le="1e6"} 1
+lat_bucket{le="0.00001"} 2
+lat_bucket{le="+Inf"} 3
+lat_count 3`;
+  expect(linesOf(text)).toEqual([
+    "http_requests_total,code=200,method=post counter=1027 1395066363000000000",
+    "temp gauge=-3.5 5000000",
+    "metric_without_timestamp_and_labels value=12.47 5000000",
+    "rpc_duration_seconds,host=a 0.5=4773 5000000",
+    "rpc_duration_seconds,host=a sum=17560473 5000000",
+    "rpc_duration_seconds,host=a count=2693 5000000",
+    "lat 1e+06=1 5000000",
+    "lat 1e-05=2 5000000",
+    "lat +Inf=3 5000000",
+    "lat count=3 5000000",
+  ]);
+});
+
+test("labels keep what is escaped in them", () => {
+  const text = String.raw`m{path="C:\\DIR\\FILE.TXT",error="Cannot find:\n\"a, b\""} 1`;
+  expect(linesOf(text)).toEqual([String.raw`m,error=Cannot\ find:\n"a\,\ b",path=C:\DIR\FILE.TXT value=1 5000000`]);
+});
+
+test("values that cannot be stored are left out", () => {
+  expect(linesOf("a NaN\nb +Inf\nc 1")).toEqual(["c value=1 5000000"]);
+});
+
+test("OpenMetrics: seconds, exemplars, suffixes, and nothing behind the end", () => {
+  const text = `# TYPE foo counter
+# UNIT foo seconds
+foo_total{a="b"} 17.0 1520879607.789 # {trace_id="KOO5S4vxi0o"} 0.67
+foo_created{a="b"} 1520872607.123
+# TYPE h gaugehistogram
+h_bucket{le="0.1"} 8
+h_gcount 8
+h_gsum 1.5
+# TYPE build info
+build_info{version="1"} 1
+# EOF
+late 1`;
+  expect(linesOf(text, "openmetrics")).toEqual([
+    "foo_total,a=b counter=17 1520879607789000000",
+    "h 0.1=8 5000000",
+    "h count=8 5000000",
+    "h sum=1.5 5000000",
+    "build_info,version=1 gauge=1 5000000",
+  ]);
+});
+
+test.each(["<html>", "m{", 'm{a="b"', "m", "m x", "m 1 2 3", "m 1 1.5", 'm{a="b" c="d"} 1'])("%p is refused", (line) => {
+  expect(() => linesOf(line)).toThrow();
+});
+
+test("a label without an end costs no more than reading it", () => {
+  expect(() => linesOf(`m{${'a="'.repeat(50_000)}`)).toThrow();
+});
+
+test("a name that objects have is no type", () => {
+  expect(linesOf("# TYPE a constructor\na 1\n# TYPE toString gauge\ntoString 2")).toEqual([
+    "a value=1 5000000",
+    "toString gauge=2 5000000",
+  ]);
+});
