@@ -22,7 +22,7 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const target = { orgID, bucketID: made.bucket.id, name: "s", type: "prometheus", url: "" };
   const scraper = (await ask(server, "POST", "/api/v2/scrapers", OPERATOR, target)).body;
   const ids = {
-    scraperID: scraper.id,
+    scraperTargetID: scraper.id,
     dbrpID: dbrp.id,
     labelID: label.id,
     orgID,

@@ -11,7 +11,7 @@ export interface World {
   readonly legacyID: string;
   readonly labelID: string;
   readonly dbrpID: string;
-  readonly scraperID: string;
+  readonly scraperTargetID: string;
 }
 
 export interface NeededPermission {
@@ -58,8 +58,8 @@ const user = (action: "read" | "write") => (world: World) => [{ action, resource
 const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
 const byOrg = ({ orgID }: World) => `?orgID=${orgID}`;
 const member = (world: World) => ({ id: world.otherUserID });
-const SCRAPER = "/api/v2/scrapers/:scraperID";
-const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperID } }];
+const SCRAPER = "/api/v2/scrapers/:scraperTargetID";
+const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperTargetID } }];
 const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
 const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
 

@@ -17,6 +17,8 @@ export interface MemberParent {
   /** Of the resource's list. */
   readonly path: string;
   readonly type: ResourceType;
+  /** The name of its id in a route; default: after the type. */
+  readonly param?: string;
   /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
   readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
   /** What is asked of the sender; default: the right to the organization. */
@@ -29,7 +31,7 @@ export interface MemberParent {
 export function addMemberRoutes(routes: V2Routes, services: V2Services, given: MemberParent): V2Routes {
   const { path, type, parent, need = needOfMembers, hasLogs = false } = given;
   const bodies = new JsonBodies(services.now);
-  const name = type === "orgs" ? "orgID" : `${type.slice(0, -1)}ID`;
+  const name = given.param ?? (type === "orgs" ? "orgID" : `${type.slice(0, -1)}ID`);
   for (const role of ["member", "owner"] as const satisfies readonly Role[]) {
     const list = `${path}/:${name}/${role}s`;
     routes

@@ -21,7 +21,7 @@ export const ScraperBody = t.Object({
 });
 
 const SCRAPERS = "/api/v2/scrapers";
-const ITEM = `${SCRAPERS}/:scraperID`;
+const ITEM = `${SCRAPERS}/:scraperTargetID`;
 
 export const scraperRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
@@ -43,12 +43,12 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       return json(201, shown(await line().scrapers.create({ orgID: org, bucketID: bucket, ...read(body) })));
     })
     .get(ITEM, ({ principal, params }) => {
-      const scraper = line().scrapers.get(readId(params["scraperID"]!));
+      const scraper = line().scrapers.get(readId(params["scraperTargetID"]!));
       principal.require(needOf("read", scraper));
       return json(200, shown(scraper));
     })
     .patch(ITEM, async ({ principal, params, request }) => {
-      const id = readId(params["scraperID"]!);
+      const id = readId(params["scraperTargetID"]!);
       const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);
       const before = line().scrapers.get(id);
       principal.require(needOf("write", before));
@@ -64,19 +64,19 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       return json(200, shown(await line().scrapers.replace(after)));
     })
     .delete(ITEM, async ({ principal, params }) => {
-      const scraper = line().scrapers.get(readId(params["scraperID"]!));
+      const scraper = line().scrapers.get(readId(params["scraperTargetID"]!));
       principal.require(needOf("write", scraper));
       await line().scrapers.delete(scraper.id);
       return noContent();
     });
   const parent = ({ params, principal }: V2Call): Scraper => {
-    const scraper = line().scrapers.get(readId(params["scraperID"]!));
+    const scraper = line().scrapers.get(readId(params["scraperTargetID"]!));
     // a target that the sender may not see does not exist
     if (!principal.allows(needOf("read", scraper))) throw new TsdbError("not_found", "scraper target is not found");
     return scraper;
   };
-  const place = { path: SCRAPERS, type: "scrapers", parent } as const;
-  addLabelRoutes(routes, services, { ...place, param: "scraperID", invalidBody: "Invalid post label map request", forgivesUnknown: true });
+  const place = { path: SCRAPERS, type: "scrapers", param: "scraperTargetID", parent } as const;
+  addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };
 

@@ -36,6 +36,9 @@ const OF_OPERATION: Readonly<Record<string, Listed>> = {
   "POST /api/v2/restore/shards/{shardID}": { status: 200, why: "as recorded" },
 };
 
+/** Operations without an error in the file: recorded are 400 for an invalid id, and 404 for an unknown organization. */
+const UNLISTED_ERRORS: ReadonlySet<string> = new Set(["GET /api/v2/scrapers"]);
+
 /** Operations that never succeed here. */
 export const NEVER: Readonly<Record<string, number>> = {
   // it is set up already, before the first test
@@ -52,13 +55,28 @@ export function insteadOfSuccess(key: string): number | undefined {
 /** Whether an operation of the file may have this status. `default` is for all errors: which of them there are says the own document. */
 export function isListed(key: string, { answers }: OperationForm, status: number): boolean {
   if (Object.hasOwn(answers, String(status)) || OF_OPERATION[key]?.status === status) return true;
+  if ((status === 400 || status === 404) && UNLISTED_ERRORS.has(key)) return true;
   return status >= 400 && (Object.hasOwn(answers, "default") || GENERAL.some((each) => each.status === status));
 }
+
+/** With any type. */
+const SCRAPER: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["id", "name", "type", "url", "orgID", "org", "bucketID", "bucket"].map((name) => [name, { type: "string" }])),
+    allowInsecure: { type: "boolean" },
+    links: { type: "object", additionalProperties: { type: "string" } },
+  },
+  required: ["id", "name", "type", "url", "links"],
+  additionalProperties: false,
+};
 
 /** Bodies that are not as the file says, by operation and status: their type, or the schema of one in JSON. */
 export const BODIES: Readonly<Record<string, { readonly type?: string; readonly schema?: StrictSchema; readonly why: string }>> = {
   "POST /api/v2/query 200": { type: "text/csv", why: "as recorded" },
   "POST /api/v2/restore/bucket/{bucketID} 200": { type: "application/octet-stream", why: "as recorded" },
+  "POST /api/v2/scrapers 201": { schema: SCRAPER, why: "as recorded: a target may have any type" },
+  "PATCH /api/v2/scrapers/{scraperTargetID} 200": { schema: SCRAPER, why: "as recorded: a target may have any type, or none" },
   "GET /query 200": { schema: V1_RESULTS, why: "the file's two forms of a result fit the same results" },
 };
 
@@ -66,9 +84,10 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
 export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
+  "DELETE /api/v2/scrapers/{scraperTargetID}/labels/{labelID} labelID": { status: 204, why: "as recorded" },
   "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
   ...Object.fromEntries(
-    ["orgs/{orgID}", "buckets/{bucketID}"].flatMap((path) =>
+    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}"].flatMap((path) =>
       ["members", "owners"].map((role): [string, Listed] => [
         `DELETE /api/v2/${path}/${role}/{userID} userID`,
         { status: 204, why: "as recorded: a user who has no role has none afterwards" },
@@ -91,6 +110,7 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^POST \/api\/v2\/write: query\.(?:org|bucket)$/, why: "as recorded: the organization's id will do; without a bucket 404" },
   { what: /authorizations(?:\/\{authID\})?: body\.status=""$/, why: "as recorded: as absent" },
   { what: /^PATCH \/api\/v2\/users\/\{userID\}: body\.name$/, why: "what is not there stays as it is" },
+  { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
   { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
   {
     what: /buckets.*: body\.(?:schemaType|retentionRules\.0\.(?:type|everySeconds$|\w+=-1))/,
@@ -110,6 +130,7 @@ const REQUIRED: VariantRules["required"] = {
   // a user name of a v1 client
   "POST /private/legacy/authorizations": ["orgID", "permissions", "token"],
   "POST /api/v2/restore/bucketMetadata": ["bucketName"],
+  "POST /api/v2/scrapers": ["orgID", "bucketID"],
 };
 const KEPT: VariantRules["kept"] = {
   "POST /api/v2/delete": ["query.orgID", "query.bucketID"],

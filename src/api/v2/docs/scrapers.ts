@@ -6,7 +6,7 @@ import { done, id, jsonOf, made, ok, requiring, text, type V2Operations } from "
 import { LabelsShape, OneLabelShape, ScraperShape, ScrapersShape } from "./shapes.ts";
 
 const tag = "Scrapers";
-const ITEM = "/api/v2/scrapers/:scraperID";
+const ITEM = "/api/v2/scrapers/:scraperTargetID";
 const about =
   "Every 60 s the server reads the metrics at `url`, in the text format of Prometheus or OpenMetrics, into the bucket. Only targets of the type `prometheus` are read.";
 
