@@ -124,19 +124,24 @@ describe("sqlite", () => {
   });
 
   const COUNTING = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)";
+  test("ended by its process: computes for ever", async () => {
+    const query = from("sqlite3", ":memory:", `${COUNTING} SELECT x FROM c WHERE x < 0`);
+    expect(await answer(query, { timeoutMs: 1000 })).toMatch(/no answer within 1000 ms/);
+  });
+
   const HUGE: readonly (readonly [what: string, query: string, why: RegExp])[] = [
-    ["computes for ever", `${COUNTING} SELECT x FROM c WHERE x < 0`, /no answer within 1000 ms/],
     ["one value of a gigabyte", "SELECT zeroblob(900000000), hex(zeroblob(400000000))", /out of memory|too much memory|longer than/],
     ["values of gigabytes", `${COUNTING} SELECT zeroblob(100000000) FROM c LIMIT 100`, /memory|longer than/],
     [
       "a sort of gigabytes",
-      `${COUNTING} SELECT count(*) FROM (SELECT randomblob(9000000) b FROM c LIMIT 300 ) GROUP BY b`,
-      /memory|within/,
+      `${COUNTING} SELECT count(*) FROM (SELECT hex(zeroblob(20000000)) || x AS b FROM c LIMIT 300) GROUP BY b`,
+      /memory/,
     ],
   ];
   test.each(HUGE)("ended by its process: %s", async (_, query, why) => {
     const before = process.memoryUsage.rss();
-    expect(await answer(from("sqlite3", ":memory:", query), { timeoutMs: 1000 })).toMatch(why);
+    // so long that memory is what ends it, on a busy machine too
+    expect(await answer(from("sqlite3", ":memory:", query), { timeoutMs: 30_000 })).toMatch(why);
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 << 20);
     // others go on
     expect(tableIn(await sqlite(":memory:", "SELECT 1 AS v"))).toEqual(["long", "v", "1"]);
