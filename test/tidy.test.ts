@@ -26,7 +26,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["storage/flush", "storage/file-index"],
   ["storage/block-cache", "storage/compaction"],
   ["scan", "backup"],
-  ["caches", "tsdbql/execute", "plugins"],
+  ["caches", "tsdbql/execute", "plugins", "export"],
   ["query", "api", "triggers"],
   ["workers", "tools", "cli", "scrapers"],
   ["server"],

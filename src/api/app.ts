@@ -19,10 +19,12 @@ import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
 import { triggerRoutes } from "./v3/configure/trigger.ts";
 import { engineRoutes } from "./v3/engine.ts";
+import { exportRoutes } from "./v3/export.ts";
 import { pluginDryRunRoutes } from "./v3/plugins/dry-run.ts";
 import { pluginFileRoutes } from "./v3/plugins/files.ts";
 import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
+import { querySqlTelemetryRoutes } from "./v3/query-sql-telemetry.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
@@ -46,6 +48,8 @@ const ROUTES = [
   v1WriteRoutes,
   v1QueryRoutes,
   querySqlRoutes,
+  querySqlTelemetryRoutes,
+  exportRoutes,
   queryTsdbqlRoutes,
   databaseRoutes,
   tableRoutes,

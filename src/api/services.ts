@@ -5,9 +5,11 @@ import type { CacheService } from "../model/cache-service.ts";
 import type { DatabaseService } from "../model/databases.ts";
 import type { NodeService } from "../model/nodes.ts";
 import type { PluginService } from "../model/plugins.ts";
+import type { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { DataService } from "../model/rows/deletion.ts";
+import type { ExportService } from "../model/rows/export.ts";
 import type { FileIndexService } from "../model/rows/file-index.ts";
 import type { EngineService, TriggerService } from "../model/triggers.ts";
 import type { WriteService } from "../model/write.ts";
@@ -52,6 +54,10 @@ export interface AppServices {
   /** Triggers that answer requests: a handler asks for the rights on their database. @throws TsdbError unavailable before the log is
    *  replayed */
   readonly engine: (caller: ProvenCaller) => EngineService;
+  /** A handler asks for the right to read the database. @throws TsdbError unavailable before the log is replayed */
+  readonly exports: () => ExportService;
+  /** Of SQL statements. */
+  readonly telemetry: LatestTelemetry;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */
@@ -59,6 +65,8 @@ export interface AppServices {
   /** A new UUID at each start of the process. */
   readonly processId: string;
   readonly edition: Edition;
+  /** --use-pacha-tree was given. */
+  readonly hasUpgradedEngine: boolean;
   /** Short commit hash of the build. */
   readonly revision: string;
   /** Created before the services, which report to it. */

@@ -44,6 +44,11 @@ export class ProvenCaller {
     return this.caller.isAdmin;
   }
 
+  /** Null without authentication. */
+  get tokenId(): number | null {
+    return this.caller.token?.id ?? null;
+  }
+
   allows(database: string, action: DatabaseAction): boolean {
     return this.caller.allows("db", database, action);
   }

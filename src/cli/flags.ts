@@ -397,7 +397,7 @@ export const FLAGS = [
     name: "use-pacha-tree",
     group: "Logging and the rest",
     value: null,
-    help: "Accepted for compatibility; it has no effect yet.",
+    help: "Serve exports and the telemetry of SQL statements (extended edition). Files are the same without.",
     default: "false",
     aliases: ["INFLUXDB3_USE_PACHA_TREE"],
   },

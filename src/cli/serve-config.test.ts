@@ -97,6 +97,7 @@ test("the configuration without flags", () => {
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
     edition: "enterprise",
+    hasUpgradedEngine: false,
     plugins: null,
     shutdownTimeoutMs: 30_000,
   });
@@ -118,7 +119,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--without-auth", { withoutAuth: true }],
   ["--without-auth=true", { withoutAuth: true }],
   ["--without-auth=FALSE", { withoutAuth: false }],
-  ["--without-auth --use-pacha-tree", { withoutAuth: true }],
+  ["--without-auth --use-pacha-tree", { withoutAuth: true, hasUpgradedEngine: true }],
   ["--wal-replay-fail-on-error=false", { walReplayFailOnError: false }],
   ["--wal-replay-fail-on-error false --without-auth", { walReplayFailOnError: false, withoutAuth: true }],
   // addresses

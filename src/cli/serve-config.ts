@@ -34,6 +34,8 @@ export interface ServeConfig
   readonly logFilter: LogFilter;
   readonly logFormat: LogFormat;
   readonly edition: Edition;
+  /** Serves what the vendor offers with its upgraded storage engine alone. */
+  readonly hasUpgradedEngine: boolean;
   readonly shutdownTimeoutMs: number;
 }
 
@@ -138,7 +140,6 @@ export function parseServeFlags(
   const read = new FlagReader(readFlags(args, environment, config), machine.memoryBytes, machine.readFile);
   const network = readNetwork(read);
   const { valueCacheBytesMax, ...memory } = readMemoryLimits(read, network.maxRequestBytes);
-  read.boolean("use-pacha-tree"); // accepted and validated like any flag, but without effect
   return {
     ...network,
     ...readAuth(read),
@@ -153,6 +154,7 @@ export function parseServeFlags(
     logFilter: read.logFilter("log-filter"),
     logFormat: read.oneOf("log-format", ["full", "json"]),
     edition: read.oneOf("edition", ["enterprise", "core"]),
+    hasUpgradedEngine: read.boolean("use-pacha-tree"),
     shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
   };
 }

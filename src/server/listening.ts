@@ -9,7 +9,9 @@ import { writePublicFile } from "../disk/private-files.ts";
 import type { V2Line } from "../metadata/line.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginService } from "../model/plugins.ts";
+import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { ExportService } from "../model/rows/export.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
 import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
@@ -26,6 +28,8 @@ export interface Listening {
   /** The bucket-based API; null = off. */
   readonly v2: HttpServer | null;
   readonly queries: Queries;
+  /** Of SQL statements, by token. */
+  readonly telemetry: LatestTelemetry;
   readonly maintenance: MaintenanceClient;
 }
 
@@ -38,6 +42,7 @@ export interface RequestServices {
   backup(): BackupService;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
+  readonly exports: ExportService;
   /** Of system.plugin_files. */
   pluginFileRows(): SystemRow[];
   receive: WriteService["receive"];
@@ -58,7 +63,8 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     view.serving();
     return auth.tokens;
   });
-  const http = startHttp(foundation, view);
+  const telemetry = new LatestTelemetry();
+  const http = startHttp(foundation, view, telemetry);
   const v2 = listenV2(foundation, view);
   const queries = new Queries({
     ...foundation,
@@ -69,10 +75,14 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     tokens: () => auth.tokenRows(),
     pluginFiles: () => view.serving().pluginFileRows(),
   });
-  return { foundation, http, v2, queries, maintenance: new MaintenanceClient(kernel.shared) };
+  return { foundation, http, v2, queries, telemetry, maintenance: new MaintenanceClient(kernel.shared) };
 }
 
-function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls }: Foundation, view: ServerView): HttpServer {
+function startHttp(
+  { config, logs, catalog, processId, metrics, auth, node, tls }: Foundation,
+  view: ServerView,
+  telemetry: LatestTelemetry,
+): HttpServer {
   const serving = () => view.serving();
   const ifServing = <T>(service: T): T => {
     view.serving();
@@ -89,6 +99,8 @@ function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls 
     tokens: () => ifServing(auth.tokens),
     fileIndexes: () => serving().admin.fileIndexes,
     plugins: () => serving().plugins,
+    exports: () => serving().exports,
+    telemetry,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),
     triggers: () => serving().triggers.service,
@@ -98,6 +110,7 @@ function startHttp({ config, logs, catalog, processId, metrics, auth, node, tls 
     clusterUuid: catalog.clusterUuid,
     processId,
     edition: config.edition,
+    hasUpgradedEngine: config.hasUpgradedEngine,
     revision: process.env["TSDB_REVISION"] ?? "source",
     metrics,
     maxRequestBytes: config.maxRequestBytes,

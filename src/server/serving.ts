@@ -7,6 +7,7 @@ import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
 import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
 import type { BackupService } from "../backup/backup-service.ts";
+import { DayExports } from "../export/export-service.ts";
 import { Admission } from "../ingest/admission.ts";
 import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
@@ -17,6 +18,7 @@ import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
+import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
 import type { Scraping } from "../scrapers/scraping.ts";
@@ -147,6 +149,7 @@ export class Serving implements RequestServices {
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
   readonly plugins: Plugins;
+  readonly exports: DayExports;
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
@@ -168,6 +171,11 @@ export class Serving implements RequestServices {
     this.pluginParts = pluginParts;
     this.plugins = new Plugins(pluginParts, listening.foundation);
     this.triggers = triggers;
+    this.exports = new DayExports({
+      ...{ ...listening.foundation, queries: listening.queries.client },
+      folder: listening.foundation.storage.tempDir,
+      nowMs: () => Date.now(),
+    });
     this.scraping = v2 === null ? null : createScraping(listening.foundation, v2.line, ingest);
     if (!listening.foundation.config.readOnly) {
       backgroundJobs.startTimers();
@@ -245,7 +253,10 @@ export class Serving implements RequestServices {
   }
 }
 
-async function flightOf({ foundation, http, queries }: Listening, databaseList: AppServices["databaseList"]): Promise<FlightThread | null> {
+async function flightOf(
+  { foundation, http, queries, telemetry }: Listening,
+  databaseList: AppServices["databaseList"],
+): Promise<FlightThread | null> {
   const { config, logs, metrics, tls, auth } = foundation;
   const { flightBind: bind, flightIsOptional: isOptional } = config;
   if (bind === null) return null;
@@ -254,8 +265,13 @@ async function flightOf({ foundation, http, queries }: Listening, databaseList: 
     if (database !== null) queries.snapshots.checkDatabase(database);
   };
   // the token is checked for one database
-  const query = async (request: QueryRequest, token: string | null) =>
-    (await nameListAnswer({ databaseList }, auth.reader(token), request)) ?? queries.client.query(auth.narrowed(request));
+  const query = async (request: QueryRequest, token: string | null) => {
+    const reader = auth.reader(token);
+    const onTelemetry = (of: QueryTelemetry) => {
+      if (request.tsdbql === undefined) telemetry.set(reader.tokenId, of);
+    };
+    return (await nameListAnswer({ databaseList }, reader, request)) ?? queries.client.query(auth.narrowed({ ...request, onTelemetry }));
+  };
   const thread = await startFlight(
     {
       ...{ bind, isOptional, tls, http },

@@ -6,8 +6,10 @@ import type { AppServices, ServerStatus } from "../../src/api/services.ts";
 import { AccessControl } from "../../src/api/shared/access.ts";
 import { Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 import type { TokenService } from "../../src/auth/token-service.ts";
+import { LatestTelemetry } from "../../src/model/query/latest-telemetry.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
+import type { ExportService } from "../../src/model/rows/export.ts";
 import type { EngineRoute, EngineService } from "../../src/model/triggers.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
@@ -62,6 +64,8 @@ export interface FakeOptions {
   readonly query?: (request: QueryRequest) => QueryAnswer | Promise<QueryAnswer>;
   readonly status?: () => ServerStatus;
   readonly edition?: AppServices["edition"];
+  readonly hasUpgradedEngine?: boolean;
+  readonly exports?: ExportService;
   readonly maxRequestBytes?: number;
   readonly v1RowsMax?: number;
   readonly now?: () => number;
@@ -82,6 +86,20 @@ export function answer(text: string, contentType = "application/json"): QueryAns
 }
 
 const ANY_TRIGGER: EngineRoute = { database: "d", run: async () => ({ status: 200, headers: [], body: new Uint8Array() }) };
+
+/** Answers with what routes pass on. */
+function recordedExports(onCall: NonNullable<FakeOptions["onCall"]>): ExportService {
+  const called = <T>(method: string, answer: T): T => {
+    onCall("exports", method);
+    return answer;
+  };
+  return {
+    databases: () => called("databases", []),
+    tables: () => called("tables", []),
+    windows: async () => called("windows", []),
+    archive: async () => called("archive", new Response("archive").body as ReadableStream<Uint8Array<ArrayBuffer>>),
+  };
+}
 
 /** Services of the HTTP application without storage; `options` replaces some. */
 export function fakes(options: FakeOptions = {}): Fakes {
@@ -120,6 +138,9 @@ export function fakes(options: FakeOptions = {}): Fakes {
     triggers: () => service("triggers"),
     engine: () => options.engine ?? { find: () => ANY_TRIGGER },
     plugins: () => service("plugins"),
+    exports: () => options.exports ?? (onCall === undefined ? service("exports") : recordedExports(onCall)),
+    telemetry: new LatestTelemetry(),
+    hasUpgradedEngine: options.hasUpgradedEngine ?? true,
     access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),
     status: options.status ?? (() => ({ state: "ready" })),
     clusterUuid: CLUSTER_UUID,

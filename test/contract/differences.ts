@@ -143,6 +143,7 @@ const PING: StrictSchema = {
 };
 
 const MADE: StrictSchema = { type: "object" };
+const DAY: StrictSchema = { type: "string", pattern: "^\\d{4}-\\d{2}-\\d{2}$" };
 const LINES: StrictSchema = { type: "array", items: { type: "string" } };
 const DRY_RUN: StrictSchema = {
   type: "object",
@@ -172,6 +173,9 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "POST /api/v3/plugin_test/schedule 200": { schema: DRY_SCHEDULE, why: "facts 6.4" },
   "GET /api/v3/engine/{request_path} 200": { schema: MADE, why: "the plugin's" },
   "POST /api/v3/engine/{request_path} 200": { schema: MADE, why: "the plugin's" },
+  "GET /api/v3/export/databases 200": { schema: LINES, why: "seed, Export: a list" },
+  "GET /api/v3/export/tables 200": { schema: LINES, why: "seed, Export: a list" },
+  "GET /api/v3/export/windows 200": { schema: { ...LINES, items: DAY }, why: "seed, Export: a list of 24-hour windows" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },

@@ -26,6 +26,12 @@ const query = (members: Readonly<Record<string, string>>): Make => {
 };
 const onTable = { db: DATABASE, table: TABLE };
 
+/** The token has sent a statement. */
+const afterStatement: Make = async (world) => {
+  await world.succeed({ method: "GET", path: `/api/v3/query_sql?db=${DATABASE}&q=SELECT+1` });
+  return {};
+};
+
 /** Of a new table, because without a name a cache is called after its columns. */
 const distinctCache = async (world: World) => {
   const owner = { db: DATABASE, table: await world.freshTable() };
@@ -123,6 +129,12 @@ export const GOOD: Readonly<Record<string, Make>> = {
     return { headers: { Accept: "application/json" }, body: { ...V1_QUERY, pretty: true, chunked: false, chunk_size: 5 } };
   },
 
+  "GET /api/v3/export/databases": query({}),
+  "GET /api/v3/export/tables": query({ db: DATABASE }),
+  "GET /api/v3/export/windows": query(onTable),
+  "GET /api/v3/export/window_data": query({ ...onTable, windows: "1970-01-01" }),
+  "GET /api/v3/query_sql_telemetry": afterStatement,
+  "POST /api/v3/query_sql_telemetry": afterStatement,
   "GET /api/v3/configure/database": query({ format: "json", show_deleted: "true" }),
   "POST /api/v3/configure/database": (world) => ({ body: { db: world.fresh(), retention_period: "7d" } }),
   // without a period it is kept for ever

@@ -53,6 +53,11 @@ export const SITUATIONS: readonly Situation[] = [
   ...unknown(`DELETE ${ENTERPRISE}/table/retention_period`, "query", ["db", "table"]),
   ...unknown(`POST ${ENTERPRISE}/file_index`, "body", ["db", "table"]),
   ...unknown(`DELETE ${ENTERPRISE}/file_index`, "body", ["db", "table"]),
+  ...unknown("GET /api/v3/export/tables", "query", ["db"]),
+  ...unknown("GET /api/v3/export/windows", "query", ["db", "table"]),
+  ...unknown("GET /api/v3/export/window_data", "query", ["db", "table"]),
+  { key: "GET /api/v3/export/window_data", what: "a day without rows", query: { windows: "1970-01-02" }, status: 404 },
+  { key: "GET /api/v3/export/window_data", what: "no day", query: { windows: "today" }, status: 400 },
   ...BAD_DURATIONS.flatMap((period): Situation[] => [
     { key: `POST ${ENTERPRISE}/table/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },
     { key: `POST ${CONFIGURE}/database/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },

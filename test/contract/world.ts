@@ -64,7 +64,7 @@ export class World {
     writeFileSync(join(folder, REQUIREMENTS), "# none\n");
     const tools = mkdtempSync(join(tmpdir(), "tsdb-contract-tools-"));
     writeFileSync(join(tools, "uv"), UV, { mode: 0o755 });
-    const plugins = ["--plugin-dir", folder, "--package-manager", "uv"];
+    const plugins = ["--plugin-dir", folder, "--package-manager", "uv", "--use-pacha-tree"];
     const env = { ...(process.env as Record<string, string>), PATH: `${tools}:${process.env["PATH"]}` };
     const server = await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] });
     const world = new World(server, [folder, tools]);
@@ -155,7 +155,7 @@ export class World {
     return (await this.succeed({ method: "GET", path: `/api/v3/query_sql?${new URLSearchParams({ db, q, format: "json" })}` })).text;
   }
 
-  private async succeed(sent: Sent): Promise<Answer> {
+  async succeed(sent: Sent): Promise<Answer> {
     const answer = await this.send(sent);
     if (answer.status >= 300) throw new Error(`${sent.method} ${sent.path}: ${answer.status} ${answer.text}`);
     return answer;

@@ -3,6 +3,7 @@ import { t } from "elysia";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query/query.ts";
 import { checkParams, decodeUtf8, parseJson, requiredString } from "../../model/query/query-params.ts";
+import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
 import { hidden, operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
 import { chooseFormat, FORMATS } from "../request/query-format.ts";
@@ -89,7 +90,8 @@ function takeQuery(
       statement = await read();
       requireReady(services.status());
       caller.require(statement.database, "read");
-      return services.query.query({ ...statement, signal: request.signal });
+      const onTelemetry = (telemetry: QueryTelemetry) => services.telemetry.set(caller.tokenId, telemetry);
+      return services.query.query({ ...statement, onTelemetry, signal: request.signal });
     },
     refused: (failure, error) => refused(failure, error, statement),
   });

@@ -1,6 +1,7 @@
 // The interface between API routes and query execution.
 import type { PolicyRules } from "../retention-policies.ts";
 import type { FluxOptions } from "./flux.ts";
+import type { QueryTelemetry } from "./query-telemetry.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
 /** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds. */
@@ -64,6 +65,8 @@ export interface QueryRequest {
   readonly memoryBytesMax?: number;
   /** Where the statement's own rows go; absent: it may not write. */
   readonly write?: StatementWrite;
+  /** Called once its worker has finished, if it did. */
+  readonly onTelemetry?: (telemetry: QueryTelemetry) => void;
   /** Aborts when the client disconnects: interrupts the query. */
   readonly signal: AbortSignal;
 }

@@ -4,6 +4,7 @@ import type { CacheKind } from "../../model/caches.ts";
 import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/query.ts";
 import { type QueryTelemetry, telemetryOf } from "../../model/query/query-telemetry.ts";
+import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { LoggedQuery } from "../../query/query-log.ts";
 import type { SnapshotNeed } from "../../scan/snapshot.ts";
 import type { WireSnapshot } from "../wire/snapshot-wire.ts";
@@ -184,7 +185,7 @@ export class ActiveQuery implements RunOwner {
         this.rowCount = message.rowCount;
         this.log.timed(message.times);
         this.log.fileCount = BigInt(message.scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
-        this.options.onTelemetry(telemetryOf(this.log.id, Math.round((performance.now() - this.startedMs) * 1000), message.scans));
+        this.reportTelemetry(message.scans);
         this.done();
         if (this.clientDone) return;
         this.answerHead();
@@ -203,6 +204,12 @@ export class ActiveQuery implements RunOwner {
     this.run?.stop();
     this.failClient(error);
     if (this.run === null) this.done();
+  }
+
+  private reportTelemetry(scans: readonly ScanRecord[]): void {
+    const telemetry = telemetryOf(this.log.id, Math.round((performance.now() - this.startedMs) * 1000), scans);
+    this.options.onTelemetry(telemetry);
+    this.request.onTelemetry?.(telemetry);
   }
 
   /** Ends the statement on request of another client. */
