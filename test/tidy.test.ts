@@ -23,7 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["object-store", "sql", "tsdbql/regex", "tsdbql/functions", "storage/wal", "storage/buffer", "storage/block"],
   ["tsdbql/plan", "flux", "storage/paths.ts", "storage/catalog", "storage/manifest"],
   ["auth", "ingest", "metadata", "storage/pt"],
-  ["storage/flush", "storage/file-index"],
+  ["storage/flush", "storage/file-index", "alerts"],
   ["storage/block-cache", "storage/compaction"],
   ["scan", "backup"],
   ["caches", "tsdbql/execute", "plugins", "export"],

@@ -5,6 +5,7 @@ import { checkPassword, type HashCost, PasswordHasher } from "./access/passwords
 import type { SecretBox } from "./access/secret-box.ts";
 import { type SessionLimits, Sessions } from "./access/sessions.ts";
 import { V1Authentication } from "./access/v1-authentication.ts";
+import { AlertRecords } from "./resources/alert-records.ts";
 import { Authorizations } from "./resources/authorizations.ts";
 import { type BucketLimits, BucketService, NO_BUCKET_LIMITS } from "./resources/buckets.ts";
 import { Labels } from "./resources/labels.ts";
@@ -53,6 +54,9 @@ export class V2Line {
   readonly mappings: Mappings;
   readonly secrets: Secrets;
   readonly scrapers: Scrapers;
+  readonly checks: AlertRecords<"check">;
+  readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
+  readonly notificationRules: AlertRecords<"notification_rule">;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -75,6 +79,9 @@ export class V2Line {
     metadata.onDatabasesGone(() => void this.buckets.forgetDropped().catch(() => {}));
     this.members = new Members(metadata, this.users);
     this.scrapers = new Scrapers(metadata, this);
+    this.checks = new AlertRecords(metadata, this, "check");
+    this.notificationEndpoints = new AlertRecords(metadata, this, "notification_endpoint");
+    this.notificationRules = new AlertRecords(metadata, this, "notification_rule");
     this.organizations = new Organizations(metadata, this);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);

@@ -21,7 +21,15 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const dbrp = (await ask(server, "POST", "/api/v2/dbrps", OPERATOR, mapping)).body;
   const target = { orgID, bucketID: made.bucket.id, name: "s", type: "prometheus", url: "" };
   const scraper = (await ask(server, "POST", "/api/v2/scrapers", OPERATOR, target)).body;
+  const query = { text: 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")' };
+  const checked = { orgID, name: "c", type: "threshold", status: "active", every: "1h", query };
+  const check = (await ask(server, "POST", "/api/v2/checks", OPERATOR, checked)).body;
+  const slack = { orgID, name: "e", type: "slack", status: "active", url: "http://localhost" };
+  const endpoint = (await ask(server, "POST", "/api/v2/notificationEndpoints", OPERATOR, slack)).body;
+  const ruled = { orgID, name: "r", type: "slack", status: "active", every: "1h", endpointID: endpoint.id, messageTemplate: "m" };
+  const rule = (await ask(server, "POST", "/api/v2/notificationRules", OPERATOR, ruled)).body;
   const ids = {
+    ...{ checkID: check.id, endpointID: endpoint.id, ruleID: rule.id },
     scraperTargetID: scraper.id,
     dbrpID: dbrp.id,
     labelID: label.id,

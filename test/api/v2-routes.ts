@@ -12,6 +12,9 @@ export interface World {
   readonly labelID: string;
   readonly dbrpID: string;
   readonly scraperTargetID: string;
+  readonly checkID: string;
+  readonly endpointID: string;
+  readonly ruleID: string;
 }
 
 export interface NeededPermission {
@@ -61,6 +64,15 @@ const member = (world: World) => ({ id: world.otherUserID });
 const SCRAPER = "/api/v2/scrapers/:scraperTargetID";
 const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperTargetID } }];
 const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
+const newCheck = (w: World) => ({
+  ...{ orgID: w.orgID, name: crypto.randomUUID(), type: "threshold", status: "active", every: "1h" },
+  query: { text: 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")' },
+});
+const newEndpoint = (w: World) => ({ orgID: w.orgID, name: crypto.randomUUID(), type: "slack", status: "active", url: "http://localhost" });
+const newRule = (w: World) => ({
+  ...{ orgID: w.orgID, endpointID: w.endpointID, name: crypto.randomUUID(), type: "slack", status: "active", every: "1h" },
+  messageTemplate: "m",
+});
 const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
 
 const OPEN: readonly (readonly [method: string, route: string])[] = [
@@ -89,6 +101,37 @@ function members(path: string, read: RouteRow["needs"], write: RouteRow["needs"]
     { method: "POST", route: `${path}/${role}`, needs: write!, body: member, status: 201 },
     { method: "DELETE", route: `${path}/${role}/:userID`, needs: write!, status: 204 },
   ]);
+}
+
+/** Of checks, endpoints and rules. `change`: what changing one needs. */
+function alerts(
+  name: "checks" | "notificationEndpoints" | "notificationRules",
+  param: "checkID" | "endpointID" | "ruleID",
+  { body, change, hasScript }: { body: (world: World) => unknown; change: readonly ("read" | "write")[]; hasScript: boolean },
+): RouteRow[] {
+  const path = `/api/v2/${name}`;
+  const item = `${path}/:${param}`;
+  const of =
+    (...actions: readonly ("read" | "write")[]) =>
+    (w: World) =>
+      actions.map((action) => ({ action, resource: { type: name, id: w[param] } }));
+  return [
+    { method: "GET", route: path, query: byOrg, needs: of("read"), isFiltered: true },
+    { method: "POST", route: path, needs: (w) => [write(name, { orgID: w.orgID })], body, status: 201 },
+    { method: "GET", route: item, needs: of("read") },
+    { method: "PUT", route: item, needs: of(...change), body },
+    { method: "PATCH", route: item, needs: of(...change), body: () => ({}) },
+    { method: "DELETE", route: item, needs: of(...change), status: 204 },
+    ...(hasScript ? [{ method: "GET", route: `${item}/query`, needs: of("read") }] : []),
+    ...members(item, of("read"), of("read", "write")),
+    { method: "GET", route: `${item}/labels`, needs: of("read") },
+    {
+      ...{ method: "POST", route: `${item}/labels`, status: 201 },
+      needs: (w) => [...of("read", "write")(w), read("labels", { orgID: w.orgID })],
+      body: (w) => ({ labelID: w.labelID }),
+    },
+    { method: "DELETE", route: `${item}/labels/:labelID`, needs: of("read", "write"), status: 204 },
+  ];
 }
 
 const LEGACY = "/private/legacy/authorizations";
@@ -213,6 +256,9 @@ export const V2_ROUTES: readonly RouteRow[] = [
     status: 201,
   },
   { method: "DELETE", route: `${SCRAPER}/labels/:labelID`, needs: scraperBoth, status: 204 },
+  ...alerts("checks", "checkID", { body: newCheck, change: ["read", "write"], hasScript: true }),
+  ...alerts("notificationEndpoints", "endpointID", { body: newEndpoint, change: ["read", "write"], hasScript: false }),
+  ...alerts("notificationRules", "ruleID", { body: newRule, change: ["write"], hasScript: true }),
   { method: "GET", route: "/api/v2/dbrps", query: byOrg, needs: bucket("read"), isFiltered: true },
   {
     method: "POST",

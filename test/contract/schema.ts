@@ -75,6 +75,7 @@ function membersOf(schema: StrictSchema, value: Readonly<Record<string, unknown>
 function isOf(type: NonNullable<Schema["type"]>, value: unknown): boolean {
   if (type === "array") return Array.isArray(value);
   if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  if ((type as string) === "null") return value === null;
   if (type === "integer") return Number.isInteger(value);
   // the words that are left are the language's own
   return typeof value === type;

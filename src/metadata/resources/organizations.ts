@@ -2,6 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { RecordTypes } from "../store/kinds.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
+import type { AlertRecords } from "./alert-records.ts";
 import type { BucketService } from "./buckets.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
@@ -28,6 +29,9 @@ export class Organizations {
       readonly labels: Labels;
       readonly mappings: Mappings;
       readonly scrapers: Scrapers;
+      readonly checks: AlertRecords<"check">;
+      readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
+      readonly notificationRules: AlertRecords<"notification_rule">;
     },
   ) {}
 
@@ -101,7 +105,7 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const { buckets, labels, mappings, scrapers } = this.parts;
+      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules } = this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
@@ -111,6 +115,7 @@ export class Organizations {
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }
+      for (const alerts of [checks, notificationEndpoints, notificationRules]) alerts.planDeleteOfOrganization(change, id);
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
       for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";

@@ -2,7 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { SecretBox } from "../access/secret-box.ts";
 import type { RecordTypes } from "../store/kinds.ts";
-import type { Metadata } from "../store/metadata.ts";
+import type { Change, Metadata } from "../store/metadata.ts";
 
 type SecretRow = RecordTypes["secret"] & { readonly id: string };
 
@@ -29,12 +29,14 @@ export class Secrets {
 
   /** Adds them or replaces their values. */
   put(orgID: string, secrets: ReadonlyMap<string, string>): Promise<void> {
-    return this.metadata.change((change) => {
-      for (const [key, value] of secrets) {
-        const id = this.find(orgID, key)?.id ?? change.newId();
-        change.put("secret", id, { orgID, key, sealedValue: this.box.seal(value, secretContext(orgID, key)) });
-      }
-    });
+    return this.metadata.change((change) => this.planPut(change, orgID, secrets));
+  }
+
+  planPut(change: Change, orgID: string, secrets: ReadonlyMap<string, string>): void {
+    for (const [key, value] of secrets) {
+      const id = this.find(orgID, key)?.id ?? change.newId();
+      change.put("secret", id, { orgID, key, sealedValue: this.box.seal(value, secretContext(orgID, key)) });
+    }
   }
 
   /** Whether or not they are there. */

@@ -60,6 +60,29 @@ export interface RecordTypes {
     readonly url: string;
     readonly allowInsecure: boolean;
   };
+  check: AlertRecord & OwnedRecord;
+  /** Its organization may be missing. What is secret in it is a secret of the organization. */
+  notification_endpoint: AlertRecord;
+  /** Its endpoint may be deleted. */
+  notification_rule: AlertRecord & OwnedRecord & { readonly endpointID: string };
+}
+
+interface AlertRecord {
+  readonly orgID: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: Status;
+  /** What there is for its type, as `alerts/` defines it. */
+  readonly settings: object;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** It runs as a task. */
+interface OwnedRecord {
+  /** With whose rights. */
+  readonly ownerID: string;
+  readonly taskID: string;
 }
 
 export interface AuthorizationRecord {
@@ -93,6 +116,7 @@ export type RecordKind = keyof RecordTypes;
 type Columns<K extends RecordKind> = readonly (keyof RecordTypes[K] & string)[];
 type KindTable = { readonly [K in RecordKind]: { readonly table: string; readonly columns: Columns<K> } };
 
+const ALERT = ["orgID", "name", "description", "status", "settings", "createdAt", "updatedAt"] as const;
 const AUTHORIZATION = ["orgID", "userID", "status", "description", "permissions", "createdAt", "updatedAt"] as const;
 
 /** In an order in which a record comes after those that it refers to. */
@@ -109,4 +133,7 @@ export const KINDS: KindTable = {
   dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
   scraper: { table: "scrapers", columns: ["orgID", "bucketID", "name", "type", "url", "allowInsecure"] },
+  check: { table: "checks", columns: [...ALERT, "ownerID", "taskID"] },
+  notification_endpoint: { table: "notificationEndpoints", columns: ALERT },
+  notification_rule: { table: "notificationRules", columns: [...ALERT, "ownerID", "taskID", "endpointID"] },
 };

@@ -60,6 +60,22 @@ export const MIGRATIONS: readonly string[] = [
      allowInsecure integer not null
    ) strict;
    create index scrapersByOrganization on scrapers (orgID);`,
+  `create table checks (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null, status text not null,
+     settings text not null, createdAt text not null, updatedAt text not null, ownerID text not null, taskID text not null,
+     unique (orgID, name)
+   ) strict;
+   create table notificationEndpoints (
+     id text primary key, orgID text not null, name text not null, description text not null, status text not null,
+     settings text not null, createdAt text not null, updatedAt text not null, unique (orgID, name)
+   ) strict;
+   create table notificationRules (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null, status text not null,
+     settings text not null, createdAt text not null, updatedAt text not null, ownerID text not null, taskID text not null,
+     endpointID text not null
+   ) strict;
+   create index notificationRulesByOrganization on notificationRules (orgID);
+   create index notificationRulesByEndpoint on notificationRules (endpointID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

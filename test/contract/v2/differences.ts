@@ -80,14 +80,21 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
   "GET /query 200": { schema: V1_RESULTS, why: "the file's two forms of a result fit the same results" },
 };
 
+const ALERTS = ["checks/{checkID}", "notificationEndpoints/{endpointID}", "notificationRules/{ruleID}"];
+
 /** Ids of nothing that are not answered by 404, by operation and parameter. */
 export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
-  "DELETE /api/v2/scrapers/{scraperTargetID}/labels/{labelID} labelID": { status: 204, why: "as recorded" },
+  ...Object.fromEntries(
+    ["scrapers/{scraperTargetID}", ...ALERTS].map((path) => [
+      `DELETE /api/v2/${path}/labels/{labelID} labelID`,
+      { status: 204, why: "as recorded" },
+    ]),
+  ),
   "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
   ...Object.fromEntries(
-    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}"].flatMap((path) =>
+    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", ...ALERTS].flatMap((path) =>
       ["members", "owners"].map((role): [string, Listed] => [
         `DELETE /api/v2/${path}/${role}/{userID} userID`,
         { status: 204, why: "as recorded: a user who has no role has none afterwards" },
@@ -110,6 +117,8 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^POST \/api\/v2\/write: query\.(?:org|bucket)$/, why: "as recorded: the organization's id will do; without a bucket 404" },
   { what: /authorizations(?:\/\{authID\})?: body\.status=""$/, why: "as recorded: as absent" },
   { what: /^PATCH \/api\/v2\/users\/\{userID\}: body\.name$/, why: "what is not there stays as it is" },
+  { what: /^GET .*(?:checks|notificationRules): query\.(?:orgID)?$/, why: "as recorded: of all organizations" },
+  { what: /^GET .*notificationEndpoints: query\.(?:orgID)?$/, why: "as recorded: 401" },
   { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
   { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
   {
@@ -131,8 +140,26 @@ const REQUIRED: VariantRules["required"] = {
   "POST /private/legacy/authorizations": ["orgID", "permissions", "token"],
   "POST /api/v2/restore/bucketMetadata": ["bucketName"],
   "POST /api/v2/scrapers": ["orgID", "bucketID"],
+  ...requiredOf("checks", "checkID", ["type", "name", "status", "every", "query"]),
+  ...requiredOf("notificationEndpoints", "endpointID", ["type", "name", "status", "url"]),
+  ...requiredOf("notificationRules", "ruleID", ["type", "name", "status", "every", "endpointID", "messageTemplate"]),
 };
+
+/** What a threshold check, a Slack endpoint and its rule need: the file has several forms, with what all of them need. The organization
+ *  of an endpoint and of a rule stays. */
+function requiredOf(name: string, id: string, members: readonly string[]): VariantRules["required"] {
+  return { [`POST /api/v2/${name}`]: [...members, "orgID"], [`PUT /api/v2/${name}/{${id}}`]: members };
+}
+
+/** Without them the answer fits none of the file's forms, as recorded: null, or absent. */
+function keptOf(name: string, id: string, members: readonly string[]): VariantRules["kept"] {
+  return { [`POST /api/v2/${name}`]: members, [`PUT /api/v2/${name}/{${id}}`]: members };
+}
+
 const KEPT: VariantRules["kept"] = {
+  ...keptOf("checks", "checkID", ["body.orgID", "body.tags", "body.thresholds"]),
+  ...keptOf("notificationEndpoints", "endpointID", ["body.orgID"]),
+  ...keptOf("notificationRules", "ruleID", ["body.orgID", "body.tagRules", "body.statusRules", "body.limit", "body.limitEvery"]),
   "POST /api/v2/delete": ["query.orgID", "query.bucketID"],
   "POST /api/v2/dbrps": ["body.orgID"],
   "GET /api/v2/dbrps": ["query.orgID"],

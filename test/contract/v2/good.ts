@@ -61,6 +61,36 @@ const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/s
 const target = ({ orgID, bucketID }: V2World) => ({
   body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
 });
+const alert = (path: string, fresh: (world: V2World) => Promise<string>) => (world: V2World) => fresh(world).then((id) => `${path}/${id}`);
+const check = alert("/api/v2/checks", (world) => world.freshCheck());
+const endpoint = alert("/api/v2/notificationEndpoints", (world) => world.freshEndpoint());
+const notificationRule = alert("/api/v2/notificationRules", (world) => world.freshRule());
+const ofList = ({ orgID }: V2World) => ({ query: { orgID, limit: "10", offset: "0" } });
+const alertUpdate = (world: V2World) => ({ body: { name: world.fresh(), description: "a text", status: "inactive" } });
+
+/** Requests that checks, endpoints and rules have in common. */
+function alertsAt(
+  path: string,
+  id: string,
+  { of, fresh, body }: { of: (world: V2World) => Promise<string>; fresh: (world: V2World) => Promise<string>; body: Make },
+): Record<string, Make> {
+  return {
+    [`GET ${path}`]: ofList,
+    [`POST ${path}`]: body,
+    [`GET ${path}/{${id}}`]: at(of),
+    [`PUT ${path}/{${id}}`]: at(of, body),
+    [`PATCH ${path}/{${id}}`]: at(of, alertUpdate),
+    [`DELETE ${path}/{${id}}`]: at(of),
+    [`GET ${path}/{${id}}/labels`]: at(async (world) => `${await of(world)}/labels`),
+    [`POST ${path}/{${id}}/labels`]: at(
+      async (world) => `${await of(world)}/labels`,
+      async (world) => ({ body: { labelID: await world.freshLabel() } }),
+    ),
+    [`DELETE ${path}/{${id}}/labels/{labelID}`]: at((world) => labelled(world, of)),
+    ...membersOf(`${path}/:${id}`, fresh),
+  };
+}
+
 const labelled = async (world: V2World, of = bucket) => {
   const path = `${await of(world)}/labels`;
   const labelID = await world.freshLabel();
@@ -201,6 +231,21 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   ),
   "DELETE /api/v2/scrapers/{scraperTargetID}/labels/{labelID}": at((world) => labelled(world, scraper)),
   ...membersOf("/api/v2/scrapers/:scraperTargetID", (world) => world.freshScraper()),
+
+  ...alertsAt("/api/v2/checks", "checkID", {
+    ...{ of: check, fresh: (world) => world.freshCheck() },
+    body: (world) => ({ body: world.newCheck() }),
+  }),
+  "GET /api/v2/checks/{checkID}/query": at(async (world) => `${await check(world)}/query`),
+  ...alertsAt("/api/v2/notificationEndpoints", "endpointID", {
+    ...{ of: endpoint, fresh: (world) => world.freshEndpoint() },
+    body: (world) => ({ body: world.newEndpoint() }),
+  }),
+  ...alertsAt("/api/v2/notificationRules", "ruleID", {
+    ...{ of: notificationRule, fresh: (world) => world.freshRule() },
+    body: async (world) => ({ body: await world.newRule() }),
+  }),
+  "GET /api/v2/notificationRules/{ruleID}/query": at(async (world) => `${await notificationRule(world)}/query`),
 
   "GET /api/v2/labels": (world) => ({ query: { orgID: world.orgID } }),
   "POST /api/v2/labels": (world) => ({ body: { orgID: world.orgID, name: world.fresh(), properties: { color: "ffb3b3" } } }),

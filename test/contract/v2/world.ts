@@ -6,7 +6,8 @@ export const ORG = "contract";
 export const BUCKET = "readings";
 export const USER = { name: "admin", password: "password12" };
 const OPERATOR = "operator-token";
-export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks", "scrapers"];
+const ALERTS = ["checks", "notificationEndpoints", "notificationRules"];
+export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks", "scrapers", ...ALERTS];
 
 type Members = Readonly<Record<string, unknown>>;
 interface WithId {
@@ -106,6 +107,44 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/scrapers", target)).id;
   }
 
+  newCheck(): Members {
+    const text = `from(bucket: "${BUCKET}") |> range(start: -1h) |> filter(fn: (r) => r._field == "v")`;
+    return {
+      ...{ orgID: this.orgID, name: this.fresh(), description: "a text", type: "threshold", status: "inactive", every: "1h", offset: "1m" },
+      query: { text, editMode: "advanced", name: "" },
+      ...{ statusMessageTemplate: "a text", tags: [{ key: "k", value: "v" }] },
+      thresholds: [{ type: "greater", level: "CRIT", value: 5, allValues: true }],
+    };
+  }
+
+  async freshCheck(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/checks", this.newCheck())).id;
+  }
+
+  newEndpoint(): Members {
+    const { orgID } = this;
+    const slack = { url: "http://localhost:1/hook", token: "t" };
+    return { orgID, name: this.fresh(), description: "a text", type: "slack", status: "inactive", ...slack };
+  }
+
+  async freshEndpoint(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/notificationEndpoints", this.newEndpoint())).id;
+  }
+
+  async newRule(): Promise<Members> {
+    return {
+      ...{ orgID: this.orgID, endpointID: await this.freshEndpoint(), name: this.fresh(), description: "a text", type: "slack" },
+      ...{ status: "inactive", every: "1h", offset: "1m", sleepUntil: "2030-01-01T00:00:00Z", runbookLink: "http://localhost/" },
+      ...{ limit: 1, limitEvery: 60, channel: "#ops", messageTemplate: "a text" },
+      tagRules: [{ key: "k", value: "v", operator: "equal" }],
+      statusRules: [{ currentLevel: "CRIT", previousLevel: "OK" }],
+    };
+  }
+
+  async freshRule(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/notificationRules", await this.newRule())).id;
+  }
+
   /** The cookie of a new session. */
   async signIn(): Promise<string> {
     const answer = await this.succeed({ method: "POST", path: "/api/v2/signin", headers: { authorization: basicOf(USER.password) } });
@@ -126,6 +165,7 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
+        ...ALERTS.map((name) => `/api/v2/${name}?orgID=${orgID}&limit=100&descending=true`),
       ],
       ...["secrets", "members", "owners"].map((name) => `/api/v2/orgs/${orgID}/${name}`),
       ...["labels", "members", "owners"].map((name) => `/api/v2/buckets/${bucketID}/${name}`),

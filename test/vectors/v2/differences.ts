@@ -23,6 +23,10 @@ const TYPED = "analysis is of Flux, which needs no type; a fault of the request 
 const UNKNOWN_FUNCTION = "an unknown function is 404 (FINDINGS 1.8)";
 const BEFORE_ROWS = "rows that cannot be computed are found before the first of their result is sent";
 const CLIENTS_FAULT = "a body that cannot be read is the client's fault: 400 (FINDINGS 1.8)";
+const OUTLIVES_TASK = "a check outlives its task: it can be read, changed, which makes a new one, and deleted (FINDINGS 1.11)";
+const PANICS = "what is missing is told, where the vendor's server panics (FINDINGS 1.7)";
+const NOT_SEEN = "what the sender may not see has no labels either: 404";
+const ENDPOINT_GONE = "the endpoint of a rule is deleted: 404 (FINDINGS 1.11)";
 const NO_RESOURCE = "what does not exist has neither labels nor users (FINDINGS 1.10)";
 
 export const DIFFERENCES: readonly Difference[] = [
@@ -132,5 +136,30 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "scrapers / labels", steps: [15, 17], reason: NO_RESOURCE },
   { conversation: "scrapers / owners", steps: [12, 13], reason: CLIENTS_FAULT },
   { conversation: "scrapers / owners", steps: [14], reason: NO_RESOURCE },
+  { conversation: "checks / threshold: create, read, change, delete", steps: [14, 15, 16, 17, 18, 19], reason: OUTLIVES_TASK },
+  { conversation: "checks / what happens to a check whose task is deleted", steps: [2, 3, 4, 5], reason: OUTLIVES_TASK },
+  { conversation: "checks / deadman: the generated script in many shapes", steps: [18, 19, 21], reason: PANICS },
+  { conversation: "checks / ids", steps: [21, 23, 25], reason: NO_RESOURCE },
+  { conversation: "checks / list filters and paging", steps: [27], reason: "an offset below 0 is shown as what it means, 0" },
+  { conversation: "checks / permissions", steps: [16, 32, 57], reason: NOT_SEEN },
+  { conversation: "checks / labels", steps: [15, 17], reason: NO_RESOURCE },
+  ...["checks / members", "checks / owners", "notification_endpoints / members", "notification_endpoints / owners"].flatMap(
+    (conversation) => [
+      { conversation, steps: [12, 13], reason: CLIENTS_FAULT },
+      { conversation, steps: [14], reason: NO_RESOURCE },
+    ],
+  ),
+  { conversation: "notification_endpoints / ids", steps: [17, 19, 21], reason: NO_RESOURCE },
+  { conversation: "notification_endpoints / list filters and paging", steps: [8, 9, 13], reason: PANICS },
+  { conversation: "notification_endpoints / labels", steps: [15, 17], reason: NO_RESOURCE },
+  ...["slack", "pagerduty", "http", "telegram"].map((type) => ({
+    conversation: `notification_rules / ${type}: create, read, change, delete`,
+    steps: [12],
+    reason: ENDPOINT_GONE,
+  })),
+  { conversation: "notification_rules / the generated script: statuses, tags and times", steps: [77, 80], reason: PANICS },
+  { conversation: "notification_rules / bodies", steps: [18, 62], reason: PANICS },
+  { conversation: "notification_rules / bodies", steps: [23, 24], reason: CLIENTS_FAULT },
+  { conversation: "notification_rules / labels", steps: [16, 18], reason: NO_RESOURCE },
   { conversation: "system / profiling", steps: [9], reason: OTHER_RUNTIME },
 ];

@@ -6,9 +6,12 @@ export const LIGHT_GROUPS = [
   ...([
     "authorizations",
     "buckets",
+    "checks",
     "dbrps",
     "labels",
     "legacy_authorizations",
+    "notification_endpoints",
+    "notification_rules",
     "orgs",
     "scrapers",
     "secrets",
@@ -27,19 +30,16 @@ export const NO_ROWS = "there are no rows here";
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [
-    /^\/api\/v2\/(?:tasks|checks|notificationEndpoints|notificationRules|dashboards|variables|telegrafs|sources|documents|templates)(?:\/|$)/,
-    "resources of scripts and pages",
-  ],
+  [/^\/api\/v2\/(?:tasks|dashboards|variables|telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
 
 /** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:endpoint|check|rule|telegraf|dashboard|variable|task)\d+\.id\}\} is not bound$/;
+const NOT_BOUND = /^\{\{(?:telegraf|dashboard|variable|task)\d+\.id\}\} is not bound$/;
 
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {
-  return steps.some((step) => "expect" in step);
+  return steps.some((step) => "expect" in step || (isRequest(step) && step.repeat !== undefined));
 }
 
 /** Whether a conversation of a light group is also replayed against a process: what is stored, and what scripts say when they are run. */

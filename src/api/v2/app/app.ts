@@ -5,6 +5,9 @@ import type { App } from "../../app.ts";
 import { INVALID_TARGET, RequestTargets, redirected, targetOf } from "../../request/request-target.ts";
 import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
 import { failureOf } from "../../shared/errors.ts";
+import { checkRoutes } from "../alerts/checks.ts";
+import { notificationEndpointRoutes } from "../alerts/notification-endpoints.ts";
+import { notificationRuleRoutes } from "../alerts/notification-rules.ts";
 import { authorizationRoutes } from "../authorizations.ts";
 import { backupRoutes } from "../backup.ts";
 import { bucketRoutes } from "../buckets.ts";
@@ -56,6 +59,9 @@ const ROUTES = [
   labelRoutes,
   mappingRoutes,
   scraperRoutes,
+  checkRoutes,
+  notificationEndpointRoutes,
+  notificationRuleRoutes,
   v1WriteRoutes,
   v1QueryRoutes,
   backupRoutes,

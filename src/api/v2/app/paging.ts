@@ -51,12 +51,16 @@ export interface PageLinks {
   readonly next?: string;
 }
 
+/** A list stands for a parameter that was given several times. */
+type PageFilters = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 /** `filters`: the parameters that were applied beside those of the page. A full page has a next one, whether or not anything is in it. */
-export function pageLinks(path: string, page: Page, count: number, filters: Readonly<Record<string, string | undefined>>): PageLinks {
+export function pageLinks(path: string, page: Page, count: number, filters: PageFilters): PageLinks {
   const { limit, offset, after, isDescending } = page;
   const link = (from: number) => {
-    const all = { ...filters, after: after ?? undefined, descending: String(isDescending), limit: String(limit), offset: String(from) };
-    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const own = { after: after ?? undefined, descending: String(isDescending), limit: String(limit), offset: String(from) };
+    const all: [string, PageFilters[string]][] = Object.entries({ ...filters, ...own });
+    const given = all.flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each]));
     return `${path}?${new URLSearchParams(given.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
   };
   return {

@@ -74,15 +74,7 @@ export class JsonBodies {
     nulls: Readonly<Record<string, unknown>> = {},
   ): Promise<Static<T>> {
     const raw = await this.rawValue(request, head);
-    const value = raw === null ? {} : withoutNulls(raw, nulls);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
-    }
-    const first = Value.Errors(schema, value).First();
-    if (first === undefined) return value as Static<T>;
-    const member = first.path.slice(1).replaceAll("/", ".");
-    const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
-    throw new TsdbError("bad_request", message);
+    return checkedMembers(schema, raw === null ? {} : withoutNulls(raw, nulls), head);
   }
 
   /** Any JSON. @throws as `read` */
@@ -95,6 +87,18 @@ export class JsonBodies {
       throw new TsdbError("bad_request", `${head}invalid character: ${near((error as Error).message, 100)}`);
     }
   }
+}
+
+/** The value as an object of the schema; messages start with `head`. @throws TsdbError bad_request */
+export function checkedMembers<T extends TObject>(schema: T, value: unknown, head = ""): Static<T> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
+  }
+  const first = Value.Errors(schema, value).First();
+  if (first === undefined) return value as Static<T>;
+  const member = first.path.slice(1).replaceAll("/", ".");
+  const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
+  throw new TsdbError("bad_request", message);
 }
 
 /** The members of the outermost object alone. */

@@ -10,6 +10,7 @@ export type Tag =
   | "Authorizations"
   | "Labels"
   | "Scrapers"
+  | "Checks and notifications"
   | "v1 clients"
   | "Backup and restore"
   | "System";

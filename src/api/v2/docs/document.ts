@@ -3,6 +3,7 @@ import type { TProperties, TSchema } from "@sinclair/typebox";
 import type { OpenApi, Operation, Parameter } from "../../docs/openapi.ts";
 import { V2_VERSION } from "../../shared/aliases.ts";
 import { ACCOUNTS } from "./accounts.ts";
+import { ALERTS } from "./alerts.ts";
 import { type AnswerSource, jsonOf, type V2Operation, type V2Operations } from "./described.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
 import { SCRAPERS } from "./scrapers.ts";
@@ -10,7 +11,7 @@ import { ErrorShape } from "./shapes.ts";
 import { SYSTEM } from "./system.ts";
 
 /** What every route does, by `METHOD path`. */
-export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...SYSTEM };
+export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...ALERTS, ...SYSTEM };
 
 const TRACE: Parameter = {
   name: "Zap-Trace-Span",

@@ -3,14 +3,14 @@ import { type TSchema, Type as t } from "@sinclair/typebox";
 import { RESOURCE_TYPES } from "../../../metadata/store/kinds.ts";
 import { ERROR_CODES } from "../app/errors.ts";
 
-const Id = t.String({ $id: "Id", pattern: "^[0-9a-f]{16}$", description: "16 hexadecimal digits, never changed." });
-const Time = t.String({
+export const Id = t.String({ $id: "Id", pattern: "^[0-9a-f]{16}$", description: "16 hexadecimal digits, never changed." });
+export const Time = t.String({
   $id: "Time",
   description: "RFC 3339 in UTC.",
   pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?Z$",
 });
 const StatusText = t.Union([t.Literal("active"), t.Literal("inactive")]);
-const Link = t.String({ description: "Path below this server's address." });
+export const Link = t.String({ description: "Path below this server's address." });
 const Self = t.Object({ self: Link });
 
 export const ErrorShape = t.Object(
@@ -84,7 +84,7 @@ export const BucketShape = t.Object(
   },
   { $id: "Bucket" },
 );
-const PageLinks = t.Object({ self: Link, prev: t.Optional(Link), next: t.Optional(Link) }, { $id: "PageLinks" });
+export const PageLinks = t.Object({ self: Link, prev: t.Optional(Link), next: t.Optional(Link) }, { $id: "PageLinks" });
 export const BucketsShape = t.Object({ links: PageLinks, buckets: t.Array(BucketShape) }, { $id: "Buckets" });
 
 const ResourceTypeName = t.Unsafe<string>({ type: "string", enum: [...RESOURCE_TYPES] });

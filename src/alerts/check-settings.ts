@@ -1,0 +1,45 @@
+// A check's settings of what a request says, with what is wrong in it.
+import { TsdbError } from "../model/errors.ts";
+import type { CheckSettings } from "./check.ts";
+import type { CheckDraft } from "./draft.ts";
+import { customScript } from "./scripts/custom-check.ts";
+import { type Period, periodNs, periodText } from "./scripts/period.ts";
+
+/** @throws TsdbError bad_request */
+export function checkSettings(draft: CheckDraft, id: string): CheckSettings {
+  const { type, query, statusMessageTemplate, cron, tags, thresholds, timeSince, staleTime, reportZero, level } = draft;
+  if (type === "custom") return { type, query: { ...query, text: customScript(query.text, { id, name: draft.name }) } };
+  if (draft.name === "") throw refused("Check Name can't be empty");
+  const every = requiredPeriod(draft.every, "Check Every");
+  requireOffset(draft.offset, draft.every!, "Check Offset");
+  if (tags?.some(({ key, value }) => key === "" || value === "")) throw refused("tag must contain a key and a value");
+  const common = { query, statusMessageTemplate, cron, every, offset: draft.offset === null ? null : periodText(draft.offset), tags };
+  if (type === "threshold") {
+    const isInverted = thresholds?.some((each) => each.type === "range" && each.min > each.max);
+    if (isInverted) throw refused("range threshold min can't be larger than max");
+    return { type, ...common, thresholds };
+  }
+  return {
+    ...{ type, ...common, reportZero, level },
+    timeSince: requiredPeriod(timeSince, "Check TimeSince"),
+    staleTime: requiredPeriod(staleTime, "Check StaleTime"),
+  };
+}
+
+/** @param what begins the messages @throws TsdbError bad_request */
+export function requiredPeriod(period: Period | null, what: string): string {
+  if (period === null) throw refused(`${what} must exist`);
+  if (period.parts.length === 0) throw refused(`${what} can't be empty`);
+  return periodText(period);
+}
+
+/** @throws TsdbError bad_request */
+export function requireOffset(offset: Period | null, every: Period, what: string): void {
+  if (offset === null) return;
+  if (offset.parts.length === 0) throw refused(`${what} can't be empty`);
+  if (periodNs(offset) >= periodNs(every)) throw refused("Offset should not be equal or greater than the interval");
+}
+
+function refused(message: string): TsdbError {
+  return new TsdbError("bad_request", message);
+}

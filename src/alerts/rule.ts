@@ -1,0 +1,45 @@
+// Notification rules as they are kept: which statuses are sent to an endpoint, and how often that is looked at.
+import type { EndpointType } from "./endpoint.ts";
+import type { Level } from "./level.ts";
+
+export const TAG_OPERATORS = ["equal", "notequal", "equalregex", "notequalregex"] as const;
+
+export interface TagRule {
+  readonly key: string;
+  readonly value: string;
+  readonly operator: (typeof TAG_OPERATORS)[number];
+}
+
+export interface StatusRule {
+  readonly currentLevel: Level;
+  /** Null: whatever the level was before. */
+  readonly previousLevel: Level | null;
+}
+
+export interface RuleSettings {
+  /** As the endpoint's. */
+  readonly type: EndpointType;
+  readonly every: string;
+  /** Null: none. */
+  readonly offset: string | null;
+  /** RFC 3339; null: not given. */
+  readonly sleepUntil: string | null;
+  readonly runbookLink: string;
+  readonly cron: string;
+  readonly tagRules: readonly TagRule[];
+  readonly statusRules: readonly StatusRule[];
+  readonly limit: { readonly limit: number; readonly limitEvery: number } | null;
+  /** Of Slack. */
+  readonly channel: string;
+  /** Of all but HTTP. */
+  readonly messageTemplate: string;
+  /** Of Telegram. */
+  readonly parseMode: string;
+  readonly disableWebPagePreview: boolean;
+}
+
+export interface NamedRule {
+  readonly id: string;
+  readonly name: string;
+  readonly settings: RuleSettings;
+}

@@ -1,0 +1,117 @@
+// The user's query inside the script of a check: it reads the rows since the last run, whatever range the user looked at, and its
+// pipeline gets a name.
+import type { BinaryExpression, CallExpression, File, PipeExpression, Property } from "../../flux/parse/ast.ts";
+import { type AnyNode, eachChild } from "../../flux/parse/walk.ts";
+import { commentsBehind, endOfBody, importLines, parsed } from "./script-text.ts";
+import { edited, type SourceEdit } from "./source-edits.ts";
+
+export interface QueryRewrite {
+  /** How far back rows are read, and the length of windows. */
+  readonly period: string;
+  /** `aggregateWindow` is left out, or else makes no empty windows. */
+  readonly aggregates: boolean;
+  /** Added behind the imports. */
+  readonly imports: readonly string[];
+}
+
+export interface RewrittenQuery {
+  /** Imports and the query; what follows is to be added behind it. */
+  readonly text: string;
+  /** Comments behind the query. */
+  readonly eof: string;
+  /** Names of fields that the query compares `_field` with. */
+  readonly fields: readonly string[];
+}
+
+/** @throws TsdbError bad_request with the syntax errors of the query */
+export function rewrittenQuery(query: string, { period, aggregates, imports }: QueryRewrite): RewrittenQuery {
+  const file = parsed(query);
+  const edits: SourceEdit[] = [];
+  const head = file.imports.at(-1) ?? file.package;
+  const headEnd = head?.location.to ?? 0;
+  edits.push({ from: headEnd, to: headEnd, text: `${head === null ? "" : "\n"}${importLines(imports)}` });
+  const pipe = pipelineOf(file);
+  if (pipe !== null) {
+    edits.push({ from: pipe.location.from, to: pipe.location.from, text: "data = " });
+    if (calls(pipe.call, "yield")) edits.push({ from: pipe.argument.location.to, to: pipe.location.to, text: "" });
+  }
+  const yielded = pipe !== null && calls(pipe.call, "yield") ? pipe.call : null;
+  const fields: string[] = [];
+  const visit = (node: AnyNode): void => {
+    collectField(node, fields);
+    const isSeen = node === (yielded as AnyNode | null) || isChanged(node, { period, aggregates }, edits);
+    if (!isSeen) eachChild(node, visit);
+    else if (isAggregation(node, aggregates)) visit((node as PipeExpression).argument);
+  };
+  for (const statement of file.body) visit(statement);
+  const end = endOfBody(file);
+  return { text: `${edited(query.slice(0, end), edits)}\n`, eof: commentsBehind(query, end), fields };
+}
+
+/** Adds the edits of one node. True: what is below it is not to be changed once more. */
+function isChanged(node: AnyNode, { period, aggregates }: Omit<QueryRewrite, "imports">, edits: SourceEdit[]): boolean {
+  if (node.type === "Property") return changedProperty(node as Property, period, edits);
+  if (isAggregation(node, aggregates)) {
+    edits.push({ from: (node as PipeExpression).argument.location.to, to: node.location.to, text: "" });
+    return true;
+  }
+  if (node.type !== "CallExpression") return false;
+  if (aggregates && calls(node as CallExpression, "aggregateWindow")) noEmptyWindows(node as CallExpression, edits);
+  if (!calls(node as CallExpression, "range")) return false;
+  keepStart(node as CallExpression, period, edits);
+  return true;
+}
+
+/** `… |> aggregateWindow()` behind another step, where it is to be left out. */
+function isAggregation(node: AnyNode, aggregates: boolean): boolean {
+  if (aggregates || node.type !== "PipeExpression") return false;
+  const { argument, call } = node as PipeExpression;
+  return calls(call, "aggregateWindow") && argument.type === "PipeExpression";
+}
+
+/** The pipeline that a query consists of; null for another query. */
+function pipelineOf({ body }: File): PipeExpression | null {
+  const [only] = body;
+  if (body.length !== 1 || only?.type !== "ExpressionStatement") return null;
+  return only.expression.type === "PipeExpression" ? only.expression : null;
+}
+
+function calls({ callee }: CallExpression, name: string): boolean {
+  return callee.type === "Identifier" && callee.name === name;
+}
+
+function keyOf({ key }: Property): string {
+  return key.type === "Identifier" ? key.name : key.value;
+}
+
+/** `start` and `every` get the period wherever they are given. */
+function changedProperty(property: Property, period: string, edits: SourceEdit[]): boolean {
+  const text = { start: `-${period}`, every: period }[keyOf(property)];
+  if (text === undefined) return false;
+  const { from, to } = property.key.location;
+  const end = property.value?.location.to ?? to;
+  edits.push({ from, to: end, text: `${keyOf(property)}: ${text}` });
+  return true;
+}
+
+/** `range` keeps its start alone. */
+function keepStart({ arguments: [given] }: CallExpression, period: string, edits: SourceEdit[]): void {
+  const [first, last] = [given?.properties[0], given?.properties.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const hasStart = given!.properties.some((property) => keyOf(property) === "start");
+  edits.push({ from: first.location.from, to: last.location.to, text: hasStart ? `start: -${period}` : "" });
+}
+
+function noEmptyWindows({ arguments: [given] }: CallExpression, edits: SourceEdit[]): void {
+  const last = given?.properties.at(-1);
+  if (last === undefined || given!.properties.some((property) => keyOf(property) === "createEmpty")) return;
+  edits.push({ from: last.location.to, to: last.location.to, text: ", createEmpty: false" });
+}
+
+function collectField(node: AnyNode, fields: string[]): void {
+  if (node.type !== "BinaryExpression") return;
+  const { left, right } = node as BinaryExpression;
+  if (left.type !== "MemberExpression" || right.type !== "StringLiteral") return;
+  const { property } = left;
+  if ((property.type === "Identifier" ? property.name : property.value) === "_field") fields.push(right.value);
+}

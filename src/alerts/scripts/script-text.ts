@@ -1,0 +1,73 @@
+// Pieces of generated scripts, and their final form.
+import { commentsOf } from "../../flux/format/comments.ts";
+import { formatFile } from "../../flux/format/format.ts";
+import { escapedText, labelText } from "../../flux/format/literal-text.ts";
+import type { File } from "../../flux/parse/ast.ts";
+import { NOWHERE } from "../../flux/parse/ast.ts";
+import { placeText, syntaxProblems } from "../../flux/parse/check.ts";
+import { parseFile } from "../../flux/parse/parser.ts";
+import { TsdbError } from "../../model/errors.ts";
+
+/** A string literal of exactly this text. */
+export function quoted(text: string): string {
+  return `"${escapedText(text)}"`;
+}
+
+/** A string literal in which `${ }` are expressions. @throws TsdbError bad_request for what is none */
+export function templateLiteral(template: string): string {
+  const literal = `"${template.replace(/["\\]/g, "\\$&")}"`;
+  const { body, imports } = parsed(literal);
+  const [only] = body;
+  const isText = only?.type === "ExpressionStatement" && /^String(?:Literal|Expression)$/.test(only.expression.type);
+  // what closes the quotes would be a part of the script
+  if (!isText || body.length + imports.length !== 1 || only.location.to !== literal.length) {
+    throw new TsdbError("bad_request", "the message template is not one string");
+  }
+  return literal;
+}
+
+/** A record on one line. */
+export function record(members: readonly (readonly [key: string, value: string])[]): string {
+  const shown = members.map(([key, value]) => `${labelText({ type: "Identifier", name: key, location: NOWHERE })}: ${value}`);
+  return `{${shown.join(", ")}}`;
+}
+
+/** `option task`. */
+export function taskOption(name: string, every: string | null, offset: string | null): string {
+  const members: [string, string][] = [["name", quoted(name)]];
+  if (every !== null) members.push(["every", every]);
+  if (offset !== null) members.push(["offset", offset]);
+  return `option task = ${record(members)}`;
+}
+
+/** `import` lines. */
+export function importLines(paths: readonly string[]): string {
+  return paths.map((path) => `import ${quoted(path)}\n`).join("");
+}
+
+/** @throws TsdbError bad_request with all syntax errors, one a line */
+export function parsed(text: string): File {
+  const file = parseFile(text);
+  const problems = syntaxProblems(file);
+  if (problems.length === 0) return file;
+  const shown = problems.slice(0, 20).map(({ location, message }) => `loc ${placeText(location)}: ${message.slice(0, 300)}\n`);
+  throw new TsdbError("bad_request", shown.join(""));
+}
+
+/** Where the last statement ends; only comments follow. */
+export function endOfBody({ package: clause, imports, body }: File): number {
+  return (body.at(-1) ?? imports.at(-1) ?? clause)?.location.to ?? 0;
+}
+
+/** The script formatted, with `eof` behind its last statement. @throws TsdbError bad_request */
+export function formattedScript(text: string, eof = ""): string {
+  const made = formatFile(parsed(text), text).trimEnd();
+  return made + eof === "" ? "" : `${made}${eof}\n`;
+}
+
+/** Comments behind the last statement, in the form in which `formattedScript` puts them there. */
+export function commentsBehind(text: string, end: number): string {
+  return commentsOf(text.slice(end), [])
+    .map((comment) => comment.text)
+    .join("\n");
+}

@@ -1,0 +1,36 @@
+// Lists of checks, endpoints and rules.
+import type { Principal } from "../../../metadata/access/principal.ts";
+import type { ListedAlert } from "../../../metadata/resources/alert-records.ts";
+import type { Page } from "../../../metadata/resources/page.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import type { ResourceType } from "../../../metadata/store/kinds.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { SearchParams } from "../app/params.ts";
+import type { V2Services } from "../app/services.ts";
+
+/** What is asked of the sender for one of them. */
+export function alertNeed(type: ResourceType) {
+  return (action: "read" | "write", { id, orgID }: ListedAlert) => ({ action, type, id, orgID });
+}
+
+/** The organization of a list; undefined: all. @throws TsdbError bad_request, not_found for an unknown name */
+export function listedOrganization(services: V2Services, search: SearchParams): string | undefined {
+  const orgID = search.get("orgID");
+  if (orgID !== undefined) {
+    try {
+      return readId(orgID);
+    } catch (error) {
+      throw new TsdbError("bad_request", `orgID is invalid: ${(error as Error).message}`);
+    }
+  }
+  const org = search.get("org");
+  return org === undefined ? undefined : services.line().organizations.byName(org).id;
+}
+
+/** Those of the page that the sender may read. */
+export function pageOf<T extends ListedAlert>(all: readonly T[], principal: Principal, type: ResourceType, page: Page): T[] {
+  const need = alertNeed(type);
+  const visible = all.filter((each) => (page.after === null || each.id > page.after) && principal.allows(need("read", each)));
+  if (page.isDescending) visible.reverse();
+  return visible.slice(page.offset, page.offset + page.limit);
+}

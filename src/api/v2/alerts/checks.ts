@@ -1,0 +1,94 @@
+// Checks: /api/v2/checks.
+import { Type as t } from "@sinclair/typebox";
+import { type Check, CheckService } from "../../../alerts/check-service.ts";
+import { checkScript } from "../../../alerts/scripts/check-script.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { json, noContent } from "../app/answers.ts";
+import { pageLinks, readPage } from "../app/paging.ts";
+import { JsonBodies } from "../app/params.ts";
+import { type V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { addLabelRoutes } from "../labels.ts";
+import { addMemberRoutes } from "../members.ts";
+import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
+import { readCheck } from "./check-body.ts";
+import { CHECKS, shownCheck } from "./shown-alerts.ts";
+
+export const AlertUpdateBody = t.Object({
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  status: t.Optional(t.String({ description: "`active` or `inactive`." })),
+});
+
+const ITEM = `${CHECKS}/:checkID`;
+
+export const checkRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const checks = () => new CheckService(line());
+  const needOf = alertNeed("checks");
+  const shown = (check: Check) => shownCheck(check, line().labels.ofResource("checks", check.id));
+  const permitted = ({ principal, params }: V2Call, ...actions: readonly ("read" | "write")[]): Check => {
+    const check = checks().get(readId(params["checkID"]!));
+    for (const action of actions) principal.require(needOf(action, check));
+    return check;
+  };
+  const routes = new V2Routes("checks", services)
+    .get(CHECKS, ({ principal, search }) => {
+      const page = readPage(search);
+      const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", page);
+      const orgID = search.get("orgID");
+      const filters = { orgID, org: orgID === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
+      return json(200, {
+        checks: found.map(({ id }) => shown(checks().get(id))),
+        links: pageLinks(CHECKS, page, found.length, filters),
+      });
+    })
+    .post(CHECKS, async ({ principal, request }) => {
+      const draft = await readCheck(bodies, request);
+      const { orgID } = draft;
+      if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      principal.require({ action: "write", type: "checks", orgID });
+      return json(201, shown(await checks().create({ ...draft, orgID }, principal.userID)));
+    })
+    .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
+    .get(`${ITEM}/query`, (call) => json(200, { flux: checkScript(permitted(call, "read")) }))
+    .put(ITEM, async (call) => {
+      const { params, request, principal } = call;
+      requireCheckId(params["checkID"]!);
+      const draft = await readCheck(bodies, request, "malformed check body: ");
+      const { id } = permitted(call, "read", "write");
+      if (draft.orgID === undefined) throw new TsdbError("bad_request", "Check OrgID is invalid");
+      return json(200, shown(await checks().replace(id, draft, principal.userID)));
+    })
+    .patch(ITEM, async (call) => {
+      readId(call.params["checkID"]!);
+      const update = await bodies.read(AlertUpdateBody, call.request, "");
+      const { id } = permitted(call, "read", "write");
+      return json(200, shown(await checks().update(id, update)));
+    })
+    .delete(ITEM, async (call) => {
+      const { id } = permitted(call, "read", "write");
+      await checks().delete(id);
+      return noContent();
+    });
+  const parent = ({ params, principal }: V2Call): Check => {
+    const check = checks().get(readId(params["checkID"]!));
+    // a check that the sender may not see does not exist
+    if (!principal.allows(needOf("read", check))) throw new TsdbError("not_found", `check not found for key "${check.id}"`);
+    return check;
+  };
+  const place = { path: CHECKS, type: "checks", param: "checkID", parent } as const;
+  addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
+  return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
+};
+
+/** @throws TsdbError bad_request */
+function requireCheckId(id: string): void {
+  try {
+    readId(id);
+  } catch (cause) {
+    throw new TsdbError("bad_request", "invalid check id format", {}, { cause });
+  }
+}

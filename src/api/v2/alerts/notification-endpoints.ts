@@ -1,0 +1,97 @@
+// Notification endpoints: /api/v2/notificationEndpoints.
+import { type Endpoint, EndpointService } from "../../../alerts/endpoint-service.ts";
+import type { ListedAlert } from "../../../metadata/resources/alert-records.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { json, noContent } from "../app/answers.ts";
+import { pageLinks, readPage } from "../app/paging.ts";
+import { JsonBodies } from "../app/params.ts";
+import { type V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { addLabelRoutes } from "../labels.ts";
+import { addMemberRoutes } from "../members.ts";
+import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
+import { AlertUpdateBody } from "./checks.ts";
+import { readEndpoint } from "./endpoint-body.ts";
+import { ENDPOINTS, shownEndpoint } from "./shown-alerts.ts";
+
+const ITEM = `${ENDPOINTS}/:endpointID`;
+const TYPE = "notificationEndpoints";
+
+export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const endpoints = () => new EndpointService(line());
+  const needOf = alertNeed(TYPE);
+  const shown = (endpoint: Endpoint) => shownEndpoint(endpoint, line().labels.ofResource(TYPE, endpoint.id));
+  const permitted = ({ principal, params }: V2Call, ...actions: readonly ("read" | "write")[]): Endpoint => {
+    const endpoint = endpoints().get(readId(params["endpointID"]!));
+    for (const action of actions) principal.require(needOf(action, endpoint));
+    return endpoint;
+  };
+  const routes = new V2Routes("notification-endpoints", services)
+    .get(ENDPOINTS, ({ principal, search }) => {
+      const page = readPage(search);
+      const orgID = listedOrganization(services, search);
+      const userID = search.id("user");
+      if (orgID === undefined && userID === undefined) {
+        throw new TsdbError("unauthenticated", "cannot process a request without a org or user filter");
+      }
+      const all = line().notificationEndpoints.list(orgID);
+      const listed = orgID === undefined ? ofUser(services, userID!, all) : all;
+      const found = pageOf(listed, principal, TYPE, page);
+      const given = search.get("orgID");
+      const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined };
+      return json(200, {
+        notificationEndpoints: found.map(({ id }) => shown(endpoints().get(id))),
+        links: pageLinks(ENDPOINTS, page, found.length, filters),
+      });
+    })
+    .post(ENDPOINTS, async ({ principal, request }) => {
+      const draft = await readEndpoint(bodies, request);
+      const { orgID } = draft;
+      if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      principal.require({ action: "write", type: TYPE, orgID });
+      return json(201, shown(await endpoints().create({ ...draft, orgID })));
+    })
+    .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
+    .put(ITEM, async (call) => {
+      readId(call.params["endpointID"]!);
+      const draft = await readEndpoint(bodies, call.request);
+      const { id } = permitted(call, "read", "write");
+      return json(200, shown(await endpoints().replace(id, draft)));
+    })
+    .patch(ITEM, async (call) => {
+      readId(call.params["endpointID"]!);
+      const update = await bodies.read(AlertUpdateBody, call.request, "");
+      const { id } = permitted(call, "read", "write");
+      return json(200, shown(await endpoints().update(id, update)));
+    })
+    .delete(ITEM, async (call) => {
+      const { id } = permitted(call, "read", "write");
+      await endpoints().delete(id);
+      return noContent();
+    });
+  const parent = ({ params, principal }: V2Call): Endpoint => {
+    const endpoint = endpoints().get(readId(params["endpointID"]!));
+    // an endpoint that the sender may not see does not exist
+    if (principal.allows(needOf("read", endpoint))) return endpoint;
+    throw new TsdbError("not_found", `notification endpoint not found for key "${endpoint.id}"`);
+  };
+  const place = { path: ENDPOINTS, type: TYPE, param: "endpointID", parent } as const;
+  addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
+  return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
+};
+
+const ALL = { limit: -1, offset: 0, after: null, isDescending: false };
+
+/** Those in organizations of the user. */
+function ofUser(services: V2Services, userID: string, all: readonly ListedAlert[]): ListedAlert[] {
+  const organizations = new Set(
+    services
+      .line()
+      .organizations.list({ userID }, ALL)
+      .map(({ id }) => id),
+  );
+  return all.filter(({ orgID }) => organizations.has(orgID));
+}

@@ -1,0 +1,89 @@
+// Bodies of notification rules.
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { RuleDraft } from "../../../alerts/draft.ts";
+import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
+import { readLevel } from "../../../alerts/level.ts";
+import { TAG_OPERATORS, type TagRule } from "../../../alerts/rule.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import type { JsonBodies } from "../app/params.ts";
+import { PeriodText, readPeriodOf } from "./check-body.ts";
+import { readTypedBody } from "./typed-body.ts";
+
+const text = t.Optional(t.String());
+const TagRuleBody = t.Object({ key: text, value: text, operator: text });
+const StatusRuleBody = t.Object({ currentLevel: text, previousLevel: text });
+
+export const RuleBody = t.Object({
+  type: t.Optional(t.String({ description: "As the endpoint's." })),
+  orgID: text,
+  endpointID: text,
+  name: text,
+  description: text,
+  status: t.Optional(t.String({ description: "`active` or `inactive`." })),
+  labels: t.Optional(t.Array(t.String(), { description: "Ids; those of no label are left out." })),
+  every: PeriodText,
+  offset: PeriodText,
+  cron: t.Optional(t.String({ description: "Kept and shown, not run." })),
+  sleepUntil: text,
+  runbookLink: text,
+  tagRules: t.Optional(t.Array(TagRuleBody)),
+  statusRules: t.Optional(t.Array(StatusRuleBody)),
+  limit: t.Optional(t.Integer()),
+  limitEvery: t.Optional(t.Integer({ description: "Seconds." })),
+  channel: text,
+  messageTemplate: t.Optional(t.String({ description: "Text with `$` and a column in braces: `{ r.column }`." })),
+  parseMode: text,
+  disableWebPagePreview: t.Optional(t.Boolean()),
+});
+
+const BODY = { schema: RuleBody, types: ENDPOINT_TYPES, what: "notification" };
+
+/** @throws TsdbError bad_request; what reading throws */
+export async function readRule(bodies: JsonBodies, request: Request): Promise<RuleDraft> {
+  return draftOf(await readTypedBody(bodies, request, BODY));
+}
+
+function draftOf(body: Static<typeof RuleBody>): RuleDraft {
+  const { name = "", description = "", status = "", labels = [], runbookLink = "", cron = "", channel = "" } = body;
+  const { messageTemplate = "", parseMode = "", disableWebPagePreview = false, limit = null, limitEvery = null } = body;
+  return {
+    orgID: body.orgID === undefined ? undefined : readId(body.orgID),
+    endpointID: body.endpointID === undefined ? undefined : readId(body.endpointID),
+    type: body.type as RuleDraft["type"],
+    ...{
+      name,
+      description,
+      status,
+      labels,
+      runbookLink,
+      cron,
+      channel,
+      messageTemplate,
+      parseMode,
+      disableWebPagePreview,
+      limit,
+      limitEvery,
+    },
+    every: readPeriodOf(body.every),
+    offset: readPeriodOf(body.offset),
+    sleepUntil: body.sleepUntil === undefined ? null : readTime(body.sleepUntil),
+    tagRules: (body.tagRules ?? []).map(tagRuleOf),
+    statusRules: (body.statusRules ?? []).map(({ currentLevel = "", previousLevel }) => ({
+      currentLevel: readLevel(currentLevel),
+      previousLevel: previousLevel === undefined ? null : readLevel(previousLevel),
+    })),
+  };
+}
+
+function tagRuleOf({ key = "", value = "", operator = "equal" }: Static<typeof TagRuleBody>): TagRule {
+  const known = TAG_OPERATORS.find((each) => each === operator);
+  if (known === undefined) throw new TsdbError("bad_request", "unrecognized operator");
+  return { key, value, operator: known };
+}
+
+function readTime(time: string): string {
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(time) && !Number.isNaN(Date.parse(time));
+  if (!isTime) throw new TsdbError("bad_request", `parsing time ${near(JSON.stringify(time))}: want RFC 3339`);
+  return time;
+}

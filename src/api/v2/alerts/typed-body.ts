@@ -1,0 +1,53 @@
+// Bodies of which a member says which type the rest is of.
+import type { Static, TObject } from "@sinclair/typebox";
+import { TsdbError } from "../../../model/errors.ts";
+import { checkedMembers, type JsonBodies } from "../app/params.ts";
+
+export interface TypedBody<T extends TObject> {
+  readonly schema: T;
+  readonly types: readonly string[];
+  /** `check`, in messages. */
+  readonly what: string;
+  /** Of a body that is no object; default: `what`. */
+  readonly undetected?: string;
+}
+
+/** Messages start with `head`. A member that is null is absent, at any depth. @throws TsdbError bad_request; what reading throws */
+export async function readTypedBody<T extends TObject>(
+  bodies: JsonBodies,
+  request: Request,
+  { schema, types, what, undetected = what }: TypedBody<T>,
+  head = "",
+): Promise<Static<T>> {
+  const raw = withoutNulls(await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`)) ?? {};
+  if (!isObject(raw) || (raw["type"] !== undefined && typeof raw["type"] !== "string")) {
+    throw new TsdbError("bad_request", `${head}unable to detect the ${undetected} type from json`);
+  }
+  const type = raw["type"] ?? "";
+  if (!types.includes(type as string)) throw new TsdbError("bad_request", `${head}invalid ${what} type ${(type as string).slice(0, 64)}`);
+  return checkedMembers(schema, raw, head);
+}
+
+async function rawBody(bodies: JsonBodies, request: Request, ifBroken: string): Promise<unknown> {
+  try {
+    return await bodies.rawValue(request, "");
+  } catch (error) {
+    if (!(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
+    throw new TsdbError("bad_request", ifBroken, {}, { cause: error });
+  }
+}
+
+/** Deeper than any body that is meant; what lies below is left as it is. */
+const DEPTH_MAX = 16;
+
+function withoutNulls(value: unknown, depth = 0): unknown {
+  if (depth > DEPTH_MAX) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member, depth + 1)]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
