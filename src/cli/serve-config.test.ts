@@ -46,6 +46,8 @@ test("the configuration without flags", () => {
     v2StrongPasswords: false,
     v2HashedTokens: false,
     v2SecretKeyFile: null,
+    v2SecretKey: null,
+    v2PreviousSecretKeyFile: null,
     v2MetricsDisabled: false,
     v2BucketsMax: null,
     v2RetentionMaxMs: null,

@@ -182,6 +182,7 @@ function readAuth(read: FlagReader): AuthConfig {
       "permission-tokens-file",
       "tls-key",
       "v2-secret-key-file",
+      "v2-previous-secret-key-file",
       "v2-tls-key",
       "init-password-file",
       "init-admin-token-file",

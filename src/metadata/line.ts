@@ -19,6 +19,7 @@ import { checkRetention } from "./resources/retention.ts";
 import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Users } from "./resources/users.ts";
+import type { RecordTypes } from "./store/kinds.ts";
 import { Metadata } from "./store/metadata.ts";
 
 export interface LineOptions {
@@ -92,6 +93,19 @@ export class V2Line {
     this.sessions = new Sessions(sessions, nowMs);
     this.authentication = new Authentication(metadata, this.members, this.sessions);
     this.v1Authentication = new V1Authentication(metadata, this.authentication, this.passwords);
+  }
+
+  /** Encrypts anew, in one step, the tokens and secrets that the previous key has encrypted. Gives their number. */
+  async renewSealed(): Promise<number> {
+    const { catalog } = this.metadata;
+    const renewed = (["authorization", "secret"] as const).flatMap((of) =>
+      [...catalog.records.ofKind(of)].flatMap(([id, value]) => this.portable.renewed({ of, id, value }) ?? []),
+    );
+    if (renewed.length === 0) return 0;
+    await this.metadata.change((change) => {
+      for (const { of, id, value } of renewed) change.put(of, id, value as unknown as RecordTypes[typeof of]);
+    });
+    return renewed.length;
   }
 
   /** Makes the first user, organization, bucket and token. @param password "": the user cannot sign in @throws TsdbError already_exists,

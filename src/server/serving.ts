@@ -30,7 +30,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
-import { createBackup, createScraping, openV2Line, setUpOnce } from "./v2-line.ts";
+import { createBackup, createScraping, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -92,7 +92,10 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
-    if (line !== null) await setUpOnce(line, foundation);
+    if (line !== null) {
+      await renewSealed(line, foundation);
+      await setUpOnce(line, foundation);
+    }
   }
   return { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts };
 }

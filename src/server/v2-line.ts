@@ -115,7 +115,21 @@ export function createBackup(
   });
 }
 
-function secretBox({ v2SecretKeyFile, objectStore, readOnly }: ServeConfig, path: string): SecretBox {
+function secretBox(config: ServeConfig, path: string): SecretBox {
+  const box = presentBox(config, path);
+  const { v2PreviousSecretKeyFile: previous } = config;
+  return previous === null ? box : box.after(SecretBox.ofFile(previous, false));
+}
+
+/** After a change of the key. Without a previous key there is nothing to do. */
+export async function renewSealed(line: V2Line, { config, logs }: Pick<Foundation, "config" | "logs">): Promise<void> {
+  if (config.v2PreviousSecretKeyFile === null || config.readOnly) return;
+  const count = await line.renewSealed();
+  logs("v2").info("tokens and secrets of the previous key are encrypted with the present one", { count });
+}
+
+function presentBox({ v2SecretKeyFile, v2SecretKey, objectStore, readOnly }: ServeConfig, path: string): SecretBox {
+  if (v2SecretKey !== null) return SecretBox.ofText(v2SecretKey);
   if (v2SecretKeyFile !== null) return SecretBox.ofFile(v2SecretKeyFile, false);
   // without a key nothing was encrypted yet
   if (objectStore === "memory" || (readOnly && !existsSync(path))) return SecretBox.random();

@@ -1,4 +1,5 @@
 // What the flags of the bucket-based API say.
+import { TsdbError } from "../../model/errors.ts";
 import type { FlagReader } from "../flag-reader.ts";
 import type { Address } from "../units.ts";
 import { type InitialSetup, readSetup } from "./setup-flags.ts";
@@ -24,6 +25,10 @@ export interface V2Config {
   readonly v2HashedTokens: boolean;
   /** Null: beside the data. */
   readonly v2SecretKeyFile: string | null;
+  /** The key itself, instead of the file. */
+  readonly v2SecretKey: string | null;
+  /** Of the key that tokens and secrets may still be encrypted with. */
+  readonly v2PreviousSecretKeyFile: string | null;
   /** Of an organization; null = no limit. */
   readonly v2BucketsMax: number | null;
   /** Null = no limit. */
@@ -66,6 +71,8 @@ export function readV2(read: FlagReader): V2Config {
     v2StrongPasswords: read.boolean("v2-strong-passwords"),
     v2HashedTokens: read.boolean("v2-use-hashed-tokens"),
     v2SecretKeyFile: read.optional("v2-secret-key-file"),
+    v2SecretKey: secretKey(read),
+    v2PreviousSecretKeyFile: read.optional("v2-previous-secret-key-file"),
     v2BucketsMax: read.count("v2-max-buckets-per-org", { min: 0, max: COUNT_MAX, absent: 0 }) || null,
     v2RetentionMaxMs: read.durationMs("v2-max-bucket-retention", { min: 0, max: 100 * 365 * DAY_MS }) || null,
     v2RequestsMax: read.count("v2-max-requests", { min: 0, max: COUNT_MAX, absent: 0 }) || null,
@@ -88,6 +95,13 @@ function queryLimits(read: FlagReader): V2QueryLimits {
     waitingMax: read.count("v2-query-queue-size", { min: 0, max: COUNT_MAX, absent: 0 }) || null,
     memoryBytesMax: read.bytesOrNone("v2-query-memory-bytes", { min: QUERY_BYTES_MIN, max: Number.MAX_SAFE_INTEGER }),
   };
+}
+
+/** @throws TsdbError config */
+function secretKey(read: FlagReader): string | null {
+  const [key, file] = [read.optional("v2-secret-key"), read.optional("v2-secret-key-file")];
+  if (key !== null && file !== null) throw new TsdbError("config", "--v2-secret-key and --v2-secret-key-file are both given; one of them");
+  return key;
 }
 
 function certificate(read: FlagReader): V2Config["v2Tls"] {

@@ -57,6 +57,21 @@ export const V2_FLAGS = [
     default: null,
   },
   {
+    name: "v2-secret-key",
+    group: "Buckets (v2)",
+    value: "KEY",
+    help: "The key itself; by environment, because flags are seen by others.",
+    default: null,
+    isSecret: true,
+  },
+  {
+    name: "v2-previous-secret-key-file",
+    group: "Buckets (v2)",
+    value: "FILE",
+    help: "The key until now: what it has encrypted is encrypted with the other one when the server starts.",
+    default: null,
+  },
+  {
     name: "v2-max-buckets-per-org",
     group: "Buckets (v2)",
     value: "COUNT",

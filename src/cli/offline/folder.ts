@@ -52,16 +52,17 @@ export async function withFolder<T>(input: Input, mode: "read" | "write", run: (
 }
 
 function lineOf(catalog: Catalog, { secretKey }: LocalPaths, input: Input, readOnly: boolean): V2Line {
-  const given = input.option("v2-secret-key-file");
-  const box =
-    given !== undefined
-      ? SecretBox.ofFile(given, false)
-      : readOnly && !existsSync(secretKey)
-        ? SecretBox.random()
-        : SecretBox.ofFile(secretKey, !readOnly);
+  const box = boxOf(secretKey, input, readOnly);
   return new V2Line(catalog, {
     ...{ nowMs: () => Date.now(), box, keepsHashesOnly: false },
     sessions: { lengthMs: 0, renewMs: null },
     onDropped: () => {},
   });
+}
+
+function boxOf(secretKey: string, input: Input, readOnly: boolean): SecretBox {
+  const [key, file] = [input.option("v2-secret-key"), input.option("v2-secret-key-file")];
+  if (key !== undefined) return SecretBox.ofText(key);
+  if (file !== undefined) return SecretBox.ofFile(file, false);
+  return readOnly && !existsSync(secretKey) ? SecretBox.random() : SecretBox.ofFile(secretKey, !readOnly);
 }

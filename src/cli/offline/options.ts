@@ -25,4 +25,11 @@ export const KEY_OPTION: Option = {
   env: ["TSDB_V2_SECRET_KEY_FILE"],
 };
 
+export const KEY_TEXT_OPTION: Option = {
+  name: "v2-secret-key",
+  value: "KEY",
+  help: "The key itself; by environment, because flags are seen by others.",
+  env: ["TSDB_V2_SECRET_KEY"],
+};
+
 export const FORMAT_OPTION: Option = { name: "format", value: "FORMAT", help: "pretty or json.", default: "pretty" };

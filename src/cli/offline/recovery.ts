@@ -8,7 +8,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ClientCommand } from "../client/command.ts";
 import type { Input, Option } from "../client/options.ts";
 import { Questions } from "../client/setup.ts";
-import { FOLDER_OPTIONS, FORMAT_OPTION, KEY_OPTION } from "./options.ts";
+import { FOLDER_OPTIONS, FORMAT_OPTION, KEY_OPTION, KEY_TEXT_OPTION } from "./options.ts";
 import { printRows } from "./table.ts";
 
 const ALL = { limit: -1, offset: 0, after: null, isDescending: false };
@@ -113,7 +113,7 @@ export const RECOVERY_COMMANDS: readonly ClientCommand[] = RECOVERIES.map(({ wor
   summary,
   notes: NOTES,
   positionals: [],
-  options: [...FOLDER_OPTIONS, KEY_OPTION, ...options, FORMAT_OPTION],
+  options: [...FOLDER_OPTIONS, KEY_OPTION, KEY_TEXT_OPTION, ...options, FORMAT_OPTION],
   verb: "Recovery",
   async run(input, terminal) {
     // asked for before the folder is locked

@@ -8,11 +8,15 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = "v1.";
+const HEX_KEY = /^[0-9a-f]{64}$/i;
 
 /** AES-256-GCM; a text is `v1.` and base64 of nonce, ciphertext and tag. */
 export class SecretBox {
-  /** @param key 32 bytes */
-  constructor(private readonly key: Uint8Array) {
+  /** @param key 32 bytes @param previous opens what was sealed before the key was changed */
+  constructor(
+    private readonly key: Uint8Array,
+    private readonly previous: SecretBox | null = null,
+  ) {
     if (key.byteLength !== KEY_BYTES) throw new TsdbError("config", `the key of secrets has ${key.byteLength} bytes, want ${KEY_BYTES}`);
   }
 
@@ -20,17 +24,33 @@ export class SecretBox {
     return new SecretBox(randomBytes(KEY_BYTES));
   }
 
+  /** @throws TsdbError config */
+  static ofText(text: string): SecretBox {
+    if (!HEX_KEY.test(text)) throw new TsdbError("config", "the key of tokens and secrets: want 64 hex digits");
+    return new SecretBox(Buffer.from(text, "hex"));
+  }
+
   /** The key in the file, which is made when it is missing and `mayCreate`. @throws TsdbError config */
   static ofFile(path: string, mayCreate: boolean): SecretBox {
     try {
       if (mayCreate) createKey(path);
       const text = readFileSync(path, "utf8").trim();
-      if (!/^[0-9a-f]{64}$/.test(text)) throw new TsdbError("config", `${path}: want 64 hex digits`);
+      if (!HEX_KEY.test(text)) throw new TsdbError("config", `${path}: want 64 hex digits`);
       return new SecretBox(Buffer.from(text, "hex"));
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new TsdbError("config", `cannot use the key of tokens and secrets: ${reason}`, { path }, { cause });
     }
+  }
+
+  /** Seals with this key, and opens what either has sealed. */
+  after(previous: SecretBox): SecretBox {
+    return new SecretBox(this.key, previous);
+  }
+
+  /** Whether the key before this one opens it, and this one does not. */
+  isOutdated(sealed: string, context: string): boolean {
+    return this.previous !== null && this.openedHere(sealed, context) === null && this.previous.open(sealed, context) !== null;
   }
 
   /** `context` names what the text belongs to: it opens for that alone. */
@@ -43,6 +63,10 @@ export class SecretBox {
 
   /** Null: it was sealed with another key, for another context, or is damaged. */
   open(sealed: string, context: string): string | null {
+    return this.openedHere(sealed, context) ?? this.previous?.open(sealed, context) ?? null;
+  }
+
+  private openedHere(sealed: string, context: string): string | null {
     if (!sealed.startsWith(FORMAT)) return null;
     const bytes = Buffer.from(sealed.slice(FORMAT.length), "base64");
     if (bytes.byteLength < NONCE_BYTES + TAG_BYTES) return null;

@@ -28,6 +28,14 @@ export class PortableRecords {
     return text === null ? record : { ...record, value: { ...value, [place.sealed]: null, [place.open]: text } };
   }
 
+  /** What was sealed with the key before this one, sealed with this one; null for other records. */
+  renewed<R extends PlainRecord>(record: R): R | null {
+    const place = placeOf(record);
+    const sealed = place === null ? null : record.value[place.sealed];
+    if (place === null || typeof sealed !== "string" || !this.box.isOutdated(sealed, place.context)) return null;
+    return this.sealed(this.opened(record));
+  }
+
   /** The way back, with this server's key. */
   sealed<R extends PlainRecord>(record: R): R {
     const place = placeOf(record);
