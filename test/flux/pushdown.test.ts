@@ -34,6 +34,10 @@ function lines(): string {
       if (i % 7 === 0) fields.push(`free=${below(1000)}u`, `up=${i % 2 === 0}`, `note="n${below(3)}"`);
       rows.push(`cpu,host=${host},region=${region},site=x ${fields.join()} ${ns}`);
     }
+    // equal values of several fields and series, whose order depends on tags that a script may drop
+    if (i % 3 === 0) {
+      rows.push(`pair,host=a,zone=1 z=${i % 4}i ${ns}`, `pair,host=b,slot=x,zone=0 y=${i % 4}i ${ns}`, `pair,zone=0 y=${i % 4}i ${ns}`);
+    }
     // a tag that some series lack, and equal values at equal times
     rows.push(`mem,host=h${i % 2}${i % 3 === 0 ? ",slot=1" : ""} used=${(i % 5) / 2} ${ns}`);
   }
@@ -54,6 +58,7 @@ const CPU = of('r._measurement == "cpu"');
 const NUMBERS = of('r._measurement == "cpu" and (r._field == "usage" or r._field == "load")');
 const USAGE = of('r._measurement == "cpu" and r._field == "usage"');
 const MEM = of('r._measurement == "mem"');
+const PAIR = of('r._measurement == "pair"');
 const DAYS = of('r._measurement == "days"', YEAR);
 const FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last"];
 
@@ -85,6 +90,26 @@ const LEFT: readonly string[] = [
     `${of('r.nothing == "x"')} |> ${fn}()`,
     `${of('r._measurement == "nothing"')} |> ${fn}()`,
   ]),
+  // series that differ in columns that nothing reads
+  ...["count", "sum", "mean", "min", "max", "first"].flatMap((fn) =>
+    [USAGE, MEM, PAIR, of('r._measurement == "pair" or r._measurement == "right"')].flatMap((rows) => [
+      ...[
+        '["_time", "_value"]',
+        '["_time", "_value", "_field"]',
+        '["_time", "_value", "host", "slot"]',
+        '["slot", "_value", "zone", "none"]',
+      ].flatMap((labels) => [
+        `${rows} |> group() |> aggregateWindow(every: 6m, fn: ${fn}, createEmpty: false) |> keep(columns: ${labels})`,
+        `${rows} |> group(columns: ["slot"]) |> aggregateWindow(every: 6m, fn: ${fn}) |> keep(columns: ${labels})`,
+        `${rows} |> group(columns: ["_field", "host"]) |> aggregateWindow(every: 6m, fn: ${fn}) |> sort(columns: ["zone"]) |> limit(n: 5) |> keep(columns: ${labels})`,
+      ]),
+      `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> aggregateWindow(every: 6m, fn: ${fn})`,
+      `${rows} |> group() |> aggregateWindow(every: 6m, fn: ${fn}, createEmpty: false) |> tail(n: 3) |> keep(columns: ["_value", "_measurement"])`,
+      `${rows} |> filter(fn: (r) => r.zone =~ /./ or not exists r.zone) |> group() |> aggregateWindow(every: 6m, fn: ${fn}) |> keep(columns: ["_value"])`,
+      `data = ${rows} |> group() |> aggregateWindow(every: 6m, fn: ${fn})\ndata |> keep(columns: ["_value"]) |> yield(name: "a")\ndata |> yield(name: "b")`,
+      `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> ${fn}()${fn === "min" || fn === "max" ? " // not left" : ""}`,
+    ]),
+  ),
   // the latest windows
   ...["max", "mean", "count", "last"].flatMap((fn) =>
     [

@@ -62,6 +62,15 @@ export interface WindowRun {
   readonly count: number;
 }
 
+/** Tags that tell rows apart; rows of series that differ in others are reduced together. */
+export interface ApartTags {
+  readonly names: readonly string[];
+  /** True: all tags but these. */
+  readonly isExcept: boolean;
+  /** True: all tags tell rows apart where a measurement has several of the wanted fields. */
+  readonly needsOneField: boolean;
+}
+
 /** One row in place of all rows of a series in a window. */
 export interface Reduction {
   readonly fn: ReduceFunction;
@@ -75,6 +84,8 @@ export interface Reduction {
   readonly oneTypeOf: "all fields" | "each field" | null;
   /** Of all series together, only this many latest windows with rows are wanted; others may be left out. Null: all. */
   readonly latest: number | null;
+  /** Null: all tags tell rows apart. */
+  readonly apart: ApartTags | null;
 }
 
 /** A comparison that rows have to pass, before they are reduced. */

@@ -9,10 +9,14 @@ import type { NativeBody, NativeCall } from "./native-call.ts";
 export type TableBody = (input: Tables, run: ScriptRun) => Tables;
 
 /** A native function that takes `tables` and gives what `prepare`'s function makes of them; `prepare` checks the arguments at once. */
-export function operator(prepare: (call: NativeCall) => TableBody, input = "tables"): NativeBody {
+export function operator(
+  prepare: (call: NativeCall) => TableBody,
+  input = "tables",
+  facts: Pick<StreamFacts, "operation"> = {},
+): NativeBody {
   return (call) => {
     const body = prepare(call);
-    return streamOf(call, [call.stream(input)], ([tables], run) => body(tables!, run));
+    return streamOf(call, [call.stream(input)], ([tables], run) => body(tables!, run), facts);
   };
 }
 

@@ -1,5 +1,5 @@
 // One measurement of a snapshot as reduced series: a row for each series, field and window, computed by the scan.
-import type { ReduceFunction, ReduceRequest, SourceSeries, WindowRun } from "../../flux/interpret/flux-source.ts";
+import type { ApartTags, ReduceFunction, ReduceRequest, SourceSeries, WindowRun } from "../../flux/interpret/flux-source.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateType } from "../../model/query/aggregate.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
@@ -59,10 +59,12 @@ export class ReducedReader {
   }
 
   /** Whether all series of the range have all tags and fields are of one type: then the columns of a part are those of the whole. */
-  private async areAlike(scan: TableScan, { startNs, stopNs, wanted }: ReduceRequest): Promise<boolean> {
-    const { schema, tagColumns } = new MeasurementTable(this.kernel, scan);
-    const types = [...schema.fields].filter(([name]) => wanted?.mayBe(scan.name, name) ?? true).map(([, type]) => type);
+  private async areAlike(scan: TableScan, { startNs, stopNs, wanted, reduction }: ReduceRequest): Promise<boolean> {
+    const table = new MeasurementTable(this.kernel, scan);
+    const types = [...table.schema.fields].filter(([name]) => wanted?.mayBe(scan.name, name) ?? true).map(([, type]) => type);
     if (new Set(types).size > 1) return false;
+    const tagColumns = apartColumns(table, reduction.apart, types.length);
+    if (tagColumns.length === 0) return true;
     for (const { dictionary, marks } of scan.visibleSeries({ minNs: startNs, maxNs: stopNs - 1n })) {
       for (const { id } of tagColumns) {
         const tag = dictionary.tags.find(({ columnId }) => columnId === id);
@@ -115,7 +117,7 @@ export class ReducedReader {
       }),
     );
     if (aggregates.some((aggregate) => aggregateType(aggregate) === null)) return null;
-    const tagColumns = [...table.tagColumns].sort((a, b) => compareBytes(a.name, b.name));
+    const tagColumns = apartColumns(table, reduction.apart, fields.length).sort((a, b) => compareBytes(a.name, b.name));
     const runs = await this.runs(table, asked, { aggregates, groupBy: tagColumns });
     if (runs === null) return null;
     const found: SourceSeries[][] = [];
@@ -178,6 +180,12 @@ export class ReducedReader {
     const found = await aggregatedColumns(table, wanted, this.turns, (bytes) => this.memory.check(bytes * 2));
     return found === null ? null : this.turns.run(orderedGroups(found.columns, wanted, found.rowCount));
   }
+}
+
+/** Columns of the tags that tell rows apart. */
+function apartColumns({ tagColumns }: MeasurementTable, apart: ApartTags | null, fieldCount: number): ColumnDef[] {
+  if (apart === null || (apart.needsOneField && fieldCount > 1)) return [...tagColumns];
+  return tagColumns.filter(({ name }) => apart.names.includes(name) !== apart.isExcept);
 }
 
 interface Asked {

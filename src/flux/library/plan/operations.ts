@@ -16,6 +16,8 @@ export interface Aggregate {
 export class WindowOperation {
   /** How many rows of each table its only reader wants, the latest ones; null: all. Known when streams are opened. */
   latestWanted: number | null = null;
+  /** Labels of the columns that its only reader looks at; null: all. Known when streams are opened. */
+  columnsWanted: readonly string[] | null = null;
 
   constructor(
     readonly options: WindowOptions,
@@ -55,6 +57,9 @@ export class SortOperation {
     readonly isDescending: boolean,
   ) {}
 }
+
+/** `limit`, `tail`: rows by their number. */
+export class NumberedOperation {}
 
 /** `duplicate`. */
 export class DuplicateOperation {

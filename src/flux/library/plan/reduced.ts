@@ -6,7 +6,7 @@ import type { Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { Null, UInt, type Value } from "../../values/value.ts";
 import { asInput } from "../operator.ts";
-import type { StorageReduce } from "../universe/pushed.ts";
+import type { ReduceWish, StorageReduce } from "../universe/pushed.ts";
 import { COUNTS } from "../universe/sources.ts";
 
 const FUNCTIONS: readonly string[] = ["count", "sum", "mean", "min", "max", "first", "last"] satisfies ReduceFunction[];
@@ -20,11 +20,15 @@ export function isReduceFunction(name: string): name is ReduceFunction {
 export function* reducedOr(
   run: ScriptRun,
   reduce: StorageReduce,
-  reduction: Pick<Reduction, "fn" | "runs" | "ownTimes"> & Partial<Pick<Reduction, "latest">>,
+  {
+    columns = null,
+    ...reduction
+  }: Pick<Reduction, "fn" | "runs" | "ownTimes"> & Partial<Pick<Reduction, "latest">> & Partial<Pick<ReduceWish, "columns">>,
   use: (tables: readonly FluxTable[]) => Tables | null,
   otherwise: () => Tables,
 ): Tables {
-  const wish = { reduction: { latest: null, ...reduction, isPartial: false, oneTypeOf: null }, filters: [], values: [] };
+  const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
+  const wish = { reduction: { ...whole, ...reduction }, columns, filters: [], values: [] };
   const tables = run.pushesDown ? yield* asInput(reduce(run, wish)) : null;
   yield* (tables === null ? null : use(tables)) ?? otherwise();
 }

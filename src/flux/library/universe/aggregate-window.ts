@@ -103,7 +103,7 @@ function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): 
     return reducedOr(
       run,
       reduce,
-      { fn: how.fn, runs: how.windows.runs, ownTimes: false, latest: latestOf(last, found) },
+      { fn: how.fn, runs: how.windows.runs, ownTimes: false, latest: latestOf(last, found), columns: columnsOf(last) },
       (tables) => windowTables(tables, how),
       all,
     );
@@ -114,6 +114,10 @@ function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): 
 function latestOf({ operation }: StreamNode, { source, window }: AggregateWindow): number | null {
   if (!(operation instanceof WindowOperation) || window.options.createEmpty) return null;
   return source instanceof PushedNode && source.isOneTable ? operation.latestWanted : null;
+}
+
+function columnsOf({ operation }: StreamNode): readonly string[] | null {
+  return operation instanceof WindowOperation ? operation.columnsWanted : null;
 }
 
 interface LeftWindows {

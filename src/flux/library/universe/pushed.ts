@@ -35,6 +35,8 @@ export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[]) => 
 
 export interface ReduceWish {
   readonly reduction: Reduction;
+  /** Labels of the columns that are read, besides the value and the times; null: unknown. */
+  readonly columns: readonly string[] | null;
   readonly filters: readonly FluxFunction[];
   readonly values: readonly ValueTest[];
 }

@@ -1,5 +1,6 @@
 // Columns and keys: `group`, `keep`, `drop`, `rename`, `duplicate`, `set`, `sort`, `columns`, `keys`, `keyValues`.
 
+import type { ApartTags } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
@@ -13,8 +14,9 @@ import { FluxRecord, isNull, type Value } from "../../values/value.ts";
 import { CollisionError, collision, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, operator, streamOf } from "../operator.ts";
-import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
+import { DuplicateOperation, NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
+import { COUNTS } from "./sources.ts";
 
 type KeepLabel = (label: string) => boolean;
 
@@ -26,13 +28,14 @@ export const group: NativeBody = (call) => {
   const isBy = mode !== "except";
   // times and values differ within a series
   const isOfSeries = isBy ? !columns.has("_time") && !columns.has("_value") : columns.has("_time") && columns.has("_value");
-  const plain: KeepLabel = isBy ? (label) => columns.has(label) : (label) => !columns.has(label);
+  const plain: KeepLabel = isBy ? (label) => columns.has(label) : (label) => !columns.has(label) && label !== COUNTS;
   // the storage keeps the bounds in the key
   const stored: KeepLabel = (label) => columns.has(label) || label === "_start" || label === "_stop";
   const canPush = isBy && !isRuleOff(call.run, "PushDownGroupRule") && !columns.has("_time") && !columns.has("_value");
   const isOneTable = isBy && [...columns].every((label) => label === "_start" || label === "_stop");
   const oneTypeOf = plain("_field") ? ("each field" as const) : ("all fields" as const);
-  return new GroupNode(call, input, { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null }, (source, tables) =>
+  const facts: GroupFacts = { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null, names: [...columns], isBy };
+  return new GroupNode(call, input, facts, (source, tables) =>
     canPush && isPlainPushed(source) ? groupTables(tables, stored, storedCollision) : groupTables(tables, plain),
   );
 };
@@ -42,6 +45,9 @@ interface GroupFacts {
   readonly isOneTable: boolean;
   /** What must have one type within a group; null: groups are not of series. */
   readonly oneTypeOf: "each field" | "all fields" | null;
+  /** The columns of the key, or all others. */
+  readonly names: readonly string[];
+  readonly isBy: boolean;
 }
 
 const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
@@ -50,6 +56,9 @@ function storedCollision(_: string, first: string, second: string): CollisionErr
   const [known, other] = [first, second].map((type) => STORED_TYPES[type] ?? type);
   return new CollisionError(`schema collision: cannot group ${known} and ${other} types together`);
 }
+
+/** Columns of reduced rows that series do not differ in, or that come in their order. */
+const OF_ALL_SERIES: readonly string[] = ["_start", "_stop", "_time", "_value", "_measurement"];
 
 /** Of groups behind each other only the last one counts. */
 class GroupNode extends PushedNode {
@@ -79,9 +88,23 @@ class GroupNode extends PushedNode {
   ): ReturnType<StorageReduce> {
     const { source } = this;
     if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed) return null;
-    const reduction = { ...wish.reduction, oneTypeOf: this.facts.oneTypeOf, isPartial: wish.reduction.fn === "mean" };
+    const { oneTypeOf } = this.facts;
+    const reduction = { ...wish.reduction, oneTypeOf, isPartial: wish.reduction.fn === "mean", apart: this.apartTags(wish) };
     const tables = yield* source.reduce(run, { ...wish, reduction });
     return tables === null ? null : yield* gathered(placed([tables], run));
+  }
+
+  /** Tags that tell reduced rows apart; null: all, since the columns or the order of all series show in the answer. */
+  private apartTags({ reduction: { fn }, columns }: ReduceWish): ApartTags | null {
+    const { names, isBy } = this.facts;
+    const apart = { names, isExcept: !isBy, needsOneField: false };
+    // their rows have no other columns than the key's
+    if (fn === "count" || fn === "sum" || fn === "mean") return apart;
+    if ((fn !== "min" && fn !== "max") || columns === null || !isBy) return null;
+    const others = columns.filter((label) => !names.includes(label) && !OF_ALL_SERIES.includes(label));
+    if (others.some((label) => label !== "_field")) return null;
+    // of rows with equal values, that of the first series counts
+    return { ...apart, needsOneField: others.length > 0 };
   }
 
   private get source(): StreamNode {
@@ -168,14 +191,26 @@ function columnChoice(call: NativeCall, what: string): { readonly chosen: KeepLa
 }
 
 export const keep = operator((call) => {
-  const { chosen } = columnChoice(call, "keep");
-  return (input) => withColumns(input, chosen);
+  const { chosen, list } = columnChoice(call, "keep");
+  const source = call.stream();
+  return (input) => {
+    if (list !== null) wantColumns(source, list);
+    return withColumns(input, chosen);
+  };
 });
 
 export const drop = operator((call) => {
   const { chosen } = columnChoice(call, "drop");
   return (input) => withColumns(input, (label) => !chosen(label));
 });
+
+/** Other columns than these need not be computed. */
+function wantColumns({ readers, operation, inputs }: StreamNode, labels: readonly string[]): void {
+  if (readers > 1) return;
+  if (operation instanceof WindowOperation) operation.columnsWanted = labels;
+  else if (operation instanceof SortOperation) wantColumns(inputs[0]!, [...labels, ...operation.columns]);
+  else if (operation instanceof NumberedOperation) wantColumns(inputs[0]!, labels);
+}
 
 /** Only the columns that `wanted` names; tables whose keys become equal are put together. */
 export function* withColumns(input: Tables, wanted: KeepLabel): Tables {

@@ -11,8 +11,8 @@ import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { operator, streamOf } from "../operator.ts";
-import { SortOperation, WindowOperation } from "../plan/operations.ts";
+import { operator, streamOf, type TableBody } from "../operator.ts";
+import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
 import { FromNode, PushedNode, type ReduceWish, type StorageDescribe, type StorageRead, type StorageReduce } from "./pushed.ts";
 import { wantedSeries } from "./wanted-series.ts";
 
@@ -190,7 +190,7 @@ function* chain(streams: readonly Tables[]): Tables {
   for (const stream of streams) yield* stream;
 }
 
-export const limit = operator((call) => {
+const prepareLimit = (call: NativeCall): TableBody => {
   const input = call.stream();
   const n = call.int("n");
   const offset = call.int("offset", 0);
@@ -205,7 +205,9 @@ export const limit = operator((call) => {
       return kept.isEmpty && !table.isEmpty && n >= 0 ? null : kept;
     });
   };
-});
+};
+
+export const limit = operator(prepareLimit, "tables", { operation: new NumberedOperation() });
 
 function isLatestFirst(operation: object | null): boolean {
   return operation instanceof SortOperation && operation.isDescending && operation.columns.join() === "_time";
@@ -216,7 +218,7 @@ function wantLatest({ readers, operation }: StreamNode, n: number, offset: numbe
   if (readers <= 1 && operation instanceof WindowOperation && n > 0 && offset >= 0) operation.latestWanted = n + offset;
 }
 
-export const tail = operator((call: NativeCall) => {
+const prepareTail = (call: NativeCall): TableBody => {
   const n = call.int("n");
   const offset = call.int("offset", 0);
   const input = call.stream();
@@ -227,4 +229,6 @@ export const tail = operator((call: NativeCall) => {
       return table.slice(Math.min(to, Math.max(0, to - n)), to);
     });
   };
-});
+};
+
+export const tail = operator(prepareTail, "tables", { operation: new NumberedOperation() });
