@@ -1,9 +1,8 @@
 // The script of a custom check is the user's. It has a task option and a record `check` that agree with the check.
 import type { ObjectExpression, OptionStatement, Property, VariableAssignment } from "../../flux/parse/ast.ts";
-import { parseFile } from "../../flux/parse/parser.ts";
 import { type AnyNode, walk } from "../../flux/parse/walk.ts";
 import { TsdbError } from "../../model/errors.ts";
-import { commentsBehind, endOfBody, formattedScript, parsed, quoted } from "./script-text.ts";
+import { commentsBehind, endOfBody, formattedScript, parsed, quoted, treeOf } from "./script-text.ts";
 import { edited, type SourceEdit } from "./source-edits.ts";
 
 /** The script with the check's id, formatted. @throws TsdbError bad_request */
@@ -18,7 +17,7 @@ export function customScript(text: string, { id, name }: { readonly id: string; 
 
 /** The record and the option come before syntax errors. @throws TsdbError bad_request */
 function requireAgreement(text: string, name: string): void {
-  const { body } = parseFile(text);
+  const { body } = treeOf(text);
   const checks = assignmentsOf(body, "check").map(recordOf);
   if (checks.length === 0) throw refused("Custom flux must have an object called 'check'");
   const isSet = (key: string, value: string) => checks.some((record) => has(record, key, value));

@@ -47,11 +47,21 @@ export function importLines(paths: readonly string[]): string {
 
 /** @throws TsdbError bad_request with all syntax errors, one a line */
 export function parsed(text: string): File {
-  const file = parseFile(text);
+  const file = treeOf(text);
   const problems = syntaxProblems(file);
   if (problems.length === 0) return file;
   const shown = problems.slice(0, 20).map(({ location, message }) => `loc ${placeText(location)}: ${message.slice(0, 300)}\n`);
   throw new TsdbError("bad_request", shown.join(""));
+}
+
+/** With its syntax errors. @throws TsdbError bad_request for one that is nested too deep */
+export function treeOf(text: string): File {
+  try {
+    return parseFile(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new TsdbError("bad_request", "the script is nested too deep");
+    throw error;
+  }
 }
 
 /** Where the last statement ends; only comments follow. */
