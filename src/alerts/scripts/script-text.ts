@@ -54,7 +54,7 @@ export function parsed(text: string): File {
   throw new TsdbError("bad_request", shown.join(""));
 }
 
-/** With its syntax errors. @throws TsdbError bad_request for one that is nested too deep */
+/** With its syntax errors. @throws TsdbError bad_request for a text that is nested too deep */
 export function treeOf(text: string): File {
   try {
     return parseFile(text);

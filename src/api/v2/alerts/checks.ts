@@ -14,7 +14,6 @@ import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
 import { readCheck } from "./check-body.ts";
 import { CHECKS, shownCheck } from "./shown-alerts.ts";
-import { ALERT_BYTES_MAX } from "./typed-body.ts";
 
 export const AlertUpdateBody = t.Object({
   name: t.Optional(t.String()),
@@ -25,7 +24,7 @@ export const AlertUpdateBody = t.Object({
 const ITEM = `${CHECKS}/:checkID`;
 
 export const checkRoutes = (services: V2Services): V2Routes => {
-  const bodies = new JsonBodies(services.now, ALERT_BYTES_MAX);
+  const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const checks = () => new CheckService(line());
   const needOf = alertNeed("checks");

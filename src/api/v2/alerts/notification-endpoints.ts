@@ -14,13 +14,12 @@ import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
 import { readEndpoint } from "./endpoint-body.ts";
 import { ENDPOINTS, shownEndpoint } from "./shown-alerts.ts";
-import { ALERT_BYTES_MAX } from "./typed-body.ts";
 
 const ITEM = `${ENDPOINTS}/:endpointID`;
 const TYPE = "notificationEndpoints";
 
 export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
-  const bodies = new JsonBodies(services.now, ALERT_BYTES_MAX);
+  const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const endpoints = () => new EndpointService(line());
   const needOf = alertNeed(TYPE);

@@ -13,13 +13,12 @@ import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
 import { readRule } from "./rule-body.ts";
 import { RULES, shownRule } from "./shown-alerts.ts";
-import { ALERT_BYTES_MAX } from "./typed-body.ts";
 
 const ITEM = `${RULES}/:ruleID`;
 const TYPE = "notificationRules";
 
 export const notificationRuleRoutes = (services: V2Services): V2Routes => {
-  const bodies = new JsonBodies(services.now, ALERT_BYTES_MAX);
+  const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const rules = () => new RuleService(line());
   const needOf = alertNeed(TYPE);

@@ -12,10 +12,11 @@ export interface TypedBody<T extends TObject> {
   readonly undetected?: string;
 }
 
-/** Of a body: its script is parsed and formatted on the main thread, 1.3 µs a character at worst. */
-export const ALERT_BYTES_MAX = 128 << 10;
+/** Of what makes a script: it is parsed and formatted on the main thread, 1.3 µs a character at worst. */
+const LENGTH_MAX = 128 << 10;
 
-/** Messages start with `head`. A member that is null is absent, at any depth. @throws TsdbError bad_request; what reading throws */
+/** Messages start with `head`. A member that is null is absent, at any depth.
+ *  @throws TsdbError bad_request, too_large; what reading throws */
 export async function readTypedBody<T extends TObject>(
   bodies: JsonBodies,
   request: Request,
@@ -26,6 +27,7 @@ export async function readTypedBody<T extends TObject>(
   if (!isObject(raw) || (raw["type"] !== undefined && typeof raw["type"] !== "string")) {
     throw new TsdbError("bad_request", `${head}unable to detect the ${undetected} type from json`);
   }
+  if (lengthOf(raw) > LENGTH_MAX) throw new TsdbError("too_large", `a ${what} may have ${LENGTH_MAX} characters`);
   const type = raw["type"] ?? "";
   if (!types.includes(type as string)) throw new TsdbError("bad_request", `${head}invalid ${what} type ${(type as string).slice(0, 64)}`);
   return checkedMembers(schema, raw, head);
@@ -37,6 +39,16 @@ async function rawBody(bodies: JsonBodies, request: Request, ifBroken: string): 
   } catch (error) {
     if (!(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
     throw new TsdbError("bad_request", ifBroken, {}, { cause: error });
+  }
+}
+
+/** As JSON. */
+function lengthOf(value: unknown): number {
+  try {
+    return JSON.stringify(value).length;
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
   }
 }
 
