@@ -18,6 +18,7 @@ import { PortableRecords } from "./resources/portable-records.ts";
 import { checkRetention } from "./resources/retention.ts";
 import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
+import { Tasks } from "./resources/tasks.ts";
 import { Users } from "./resources/users.ts";
 import type { RecordTypes } from "./store/kinds.ts";
 import { Metadata } from "./store/metadata.ts";
@@ -58,6 +59,7 @@ export class V2Line {
   readonly checks: AlertRecords<"check">;
   readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
   readonly notificationRules: AlertRecords<"notification_rule">;
+  readonly tasks: Tasks;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -83,6 +85,7 @@ export class V2Line {
     this.checks = new AlertRecords(metadata, this, "check");
     this.notificationEndpoints = new AlertRecords(metadata, this, "notification_endpoint");
     this.notificationRules = new AlertRecords(metadata, this, "notification_rule");
+    this.tasks = new Tasks(metadata, this);
     this.organizations = new Organizations(metadata, this);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);

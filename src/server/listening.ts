@@ -7,6 +7,7 @@ import type { ServerStatus } from "../api/services.ts";
 import type { BackupService } from "../backup/backup-service.ts";
 import { writePublicFile } from "../disk/private-files.ts";
 import type { V2Line } from "../metadata/line.ts";
+import type { TaskRunService } from "../metadata/resources/task-runs.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginService } from "../model/plugins.ts";
 import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
@@ -40,6 +41,8 @@ export interface RequestServices {
   v2Line(): V2Line;
   /** The same. */
   backup(): BackupService;
+  /** The same. */
+  taskRuns(): TaskRunService;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   readonly exports: ExportService;

@@ -14,6 +14,7 @@ import { MonotonicClock } from "../ingest/clock.ts";
 import { Deletions } from "../ingest/definitions/deletions.ts";
 import { Ingest } from "../ingest/ingest.ts";
 import type { V2Line } from "../metadata/line.ts";
+import type { TaskRunService } from "../metadata/resources/task-runs.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -24,13 +25,14 @@ import type { IncomingBody } from "../model/write.ts";
 import type { Scraping } from "../scrapers/scraping.ts";
 import type { ReplayResult } from "../storage/wal/replay.ts";
 import { Wal } from "../storage/wal/wal.ts";
+import type { TaskScheduler } from "../tasks/scheduler.ts";
 import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
-import { createBackup, createScraping, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
+import { createBackup, createScraping, createTasks, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -157,6 +159,7 @@ export class Serving implements RequestServices {
   readonly flight: Promise<FlightThread | null>;
   readonly triggers: Triggers;
   private readonly scraping: Scraping | null;
+  private readonly tasks: TaskScheduler | null;
   private readonly ingest: Ingest;
   private readonly v2: V2Services | null;
   private readonly pluginParts: PluginParts | null;
@@ -180,10 +183,13 @@ export class Serving implements RequestServices {
       nowMs: () => Date.now(),
     });
     this.scraping = v2 === null ? null : createScraping(listening.foundation, v2.line, ingest);
+    const services = { writes: ingest, queries: listening.queries.client };
+    this.tasks = v2 === null ? null : createTasks(listening.foundation, v2.line, services);
     if (!listening.foundation.config.readOnly) {
       backgroundJobs.startTimers();
       triggers.start();
       this.scraping?.start();
+      this.tasks?.start();
     }
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
@@ -195,6 +201,11 @@ export class Serving implements RequestServices {
 
   backup(): BackupService {
     return this.v2Services.backup;
+  }
+
+  taskRuns(): TaskRunService {
+    assert(this.tasks !== null, "the bucket-based API is off, and was asked for");
+    return this.tasks;
   }
 
   private get v2Services(): V2Services {
@@ -211,9 +222,9 @@ export class Serving implements RequestServices {
     return this.plugins.fileRows();
   }
 
-  /** Ends what runs of plugins, dry runs too, and of scrapers: their statements and writes find the server as it was. */
+  /** Ends what runs of plugins, dry runs too, of scrapers and of tasks: their statements and writes find the server as it was. */
   async stopPlugins(): Promise<void> {
-    await this.scraping?.stop();
+    await Promise.all([this.scraping?.stop(), this.tasks?.stop()]);
     await this.triggers.stop();
     await this.pluginParts?.runtime.stop();
   }

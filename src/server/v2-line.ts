@@ -9,6 +9,7 @@ import { V2_VERSION } from "../api/shared/aliases.ts";
 import { createV2App } from "../api/v2/app/app.ts";
 import { RequestLimits } from "../api/v2/app/request-limits.ts";
 import type { V2Options } from "../api/v2/app/services.ts";
+import { Scripts } from "../api/v2/scripts.ts";
 import { BackupService } from "../backup/backup-service.ts";
 import { shownArguments } from "../cli/arguments.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
@@ -16,12 +17,14 @@ import type { Deletions } from "../ingest/definitions/deletions.ts";
 import type { RowDeletions } from "../ingest/definitions/row-deletions.ts";
 import { SecretBox } from "../metadata/access/secret-box.ts";
 import { V2Line } from "../metadata/line.ts";
+import type { TaskRunService } from "../metadata/resources/task-runs.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { Tls } from "../model/tls.ts";
 import type { WriteService } from "../model/write.ts";
 import { Scraping } from "../scrapers/scraping.ts";
 import { objectKeys } from "../storage/paths.ts";
+import { TaskScheduler } from "../tasks/scheduler.ts";
 import { SYSTEM_CLOCK } from "../triggers/clock.ts";
 import type { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
@@ -36,6 +39,7 @@ export interface V2View {
   serving(): {
     v2Line(): V2Line;
     backup(): BackupService;
+    taskRuns(): TaskRunService;
     receive: WriteService["receive"];
     query: QueryService["query"];
     readonly admin: { readonly rows: RowDeletions };
@@ -84,6 +88,30 @@ export function createScraping({ config, logs }: Foundation, line: V2Line, write
     clock: SYSTEM_CLOCK,
     allowsPrivate: config.v2TransportSecurityMs === null,
     failed: (details) => log.warn("cannot read metrics; failures of this target are not told again before it answers", details),
+  });
+}
+
+/** Runs tasks, with the rights of their owners. */
+export function createTasks(
+  { config, logs, metrics }: Foundation,
+  line: V2Line,
+  { writes, queries }: { readonly writes: WriteService; readonly queries: QueryService },
+): TaskScheduler {
+  const log = logs("tasks");
+  const scripts = new Scripts({
+    line: () => line,
+    ...{ query: queries, write: writes, options: optionsOf(config) },
+    written: (outcome, body) => metrics.write(outcome, body),
+    clockMs: () => Date.now(),
+    now: () => performance.now(),
+  });
+  return new TaskScheduler({
+    ...{ tasks: line.tasks, buckets: line.buckets, writes, queries, clock: SYSTEM_CLOCK },
+    isOn: config.v2RunsTasks && !config.readOnly,
+    principalOf: (userID) => line.authentication.ofUser(userID),
+    runScript: (sender, script) => scripts.run(sender, script),
+    report: (error) => log.error("a run failed", { err: error }),
+    warn: (message, details) => log.warn(message, details),
   });
 }
 
@@ -156,6 +184,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
     limits: new RequestLimits({ concurrentMax: config.v2RequestsMax, perMinuteMax: config.v2RequestsPerMinuteMax }, now),
     line: () => view.serving().v2Line(),
     backup: () => view.serving().backup(),
+    taskRuns: () => view.serving().taskRuns(),
     write: { receive: (bytes) => view.serving().receive(bytes) },
     query: new CountedQueries(queries, counts, now),
     rows: () => view.serving().admin.rows,

@@ -28,7 +28,11 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const endpoint = (await ask(server, "POST", "/api/v2/notificationEndpoints", OPERATOR, slack)).body;
   const ruled = { orgID, name: "r", type: "slack", status: "active", every: "1h", endpointID: endpoint.id, messageTemplate: "m" };
   const rule = (await ask(server, "POST", "/api/v2/notificationRules", OPERATOR, ruled)).body;
+  const flux = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
+  const task = (await ask(server, "POST", "/api/v2/tasks", OPERATOR, { orgID, flux })).body;
+  const run = (await ask(server, "POST", `/api/v2/tasks/${task.id}/runs`, OPERATOR, { scheduledFor: "2020-01-01T00:00:00Z" })).body;
   const ids = {
+    ...{ taskID: task.id, runID: run.id },
     ...{ checkID: check.id, endpointID: endpoint.id, ruleID: rule.id },
     scraperTargetID: scraper.id,
     dbrpID: dbrp.id,

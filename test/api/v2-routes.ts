@@ -12,6 +12,8 @@ export interface World {
   readonly labelID: string;
   readonly dbrpID: string;
   readonly scraperTargetID: string;
+  readonly taskID: string;
+  readonly runID: string;
   readonly checkID: string;
   readonly endpointID: string;
   readonly ruleID: string;
@@ -61,6 +63,10 @@ const user = (action: "read" | "write") => (world: World) => [{ action, resource
 const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
 const byOrg = ({ orgID }: World) => `?orgID=${orgID}`;
 const member = (world: World) => ({ id: world.otherUserID });
+const TASK = "/api/v2/tasks/:taskID";
+const task = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "tasks", id: world.taskID } }];
+const taskBoth = (world: World) => [...task("read")(world), ...task("write")(world)];
+const FLUX = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
 const SCRAPER = "/api/v2/scrapers/:scraperTargetID";
 const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperTargetID } }];
 const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
@@ -235,6 +241,34 @@ export const V2_ROUTES: readonly RouteRow[] = [
     needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
     status: 204,
   },
+  { method: "GET", route: "/api/v2/tasks", needs: task("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/tasks",
+    needs: (w) => [write("tasks", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, flux: FLUX }),
+    status: 201,
+  },
+  { method: "GET", route: TASK, needs: task("read") },
+  { method: "PATCH", route: TASK, needs: task("write"), body: () => ({ name: "t" }) },
+  { method: "DELETE", route: TASK, needs: task("write"), status: 204 },
+  { method: "GET", route: `${TASK}/logs`, needs: task("read"), status: 503 },
+  { method: "GET", route: `${TASK}/runs`, needs: task("read"), status: 503 },
+  { method: "POST", route: `${TASK}/runs`, needs: task("write"), body: () => ({ scheduledFor: "2030-01-01T00:00:00Z" }), status: 201 },
+  { method: "GET", route: `${TASK}/runs/:runID`, needs: task("read") },
+  { method: "DELETE", route: `${TASK}/runs/:runID`, needs: task("write") },
+  { method: "POST", route: `${TASK}/runs/:runID/retry`, needs: task("write"), status: 422 },
+  { method: "GET", route: `${TASK}/runs/:runID/logs`, needs: task("read") },
+  ...members(TASK, task("read"), taskBoth),
+  { method: "GET", route: `${TASK}/labels`, needs: task("read") },
+  {
+    method: "POST",
+    route: `${TASK}/labels`,
+    needs: (w) => [...taskBoth(w), read("labels", { orgID: w.orgID })],
+    body: (w) => ({ labelID: w.labelID }),
+    status: 201,
+  },
+  { method: "DELETE", route: `${TASK}/labels/:labelID`, needs: taskBoth, status: 204 },
   { method: "GET", route: "/api/v2/scrapers", needs: scraper("read"), isFiltered: true },
   {
     method: "POST",

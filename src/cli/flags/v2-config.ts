@@ -46,6 +46,8 @@ export interface V2Config {
   readonly v2TransportSecurityMs: number | null;
   readonly v2MetricsDisabled: boolean;
   readonly v2PprofDisabled: boolean;
+  /** False: tasks, checks and rules wait. */
+  readonly v2RunsTasks: boolean;
   readonly fluxAllowsPrivateNetwork: boolean;
   /** Absolute or from the working directory. */
   readonly fluxSqliteFolder: string | null;
@@ -83,6 +85,7 @@ export function readV2(read: FlagReader): V2Config {
     v2TransportSecurityMs: read.boolean("v2-hardening-enabled") ? transportSecurityMs : null,
     v2MetricsDisabled: read.boolean("v2-metrics-disabled"),
     v2PprofDisabled: read.boolean("v2-pprof-disabled"),
+    v2RunsTasks: !read.boolean("no-tasks"),
     fluxAllowsPrivateNetwork: read.boolean("flux-allow-private-network"),
     fluxSqliteFolder: read.optional("flux-sqlite-dir"),
     v2Setup: readSetup(read),

@@ -180,6 +180,14 @@ export const V2_FLAGS = [
     aliases: ["INFLUXD_PPROF_DISABLED"],
   },
   {
+    name: "no-tasks",
+    group: "Buckets (v2)",
+    value: null,
+    help: "Runs no tasks, checks and notification rules; they can still be changed.",
+    default: "false",
+    aliases: ["INFLUXD_NO_TASKS"],
+  },
+  {
     name: "flux-allow-private-network",
     group: "Buckets (v2)",
     value: null,

@@ -27,6 +27,8 @@ export interface FluxQuery {
   readonly pushesDown?: boolean;
   /** Absent: all rows are written cell by cell. */
   readonly kernelRows?: KernelRows;
+  /** What the script does matters, not its rows: there is no piece of them, and every error is thrown. */
+  readonly withoutRows?: boolean;
 }
 
 export type Piece = CsvPiece | null | Promise<void>;
@@ -48,7 +50,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
   try {
     const results = yield* resultsOf(program, run);
     for (const { name, stream } of withProfile(run, results, { startMs, compiledMs, plannedMs: performance.now() })) {
-      csv = new CsvResult(name, query.dialect, query.kernelRows ?? null);
+      csv = query.withoutRows === true ? null : new CsvResult(name, query.dialect, query.kernelRows ?? null);
       for (const table of stream.open(run)) {
         run.pause();
         if (table === null) {
@@ -56,17 +58,20 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
           run.outside.waiting = null;
           continue;
         }
-        for (const piece of csv.table(table)) {
+        if (csv === null) yield null;
+        for (const piece of csv?.table(table) ?? []) {
           held.add(piece);
           yield* held.ready();
         }
       }
+      if (csv === null) continue;
       held.add(csv.end());
       yield* held.all();
     }
   } catch (error) {
     const known = languageError(error);
     const wasStarted = held.isStarted;
+    if (query.withoutRows === true) throw known;
     const leavesTables = known instanceof WriteError || (known instanceof SourceError && !held.isEmpty);
     if (!(known instanceof FluxError) || (!wasStarted && !leavesTables)) throw known;
     if (!wasStarted) held.add(csv?.end() ?? "");

@@ -40,10 +40,19 @@ export class Authentication {
     const session = this.sessions.find(key);
     if (session === null) return "unauthenticated";
     const { userID } = session;
-    return this.kept(`user ${userID}`, () => {
-      if (!this.isUserActive(userID)) return "inactive user";
-      return new Principal({ userID, by: "session", orgID: null, isActive: true, permissions: this.members.permissionsOf(userID) });
-    });
+    return this.kept(`user ${userID}`, () => this.userPrincipal(userID));
+  }
+
+  /** For work that the server does for a user: with a session's rights. One who is gone or inactive may do nothing. */
+  ofUser(userID: string): Principal {
+    const found = this.kept(`user ${userID}`, () => this.userPrincipal(userID));
+    if (found instanceof Principal) return found;
+    return new Principal({ userID, by: "session", orgID: null, isActive: false, permissions: [] });
+  }
+
+  private userPrincipal(userID: string): Authenticated {
+    if (!this.isUserActive(userID)) return "inactive user";
+    return new Principal({ userID, by: "session", orgID: null, isActive: true, permissions: this.members.permissionsOf(userID) });
   }
 
   private ofToken(hash: string): Authenticated {

@@ -8,6 +8,7 @@ import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
 import type { Scrapers } from "./scrapers.ts";
+import type { Tasks } from "./tasks.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
 
@@ -32,6 +33,7 @@ export class Organizations {
       readonly checks: AlertRecords<"check">;
       readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
       readonly notificationRules: AlertRecords<"notification_rule">;
+      readonly tasks: Tasks;
     },
   ) {}
 
@@ -105,7 +107,7 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules } = this.parts;
+      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules, tasks } = this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
@@ -117,6 +119,7 @@ export class Organizations {
       }
       for (const alerts of [checks, notificationEndpoints, notificationRules]) alerts.planDeleteOfOrganization(change, id);
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
+      for (const task of tasks.all()) if (task.orgID === id) tasks.planDelete(change, task.id);
       for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
       for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);

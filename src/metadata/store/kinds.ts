@@ -65,6 +65,37 @@ export interface RecordTypes {
   notification_endpoint: AlertRecord;
   /** Its endpoint may be deleted. */
   notification_rule: AlertRecord & OwnedRecord & { readonly endpointID: string };
+  task: {
+    readonly orgID: string;
+    /** The user with whose rights it runs; may be deleted: then it may do nothing. */
+    readonly ownerID: string;
+    /** What it was made for: those of checks and rules are not listed. */
+    readonly kind: "task" | "check" | "rule";
+    readonly name: string;
+    readonly description: string;
+    readonly status: Status;
+    readonly flux: string;
+    /** As the script has them; null: it has none. */
+    readonly every: string | null;
+    readonly cron: string | null;
+    readonly offset: string | null;
+    readonly createdAt: string;
+    /** Null: never changed. */
+    readonly updatedAt: string | null;
+  };
+  /** Under the task's id. Small, because every run changes it. */
+  task_state: {
+    /** All runs that are due until then have ended. */
+    readonly latestCompleted: string;
+    /** Times behind it whose runs have ended. */
+    readonly doneAhead: readonly string[];
+    readonly lastRunStatus: "success" | "failed" | "canceled" | null;
+    readonly lastRunError: string | null;
+    /** What the last run that succeeded was for. */
+    readonly lastSuccess: string | null;
+  };
+  /** A run that a client asked for, until it has ended. */
+  task_run: { readonly taskID: string; readonly scheduledFor: string; readonly requestedAt: string };
 }
 
 interface AlertRecord {
@@ -132,6 +163,15 @@ export const KINDS: KindTable = {
   label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
   dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
+  task: {
+    table: "tasks",
+    columns: [
+      ...(["orgID", "ownerID", "kind", "name", "description", "status", "flux", "every", "cron", "offset"] as const),
+      ...(["createdAt", "updatedAt"] as const),
+    ],
+  },
+  task_state: { table: "taskStates", columns: ["latestCompleted", "doneAhead", "lastRunStatus", "lastRunError", "lastSuccess"] },
+  task_run: { table: "taskRuns", columns: ["taskID", "scheduledFor", "requestedAt"] },
   scraper: { table: "scrapers", columns: ["orgID", "bucketID", "name", "type", "url", "allowInsecure"] },
   check: { table: "checks", columns: [...ALERT, "ownerID", "taskID"] },
   notification_endpoint: { table: "notificationEndpoints", columns: ALERT },

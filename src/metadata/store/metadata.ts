@@ -29,6 +29,7 @@ export interface Change {
 export class Metadata {
   readonly view = new MetadataView();
   private changes = 0;
+  private restores = 0;
   private databasesGone: () => void = () => {};
 
   private constructor(
@@ -52,6 +53,11 @@ export class Metadata {
   /** Grows with every change: what was made of an older one may be wrong. */
   get version(): number {
     return this.changes;
+  }
+
+  /** Grows when all records are replaced. */
+  get generation(): number {
+    return this.restores;
   }
 
   /** Plans and makes a change in one synchronous step; resolves to what the plan returns, when it is durable. An error undoes it.
@@ -85,6 +91,7 @@ export class Metadata {
     for (const row of databaseRows(this.catalog)) putDatabase(view, row);
     this.view.become(view);
     this.changes += 1;
+    this.restores += 1;
     onApplied();
     await durable;
   }

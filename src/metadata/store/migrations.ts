@@ -76,6 +76,20 @@ export const MIGRATIONS: readonly string[] = [
    ) strict;
    create index notificationRulesByOrganization on notificationRules (orgID);
    create index notificationRulesByEndpoint on notificationRules (endpointID);`,
+  `create table tasks (
+     id text primary key, orgID text not null references organizations, ownerID text not null, kind text not null, name text not null,
+     description text not null, status text not null, flux text not null, every text, cron text, offset text, createdAt text not null,
+     updatedAt text
+   ) strict;
+   create index tasksByOrganization on tasks (orgID);
+   create table taskStates (
+     id text primary key references tasks, latestCompleted text not null, doneAhead text not null, lastRunStatus text, lastRunError text,
+     lastSuccess text
+   ) strict;
+   create table taskRuns (
+     id text primary key, taskID text not null references tasks, scheduledFor text not null, requestedAt text not null,
+     unique (taskID, scheduledFor)
+   ) strict;`,
 ];
 
 /** Runs the steps that the database has not seen. */

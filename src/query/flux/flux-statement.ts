@@ -46,7 +46,8 @@ export function runFlux(
   kernelRows: KernelRows,
 ): FluxAnswer {
   const source = new StoredSource({ ...parts, options });
-  if (options.task !== "query") return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
+  if (options.task !== "query" && options.task !== "run")
+    return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
   const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
   const services: FluxServices = {
     ...outside,
@@ -72,8 +73,8 @@ function secretOf(secrets: FluxSecrets, key: string): string | null {
 function scriptOf({ text, options }: FluxStatement, services: FluxServices, kernelRows: KernelRows): FluxQuery {
   const extern: File[] = options.extern === null ? [] : externFiles(options.extern);
   if (options.ast !== null) extern.push(...filesOfJson(JSON.parse(options.ast)));
-  const { nowNs, dialect, pushesDown = true } = options;
-  return { text, extern, now: new Time(nowNs), dialect, pushesDown, services, kernelRows };
+  const { nowNs, dialect, pushesDown = true, task } = options;
+  return { text, extern, now: new Time(nowNs), dialect, pushesDown, services, kernelRows, withoutRows: task === "run" };
 }
 
 /** Pieces of the answer. Other statements of the worker run between them. @throws FluxError before the first piece; TsdbError */
@@ -99,7 +100,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield encoder.encode(`${text}\n`);
 }
 
-function inspected(text: string, task: Exclude<FluxOptions["task"], "query">): string {
+function inspected(text: string, task: Exclude<FluxOptions["task"], "query" | "run">): string {
   if (task === "suggestions") return JSON.stringify(text === "" ? allSuggestions() : knownSuggestion(text));
   const file = parsed(text);
   const problems = treeProblems(file);

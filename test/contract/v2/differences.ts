@@ -34,6 +34,7 @@ const GENERAL: readonly Listed[] = [
 const OF_OPERATION: Readonly<Record<string, Listed>> = {
   "POST /api/v2/restore/sql": { status: 200, why: "as recorded" },
   "POST /api/v2/restore/shards/{shardID}": { status: 200, why: "as recorded" },
+  "DELETE /api/v2/tasks/{taskID}/runs/{runID}": { status: 200, why: "as recorded" },
 };
 
 /** Operations without an error in the file: recorded are 400 for an invalid id, and 404 for an unknown organization. */
@@ -77,6 +78,15 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
   "POST /api/v2/restore/bucket/{bucketID} 200": { type: "application/octet-stream", why: "as recorded" },
   "POST /api/v2/scrapers 201": { schema: SCRAPER, why: "as recorded: a target may have any type" },
   "PATCH /api/v2/scrapers/{scraperTargetID} 200": { schema: SCRAPER, why: "as recorded: a target may have any type, or none" },
+  "GET /api/v2/tasks/{taskID}/logs 200": {
+    schema: {
+      type: "object",
+      properties: { events: { type: "array", nullable: true } },
+      required: ["events"],
+      additionalProperties: false,
+    },
+    why: "as recorded: null without runs",
+  },
   "GET /query 200": { schema: V1_RESULTS, why: "the file's two forms of a result fit the same results" },
 };
 
@@ -87,14 +97,14 @@ export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
   ...Object.fromEntries(
-    ["scrapers/{scraperTargetID}", ...ALERTS].map((path) => [
+    ["scrapers/{scraperTargetID}", "tasks/{taskID}", ...ALERTS].map((path) => [
       `DELETE /api/v2/${path}/labels/{labelID} labelID`,
       { status: 204, why: "as recorded" },
     ]),
   ),
   "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
   ...Object.fromEntries(
-    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", ...ALERTS].flatMap((path) =>
+    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", "tasks/{taskID}", ...ALERTS].flatMap((path) =>
       ["members", "owners"].map((role): [string, Listed] => [
         `DELETE /api/v2/${path}/${role}/{userID} userID`,
         { status: 204, why: "as recorded: a user who has no role has none afterwards" },
@@ -120,6 +130,7 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^GET .*(?:checks|notificationRules): query\.(?:orgID)?$/, why: "as recorded: of all organizations" },
   { what: /^GET .*notificationEndpoints: query\.(?:orgID)?$/, why: "as recorded: 401" },
   { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
+  { what: /^POST .*\/tasks: body\.status=""$/, why: "as recorded: as absent" },
   { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
   {
     what: /buckets.*: body\.(?:schemaType|retentionRules\.0\.(?:type|everySeconds$|\w+=-1))/,
@@ -160,6 +171,9 @@ const KEPT: VariantRules["kept"] = {
   ...keptOf("checks", "checkID", ["body.orgID", "body.tags", "body.thresholds"]),
   ...keptOf("notificationEndpoints", "endpointID", ["body.orgID"]),
   ...keptOf("notificationRules", "ruleID", ["body.orgID", "body.tagRules", "body.statusRules", "body.limit", "body.limitEvery"]),
+  "POST /api/v2/tasks": ["body.orgID"],
+  // at least one member
+  "PATCH /api/v2/tasks/{taskID}": ["body.status"],
   "POST /api/v2/delete": ["query.orgID", "query.bucketID"],
   "POST /api/v2/dbrps": ["body.orgID"],
   "GET /api/v2/dbrps": ["query.orgID"],

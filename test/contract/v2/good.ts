@@ -57,6 +57,7 @@ const organization = (world: V2World) => world.freshOrganization().then((id) => 
 const bucket = (world: V2World) => world.freshBucket().then((id) => `/api/v2/buckets/${id}`);
 const mapping = (world: V2World) => world.freshMapping().then((id) => `/api/v2/dbrps/${id}`);
 const secrets = (world: V2World) => organization(world).then((path) => `${path}/secrets`);
+const task = (world: V2World) => world.freshTask().then((id) => `/api/v2/tasks/${id}`);
 const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/scrapers/${id}`);
 const target = ({ orgID, bucketID }: V2World) => ({
   body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
@@ -219,6 +220,42 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at((world) => labelled(world)),
   ...membersOf("/api/v2/buckets/:bucketID", (world) => world.freshBucket()),
 
+  "GET /api/v2/tasks": (world) => ({
+    query: { ...org(world), name: "a name", user: world.userID, status: "active", after: "0000000000000001", limit: "10", type: "basic" },
+  }),
+  "POST /api/v2/tasks": (world) => ({ body: world.newTask() }),
+  "GET /api/v2/tasks/{taskID}": at(task),
+  "PATCH /api/v2/tasks/{taskID}": at(task, () => ({
+    body: {
+      status: "inactive",
+      name: "a name",
+      every: "2h",
+      offset: "1m",
+      description: "a text",
+      flux: 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])',
+    },
+  })),
+  "DELETE /api/v2/tasks/{taskID}": at(task),
+  "GET /api/v2/tasks/{taskID}/logs": at(async (world) => `${await task(world)}/logs`),
+  "GET /api/v2/tasks/{taskID}/runs": at(
+    async (world) => `${await task(world)}/runs`,
+    () => ({ query: { after: "0000000000000001", limit: "10", afterTime: "2020-01-01T00:00:00Z", beforeTime: "2030-01-01T00:00:00Z" } }),
+  ),
+  "POST /api/v2/tasks/{taskID}/runs": at(
+    async (world) => `/api/v2/tasks/${await world.freshTask("active")}/runs`,
+    () => ({ body: { scheduledFor: "2020-01-01T00:00:00Z" } }),
+  ),
+  "GET /api/v2/tasks/{taskID}/runs/{runID}": at((world) => world.freshRun()),
+  "DELETE /api/v2/tasks/{taskID}/runs/{runID}": at((world) => world.endlessRun()),
+  "POST /api/v2/tasks/{taskID}/runs/{runID}/retry": at(async (world) => `${await world.freshRun()}/retry`),
+  "GET /api/v2/tasks/{taskID}/runs/{runID}/logs": at(async (world) => `${await world.freshRun()}/logs`),
+  "GET /api/v2/tasks/{taskID}/labels": at(async (world) => `${await task(world)}/labels`),
+  "POST /api/v2/tasks/{taskID}/labels": at(
+    async (world) => `${await task(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/tasks/{taskID}/labels/{labelID}": at((world) => labelled(world, task)),
+  ...membersOf("/api/v2/tasks/:taskID", (world) => world.freshTask()),
   "GET /api/v2/scrapers": async (world) => ({ query: { ...org(world), name: "a name", id: await world.freshScraper() } }),
   "POST /api/v2/scrapers": target,
   "GET /api/v2/scrapers/{scraperTargetID}": at(scraper),

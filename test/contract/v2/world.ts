@@ -107,6 +107,34 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/scrapers", target)).id;
   }
 
+  newTask(): Members {
+    const flux = `import "array"\noption task = {name: "${this.fresh()}", every: 1h}\narray.from(rows: [{v: 1}])`;
+    return { orgID: this.orgID, org: ORG, flux, status: "inactive", description: "a text" };
+  }
+
+  async freshTask(status = "inactive"): Promise<string> {
+    return (await this.post<WithId>("/api/v2/tasks", { ...this.newTask(), status })).id;
+  }
+
+  /** A run that has ended. */
+  async freshRun(): Promise<string> {
+    const runs = `/api/v2/tasks/${await this.freshTask("active")}/runs`;
+    const run = `${runs}/${(await this.post<WithId>(runs, { scheduledFor: "2020-01-01T00:00:00Z" })).id}`;
+    for (;;) {
+      const { text } = await this.succeed({ method: "GET", path: run });
+      if ((JSON.parse(text) as { status: string }).status === "success") return run;
+    }
+  }
+
+  /** A run on its way. */
+  async endlessRun(): Promise<string> {
+    const flux =
+      'import "generate"\noption task = {name: "t", every: 1h}\ngenerate.from(count: 100000000, fn: (n) => n, start: 2020-01-01T00:00:00Z, stop: 2021-01-01T00:00:00Z) |> sum()';
+    const { id } = await this.post<WithId>("/api/v2/tasks", { ...this.newTask(), flux, status: "active" });
+    const runs = `/api/v2/tasks/${id}/runs`;
+    return `${runs}/${(await this.post<WithId>(runs, { scheduledFor: "2020-01-01T00:00:00Z" })).id}`;
+  }
+
   newCheck(): Members {
     const text = `from(bucket: "${BUCKET}") |> range(start: -1h) |> filter(fn: (r) => r._field == "v")`;
     return {
@@ -165,6 +193,8 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
+        // runs change the others
+        "/api/v2/tasks?status=inactive",
         ...ALERTS.map((name) => `/api/v2/${name}?orgID=${orgID}&limit=100&descending=true`),
       ],
       ...["secrets", "members", "owners"].map((name) => `/api/v2/orgs/${orgID}/${name}`),

@@ -27,6 +27,7 @@ const OUTLIVES_TASK = "a check outlives its task: it can be read, changed, which
 const PANICS = "what is missing is told, where the vendor's server panics (FINDINGS 1.7)";
 const NOT_SEEN = "what the sender may not see has no labels either: 404";
 const ENDPOINT_GONE = "the endpoint of a rule is deleted: 404 (FINDINGS 1.11)";
+const CRON_WORDS = "what is wrong with a cron text is said in words";
 const NO_RESOURCE = "what does not exist has neither labels nor users (FINDINGS 1.10)";
 
 export const DIFFERENCES: readonly Difference[] = [
@@ -161,5 +162,18 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "notification_rules / bodies", steps: [18, 62], reason: PANICS },
   { conversation: "notification_rules / bodies", steps: [23, 24], reason: CLIENTS_FAULT },
   { conversation: "notification_rules / labels", steps: [16, 18], reason: NO_RESOURCE },
+  { conversation: "tasks / options of the script", steps: [24, 26, 27], reason: CRON_WORDS },
+  { conversation: "tasks / bodies", steps: [41], reason: CRON_WORDS },
+  {
+    conversation: "tasks / patching rewrites the script",
+    steps: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13],
+    reason: "comments stay, those at the end on a line of their own",
+  },
+  { conversation: "tasks / ids", steps: [19, 22, 25], reason: NO_RESOURCE },
+  { conversation: "tasks / permissions", steps: [21, 22, 41, 42], reason: "what the sender may not see is not there" },
+  { conversation: "tasks / labels", steps: [15, 17], reason: NO_RESOURCE },
+  { conversation: "tasks / owners", steps: [12, 13], reason: CLIENTS_FAULT },
+  { conversation: "tasks / owners", steps: [14], reason: NO_RESOURCE },
+  { conversation: "task_runs / a task whose user is gone", steps: [13], reason: "it is listed: who looks after tasks has to find it" },
   { conversation: "system / profiling", steps: [9], reason: OTHER_RUNTIME },
 ];

@@ -12,6 +12,8 @@ import { TsdbError } from "../../../src/model/errors.ts";
 import type { IncomingBody, WriteResult } from "../../../src/model/write.ts";
 import { MemoryObjectStore } from "../../../src/object-store/memory-object-store.ts";
 import { Catalog } from "../../../src/storage/catalog/catalog.ts";
+import { TaskScheduler } from "../../../src/tasks/scheduler.ts";
+import { SYSTEM_CLOCK } from "../../../src/triggers/clock.ts";
 import type { PlayedServer } from "./replay.ts";
 import { NO_ROWS } from "./scope.ts";
 
@@ -55,6 +57,15 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     onDropped: () => {},
   });
   const reports: LightServer["reports"] = [];
+  const query = { query: () => Promise.reject(new TsdbError("unavailable", NO_ROWS)) };
+  const write = { receive: () => new ForgottenBody() };
+  const taskRuns = new TaskScheduler({
+    ...{ tasks: line.tasks, buckets: line.buckets, writes: write, queries: query, clock: SYSTEM_CLOCK, isOn: false },
+    principalOf: (userID) => line.authentication.ofUser(userID),
+    runScript: query.query,
+    report: () => {},
+    warn: () => {},
+  });
   const app = createV2App({
     line: () => line,
     limits: new RequestLimits(
@@ -64,9 +75,10 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     backup: () => {
       throw new TsdbError("not_implemented", "this server has no rows");
     },
-    write: { receive: () => new ForgottenBody() },
+    taskRuns: () => taskRuns,
+    write,
     written: () => {},
-    query: { query: () => Promise.reject(new TsdbError("unavailable", NO_ROWS)) },
+    query,
     rows: () => {
       throw new TsdbError("unavailable", NO_ROWS);
     },

@@ -18,24 +18,25 @@ export const LIGHT_GROUPS = [
     "session",
     "setup",
     "system",
+    "tasks",
     "users",
   ] as const),
 ] as const;
 
 /** Groups about rows: they are replayed against a process. */
-export const FULL_GROUPS = ["delete", "backup", "query", "query_tools", "v1_query", "v1_write", "write"] as const;
+export const FULL_GROUPS = ["delete", "backup", "query", "query_tools", "task_runs", "v1_query", "v1_write", "write"] as const;
 
 /** The answer of a server without rows to requests for some. */
 export const NO_ROWS = "there are no rows here";
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/(?:tasks|dashboards|variables|telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
+  [/^\/api\/v2\/(?:dashboards|variables|telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
 
 /** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:telegraf|dashboard|variable|task)\d+\.id\}\} is not bound$/;
+const NOT_BOUND = /^\{\{(?:telegraf|dashboard|variable)\d+\.id\}\} is not bound$/;
 
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {
@@ -55,5 +56,6 @@ export function needsRows({ steps }: Conversation): boolean {
 export function missingPart(request: string, mismatch: string): string | null {
   const path = request.slice(request.indexOf(" ") + 1);
   if (mismatch.includes(NO_ROWS)) return "rows";
+  if (/status 404, want 20[04]: .*task not found/.test(mismatch)) return "tasks of checks and rules";
   return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? (NOT_BOUND.test(mismatch) ? "what bound the id" : null);
 }

@@ -9,6 +9,8 @@ const BROKEN_JSON = /(?:^|: )(?:EOF|unexpected EOF|invalid character .*|json: ca
 const BAD_REQUEST = /^retention policy duration must be /;
 const OTHER_BAD_REQUEST = /invalid (?:user|authorization) ID provided in route$|invalid basic auth$/;
 const MAPPED = /^Unexpected error when assigning user to a resource: mapping for user .* already exists$/;
+/** A missing right, where the vendor says 404 or 500. */
+const TASK_DENIED = /^failed to [\w ]+: unauthorized$/;
 const DENIED = /(?: is unauthorized|^token is inactive|requires operator permissions)$/;
 
 /** What the step is expected to give here. */
@@ -19,6 +21,7 @@ export function adjusted(step: RequestStep): RequestStep {
   if (typeof message !== "string") return step;
   // The order: "403: Insufficient permission". 401 is for credentials that are missing or wrong.
   if (step.status === 401 && code === "unauthorized" && DENIED.test(message)) return refused(step, 403, "forbidden", message);
+  if (TASK_DENIED.test(message)) return refused(step, 403, "forbidden", "{{any}}");
   // The order: "400: Malformed or invalid request, for example … invalid JSON".
   if (step.status === 500 && code === "internal error" && BROKEN_JSON.test(message)) return refused(step, 400, "invalid", message);
   if (step.status !== 500 || code !== "internal error") return step;

@@ -28,6 +28,7 @@ import { secretRoutes } from "../secrets.ts";
 import { sessionRoutes } from "../session.ts";
 import { setupRoutes } from "../setup.ts";
 import { systemRoutes } from "../system.ts";
+import { taskRoutes } from "../tasks/routes.ts";
 import { userRoutes } from "../users.ts";
 import { v1QueryRoutes } from "../v1/query.ts";
 import { v1WriteRoutes } from "../v1/write.ts";
@@ -62,6 +63,7 @@ const ROUTES = [
   checkRoutes,
   notificationEndpointRoutes,
   notificationRuleRoutes,
+  taskRoutes,
   v1WriteRoutes,
   v1QueryRoutes,
   backupRoutes,

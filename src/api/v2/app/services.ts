@@ -3,6 +3,7 @@
 import type { BackupService } from "../../../backup/backup-service.ts";
 import type { RowDeletions } from "../../../ingest/definitions/row-deletions.ts";
 import type { V2Line } from "../../../metadata/line.ts";
+import type { TaskRunService } from "../../../metadata/resources/task-runs.ts";
 import type { QueryService } from "../../../model/query/query.ts";
 import type { WriteService } from "../../../model/write.ts";
 import type { CountedRequest } from "../../metrics/v2-metrics.ts";
@@ -53,6 +54,8 @@ export interface V2Services extends QueryReports {
   readonly line: () => V2Line;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly backup: () => BackupService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly taskRuns: () => TaskRunService;
   readonly limits: RequestLimits;
   readonly write: WriteService;
   readonly query: QueryService;

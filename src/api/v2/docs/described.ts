@@ -10,6 +10,7 @@ export type Tag =
   | "Authorizations"
   | "Labels"
   | "Scrapers"
+  | "Tasks"
   | "Checks and notifications"
   | "v1 clients"
   | "Backup and restore"

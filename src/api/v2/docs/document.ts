@@ -9,9 +9,10 @@ import { BUCKETS_AND_ROWS } from "./rows.ts";
 import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
 import { SYSTEM } from "./system.ts";
+import { TASK_OPERATIONS } from "./tasks.ts";
 
 /** What every route does, by `METHOD path`. */
-export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...ALERTS, ...SYSTEM };
+export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...TASK_OPERATIONS, ...ALERTS, ...SYSTEM };
 
 const TRACE: Parameter = {
   name: "Zap-Trace-Span",

@@ -45,11 +45,16 @@ export interface LineTarget {
   readonly unit: Unit;
 }
 
+/** What storing lines needs from the rest of the server. */
+export interface LineServices extends Pick<V2Services, "write" | "written" | "clockMs" | "now"> {
+  readonly options: Pick<V2Services["options"], "maxRequestBytes">;
+}
+
 /** For one route. */
 export class BucketLines {
   private readonly reader: BodyReader;
 
-  constructor(private readonly services: V2Services) {
+  constructor(private readonly services: LineServices) {
     this.reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
   }
 

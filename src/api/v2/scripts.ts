@@ -1,0 +1,112 @@
+// Runs scripts over the buckets of an organization: those of requests, and those of tasks.
+import type { Principal } from "../../metadata/access/principal.ts";
+import type { V2Line } from "../../metadata/line.ts";
+import { bucketNeed } from "../../metadata/resources/buckets.ts";
+import { ReadableBuckets } from "../../metadata/resources/readable-buckets.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { type FluxBucket, type FluxDatabase, type FluxOptions, type FluxSecrets, NEEDS_BUCKETS } from "../../model/query/flux.ts";
+import type { QueryAnswer } from "../../model/query/query.ts";
+import type { V2Services } from "./app/services.ts";
+import { BucketLines, type LineServices } from "./rows/bucket-lines.ts";
+
+/** Organizations with more do not send the list with every script. */
+const BUCKETS_SENT_MAX = 64;
+const SECRETS_PACKAGE = "influxdata/influxdb/secrets";
+
+export type ScriptServices = Pick<V2Services, "line" | "query" | "options"> & LineServices;
+
+export interface Script extends Pick<FluxOptions, "dialect" | "extern" | "ast" | "nowNs"> {
+  /** Empty where there is a tree. */
+  readonly text: string;
+  readonly task: "query" | "run";
+}
+
+export interface ScriptSender {
+  readonly principal: Principal;
+  readonly orgID: string;
+  readonly signal: AbortSignal;
+}
+
+/** Runs scripts with the rights of their senders. */
+export class Scripts {
+  private readonly lines: BucketLines;
+
+  constructor(private readonly services: ScriptServices) {
+    this.lines = new BucketLines(services);
+  }
+
+  /** @throws TsdbError unavailable before the log is replayed; of the script */
+  async run(sender: ScriptSender, script: Script): Promise<QueryAnswer> {
+    const { buckets } = this.services.line();
+    if (buckets.countOf(sender.orgID) <= BUCKETS_SENT_MAX) return this.send(sender, script, true);
+    try {
+      return await this.send(sender, script, false);
+    } catch (error) {
+      if (!(error instanceof TsdbError) || error.details[NEEDS_BUCKETS] !== true) throw error;
+      return this.send(sender, script, true);
+    }
+  }
+
+  private send(sender: ScriptSender, script: Script, hasAllBuckets: boolean): Promise<QueryAnswer> {
+    const { text, extern, ast, dialect, nowNs, task } = script;
+    const { principal, orgID, signal } = sender;
+    const line = this.services.line();
+    const sources = [text, extern, ast];
+    const buckets = readableBuckets(line, principal, orgID, hasAllBuckets ? null : namesIn(text));
+    const secrets = secretsOf(line, sender, sources);
+    const databases = databasesOf(line, orgID, sources);
+    const { fluxAllowsPrivateNetwork: allowsPrivateNetwork, fluxSqliteFolder: sqliteFolder } = this.services.options;
+    const granted = { buckets, hasAllBuckets, databases, secrets, allowsPrivateNetwork, sqliteFolder };
+    return this.services.query.query({
+      ...{ database: orgID, statement: text, format: "csv", params: {}, queryType: "flux", signal },
+      scope: new ReadableBuckets(line.buckets, principal),
+      flux: { task, organizationId: orgID, nowNs, dialect, extern, ast, ...granted },
+      write: (bucketId, lines) => this.write(principal, bucketId, lines),
+    });
+  }
+
+  /** @throws TsdbError not_found, forbidden */
+  private async write(principal: Principal, bucketId: string, lines: string): Promise<string | null> {
+    const bucket = this.services.line().buckets.find(bucketId);
+    if (bucket === null) throw new TsdbError("not_found", `bucket not found: ${bucketId}`);
+    return this.lines.store(new TextEncoder().encode(lines), principal, bucket);
+  }
+}
+
+/** None unless a source of the script imports their package: they do not leave this thread without need. */
+function secretsOf({ secrets }: V2Line, { principal, orgID }: ScriptSender, sources: readonly (string | null)[]): FluxSecrets {
+  if (!sources.some((source) => source?.includes(SECRETS_PACKAGE))) return { values: {} };
+  if (!principal.allows({ action: "read", type: "secrets", orgID })) return { refusal: `read:orgs/${orgID}/secrets is unauthorized` };
+  return { values: Object.fromEntries(secrets.keys(orgID).map((key) => [key, secrets.value(orgID, key)!])) };
+}
+
+function databasesOf({ mappings }: V2Line, orgID: string, sources: readonly (string | null)[]): FluxDatabase[] | null {
+  if (!sources.some((source) => source?.includes("databases"))) return null;
+  return mappings.list(orgID).map(({ database, retentionPolicy, isDefault, bucketID: bucketId }) => ({
+    database,
+    retentionPolicy,
+    isDefault,
+    bucketId,
+  }));
+}
+
+/** Texts in a script that may be names or ids of buckets. */
+function namesIn(text: string): readonly string[] {
+  return [...new Set(text.match(/"[^"\\\n]{1,256}"/g)?.slice(0, 256) ?? [])].map((literal) => literal.slice(1, -1));
+}
+
+/** @param names null: all of the organization */
+function readableBuckets(line: V2Line, principal: Principal, orgID: string, names: readonly string[] | null): FluxBucket[] {
+  const found =
+    names === null
+      ? line.buckets.allOf(orgID)
+      : names.flatMap((name) => line.buckets.findByName(orgID, name) ?? line.buckets.find(name) ?? []);
+  return found
+    .filter((bucket) => bucket.orgID === orgID && principal.allows(bucketNeed("read", bucket)))
+    .map(({ id, name, retentionSeconds }) => ({
+      id,
+      name,
+      organizationId: orgID,
+      retentionPeriodNs: BigInt(retentionSeconds) * 1_000_000_000n,
+    }));
+}

@@ -1,0 +1,200 @@
+// Tasks: /api/v2/tasks. Their runs are in task-runs.ts.
+import { Type as t } from "@sinclair/typebox";
+import type { Principal } from "../../../metadata/access/principal.ts";
+import type { Organization } from "../../../metadata/resources/organizations.ts";
+import type { Task, TaskChanges, TaskScript } from "../../../metadata/resources/tasks.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import type { Status } from "../../../metadata/store/kinds.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { readTaskOptions } from "../../../tasks/script/options.ts";
+import { isNone, rewriteTaskOptions } from "../../../tasks/script/rewrite.ts";
+import { json, noContent } from "../app/answers.ts";
+import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { type V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { addLabelRoutes } from "../labels.ts";
+import { addMemberRoutes } from "../members.ts";
+import { shownLabel } from "../shown.ts";
+import { DECODING, headed, readLimit, TASKS, taskIdOf, taskNeed } from "./calls.ts";
+import { addTaskRunRoutes } from "./runs.ts";
+
+export const TaskBody = t.Object({
+  flux: t.Optional(t.String()),
+  orgID: t.Optional(t.String()),
+  org: t.Optional(t.String()),
+  status: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+});
+
+export const TaskPatchBody = t.Object({
+  flux: t.Optional(t.String()),
+  status: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  every: t.Optional(t.String()),
+  cron: t.Optional(t.String()),
+  offset: t.Optional(t.String()),
+});
+
+const ITEM = `${TASKS}/:taskID`;
+const ORGANIZATION = "could not identify organization: ";
+
+export const taskRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const found = (call: V2Call, action: "read" | "write", failed: string): Task => {
+    const id = taskIdOf(call);
+    const task = headed(failed, () => line().tasks.get(id));
+    call.principal.require(taskNeed(action, task));
+    return task;
+  };
+  const routes = new V2Routes("tasks", services)
+    .get(TASKS, ({ principal, search }) => {
+      const { filter, limit, query } = headed(DECODING, () => readFilter(services, search));
+      const visible = line()
+        .tasks.list(filter)
+        .filter((task) => principal.allows(taskNeed("read", task)))
+        .slice(0, limit);
+      const link = (more: Readonly<Record<string, string>>) => `${TASKS}?${new URLSearchParams(sorted({ ...query, ...more }))}`;
+      const next = visible.length < limit ? {} : { next: link({ after: visible.at(-1)!.id }) };
+      return json(200, { links: { self: link({}), ...next }, tasks: visible.map((task) => shownTask(services, task)) });
+    })
+    .post(TASKS, async ({ principal, request }) => {
+      const { flux = "", orgID = "", org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);
+      if (flux === "") throw new TsdbError("bad_request", `${DECODING}missing flux`);
+      if (orgID === "" && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
+      const wanted = status === "" ? "active" : readStatus(status);
+      const organization = organizationOf(services, orgID === "" ? null : headed(DECODING, () => readId(orgID)), org);
+      const script = scriptOf(flux);
+      principal.require({ action: "write", type: "tasks", orgID: organization.id });
+      const owner = { orgID: organization.id, ownerID: principal.userID };
+      const task = await line().tasks.create({ ...script, ...owner, kind: "task", description, status: wanted });
+      return json(201, shownTask(services, task));
+    })
+    .get(ITEM, (call) => json(200, shownTask(services, found(call, "read", "failed to find task: "))))
+    .patch(ITEM, async (call) => {
+      const id = taskIdOf(call);
+      const patch = readPatch(await bodies.read(TaskPatchBody, call.request, DECODING));
+      const task = headed("failed to update task: ", () => line().tasks.get(id));
+      requirePatch(call.principal, task);
+      const changes = headed("failed to update task: ", () => changesOf(task, patch));
+      return json(200, shownTask(services, await line().tasks.update(id, changes)));
+    })
+    .delete(ITEM, async (call) => {
+      const task = found(call, "write", "failed to delete task: ");
+      if (task.kind !== "task") throw new TsdbError("bad_request", `the task belongs to a ${task.kind}, and goes with it`);
+      await line().tasks.delete(task.id);
+      return noContent();
+    });
+  addTaskRunRoutes(routes, services, found);
+  const parent = ({ params, principal }: V2Call): Task => {
+    const task = line().tasks.get(readId(params["taskID"]!));
+    // a task that the sender may not see does not exist
+    if (!principal.allows(taskNeed("read", task))) throw new TsdbError("not_found", "task not found");
+    return task;
+  };
+  const place = { path: TASKS, type: "tasks", param: "taskID", parent } as const;
+  addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
+  return addMemberRoutes(routes, services, { ...place, need: taskNeed, hasLogs: true });
+};
+
+/** A task of a check or rule is changed with that. */
+function requirePatch(principal: Principal, task: Task): void {
+  principal.require(taskNeed("write", task));
+  if (task.kind !== "task") throw new TsdbError("bad_request", `the task belongs to a ${task.kind}, and is changed with it`);
+}
+
+/** What a task keeps of its script. @throws TsdbError bad_request */
+export function scriptOf(flux: string): TaskScript {
+  const { name, every, cron, offset } = readTaskOptions(flux);
+  return { flux, name, every, cron, offset };
+}
+
+interface Patch {
+  readonly flux?: string;
+  readonly status?: Status;
+  readonly description?: string;
+  readonly options: { readonly name?: string; readonly every?: string; readonly cron?: string; readonly offset?: string };
+}
+
+/** What is empty, or of no length, is as absent. @throws TsdbError bad_request */
+function readPatch(
+  body: Readonly<Partial<Record<"flux" | "status" | "name" | "description" | "every" | "cron" | "offset", string>>>,
+): Patch {
+  const { flux, status, name = "", description, every = "", cron = "", offset = "" } = body;
+  for (const text of [every, offset]) checkDuration(text);
+  const hasEvery = every !== "" && !isNone(every);
+  if (hasEvery && cron !== "") throw new TsdbError("bad_request", `${DECODING}cannot specify both every and cron`);
+  const wanted = status === undefined ? {} : { status: readStatus(status) };
+  const options = { ...(name === "" ? {} : { name }), ...(hasEvery ? { every } : {}), ...(cron === "" ? {} : { cron }) };
+  const hasOffset = offset !== "" && !isNone(offset);
+  if (flux === undefined && status === undefined && Object.keys(options).length === 0 && !hasOffset) {
+    throw new TsdbError("bad_request", `${DECODING}cannot update task without content`);
+  }
+  return {
+    ...wanted,
+    ...(flux === undefined ? {} : { flux }),
+    ...(description === undefined ? {} : { description }),
+    options: offset === "" ? options : { ...options, offset },
+  };
+}
+
+function checkDuration(text: string): void {
+  if (text !== "" && !/^-?(?:\d+(?:mo|ms|us|µs|ns|[ywdhms]))+$/.test(text)) {
+    throw new TsdbError("bad_request", `${DECODING}invalid duration ${near(text)}`);
+  }
+}
+
+/** @throws TsdbError bad_request */
+function changesOf(task: Task, { flux, options, ...rest }: Patch): TaskChanges {
+  if (flux === undefined && Object.keys(options).length === 0) return rest;
+  return { ...rest, ...scriptOf(rewriteTaskOptions(flux ?? task.flux, options)) };
+}
+
+/** @throws TsdbError bad_request */
+function readStatus(text: string): Status {
+  if (text === "active" || text === "inactive") return text;
+  throw new TsdbError("bad_request", `${DECODING}invalid task status: ${JSON.stringify(near(text))}`);
+}
+
+/** @throws TsdbError not_found */
+function organizationOf(services: V2Services, id: string | null, name: string): Organization {
+  const { organizations } = services.line();
+  if (id !== null) return headed(ORGANIZATION, () => organizations.get(id));
+  return headed(ORGANIZATION, () => organizations.byName(name));
+}
+
+/** @throws TsdbError bad_request, not_found */
+function readFilter(services: V2Services, search: SearchParams) {
+  const limit = readLimit(search, "limit");
+  const [name, status, org, type] = [search.get("name"), search.get("status"), search.get("org"), search.get("type")];
+  if (status !== undefined && status !== "active" && status !== "inactive") {
+    throw new TsdbError("bad_request", `invalid task status: ${JSON.stringify(near(status))}`);
+  }
+  if (type !== undefined && type !== "basic" && type !== "system") throw new TsdbError("bad_request", `unknown task type: "${near(type)}"`);
+  const orgID = search.id("orgID") ?? (org === undefined ? undefined : services.line().organizations.byName(org).id);
+  const [after, ownerID] = [search.id("after"), search.id("user")];
+  const given = { after, limit: String(limit), name, org, orgID, status, user: ownerID };
+  const query = Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return { filter: { name, status, orgID, after, ownerID }, limit, query };
+}
+
+function sorted(query: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A task as clients read it. */
+export function shownTask(services: V2Services, task: Task): object {
+  const { id, orgID, ownerID, name, description, status, flux, every, cron, offset, createdAt, updatedAt } = task;
+  const { organizations, labels, tasks } = services.line();
+  const { latestCompleted, lastRunStatus, lastRunError } = tasks.state(id);
+  const self = `${TASKS}/${id}`;
+  const links = ["labels", "logs", "members", "owners", "runs"].map((each) => [each, `${self}/${each}`]);
+  const optional = { description: description === "" ? null : description, every, cron, offset, lastRunStatus, lastRunError, updatedAt };
+  return {
+    links: { ...Object.fromEntries(links), self },
+    labels: labels.ofResource("tasks", id).map(shownLabel),
+    ...{ id, orgID, org: organizations.find(orgID)?.name ?? "", ownerID, name, status, flux, latestCompleted, createdAt },
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)),
+  };
+}

@@ -1,0 +1,124 @@
+// Runs of a task and their logs: below /api/v2/tasks/{taskID}.
+import { Type as t } from "@sinclair/typebox";
+import { parseTime } from "../../../flux/values/duration.ts";
+import type { RunEvent, RunFilter, TaskRun } from "../../../metadata/resources/task-runs.ts";
+import type { Task } from "../../../metadata/resources/tasks.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { json } from "../app/answers.ts";
+import { JsonBodies, type SearchParams } from "../app/params.ts";
+import type { V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { DECODING, headed, readLimit, TASKS, taskIdOf, taskNeed, withHead } from "./calls.ts";
+
+export const RunBody = t.Object({ scheduledFor: t.Optional(t.String()) });
+
+const RUNS = `${TASKS}/:taskID/runs`;
+const RUN = `${RUNS}/:runID`;
+const LOGGED_RUNS_MAX = 500;
+
+type Find = (call: V2Call, action: "read" | "write", failed: string) => Task;
+
+/** Adds the routes. `find`: the task of a call, which the sender may read or write. */
+export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: Find): V2Routes {
+  const bodies = new JsonBodies(services.now);
+  const runs = () => services.taskRuns();
+  const force = "failed to force run: ";
+  return routes
+    .get(RUNS, async (call) => {
+      const { filter, hasAfter } = headed(DECODING, () => readFilter(call.search));
+      const task = find(call, "read", "failed to find runs: ");
+      // the vendor's server has none behind the id of a run
+      const found = hasAfter ? [] : await runs().list(task, filter);
+      const self = `${TASKS}/${task.id}/runs`;
+      return json(200, { links: { self, task: `${TASKS}/${task.id}` }, runs: found.map(shownRun) });
+    })
+    .post(RUNS, async (call) => {
+      const id = taskIdOf(call);
+      const body = await bodies.read(RunBody, call.request, DECODING);
+      const scheduledForMs = body.scheduledFor === undefined ? null : headed(DECODING, () => readTime(body.scheduledFor!));
+      const task = headed(force, () => services.line().tasks.get(id));
+      if (task.status !== "active") throw new TsdbError("bad_request", `${force}inactive task`);
+      call.principal.require(taskNeed("write", task));
+      return json(201, shownRun(await told(force, runs().force(task, scheduledForMs))));
+    })
+    .get(RUN, async (call) => {
+      const [runID, task] = [runIdOf(call), find(call, "read", "failed to find run: ")];
+      return json(200, shownRun(await told("failed to find run: ", runs().get(task, runID))));
+    })
+    .delete(RUN, async (call) => {
+      const [runID, task] = [runIdOf(call), find(call, "write", "failed to cancel run: ")];
+      await told("failed to cancel run: ", runs().cancel(task, runID));
+      return new Response(null);
+    })
+    .post(`${RUN}/retry`, async (call) => {
+      const [runID, task] = [runIdOf(call), find(call, "write", "failed to retry run: ")];
+      return json(200, shownRun(await told("failed to retry run: ", runs().retry(task, runID))));
+    })
+    .get(`${RUN}/logs`, async (call) => {
+      const [runID, task] = [runIdOf(call), find(call, "read", "failed to find task logs: ")];
+      return json(200, shownLog([await told("failed to find task logs: ", runs().get(task, runID))]));
+    })
+    .get(`${TASKS}/:taskID/logs`, async (call) => {
+      const task = find(call, "read", "failed to find task logs: ");
+      return json(200, shownLog(await runs().list(task, { afterMs: null, beforeMs: null, limit: LOGGED_RUNS_MAX })));
+    });
+}
+
+/** @throws TsdbError bad_request */
+function runIdOf({ params }: V2Call): string {
+  return headed(DECODING, () => readId(params["runID"]!));
+}
+
+async function told<T>(head: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw withHead(head, error);
+  }
+}
+
+/** @throws TsdbError bad_request */
+function readFilter(search: SearchParams): { readonly filter: RunFilter; readonly hasAfter: boolean } {
+  const limit = readLimit(search, "limit", "run");
+  const hasAfter = search.id("after") !== undefined;
+  const bound = (name: string) => {
+    const text = search.get(name);
+    return text === undefined ? null : readTime(text);
+  };
+  const [afterMs, beforeMs] = [bound("afterTime"), bound("beforeTime")];
+  if (afterMs !== null && beforeMs !== null && beforeMs <= afterMs) {
+    throw new TsdbError("bad_request", "beforeTime must be later than afterTime");
+  }
+  return { filter: { afterMs, beforeMs, limit }, hasAfter };
+}
+
+/** In whole seconds. @throws TsdbError bad_request */
+function readTime(text: string): number {
+  const time = /T/.test(text) ? parseTime(text) : null;
+  if (time === null) throw new TsdbError("bad_request", `parsing time "${near(text)}" as RFC 3339: cannot parse it`);
+  return Number(time.ns / 1_000_000_000n) * 1000;
+}
+
+function shownRun(run: TaskRun): object {
+  const { id, taskID, status, scheduledFor, startedAt, finishedAt, requestedAt, log } = run;
+  const self = `${TASKS}/${taskID}/runs/${id}`;
+  return {
+    links: { logs: `${self}/logs`, retry: `${self}/retry`, self, task: `${TASKS}/${taskID}` },
+    ...{ id, taskID, status, scheduledFor },
+    ...(startedAt === null ? {} : { startedAt }),
+    ...(finishedAt === null ? {} : { finishedAt }),
+    ...(requestedAt === null ? {} : { requestedAt }),
+    ...(log.length === 0 ? {} : { log: log.map((event) => shownEvent(id, event)) }),
+  };
+}
+
+/** Null without events. */
+function shownLog(runs: readonly TaskRun[]): object {
+  const events = runs.flatMap(({ id, log }) => log.map((event) => shownEvent(id, event)));
+  return { events: events.length === 0 ? null : events };
+}
+
+function shownEvent(runID: string, { time, message }: RunEvent): object {
+  return { runID, time, message };
+}

@@ -1,0 +1,124 @@
+// Runs that have ended, as points in the bucket `_tasks` of their organization.
+import type { BucketService } from "../metadata/resources/buckets.ts";
+import type { RunEvent, RunFilter, RunOwner, RunStatus, TaskRun } from "../metadata/resources/task-runs.ts";
+import { databaseIdOf } from "../metadata/store/ids.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { QueryService } from "../model/query/query.ts";
+import { Precision } from "../model/time/precision.ts";
+import type { WriteService } from "../model/write.ts";
+
+export interface RunStoreParts {
+  readonly buckets: Pick<BucketService, "findByName">;
+  readonly writes: WriteService;
+  readonly queries: QueryService;
+}
+
+/** A run to be kept. */
+export interface EndedRun {
+  readonly run: TaskRun;
+  readonly orgID: string;
+  /** Nanoseconds since 1970; no two runs have the same. */
+  readonly startedNs: bigint;
+  readonly name: string;
+  readonly flux: string;
+}
+
+interface Row {
+  readonly runID: string;
+  readonly status: RunStatus;
+  readonly scheduledFor: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly requestedAt: string;
+  readonly logs: string;
+}
+
+const BUCKET = "_tasks";
+const TABLE = "runs";
+const COLUMNS = ["runID", "status", "scheduledFor", "startedAt", "finishedAt", "requestedAt", "logs"] as const;
+/** Longer scripts are cut off: a point for each run has one. */
+const SCRIPT_LENGTH_MAX = 64 << 10;
+
+/** Writes and reads them. */
+export class RunStore {
+  constructor(private readonly parts: RunStoreParts) {}
+
+  /** Those of organizations that are gone are left out. @throws TsdbError overloaded, unavailable, no_space */
+  async write(ended: readonly EndedRun[]): Promise<void> {
+    for (const [orgID, runs] of Map.groupBy(ended, (each) => each.orgID)) {
+      const bucket = this.parts.buckets.findByName(orgID, BUCKET);
+      if (bucket === null) continue;
+      const bytes = Buffer.from(runs.map(lineOf).join("\n"));
+      const body = await this.parts.writes.receive(bytes.byteLength);
+      try {
+        body.append(bytes);
+        const databaseId = databaseIdOf(bucket.id)!;
+        const { lineErrors } = await body.write({
+          ...{ database: bucket.name, databaseId, precision: Precision.nanosecond, acceptPartial: true, noSync: false },
+        });
+        const [first] = lineErrors;
+        if (first !== undefined) throw new TsdbError("io", `a run of a task could not be kept: ${first.errorMessage}`);
+      } finally {
+        body.release();
+      }
+    }
+  }
+
+  list({ id, orgID }: RunOwner, { afterMs, beforeMs, limit }: RunFilter): Promise<TaskRun[]> {
+    const bound = (operator: string, ms: number | null) => (ms === null ? "" : ` AND "scheduledFor" ${operator} '${secondsText(ms)}'`);
+    const conditions = `"taskID" = '${id}'${bound(">", afterMs)}${bound("<", beforeMs)}`;
+    return this.read(id, orgID, `${conditions} ORDER BY "scheduledFor" DESC, time LIMIT ${limit}`);
+  }
+
+  async find({ id, orgID }: RunOwner, runID: string): Promise<TaskRun | null> {
+    const [found] = await this.read(id, orgID, `"taskID" = '${id}' AND "runID" = '${runID}'`);
+    return found ?? null;
+  }
+
+  /** None before the first run has been kept. */
+  private async read(taskID: string, orgID: string, condition: string): Promise<TaskRun[]> {
+    const bucket = this.parts.buckets.findByName(orgID, BUCKET);
+    if (bucket === null) return [];
+    const statement = `SELECT ${COLUMNS.map((name) => `"${name}"`).join(", ")} FROM ${TABLE} WHERE ${condition}`;
+    const signal = new AbortController().signal;
+    try {
+      const { body } = await this.parts.queries.query({
+        ...{ database: bucket.id, scope: { databaseId: () => databaseIdOf(bucket.id)! }, statement, params: {}, signal },
+        ...{ format: "jsonl", queryType: "tasks" },
+      });
+      const lines = (await new Response(body).text()).split("\n").filter((line) => line !== "");
+      return lines.map((line) => runOf(taskID, JSON.parse(line) as Row));
+    } catch (error) {
+      if (error instanceof TsdbError && error.message.includes(`table 'public.iox.${TABLE}' not found`)) return [];
+      throw error;
+    }
+  }
+}
+
+function lineOf({ run, name, flux, startedNs }: EndedRun): string {
+  const fields = {
+    ...{ runID: run.id, name, startedAt: run.startedAt ?? "", finishedAt: run.finishedAt ?? "", scheduledFor: run.scheduledFor },
+    ...{ requestedAt: run.requestedAt ?? "", flux: shortened(flux), logs: JSON.stringify(run.log) },
+  };
+  const written = Object.entries(fields).map(([key, value]) => `${key}="${value.replace(/["\\]/g, "\\$&")}"`);
+  return `${TABLE},status=${run.status},taskID=${run.taskID} ${written.join(",")} ${startedNs}`;
+}
+
+function runOf(taskID: string, row: Row): TaskRun {
+  const time = (text: string) => (text === "" ? null : text);
+  return {
+    ...{ id: row.runID, taskID, status: row.status, scheduledFor: row.scheduledFor },
+    ...{ startedAt: time(row.startedAt), finishedAt: time(row.finishedAt), requestedAt: time(row.requestedAt) },
+    log: JSON.parse(row.logs) as RunEvent[],
+  };
+}
+
+/** What is kept of a script. */
+export function shortened(flux: string): string {
+  return flux.length <= SCRIPT_LENGTH_MAX ? flux : `${flux.slice(0, SCRIPT_LENGTH_MAX)}…`;
+}
+
+/** RFC 3339 in whole seconds. */
+export function secondsText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,303 @@
+// Runs tasks when they are due, and when a client asks for it. What has ended is kept in two steps: points first, then how far the task has
+// come. A server that ends in between makes the runs again that were on their way, and no others.
+
+import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/resources/task-runs.ts";
+import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
+import { nextId } from "../metadata/store/ids.ts";
+import { TsdbError } from "../model/errors.ts";
+import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
+import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
+import { type DueRun, TaskSchedule } from "./task-schedule.ts";
+
+export interface SchedulerParts extends ExecutionParts, RunStoreParts {
+  readonly tasks: Tasks;
+  /** False: nothing runs, also what is asked for. */
+  readonly isOn: boolean;
+  readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Numbers for metrics. */
+export interface SchedulerStats {
+  readonly active: number;
+  readonly ended: Readonly<Record<"success" | "failed" | "canceled", number>>;
+  /** Seconds between the time at which a run was due and its start: the sum over all runs. */
+  readonly lagSeconds: number;
+  readonly runSeconds: number;
+}
+
+interface EndedTask {
+  readonly kept: EndedRun;
+  readonly state: TaskState;
+  readonly requestID: string | null;
+}
+
+/** At a time; others wait. */
+const RUNS_MAX = 32;
+/** Of one task. */
+const REQUESTS_MAX = 1000;
+/** The clock of the machine may be set. */
+const TICK_MS_MAX = 1000;
+/** After points or states could not be written. */
+const WRITE_AGAIN_MS = 1000;
+/** Ids of runs that no client asked for differ from those of records of the same millisecond. */
+const RUN_ID_BIT = 0x8_0000n;
+
+/** Owned: call `stop`. */
+export class TaskScheduler implements TaskRunService {
+  private readonly schedules = new Map<string, TaskSchedule>();
+  private readonly store: RunStore;
+  private readonly making = new Set<Promise<void>>();
+  private readonly ended: EndedTask[] = [];
+  /** Runs whose outcome is not kept yet. */
+  private readonly unkept = new Map<string, TaskRun>();
+  private saving: Promise<void> | null = null;
+  private cancelTimer = () => {};
+  private isStopped = false;
+  private generation = -1;
+  private lastRunId = "0000000000000000";
+  private lastStartNs = 0n;
+  private readonly counts = { success: 0, failed: 0, canceled: 0 };
+  private lagSeconds = 0;
+  private runSeconds = 0;
+
+  constructor(private readonly parts: SchedulerParts) {
+    this.store = new RunStore(parts);
+  }
+
+  get stats(): SchedulerStats {
+    return { active: this.active, ended: { ...this.counts }, lagSeconds: this.lagSeconds, runSeconds: this.runSeconds };
+  }
+
+  start(): void {
+    if (!this.parts.isOn) return;
+    // after the step, which may still be undone
+    this.parts.tasks.onChange((id) =>
+      queueMicrotask(() => {
+        this.follow(id);
+        this.tick();
+      }),
+    );
+    this.tick();
+  }
+
+  /** Runs on their way end, and are made again after the next start. Keeps what has ended. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.cancelTimer();
+    for (const { running } of this.schedules.values()) for (const run of running.values()) run.abandon();
+    await this.settled();
+  }
+
+  /** Resolves when nothing runs and everything is kept. */
+  async settled(): Promise<void> {
+    while (this.making.size > 0 || this.saving !== null) await Promise.all([...this.making, this.saving]);
+  }
+
+  async list(task: RunOwner, filter: RunFilter): Promise<TaskRun[]> {
+    const { afterMs, beforeMs, limit } = filter;
+    const kept = await this.store.list(task, filter);
+    const waiting = this.inMemory(task.id).filter(({ scheduledFor }) => {
+      const ms = Date.parse(scheduledFor);
+      return (afterMs === null || ms > afterMs) && (beforeMs === null || ms < beforeMs);
+    });
+    const known = new Set(kept.map(({ id }) => id));
+    const all = [...kept, ...waiting.filter(({ id }) => !known.has(id))];
+    return all.sort((a, b) => (a.scheduledFor === b.scheduledFor ? 0 : a.scheduledFor < b.scheduledFor ? 1 : -1)).slice(0, limit);
+  }
+
+  async get(task: RunOwner, runID: string): Promise<TaskRun> {
+    const found = this.inMemory(task.id).find(({ id }) => id === runID) ?? (await this.store.find(task, runID));
+    if (found === null) throw runNotFound();
+    return found;
+  }
+
+  async force(task: RunOwner, scheduledForMs: number | null): Promise<TaskRun> {
+    const { tasks } = this.parts;
+    if (tasks.get(task.id).status !== "active") throw new TsdbError("bad_request", "inactive task");
+    if (tasks.requestedRuns(task.id).length >= REQUESTS_MAX) {
+      throw new TsdbError("limit_exceeded", `${REQUESTS_MAX} runs of the task wait already`);
+    }
+    const run = await tasks.addRun(task.id, scheduledForMs === null ? null : secondsText(scheduledForMs));
+    const schedule = this.schedules.get(task.id);
+    if (schedule !== undefined && !schedule.requests.some(({ id }) => id === run.id)) schedule.requests.push(run);
+    queueMicrotask(() => this.tick());
+    return scheduledRun(run);
+  }
+
+  async retry(task: RunOwner, runID: string): Promise<TaskRun> {
+    const { scheduledFor } = await this.get(task, runID);
+    return this.force(task, Date.parse(scheduledFor));
+  }
+
+  async cancel(task: RunOwner, runID: string): Promise<void> {
+    const schedule = this.schedules.get(task.id);
+    const run = schedule?.running.get(runID);
+    if (run !== undefined) return run.cancel();
+    if (this.unkept.has(runID)) return;
+    const at = schedule?.requests.findIndex(({ id }) => id === runID) ?? -1;
+    if (at >= 0) schedule!.requests.splice(at, 1);
+    const { tasks } = this.parts;
+    if (!tasks.requestedRuns(task.id).some(({ id }) => id === runID)) throw runNotFound();
+    await tasks.saveRuns(new Map(), [runID]);
+  }
+
+  private get active(): number {
+    let count = 0;
+    for (const { running } of this.schedules.values()) count += running.size;
+    return count;
+  }
+
+  /** Starts what is due, each task in its turn, and sets the timer. */
+  private tick(): void {
+    if (this.isStopped || !this.parts.isOn) return;
+    this.cancelTimer();
+    const { tasks, clock } = this.parts;
+    if (tasks.generation !== this.generation) this.followAll();
+    const nowMs = clock.nowMs();
+    let active = this.active;
+    for (let hasStarted = true; hasStarted && active < RUNS_MAX; ) {
+      hasStarted = false;
+      for (const [id, schedule] of this.schedules) {
+        if (active >= RUNS_MAX) break;
+        const due = schedule.take(nowMs);
+        if (due === null) continue;
+        // who had a turn goes behind the others
+        this.schedules.delete(id);
+        this.schedules.set(id, schedule);
+        this.begin(schedule, due, nowMs);
+        active += 1;
+        hasStarted = true;
+      }
+    }
+    this.wait(nowMs, active);
+  }
+
+  /** Until the next run is due; if all places are taken the end of a run calls again. */
+  private wait(nowMs: number, active: number): void {
+    let waitMs = TICK_MS_MAX;
+    if (active < RUNS_MAX) {
+      for (const { dueMs } of this.schedules.values()) if (dueMs !== null && dueMs > nowMs) waitMs = Math.min(waitMs, dueMs - nowMs);
+    }
+    this.cancelTimer = this.parts.clock.after(waitMs, () => this.tick());
+  }
+
+  private followAll(): void {
+    const { tasks } = this.parts;
+    this.generation = tasks.generation;
+    const found = new Set<string>();
+    for (const { id } of tasks.all()) {
+      found.add(id);
+      this.follow(id);
+    }
+    for (const id of this.schedules.keys()) if (!found.has(id)) this.follow(id);
+  }
+
+  /** A changed task begins where its state says; runs on their way go on. Those of a task that is gone are canceled. */
+  private follow(id: string): void {
+    const { tasks } = this.parts;
+    const before = this.schedules.get(id);
+    const task = tasks.find(id);
+    if (task === null) {
+      for (const run of before?.running.values() ?? []) run.cancel();
+      this.schedules.delete(id);
+      return;
+    }
+    const onTheirWay = new Set(before === undefined ? [] : before.running.keys());
+    const requests = tasks.requestedRuns(id).filter((run) => !onTheirWay.has(run.id) && !this.unkept.has(run.id));
+    const schedule = new TaskSchedule(task, tasks.state(id), requests);
+    if (before !== undefined) schedule.takeOver(before);
+    this.schedules.set(id, schedule);
+  }
+
+  private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {
+    const { task } = schedule;
+    const { request, scheduledForMs } = due;
+    const run = new TaskExecution(this.parts, {
+      ...{ id: request?.id ?? this.newRunId(), task, attemptsMax: schedule.attemptsMax, lastSuccess: schedule.lastSuccess },
+      ...{ scheduledFor: secondsText(scheduledForMs), requestedAt: request?.requestedAt ?? null },
+    });
+    if (request === null) this.lagSeconds += Math.max(0, nowMs - schedule.startOf(scheduledForMs)) / 1000;
+    schedule.running.set(run.made.id, run);
+    const making = this.make(schedule, due, run, nowMs).finally(() => {
+      this.making.delete(making);
+      this.tick();
+    });
+    this.making.add(making);
+  }
+
+  private async make(schedule: TaskSchedule, due: DueRun, run: TaskExecution, startedMs: number): Promise<void> {
+    const { id, task } = run.made;
+    const startedNs = this.startNs(startedMs);
+    const outcome = await run.run();
+    // the task may have changed meanwhile
+    const current = this.schedules.get(task.id) ?? schedule;
+    current.running.delete(id);
+    if (outcome === null) return;
+    this.runSeconds += (this.parts.clock.nowMs() - startedMs) / 1000;
+    this.counts[outcome.run.status as keyof typeof this.counts] += 1;
+    const state = current.ended(due, outcome);
+    this.unkept.set(id, { ...run.shown, log: outcome.run.log });
+    const kept = { run: outcome.run, orgID: task.orgID, startedNs, name: task.name, flux: task.flux };
+    this.ended.push({ kept, state, requestID: due.request?.id ?? null });
+    this.saving ??= this.save().finally(() => {
+      this.saving = null;
+    });
+  }
+
+  /** All that have ended meanwhile together: a write of points and an entry of the catalog's log. */
+  private async save(): Promise<void> {
+    while (this.ended.length > 0) {
+      const some = this.ended.splice(0);
+      try {
+        await this.store.write(some.map(({ kept }) => kept));
+        const states = new Map(some.map(({ kept, state }) => [kept.run.taskID, state]));
+        await this.parts.tasks.saveRuns(
+          states,
+          some.flatMap(({ requestID }) => requestID ?? []),
+        );
+        for (const { kept } of some) this.unkept.delete(kept.run.id);
+      } catch (error) {
+        this.ended.unshift(...some);
+        this.parts.warn("runs of tasks could not be kept, will try again", { runs: this.ended.length, reason: (error as Error).message });
+        // those that are not kept are made again after the next start
+        if (this.isStopped) return;
+        await new Promise<void>((resolve) => void this.parts.clock.after(WRITE_AGAIN_MS, resolve));
+      }
+    }
+  }
+
+  /** Scheduled, on their way, or not kept yet; in the order in which they were asked for. */
+  private inMemory(taskID: string): TaskRun[] {
+    const schedule = this.schedules.get(taskID);
+    const running = [...(schedule?.running.values() ?? [])].map((run) => run.shown);
+    const unkept = [...this.unkept.values()].filter((run) => run.taskID === taskID);
+    const requests = this.parts.isOn ? (schedule?.requests ?? []) : this.parts.tasks.requestedRuns(taskID);
+    return [...unkept, ...running, ...requests.map(scheduledRun)];
+  }
+
+  private newRunId(): string {
+    const next = nextId(this.lastRunId, this.parts.clock.nowMs());
+    this.lastRunId = (BigInt(`0x${next}`) | RUN_ID_BIT).toString(16).padStart(16, "0");
+    return this.lastRunId;
+  }
+
+  /** Points of equal status would be one. */
+  private startNs(startedMs: number): bigint {
+    const ns = BigInt(startedMs) * 1_000_000n;
+    this.lastStartNs = ns > this.lastStartNs ? ns : this.lastStartNs + 1n;
+    return this.lastStartNs;
+  }
+}
+
+function scheduledRun(run: {
+  readonly id: string;
+  readonly taskID: string;
+  readonly scheduledFor: string;
+  readonly requestedAt: string;
+}): TaskRun {
+  return { ...run, status: "scheduled", startedAt: null, finishedAt: null, log: [] };
+}
+
+function runNotFound(): TsdbError {
+  return new TsdbError("not_found", "run not found");
+}

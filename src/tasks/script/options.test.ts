@@ -1,0 +1,158 @@
+// What scripts say of their tasks, when those are due, and how the record is changed.
+import { describe, expect, test } from "bun:test";
+import { readTaskOptions } from "./options.ts";
+import { rewriteTaskOptions } from "./rewrite.ts";
+
+const script = (record: string) => `import "array"\noption task = ${record}\narray.from(rows: [{a: 1}])`;
+const read = (record: string) => readTaskOptions(script(record));
+const MAR_5_2024 = Date.UTC(2024, 2, 5, 10, 20, 30);
+
+describe("the options of a script, as release 2.8.0 answers", () => {
+  // written, shown
+  const EVERY = ["1h", "90m", "1h30m", "1d", "1w", "1mo", "1y", "1s"];
+  test.each(EVERY)("every: %s is shown as it is written", (every) => {
+    expect(read(`{name: "a", every: ${every}}`)).toMatchObject({ name: "a", every, cron: null, offset: null, concurrency: 1, retry: 1 });
+  });
+
+  const CRONS = ["0 * * * *", "0 0 * * * *", "@hourly", "@daily", "@every 1h30m"];
+  test.each(CRONS)("cron: %s", (cron) => {
+    expect(read(`{name: "a", cron: "${cron}"}`)).toMatchObject({ every: null, cron });
+  });
+
+  test.each([
+    ["5m", "5m", 300_000],
+    ["-5m", "-5m", -300_000],
+    ["0s", null, 0],
+    ["2h", "2h", 7_200_000],
+    ["1h30m", "1h30m", 5_400_000],
+  ])("offset: %s", (written, offset, offsetMs) => {
+    expect(read(`{name: "a", every: 1h, offset: ${written}}`)).toMatchObject({ offset, offsetMs });
+  });
+
+  test("unknown properties are left alone", () => {
+    expect(read(`{name: "a", every: 1h, nope: 1, delay: 5m, concurrency: 5, retry: 3}`)).toMatchObject({ concurrency: 5, retry: 3 });
+  });
+
+  test.each([
+    [`{name: "a", every: 1500ms}`, "invalid options: every option must be expressible as whole seconds"],
+    [`{name: "a", every: 999ms}`, "invalid options: every option must be at least 1 second"],
+    [`{name: "a", every: 0s}`, "invalid options: must specify exactly one of either cron or every"],
+    [`{name: "a", every: -1h}`, "failed to parse field 'every' in task options"],
+    [`{name: "a", every: "1h"}`, "failed to parse field 'every' in task options"],
+    [`{name: "a", every: 60}`, "failed to parse field 'every' in task options"],
+    [`{name: "a"}`, "missing required option: cron or every"],
+    [`{name: "", every: 1h}`, "invalid options: name required"],
+    ["{every: 1h}", "missing required option: name"],
+    ["{name: 5, every: 1h}", "failed to parse field 'name' in task options"],
+    [`{name: "a", every: 1h, cron: "0 * * * *"}`, "cannot use both cron and every in task options"],
+    [`{name: "a", cron: ""}`, "invalid options: must specify exactly one of either cron or every"],
+    [`{name: "a", every: 1h, offset: 1500ms}`, "invalid options: offset option must be expressible as whole seconds"],
+    [`{name: "a", every: 1h, offset: "5m"}`, "failed to parse field 'offset' in task options"],
+    [`{name: "a", every: 1h, concurrency: 0}`, "invalid options: concurrency must be at least 1"],
+    [`{name: "a", every: 1h, concurrency: 101}`, "invalid options: concurrency exceeded max of 100"],
+    [`{name: "a", every: 1h, retry: 0}`, "invalid options: retry must be at least 1"],
+    [`{name: "a", every: 1h, retry: 11}`, "invalid options: retry exceeded max of 10"],
+    ["{}", "missing required option: name"],
+  ])("%s is refused", (record, message) => {
+    expect(() => read(record)).toThrow(new Error(`invalid options: ${message}`));
+  });
+
+  test.each(["nonsense", "61 * * * *", "* * * *", "@every 0s", "@every x", "@every -1h"])("cron: %s is refused", (cron) => {
+    expect(() => read(`{name: "a", cron: "${cron}"}`)).toThrow("invalid options: invalid options: cron invalid: ");
+  });
+
+  test("a script has one such option", () => {
+    const none = "invalid options: no task options defined";
+    for (const flux of ["", "nonsense", "task = {name: 1}", `option other = {name: "a", every: 1h}`]) {
+      expect(() => readTaskOptions(flux)).toThrow(new Error(none));
+    }
+    const twice = `option task = {name: "a", every: 1h}\n`.repeat(2);
+    expect(() => readTaskOptions(twice)).toThrow(new Error("invalid options: multiple task options defined"));
+    expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("error @");
+    expect(() => read("1")).toThrow("must be a record");
+    expect(() => read("{name, every}")).toThrow("failed to parse field 'name'");
+  });
+});
+
+describe("when a task is due", () => {
+  const due = (record: string, after = MAR_5_2024) => {
+    const ms = read(`{name: "a", ${record}}`).schedule.next(after);
+    return ms === null ? null : new Date(ms).toISOString();
+  };
+  test.each([
+    ["every: 1h", "2024-03-05T11:00:00.000Z"],
+    ["every: 7m", new Date((Math.floor(MAR_5_2024 / 420_000) + 1) * 420_000).toISOString()],
+    // 1970 began on a Thursday
+    ["every: 1w", "2024-03-07T00:00:00.000Z"],
+    ["every: 1mo", "2024-04-01T00:00:00.000Z"],
+    ["every: 5y", "2025-01-01T00:00:00.000Z"],
+    [`cron: "*/5 * * * *"`, "2024-03-05T10:25:00.000Z"],
+    [`cron: "15 30 * * * *"`, "2024-03-05T10:30:15.000Z"],
+    [`cron: "@daily"`, "2024-03-06T00:00:00.000Z"],
+    [`cron: "@every 1h30m"`, "2024-03-05T10:30:00.000Z"],
+  ])("%s", (record, wanted) => expect(due(record)).toBe(wanted));
+
+  test("the time itself is not after it", () => {
+    expect(due("every: 1h", Date.UTC(2024, 2, 5, 11))).toBe("2024-03-05T12:00:00.000Z");
+    expect(due("every: 1mo", Date.UTC(2024, 3, 1))).toBe("2024-05-01T00:00:00.000Z");
+    expect(due("every: 1mo", Date.UTC(1969, 11, 31))).toBe("1970-01-01T00:00:00.000Z");
+  });
+
+  test("periods past all times are never due, and mixed ones are refused", () => {
+    expect(due("every: 9000000000000000000y")).toBeNull();
+    expect(due("every: 300y", Date.UTC(2250, 1))).toBeNull();
+    expect(() => due("every: 1mo1d")).toThrow("must not mix months");
+  });
+});
+
+describe("changed options, as release 2.8.0 stores them", () => {
+  const formatted = (record: string) => `import "array"\n\noption task = ${record}\n\narray.from(rows: [{a: 1}])\n`;
+  const lines = (...properties: string[]) => formatted(`{\n${properties.map((each) => `    ${each},\n`).join("")}}`);
+  const start = script(`{\n  name: "t",\n  every:   1h,\n  concurrency: 2, retry: 3}`);
+  const rest = ["concurrency: 2", "retry: 3"];
+
+  test.each([
+    [{ name: "new name" }, lines(`name: "new name"`, "every: 1h", ...rest)],
+    [{ every: "90m" }, lines(`name: "t"`, "every: 90m", ...rest)],
+    [{ offset: "-30s" }, lines(`name: "t"`, "every: 1h", ...rest, "offset: -30s")],
+    [{ cron: "*/5 * * * *", offset: "1m" }, lines(`name: "t"`, `cron: "*/5 * * * *"`, ...rest, "offset: 1m")],
+    [{ name: 'quoted "x"' }, lines(`name: "quoted \\"x\\""`, "every: 1h", ...rest)],
+  ])("%j", (changes, wanted) => expect(rewriteTaskOptions(start, changes)).toBe(wanted));
+
+  test("one line stays one line, and cron gives way to every", () => {
+    expect(rewriteTaskOptions(script(`{name: "again", every: 5m}`), { name: "wins?" })).toBe(formatted(`{name: "wins?", every: 5m}`));
+    expect(rewriteTaskOptions(script(`{name: "a", cron: "@daily"}`), { every: "24h" })).toBe(formatted(`{name: "a", every: 24h}`));
+  });
+
+  test("nothing changed: the script as it was written", () => {
+    expect(rewriteTaskOptions(start, {})).toBe(start);
+  });
+
+  test("comments stay, also behind a last comma", () => {
+    const changed = rewriteTaskOptions(script(`{\n  name: "t", // odd\n  every: 1h, // last\n}`), { offset: "5m", cron: "@hourly" });
+    expect(changed).toContain("// odd");
+    expect(changed).toContain("// last");
+    expect(readTaskOptions(changed)).toMatchObject({ name: "t", every: null, cron: "@hourly", offset: "5m" });
+  });
+
+  test.each(['"', "\\", `\${1}`, "a\nb", "\t", "\r", "Ä 🜁", `\\\${x}`, '"}\noption task = {name: "b"'])(
+    "the name %j is one text",
+    (name) => {
+      expect(readTaskOptions(rewriteTaskOptions(start, { name })).name).toBe(name);
+    },
+  );
+
+  test.each([{ every: "x" }, { offset: "5m, name: 1" }, { every: "1h}\nx = 1" }, { offset: "" }, { every: "5 m" }])(
+    "%j is refused",
+    (changes) => {
+      expect(() => rewriteTaskOptions(start, changes)).toThrow("invalid duration");
+    },
+  );
+
+  test("what would be no task is refused", () => {
+    expect(() => rewriteTaskOptions(start, { every: "1500ms" })).toThrow("every option must be expressible as whole seconds");
+    expect(() => rewriteTaskOptions(start, { cron: "x" })).toThrow("cron invalid");
+    expect(() => rewriteTaskOptions(start, { every: "1h", cron: "@daily" })).toThrow("cannot specify both every and cron");
+    expect(() => rewriteTaskOptions("nonsense", { name: "a" })).toThrow("no task options defined");
+  });
+});

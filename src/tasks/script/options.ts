@@ -1,0 +1,159 @@
+// What a script says of its task: the record of its one `option task`.
+import type { Expression, ObjectExpression, OptionStatement, Property } from "../../flux/parse/ast.ts";
+import { problemText, syntaxProblems } from "../../flux/parse/check.ts";
+import { parseFile } from "../../flux/parse/parser.ts";
+import { durationOf, isZero, negated, SECOND_NS } from "../../flux/values/duration.ts";
+import { Duration } from "../../flux/values/value.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { cronSchedule, everySchedule, periodProblem, type TaskSchedule } from "./schedule.ts";
+
+const CONCURRENCY_MAX = 100n;
+const RETRY_MAX = 10n;
+
+export interface TaskOptions {
+  readonly name: string;
+  /** As it is written in the script; one of the two is null. */
+  readonly every: string | null;
+  readonly cron: string | null;
+  /** In hours, minutes and seconds; null: none, or of no length. */
+  readonly offset: string | null;
+  /** A run starts this much after the time it is for. */
+  readonly offsetMs: number;
+  readonly concurrency: number;
+  /** How often a run is tried. */
+  readonly retry: number;
+  readonly schedule: TaskSchedule;
+}
+
+/** @throws TsdbError bad_request */
+export function readTaskOptions(flux: string): TaskOptions {
+  return optionsOf(taskRecord(flux), flux);
+}
+
+/** The record of the script's task.
+ *  @throws TsdbError bad_request: a syntax error, or not one such option */
+export function taskRecord(flux: string): ObjectExpression {
+  const file = parseFile(flux);
+  const found = file.body.filter((statement) => statement.type === "OptionStatement").filter(isTask);
+  const [first, ...others] = found;
+  if (first === undefined) throw invalid("no task options defined");
+  if (others.length > 0) throw invalid("multiple task options defined");
+  const problems = syntaxProblems(file);
+  if (problems.length > 0) throw invalid(problemText(problems));
+  const { init } = first.assignment;
+  if (init.type !== "ObjectExpression" || init.with !== undefined) throw invalid("option task must be a record, written out");
+  return init;
+}
+
+/** The property of a record, by its key. */
+export function propertyOf(record: ObjectExpression, key: string): Property | undefined {
+  return record.properties.find((each) => (each.key.type === "Identifier" ? each.key.name : each.key.value) === key);
+}
+
+function isTask({ assignment }: OptionStatement): boolean {
+  return assignment.type === "VariableAssignment" && assignment.id.name === "task";
+}
+
+function optionsOf(record: ObjectExpression, flux: string): TaskOptions {
+  const value = (key: string): Expression | null | undefined => {
+    const property = propertyOf(record, key);
+    return property === undefined ? undefined : property.value;
+  };
+  const [nameAt, everyAt, cronAt] = [value("name"), value("every"), value("cron")];
+  if (nameAt === undefined) throw invalid("missing required option: name");
+  const name = textIn("name", nameAt);
+  if (everyAt !== undefined && cronAt !== undefined) throw invalid("cannot use both cron and every in task options");
+  if (everyAt === undefined && cronAt === undefined) throw invalid("missing required option: cron or every");
+  const every = everyAt === undefined ? null : durationIn("every", everyAt, false);
+  const cron = cronAt === undefined ? null : textIn("cron", cronAt);
+  const offset = readOptional("offset", value("offset"), (at) => durationIn("offset", at, true)) ?? new Duration(0n, 0n);
+  const concurrency = readOptional("concurrency", value("concurrency"), (at) => integerIn("concurrency", at)) ?? 1n;
+  const retry = readOptional("retry", value("retry"), (at) => integerIn("retry", at)) ?? 1n;
+
+  if (name === "") throw outOfRange("name required");
+  if ((every === null || isZero(every)) && (cron === null || cron === "")) {
+    throw outOfRange("must specify exactly one of either cron or every");
+  }
+  const schedule = every === null ? cronOf(cron!) : everyOf(every);
+  if (offset.months !== 0n || offset.ns % SECOND_NS !== 0n) throw outOfRange("offset option must be expressible as whole seconds");
+  checkRange("concurrency", concurrency, CONCURRENCY_MAX);
+  checkRange("retry", retry, RETRY_MAX);
+  return {
+    name,
+    every: everyAt === undefined || everyAt === null ? null : flux.slice(everyAt.location.from, everyAt.location.to),
+    cron,
+    offset: offset.ns === 0n ? null : clockText(offset.ns / SECOND_NS),
+    offsetMs: Number(offset.ns / 1_000_000n),
+    concurrency: Number(concurrency),
+    retry: Number(retry),
+    schedule,
+  };
+}
+
+function everyOf(every: Duration): TaskSchedule {
+  const problem = periodProblem(every);
+  if (problem !== null) throw outOfRange(`every option ${problem}`);
+  return everySchedule(every);
+}
+
+function cronOf(pattern: string): TaskSchedule {
+  try {
+    return cronSchedule(pattern);
+  } catch (error) {
+    throw outOfRange(`cron invalid: ${(error as Error).message}`);
+  }
+}
+
+function readOptional<T>(key: string, at: Expression | null | undefined, read: (at: Expression) => T): T | null {
+  if (at === undefined) return null;
+  if (at === null) throw unreadable(key);
+  return read(at);
+}
+
+function textIn(key: string, at: Expression | null): string {
+  if (at?.type !== "StringLiteral") throw unreadable(key);
+  return at.value;
+}
+
+function integerIn(key: string, at: Expression): bigint {
+  if (at.type === "UnaryExpression" && at.operator === "-" && at.argument.type === "IntegerLiteral") return -at.argument.value;
+  if (at.type !== "IntegerLiteral") throw unreadable(key);
+  return at.value;
+}
+
+function durationIn(key: string, at: Expression | null, maybeNegative: boolean): Duration {
+  if (maybeNegative && at?.type === "UnaryExpression" && at.operator === "-" && at.argument.type === "DurationLiteral") {
+    return negated(durationOf(at.argument.values));
+  }
+  if (at?.type !== "DurationLiteral") throw unreadable(key);
+  return durationOf(at.values);
+}
+
+function checkRange(key: string, value: bigint, max: bigint): void {
+  if (value < 1n) throw outOfRange(`${key} must be at least 1`);
+  if (value > max) throw outOfRange(`${key} exceeded max of ${max}`);
+}
+
+/** Seconds as `-1h30m`, without the units of which there are none. */
+function clockText(seconds: bigint): string {
+  const length = seconds < 0n ? -seconds : seconds;
+  const parts = [
+    [length / 3600n, "h"],
+    [(length / 60n) % 60n, "m"],
+    [length % 60n, "s"],
+  ] as const;
+  const text = parts.map(([count, unit]) => (count === 0n ? "" : `${count}${unit}`)).join("");
+  return seconds < 0n ? `-${text}` : text;
+}
+
+function unreadable(key: string): TsdbError {
+  return invalid(`failed to parse field '${key}' in task options`);
+}
+
+function outOfRange(message: string): TsdbError {
+  return invalid(`invalid options: ${message}`);
+}
+
+function invalid(message: string): TsdbError {
+  return new TsdbError("bad_request", `invalid options: ${message}`);
+}

@@ -1,0 +1,89 @@
+// The record of `option task` with other values, inside the script that holds it.
+import { formatFile } from "../../flux/format/format.ts";
+import type { Property } from "../../flux/parse/ast.ts";
+import { parseFile } from "../../flux/parse/parser.ts";
+import { isZero, parseDuration } from "../../flux/values/duration.ts";
+import { TsdbError } from "../../model/errors.ts";
+import { propertyOf, readTaskOptions, taskRecord } from "./options.ts";
+
+/** At most one of `every` and `cron`; it takes the place of the other. Durations are texts such as `-1h30m`; an offset of no length is
+ *  taken out. */
+export interface TaskOptionChanges {
+  readonly name?: string;
+  readonly every?: string;
+  readonly cron?: string;
+  readonly offset?: string;
+}
+
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The script with the changes, formatted; without changes it stays as it is written.
+ *  @throws TsdbError bad_request: the script or what would become of it is none of a task */
+export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): string {
+  const { name, every, cron, offset } = changes;
+  if (every !== undefined && cron !== undefined) throw new TsdbError("bad_request", "cannot specify both every and cron");
+  const record = taskRecord(flux);
+  const edits: Edit[] = [];
+  const added: string[] = [];
+  const set = (key: string, text: string, place: Property | undefined) => {
+    if (place === undefined) added.push(`${key}: ${text}`);
+    else edits.push({ from: place.location.from, to: place.location.to, text: `${key}: ${text}` });
+  };
+  const scheduled = propertyOf(record, "every") ?? propertyOf(record, "cron");
+  if (name !== undefined) set("name", literal(name), propertyOf(record, "name"));
+  if (every !== undefined) set("every", durationLiteral(every), scheduled);
+  if (cron !== undefined) set("cron", literal(cron), scheduled);
+  if (offset !== undefined && isNone(offset)) edits.push(...removal(record.properties, propertyOf(record, "offset")));
+  else if (offset !== undefined) set("offset", durationLiteral(offset), propertyOf(record, "offset"));
+  if (edits.length + added.length === 0) return flux;
+
+  const last = record.properties.at(-1);
+  // behind the brace where the record is empty
+  const end = last === undefined ? record.location.from + 1 : last.location.to;
+  if (added.length > 0) edits.push({ from: end, to: end, text: `${last === undefined ? "" : ", "}${added.join(", ")}` });
+  const changed = applied(flux, edits);
+  readTaskOptions(changed);
+  return formatFile(parseFile(changed), changed);
+}
+
+/** With the comma in front of it, or behind it where it is the first. */
+function removal(properties: readonly Property[], property: Property | undefined): Edit[] {
+  if (property === undefined) return [];
+  const at = properties.indexOf(property);
+  const { from, to } = property.location;
+  const [before, after] = [properties[at - 1], properties[at + 1]];
+  if (before !== undefined) return [{ from: before.location.to, to, text: "" }];
+  return [{ from, to: after?.location.from ?? to, text: "" }];
+}
+
+/** Of two edits at one place the first given comes first. */
+function applied(text: string, edits: readonly Edit[]): string {
+  let made = "";
+  let done = 0;
+  for (const { from, to, text: replacement } of edits.toSorted((a, b) => a.from - b.from)) {
+    made += text.slice(done, from) + replacement;
+    done = to;
+  }
+  return made + text.slice(done);
+}
+
+function literal(text: string): string {
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("${", "\\${");
+  return `"${escaped.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`;
+}
+
+/** A duration of no length. */
+export function isNone(text: string): boolean {
+  const duration = parseDuration(text);
+  return duration !== null && isZero(duration);
+}
+
+/** @throws TsdbError bad_request */
+function durationLiteral(text: string): string {
+  if (parseDuration(text) === null) throw new TsdbError("bad_request", `invalid duration ${text}`);
+  return text;
+}

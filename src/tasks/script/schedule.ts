@@ -1,0 +1,60 @@
+// When a task is due: `every` on multiples of its period since 1970, `cron` by croner; both in UTC.
+import { Cron } from "croner";
+import { durationNs, isNegative, isZero, parseDuration, SECOND_NS } from "../../flux/values/duration.ts";
+import type { Duration } from "../../flux/values/value.ts";
+
+const MS_NS = 1_000_000n;
+const EVERY_PREFIX = /^@every\s+/;
+/** Past it neither JavaScript's dates nor 64-bit nanoseconds reach. */
+const LAST_MS = 9_223_372_036_854;
+
+export interface TaskSchedule {
+  /** The first due time after `afterMs`; null: none. */
+  next(afterMs: number): number | null;
+}
+
+/** @param period of months alone, or without months; positive */
+export function everySchedule(period: Duration): TaskSchedule {
+  const { months, ns } = period;
+  if (months > 0n) return { next: (afterMs) => within(nextMonths(Number(months), afterMs)) };
+  const periodMs = Number(ns / MS_NS);
+  return { next: (afterMs) => within((Math.floor(afterMs / periodMs) + 1) * periodMs) };
+}
+
+/** Five fields, six with seconds first, `@hourly` and the like, or `@every` with a duration. Where days of the month and weekdays are
+ *  given both must fit.
+ *  @throws Error saying what is wrong with the pattern */
+export function cronSchedule(pattern: string): TaskSchedule {
+  if (EVERY_PREFIX.test(pattern)) {
+    const text = pattern.replace(EVERY_PREFIX, "");
+    const period = parseDuration(text);
+    if (period === null || isNegative(period) || isZero(period)) throw new Error(`@every takes a positive duration, got '${text}'`);
+    const problem = periodProblem(period);
+    if (problem !== null) throw new Error(`@every ${problem}`);
+    return everySchedule(period);
+  }
+  const fields = pattern.trim().split(/\s+/).length;
+  if (!pattern.startsWith("@") && fields !== 5 && fields !== 6) {
+    throw new Error(`failed to parse cron string '${pattern}': it has ${fields} fields, wanted 5 or 6`);
+  }
+  const cron = new Cron(pattern, { timezone: "UTC", mode: "5-or-6-parts", domAndDow: true, paused: true });
+  return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() ?? null };
+}
+
+/** What keeps a period from being one of a schedule; null: nothing. */
+export function periodProblem(period: Duration): string | null {
+  if (durationNs(period) < SECOND_NS) return "must be at least 1 second";
+  if (period.ns % SECOND_NS !== 0n) return "must be expressible as whole seconds";
+  return period.months > 0n && period.ns !== 0n ? "must not mix months with shorter units" : null;
+}
+
+/** NaN: past all dates. */
+function nextMonths(months: number, afterMs: number): number {
+  const after = new Date(afterMs);
+  const month = (after.getUTCFullYear() - 1970) * 12 + after.getUTCMonth();
+  return Date.UTC(1970, (Math.floor(month / months) + 1) * months);
+}
+
+function within(ms: number): number | null {
+  return ms <= LAST_MS ? ms : null;
+}

@@ -1,0 +1,160 @@
+// One run of a task's script, with the rights of the task's owner.
+
+import { packageJson } from "../flux/parse/json.ts";
+import { parseFile } from "../flux/parse/parser.ts";
+import type { Principal } from "../metadata/access/principal.ts";
+import type { RunEvent, TaskRun } from "../metadata/resources/task-runs.ts";
+import type { Task } from "../metadata/resources/tasks.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { FluxDialect } from "../model/query/flux.ts";
+import type { QueryAnswer } from "../model/query/query.ts";
+import { type Clock, pause } from "../triggers/clock.ts";
+import { shortened } from "./run-store.ts";
+
+export interface ScriptToRun {
+  readonly text: string;
+  readonly task: "run";
+  readonly nowNs: bigint;
+  readonly dialect: FluxDialect;
+  readonly extern: string | null;
+  readonly ast: null;
+}
+
+export interface ExecutionParts {
+  readonly clock: Clock;
+  /** Of the owner, as at the start of the run. */
+  readonly principalOf: (userID: string) => Principal;
+  /** Of an error that is no script's fault. */
+  readonly report: (error: unknown) => void;
+  /** @throws what the script throws */
+  readonly runScript: (
+    sender: { readonly principal: Principal; readonly orgID: string; readonly signal: AbortSignal },
+    script: ScriptToRun,
+  ) => Promise<QueryAnswer>;
+}
+
+export interface RunToMake {
+  readonly id: string;
+  readonly task: Task;
+  readonly scheduledFor: string;
+  readonly requestedAt: string | null;
+  /** How often it is tried. */
+  readonly attemptsMax: number;
+  /** What the task's last run that succeeded was for; null: there was none. */
+  readonly lastSuccess: string | null;
+}
+
+export interface RunOutcome {
+  readonly run: TaskRun;
+  /** Shown at the task; null for a run that succeeded. */
+  readonly error: string | null;
+}
+
+const DIALECT: FluxDialect = { header: true, delimiter: ",", annotations: [] };
+const TASKS_PACKAGE = "influxdata/influxdb/tasks";
+const NS_PER_MS = 1_000_000n;
+/** Before the second attempt; longer before each further one. */
+const RETRY_MS = 1000;
+/** The script or what it names has to be changed first. */
+const UNRECOVERABLE = /could not find bucket|no such (?:user|organization)/;
+
+/** A run on its way. */
+export class TaskExecution {
+  private readonly ending = new AbortController();
+  private readonly log: RunEvent[] = [];
+  private wasCanceled = false;
+  readonly startedAt: string;
+
+  constructor(
+    private readonly parts: ExecutionParts,
+    readonly made: RunToMake,
+  ) {
+    this.startedAt = this.now();
+  }
+
+  /** As it is shown while it runs. */
+  get shown(): TaskRun {
+    const { id, task, scheduledFor, requestedAt } = this.made;
+    const { startedAt, log } = this;
+    return {
+      ...{ id, taskID: task.id, scheduledFor, requestedAt, startedAt, finishedAt: null, log: [...log] },
+      status: this.wasCanceled ? "canceled" : "started",
+    };
+  }
+
+  cancel(): void {
+    this.wasCanceled = true;
+    this.ending.abort();
+  }
+
+  /** The server stops: the run will be made again. */
+  abandon(): void {
+    this.ending.abort();
+  }
+
+  /** Null: it was abandoned. */
+  async run(): Promise<RunOutcome | null> {
+    const { task, attemptsMax } = this.made;
+    this.say(`Started task from script: ${JSON.stringify(shortened(task.flux))}`);
+    for (let attempt = 1; ; attempt++) {
+      const error = await this.attempt();
+      if (this.wasCanceled) return this.canceled();
+      if (this.ending.signal.aborted) return null;
+      if (error === null) return this.ended("success", []);
+      const text = `${/^runtime error/.test(error) ? "could not execute task run" : "error exhausting result iterator"}: ${error}`;
+      if (UNRECOVERABLE.test(error)) {
+        return this.ended("failed", [text, `Task encountered unrecoverable error, requires admin action: ${text}`]);
+      }
+      if (attempt >= attemptsMax) return this.ended("failed", [text]);
+      this.say(`Attempt ${attempt} of ${attemptsMax} failed: ${text}`);
+      await pause(this.parts.clock, RETRY_MS * attempt, this.ending.signal);
+    }
+  }
+
+  /** Why it failed; null: it did not. */
+  private async attempt(): Promise<string | null> {
+    const { task, scheduledFor, lastSuccess } = this.made;
+    const principal = this.parts.principalOf(task.ownerID);
+    const { signal } = this.ending;
+    const nowNs = BigInt(Date.parse(scheduledFor)) * NS_PER_MS;
+    try {
+      const extern = lastSuccess !== null && task.flux.includes(TASKS_PACKAGE) ? lastSuccessOption(lastSuccess) : null;
+      const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
+      const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal }, script);
+      // it has no bytes, and ends with the script
+      await new Response(body).arrayBuffer();
+      return null;
+    } catch (error) {
+      if (error instanceof TsdbError) return error.message;
+      this.parts.report(error);
+      return "internal error";
+    }
+  }
+
+  private ended(status: "success" | "failed", texts: readonly string[]): RunOutcome {
+    this.say(`Completed(${status})`);
+    for (const text of texts) this.say(text);
+    // clients show the message before the last one
+    const error = status === "success" ? null : (this.log.at(-2)?.message ?? "");
+    return { run: { ...this.shown, status, finishedAt: this.now() }, error };
+  }
+
+  private canceled(): RunOutcome {
+    this.say("Run canceled");
+    return { run: { ...this.shown, status: "canceled", finishedAt: null }, error: "Run canceled" };
+  }
+
+  private say(message: string): void {
+    this.log.push({ time: this.now(), message });
+  }
+
+  private now(): string {
+    return new Date(this.parts.clock.nowMs()).toISOString();
+  }
+}
+
+/** A file in front of the script. */
+function lastSuccessOption(time: string): string {
+  const text = `import "${TASKS_PACKAGE}"\noption tasks.lastSuccessTime = ${time}`;
+  return JSON.stringify(packageJson(parseFile(text), text));
+}
