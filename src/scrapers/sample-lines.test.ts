@@ -77,6 +77,24 @@ test("a label without an end costs no more than reading it", () => {
   expect(() => linesOf(`m{${'a="'.repeat(50_000)}`)).toThrow();
 });
 
+test("points and families have limits", () => {
+  const samples = new SampleLines("text", 5, 60);
+  const line = "a value=1 5000000\n";
+  for (let length = 0; length + line.length <= 60; length += line.length) samples.read("a 1");
+  expect(() => samples.read("a 1")).toThrow("line 4: the points have more than 60 characters");
+  const families = new SampleLines("text", 5);
+  for (let i = 0; i < 100_000; i++) families.read(`# TYPE m${i} gauge`);
+  expect(() => families.read("# TYPE one_more gauge")).toThrow("line 100001: more than 100000 families");
+});
+
+test("the limit counts what lies in earlier parts too", () => {
+  const samples = new SampleLines("text", 5, 3 << 20);
+  const line = `a{b="${"x".repeat(1000)}"} 1`;
+  expect(() => {
+    for (let i = 0; i < 4000; i++) samples.read(line);
+  }).toThrow("the points have more than 3145728 characters");
+});
+
 test("a name that objects have is no type", () => {
   expect(linesOf("# TYPE a constructor\na 1\n# TYPE toString gauge\ntoString 2")).toEqual([
     "a value=1 5000000",

@@ -1,6 +1,7 @@
 // Samples of a target as points: the family is the measurement, labels are tags, the type of the family names the field.
 import { LineWriter } from "../flux/library/influxdb/line-writer.ts";
 import { type Metric, parseSample } from "../flux/library/prometheus/exposition.ts";
+import { TsdbError } from "../model/errors.ts";
 
 type Format = "text" | "openmetrics";
 /** What a sample is: `label` is one of a distribution's parts, and its name in the labels. */
@@ -15,6 +16,9 @@ const NS_PER_MS = 1_000_000n;
 const TYPE = /^#\s*TYPE\s+(\S+)\s+(\S+)$/;
 const SUFFIX = /_(?:bucket|count|sum|gcount|gsum|total|created|info)$/;
 const BATCH_LENGTH = 1 << 20;
+/** Characters of line protocol: a sample of four bytes becomes a line of thirty. */
+const LENGTH_MAX = 32 << 20;
+const FAMILIES_MAX = 100_000;
 
 /** Types whose samples have the family's name and one field. */
 const SIMPLE: ReadonlyMap<string, string> = new Map([
@@ -30,13 +34,15 @@ export class SampleLines {
   private readonly done: string[] = [];
   private number = 0;
   private ended = false;
+  private doneLength = 0;
 
   constructor(
     private readonly format: Format,
     private readonly nowMs: number,
+    private readonly lengthMax = LENGTH_MAX,
   ) {}
 
-  /** @throws FluxError: the line is not of the format */
+  /** @throws FluxError: the line is not of the format; TsdbError too_large */
   read(given: string): void {
     this.number += 1;
     const line = given.trim();
@@ -46,7 +52,12 @@ export class SampleLines {
       return;
     }
     this.append(parseSample(line, this.number, this.format));
-    if (this.writer.length >= BATCH_LENGTH) this.done.push(this.writer.take());
+    if (this.doneLength + this.writer.length > this.lengthMax) {
+      throw new TsdbError("too_large", `line ${this.number}: the points have more than ${this.lengthMax} characters`);
+    }
+    if (this.writer.length < BATCH_LENGTH) return;
+    this.doneLength += this.writer.length;
+    this.done.push(this.writer.take());
   }
 
   /** Line protocol in parts, for bodies. */
@@ -58,7 +69,9 @@ export class SampleLines {
   private comment(line: string): void {
     if (this.format === "openmetrics" && line === "# EOF") this.ended = true;
     const [, name, type] = TYPE.exec(line) ?? [];
-    if (name !== undefined && type !== undefined) this.types.set(name, type);
+    if (name === undefined || type === undefined) return;
+    if (this.types.size >= FAMILIES_MAX) throw new TsdbError("too_large", `line ${this.number}: more than ${FAMILIES_MAX} families`);
+    this.types.set(name, type);
   }
 
   private append({ name, labels, value, milliseconds }: Metric): void {

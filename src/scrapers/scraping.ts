@@ -48,6 +48,7 @@ export class Scraping {
   private readonly ending = new AbortController();
   private readonly limits: OutgoingLimits;
   private version = -1;
+  private last: Promise<void> = Promise.resolve();
   private cancelTick = () => {};
 
   constructor(private readonly parts: ScrapingParts) {
@@ -140,7 +141,16 @@ export class Scraping {
     const request = { method: "GET", url, headers: [["Accept", ACCEPT]] as const, body: new Uint8Array(0), timeoutMs: 0, isInsecure };
     const response = await outgoingHttp(request, this.limits, this.ending.signal);
     if (response.status !== 200) throw new TsdbError("io", `the target answered ${response.status}, want 200`);
-    for (const lines of await linesOf(response, nowMs)) await this.write(bucket, lines);
+    await this.inTurn(async () => {
+      for (const lines of await linesOf(response, nowMs)) await this.write(bucket, lines);
+    });
+  }
+
+  /** One answer at a time becomes points: they take several times the memory of the answer. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const mine = this.last.then(work);
+    this.last = mine.catch(() => {});
+    return mine;
   }
 
   private async write({ id, name }: Bucket, lines: string): Promise<void> {
