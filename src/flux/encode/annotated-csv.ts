@@ -1,10 +1,11 @@
 // Annotated CSV: one block for each schema, RFC 4180 with CRLF.
 import type { RowTextMaker } from "../../model/query/row-text.ts";
+import type { FluxColumn } from "../tables/column.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
 import { stringOf } from "../values/text.ts";
 import { isNull, type Value } from "../values/value.ts";
-import { cellReader, EOL, quoted } from "./cells.ts";
+import { CellTexts, EOL } from "./cells.ts";
 import { RowBatches } from "./row-batches.ts";
 
 export type Annotation = "datatype" | "group" | "default";
@@ -37,9 +38,18 @@ export interface KernelRows {
 
 type Schema = readonly { readonly label: string; readonly type: FluxColumnType; readonly isKey: boolean }[];
 
-function isSame(a: Schema, b: Schema): boolean {
-  if (a.length !== b.length) return false;
-  return a.every(({ label, type, isKey }, i) => label === b[i]!.label && type === b[i]!.type && isKey === b[i]!.isKey);
+function schemaOf({ columns, key }: FluxTable): Schema {
+  return columns.map(({ label, type }) => ({ label, type, isKey: key.has(label) }));
+}
+
+function hasSchema({ columns, key }: FluxTable, schema: Schema): boolean {
+  if (columns.length !== schema.length) return false;
+  for (let i = 0; i < columns.length; i++) {
+    const { label, type } = columns[i]!;
+    const known = schema[i]!;
+    if (label !== known.label || type !== known.type || key.has(label) !== known.isKey) return false;
+  }
+  return true;
 }
 
 /** One result, table by table. */
@@ -48,28 +58,32 @@ export class CsvResult {
   private schema: Schema | null = null;
   private wasEmpty = false;
   private tableIndex = 0;
+  private readonly texts: CellTexts;
+  private readonly shownName: string;
 
   constructor(
     private readonly name: string,
     private readonly dialect: Dialect,
     /** Null: all rows are written cell by cell. */
     private readonly kernelRows: KernelRows | null = null,
-  ) {}
+  ) {
+    this.texts = new CellTexts(dialect.delimiter);
+    this.shownName = dialect.annotations.includes("default") ? "" : this.texts.quoted(name);
+  }
 
   /** Pieces of one table, in order. */
   *table(table: FluxTable): Generator<CsvPiece, void> {
     let text = "";
-    const schema = table.columns.map(({ label, type }) => ({ label, type, isKey: table.key.has(label) }));
-    if (this.schema === null || this.wasEmpty || table.isEmpty || !isSame(schema, this.schema)) {
+    if (this.schema === null || this.wasEmpty || table.isEmpty || !hasSchema(table, this.schema)) {
       if (this.schema !== null) text += EOL;
       text += this.head(table);
+      this.schema = schemaOf(table);
     }
-    this.schema = schema;
     this.wasEmpty = table.isEmpty;
     const { kernelRows } = this;
     if (kernelRows !== null && table.rowCount >= (kernelRows.rowsMin ?? KERNEL_ROWS_MIN) && table.columns.length > 0) {
       if (text !== "") yield text;
-      for (const { bytes, from, to } of new RowBatches(table, this.prefix, this.dialect.delimiter, kernelRows.maker).pieces()) {
+      for (const { bytes, from, to } of new RowBatches(table, this.prefix, this.dialect.delimiter, kernelRows.maker, this.texts).pieces()) {
         yield bytes ?? this.rows(table, from, to);
       }
     } else yield text + this.rows(table, 0, table.rowCount);
@@ -82,7 +96,7 @@ export class CsvResult {
 
   private head(table: FluxTable): string {
     const { delimiter, annotations, header } = this.dialect;
-    const row = (cells: readonly string[]) => cells.map((cell) => quoted(cell, delimiter)).join(delimiter) + EOL;
+    const row = (cells: readonly string[]) => cells.map((cell) => this.texts.quoted(cell)).join(delimiter) + EOL;
     let text = "";
     for (const annotation of annotations) text += row([`#${annotation}`, ...this.annotated(annotation, table)]);
     if (header) text += row(["", "result", "table", ...table.columns.map(({ label }) => label)]);
@@ -99,24 +113,36 @@ export class CsvResult {
 
   /** What every row of the table begins with. */
   private get prefix(): string {
-    const { delimiter, annotations } = this.dialect;
-    const name = annotations.includes("default") ? "" : quoted(this.name, delimiter);
-    return `${delimiter}${name}${delimiter}${this.tableIndex}`;
+    const { delimiter } = this.dialect;
+    return `${delimiter}${this.shownName}${delimiter}${this.tableIndex}`;
   }
 
   /** Rows [from, to). */
   private rows({ columns }: FluxTable, from: number, to: number): string {
-    const { delimiter } = this.dialect;
-    const { prefix } = this;
-    const cells = columns.map((column) => cellReader(column, delimiter));
-    let text = "";
     // a table without columns has no rows either
-    for (let row = from; columns.length > 0 && row < to; row++) {
-      text += prefix;
-      for (const cell of cells) text += delimiter + cell(row);
-      text += EOL;
+    if (columns.length === 0 || from === to) return "";
+    const { delimiter } = this.dialect;
+    const varying: FluxColumn[] = [];
+    // columns with one value are part of the texts around the others
+    const before: string[] = [];
+    let text = this.prefix;
+    for (const column of columns) {
+      text += delimiter;
+      if (column.mask === 0 || to - from === 1) text += this.texts.of(column, from);
+      else {
+        varying.push(column);
+        before.push(text);
+        text = "";
+      }
     }
-    return text;
+    const end = text + EOL;
+    if (varying.length === 0) return end.repeat(to - from);
+    let all = "";
+    for (let row = from; row < to; row++) {
+      for (let i = 0; i < varying.length; i++) all += before[i]! + this.texts.of(varying[i]!, row);
+      all += end;
+    }
+    return all;
   }
 }
 
@@ -134,5 +160,6 @@ export function errorTable(message: string, { annotations, delimiter }: Dialect)
     ["", "error", "reference"],
     ["", message, ""],
   ];
-  return rows.map((row) => row.map((cell) => quoted(cell, delimiter)).join(delimiter) + EOL).join("");
+  const texts = new CellTexts(delimiter);
+  return rows.map((row) => row.map((cell) => texts.quoted(cell)).join(delimiter) + EOL).join("");
 }

@@ -5,34 +5,54 @@ import { floatText } from "../values/text.ts";
 
 export const EOL = "\r\n";
 
-/** Text of a column's cells by row; a null is empty. */
-export function cellReader(column: FluxColumn, delimiter: string): (row: number) => string {
-  const { cells, mask, type } = column;
-  const at = (row: number) => (cells as (number | bigint | string)[])[row & mask]!;
-  const text = (row: number): string => {
-    const cell = at(row);
+/** Times that are kept: tables of windows have the same ones. */
+const TIMES_MAX = 4096;
+
+/** Texts of cells, one by one. */
+export class CellTexts {
+  private readonly times = new Map<bigint, string>();
+  private readonly needsQuotes: RegExp;
+
+  constructor(delimiter: string) {
+    this.needsQuotes = quoting(delimiter);
+  }
+
+  /** A null is empty. */
+  of({ cells, mask, type, valid }: FluxColumn, row: number): string {
+    const at = row & mask;
+    if (valid !== null && valid[at] === 0) return "";
     switch (type) {
       case "string":
-        return quoted(cell as string, delimiter);
+        return this.quoted((cells as string[])[at]!);
       case "float":
-        return floatText(cell as number);
+        return floatText((cells as Float64Array)[at]!);
       case "bool":
-        return cell === 1 ? "true" : "false";
+        return (cells as Uint8Array)[at] === 1 ? "true" : "false";
       case "time":
-        return timeText(cell as bigint);
+        return this.time((cells as BigInt64Array)[at]!);
       default:
-        return String(cell);
+        return String((cells as BigInt64Array)[at]);
     }
-  };
-  const shown = (row: number): string => (column.isNull(row) ? "" : text(row));
-  if (mask !== 0 || column.length === 0) return shown;
-  const only = shown(0);
-  return () => only;
+  }
+
+  /** In quotes if it needs them. */
+  quoted(text: string): string {
+    if (!this.needsQuotes.test(text)) return text;
+    // line ends within a cell are those of the file, as recorded
+    return `"${text.replaceAll('"', '""').replaceAll("\r", "").replaceAll("\n", EOL)}"`;
+  }
+
+  private time(ns: bigint): string {
+    let text = this.times.get(ns);
+    if (text === undefined) {
+      text = timeText(ns);
+      if (this.times.size >= TIMES_MAX) this.times.clear();
+      this.times.set(ns, text);
+    }
+    return text;
+  }
 }
 
-/** In quotes if it needs them. */
-export function quoted(text: string, delimiter: string): string {
-  const needsQuotes = text.includes(delimiter) || text.startsWith(" ") || /["\r\n]/.test(text);
-  // line ends within a cell are those of the file, as recorded
-  return needsQuotes ? `"${text.replaceAll('"', '""').replaceAll("\r", "").replaceAll("\n", EOL)}"` : text;
+function quoting(delimiter: string): RegExp {
+  return new RegExp(`["\\r\\n]|^ |${delimiter.replace(/[^\w]/gu, "\\$&")}`);
 }

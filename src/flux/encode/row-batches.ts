@@ -4,7 +4,7 @@ import type { RowText, RowTextMaker } from "../../model/query/row-text.ts";
 import type { FluxColumn } from "../tables/column.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
-import { cellReader, EOL, quoted } from "./cells.ts";
+import { type CellTexts, EOL } from "./cells.ts";
 
 /** Rows of a piece; a multiple of 8. */
 const PIECE_ROWS = 8192;
@@ -29,15 +29,16 @@ export class RowBatches {
   constructor(
     private readonly table: FluxTable,
     prefix: string,
-    private readonly delimiter: string,
+    delimiter: string,
     maker: RowTextMaker,
+    private readonly cellTexts: CellTexts,
   ) {
     const varying: FluxColumn[] = [];
     const labels: Uint8Array[] = [];
     let before = "";
     for (const column of table.columns) {
       before += delimiter;
-      if (column.mask === 0) before += cellReader(column, delimiter)(0);
+      if (column.mask === 0) before += cellTexts.of(column, 0);
       else {
         varying.push(column);
         labels.push(encoder.encode(before));
@@ -60,15 +61,15 @@ export class RowBatches {
   }
 
   private batch(from: number, to: number): ResultBatch {
-    return { rowCount: to - from, columns: this.varying.map((column) => resultColumn(column, from, to, this.delimiter)) };
+    return { rowCount: to - from, columns: this.varying.map((column) => resultColumn(column, from, to, this.cellTexts)) };
   }
 }
 
-function resultColumn(column: FluxColumn, from: number, to: number, delimiter: string): ResultColumn {
+function resultColumn(column: FluxColumn, from: number, to: number, cellTexts: CellTexts): ResultColumn {
   const { cells, valid } = column;
   const validity = valid === null ? null : bitmap(valid, from, to);
   if (!Array.isArray(cells)) return { validity, values: cells.subarray(from, to) };
-  return { validity, values: NOTHING, ...texts(cells, from, to, delimiter) };
+  return { validity, values: NOTHING, ...texts(cells, from, to, cellTexts) };
 }
 
 /** One bit for a row, the first the lowest. */
@@ -78,7 +79,7 @@ function bitmap(valid: Uint8Array, from: number, to: number): Uint8Array {
   return bits;
 }
 
-function texts(cells: readonly string[], from: number, to: number, delimiter: string): { offsets: Int32Array; data: Uint8Array } {
+function texts(cells: readonly string[], from: number, to: number, cellTexts: CellTexts): { offsets: Int32Array; data: Uint8Array } {
   const offsets = new Int32Array(to - from + 1);
   const shown: string[] = new Array(to - from);
   let units = 0;
@@ -90,7 +91,7 @@ function texts(cells: readonly string[], from: number, to: number, delimiter: st
     const cell = cells[row] ?? "";
     if (cell !== last) {
       last = cell;
-      lastShown = quoted(cell, delimiter);
+      lastShown = cellTexts.quoted(cell);
     }
     shown[row - from] = lastShown;
     units += lastShown.length;

@@ -16,6 +16,8 @@ export function compareKeys(a: GroupKey, b: GroupKey): number {
 
 /** The key with the greater label lacks the column of the other. */
 function compareColumns(a: KeyColumn, b: KeyColumn): number {
+  // bounds of one range
+  if (a === b) return 0;
   if (a.label !== b.label) return a.label > b.label ? -1 : 1;
   if (isNull(a.value) || isNull(b.value)) return Number(isNull(b.value)) - Number(isNull(a.value));
   if (a.type !== b.type) return a.type < b.type ? -1 : 1;

@@ -10,15 +10,16 @@ export interface KeyColumn {
   readonly value: Value;
 }
 
+/** Keys with more columns have an index; making one for every key of an answer would take longer than its look-ups. */
+const SEARCHED_MAX = 24;
+
 /** The columns that are constant within a table, with their values. */
 export class GroupKey {
   private text_: string | null = null;
-  private readonly byLabel: ReadonlyMap<string, KeyColumn>;
+  private byLabel: ReadonlyMap<string, KeyColumn> | null = null;
   private sorted_: readonly KeyColumn[] | null = null;
 
-  constructor(readonly columns: readonly KeyColumn[]) {
-    this.byLabel = new Map(columns.map((column) => [column.label, column]));
-  }
+  constructor(readonly columns: readonly KeyColumn[]) {}
 
   /** Equal for equal keys, whatever the order of the columns. */
   get text(): string {
@@ -28,18 +29,24 @@ export class GroupKey {
 
   /** The columns by label. */
   get sorted(): readonly KeyColumn[] {
-    this.sorted_ ??= [...this.columns].sort((a, b) => (a.label < b.label ? -1 : 1));
+    this.sorted_ ??= isSorted(this.columns) ? this.columns : [...this.columns].sort((a, b) => (a.label < b.label ? -1 : 1));
     return this.sorted_;
   }
 
   static readonly NONE = new GroupKey([]);
 
   get(label: string): KeyColumn | undefined {
-    return this.byLabel.get(label);
+    const { columns } = this;
+    if (columns.length > SEARCHED_MAX) {
+      this.byLabel ??= new Map(columns.map((column) => [column.label, column]));
+      return this.byLabel.get(label);
+    }
+    for (let i = columns.length - 1; i >= 0; i--) if (columns[i]!.label === label) return columns[i];
+    return undefined;
   }
 
   has(label: string): boolean {
-    return this.byLabel.has(label);
+    return this.get(label) !== undefined;
   }
 
   /** The key of those columns that `keep` wants. */
@@ -59,9 +66,21 @@ export class GroupKey {
   }
 }
 
+/** Whether the columns come in the order of their labels. */
+export function isSorted(columns: readonly KeyColumn[]): boolean {
+  for (let i = 1; i < columns.length; i++) if (columns[i]!.label < columns[i - 1]!.label) return false;
+  return true;
+}
+
 function keyText(columns: readonly KeyColumn[]): string {
-  const parts = columns.map(({ label, type, value }) => JSON.stringify([label, type, cellText(value)]));
-  return parts.length > 1 ? parts.sort().join() : (parts[0] ?? "");
+  const parts = columns.map(columnText);
+  return parts.length > 1 ? parts.sort().join("") : (parts[0] ?? "");
+}
+
+/** Lengths before the texts: no two columns have the same. */
+function columnText({ label, type, value }: KeyColumn): string {
+  const cell = cellText(value);
+  return cell === null ? `${label.length} ${label}${type}-` : `${label.length} ${label}${type}${cell.length} ${cell}`;
 }
 
 /** A value as text in CSV; null for a missing one. */

@@ -6,7 +6,7 @@ import { timeText } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { bucketId, described, from, otherOrganization, seriesTable, timeArgument } from "../universe/sources.ts";
+import { bucketId, described, from, otherOrganization, SeriesTables, timeArgument } from "../universe/sources.ts";
 import { type FilterParts, filterParts } from "../universe/wanted-series.ts";
 import { remoteOf, stringLiteral } from "./remote.ts";
 import { to, wideTo } from "./to.ts";
@@ -39,9 +39,10 @@ const cardinality: NativeBody = (call) => {
       }
     }
     const found = new Set<string>();
+    const tables = new SeriesTables(bounds);
     for (const series of run.source.read({ bucketId: bucket, ...bounds })) {
       yield null;
-      if (series === null || (test !== null && test(new RowRecord(seriesTable(series, start, stop))) !== true)) continue;
+      if (series === null || (test !== null && test(new RowRecord(tables.table(series))) !== true)) continue;
       found.add(JSON.stringify([series.measurement, series.tags]));
     }
     yield counted(found.size);

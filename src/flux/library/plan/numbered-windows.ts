@@ -45,13 +45,18 @@ export class NumberedWindows {
     return count === 0 ? null : new NumberedWindows(runs, count, range);
   }
 
-  /** Beginnings or ends of these windows, within the range. */
+  /** Beginnings or ends of these windows, within the range. @param numbers in order */
   timesOf(numbers: Float64Array, side: "_start" | "_stop"): BigInt64Array {
     const times = new BigInt64Array(numbers.length);
     const kept = this.keptBounds();
     if (kept === null) {
       for (let i = 0; i < numbers.length; i++) times[i] = this.bound(numbers[i]!, side);
       return times;
+    }
+    const first = numbers[0] ?? 0;
+    // no gaps
+    if (numbers.length > 0 && numbers[numbers.length - 1]! - first === numbers.length - 1) {
+      return (side === "_start" ? kept.startsNs : kept.stopsNs).subarray(first, first + numbers.length);
     }
     // a bigint for each would take longer than the rest
     const source = new Int32Array((side === "_start" ? kept.startsNs : kept.stopsNs).buffer);

@@ -1,6 +1,6 @@
 // `aggregateWindow` over rows that the source has reduced to one for each series and window: the tables that its operators would give.
 import type { ReduceFunction } from "../../interpret/flux-source.ts";
-import { FluxColumn, NO_ROW, newCells, takeOrNull } from "../../tables/column.ts";
+import { FluxColumn, halvesOf, NO_ROW, newCells, takeOrNull } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import type { TimeBounds } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
@@ -50,10 +50,17 @@ export function windowedTable(given: FluxTable, how: WindowsOfRows): FluxTable {
     : selectedTable(table, found, how);
 }
 
+const TWO_32 = 2 ** 32;
+
 function windowsOf(table: FluxTable): FoundWindows {
-  const { cells } = table.column("_time")!;
-  const numbers = Float64Array.from(cells as BigInt64Array, Number);
-  if (numbers.every((number, row) => row === 0 || number > numbers[row - 1]!)) return { numbers, rows: null };
+  const halves = halvesOf(table.column("_time")!);
+  const numbers = new Float64Array(table.rowCount);
+  let isInOrder = true;
+  for (let row = 0; row < numbers.length; row++) {
+    numbers[row] = (halves[2 * row]! >>> 0) + halves[2 * row + 1]! * TWO_32;
+    if (row > 0 && numbers[row]! <= numbers[row - 1]!) isInOrder = false;
+  }
+  if (isInOrder) return { numbers, rows: null };
   const rowsOf = new Map<number, number[]>();
   for (const [row, number] of numbers.entries()) {
     const known = rowsOf.get(number);

@@ -4,7 +4,7 @@ import type { SeriesQuestion, SourceSeries } from "../../interpret/flux-source.t
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
-import { FluxTable, GroupKey, type KeyColumn } from "../../tables/table.ts";
+import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/table.ts";
 import { addDuration, LONGEST, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
@@ -91,9 +91,9 @@ function narrowed(outer: TimeBounds | null, { startNs, stopNs }: TimeBounds): Ti
 function* readTables(run: ScriptRun, from: FromNode, bounds: TimeBounds, filters: readonly FluxFunction[]): Tables {
   const bucketId = from.bucketId(run);
   const wanted = filters.length === 0 || !run.pushesDown ? null : wantedSeries(filters);
-  const [start, stop] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
+  const tables = new SeriesTables(bounds);
   for (const series of run.source.read({ bucketId, ...bounds, ...(wanted === null ? {} : { wanted }) })) {
-    yield series === null ? null : seriesTable(series, start, stop);
+    yield series === null ? null : tables.table(series);
   }
 }
 
@@ -108,8 +108,8 @@ function* reducedTables(
   const wanted = wantedSeries(filters);
   const request = { bucketId: from.bucketId(run), ...bounds, ...(wanted === null ? {} : { wanted }), reduction, values };
   const found = yield* source.reduced(request);
-  const [start, stop] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
-  return found?.map((series) => seriesTable(series, start, stop)) ?? null;
+  const tables = new SeriesTables(bounds);
+  return found?.map((series) => tables.table(series)) ?? null;
 }
 
 /** About the series that pass the filters, which say no more than `wantedSeries`. */
@@ -128,26 +128,34 @@ export function* described(
 /** Counts of partial means: no column of a row has this name. */
 export const COUNTS = "\0counts";
 
-/** The table of one series, with the columns that `from` returns. */
-export function seriesTable(series: SourceSeries, start: Time, stop: Time): FluxTable {
-  const { measurement, field, tags, type, timesNs, values, counts } = series;
-  const length = timesNs.length;
-  const named = [["_measurement", measurement] as const, ["_field", field] as const, ...tags];
-  named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  const key: KeyColumn[] = [
-    { label: "_start", type: "time", value: start },
-    { label: "_stop", type: "time", value: stop },
-    ...named.map(([label, value]) => ({ label, type: "string", value }) as const),
-  ];
-  const constants = key.map((column) => FluxColumn.constant(column.label, column.type, column.value, length));
-  const columns = [
-    ...constants.slice(0, 2),
-    new FluxColumn("_time", "time", timesNs, null, length),
-    new FluxColumn("_value", type, values, null, length),
-    ...constants.slice(2),
-  ];
-  if (counts !== undefined) columns.push(new FluxColumn(COUNTS, "int", counts, null, length));
-  return new FluxTable(new GroupKey(key), columns, length);
+/** Makes tables of the series in a range, with the columns that `from` returns. */
+export class SeriesTables {
+  private readonly bounds: readonly KeyColumn[];
+  /** The same columns in all tables. */
+  private readonly boundColumns: readonly FluxColumn[];
+
+  constructor({ startNs, stopNs }: TimeBounds) {
+    this.bounds = [
+      { label: "_start", type: "time", value: new Time(startNs) },
+      { label: "_stop", type: "time", value: new Time(stopNs) },
+    ];
+    this.boundColumns = this.bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, 1));
+  }
+
+  table({ measurement, field, tags, type, timesNs, values, counts }: SourceSeries): FluxTable {
+    const length = timesNs.length;
+    const named: KeyColumn[] = [
+      { label: "_field", type: "string", value: field },
+      { label: "_measurement", type: "string", value: measurement },
+    ];
+    for (const [label, value] of tags) named.push({ label, type: "string", value });
+    if (!isSorted(named)) named.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const columns = this.boundColumns.map((column) => column.slice(0, length));
+    columns.push(new FluxColumn("_time", "time", timesNs, null, length), new FluxColumn("_value", type, values, null, length));
+    for (const { label, value } of named) columns.push(new FluxColumn(label, "string", [value as string], null, length, 0));
+    if (counts !== undefined) columns.push(new FluxColumn(COUNTS, "int", counts, null, length));
+    return new FluxTable(new GroupKey([...this.bounds, ...named]), columns, length);
+  }
 }
 
 function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
