@@ -1,19 +1,20 @@
 // Checks: each has a script, which its settings give.
 import type { V2Line } from "../metadata/line.ts";
 import type { StoredAlert } from "../metadata/resources/alert-records.ts";
+import type { TaskScript } from "../metadata/resources/tasks.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { CheckSettings } from "./check.ts";
+import type { CheckSettings, NamedCheck } from "./check.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type AlertUpdate, type CheckDraft, checkedUpdate, requireStatus } from "./draft.ts";
 import { addLabels } from "./labels.ts";
 import { checkScript } from "./scripts/check-script.ts";
 import { customScript } from "./scripts/custom-check.ts";
-import { requireTask } from "./task-script.ts";
+import { taskScript } from "./task-script.ts";
 
 export type Check = Omit<StoredAlert<"check">, "settings"> & { readonly settings: CheckSettings };
 
-type CheckLine = Pick<V2Line, "metadata" | "checks" | "organizations" | "labels">;
+type CheckLine = Pick<V2Line, "metadata" | "checks" | "organizations" | "labels" | "tasks">;
 
 /** Creates, finds, changes and deletes checks. */
 export class CheckService {
@@ -26,15 +27,17 @@ export class CheckService {
 
   /** Of the organization that the draft names. @throws TsdbError bad_request, not_found, already_exists */
   create(draft: CheckDraft & { readonly orgID: string }, ownerID: string): Promise<Check> {
-    const { metadata, organizations, labels } = this.line;
+    const { metadata, organizations, labels, tasks, checks } = this.line;
     return metadata.change((change) => {
       organizations.get(draft.orgID);
       const id = change.newId();
       const { orgID, name, description } = draft;
       const { settings, status } = whole(draft, id);
-      const taskID = change.newId();
-      const record = { orgID, name, description, status, settings, ownerID, taskID, createdAt: change.now, updatedAt: change.now };
-      const made = this.put(change, { id, ...record });
+      const script = scriptOf({ id, name, settings });
+      const task = tasks.planCreate(change, { ...script, orgID, ownerID, kind: "check", description, status });
+      const times = { createdAt: change.now, updatedAt: change.now };
+      const record = { orgID, name, description, status, settings, ownerID, taskID: task.id, ...times };
+      const made = checkOf(checks.planPut(change, id, record));
       addLabels(change, labels, draft.labels, { resourceType: "checks", resourceID: id });
       return made;
     });
@@ -65,15 +68,22 @@ export class CheckService {
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
-    return this.line.metadata.change((change) => {
-      this.line.checks.get(id);
-      this.line.checks.planDelete(change, id);
+    const { metadata, checks, tasks } = this.line;
+    return metadata.change((change) => {
+      const { taskID } = checks.get(id);
+      checks.planDelete(change, id);
+      tasks.planDelete(change, taskID);
     });
   }
 
+  /** With its task. */
   private put(change: Change, { id, ...record }: Check): Check {
-    taskScript({ id, ...record });
-    return checkOf(this.line.checks.planPut(change, id, record));
+    const { checks, tasks } = this.line;
+    const { description, status, ownerID } = record;
+    const script = scriptOf({ id, ...record });
+    const made = checkOf(checks.planPut(change, id, record));
+    tasks.planUpdate(change, record.taskID, { ...script, description, status, ownerID });
+    return made;
   }
 }
 
@@ -82,10 +92,10 @@ function whole(draft: CheckDraft, id: string) {
   return { settings, status: requireStatus(draft.status) };
 }
 
-/** What the check's task runs. @throws TsdbError bad_request */
-function taskScript(check: Check): string {
+/** @throws TsdbError bad_request */
+function scriptOf(check: NamedCheck): TaskScript {
   try {
-    return requireTask(checkScript(check));
+    return taskScript(checkScript(check));
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
     throw new TsdbError(error.kind, `Could not create task from check: ${error.message}`, {}, { cause: error });

@@ -1,19 +1,24 @@
 // Notification endpoints. Their secrets are secrets of the organization, and stay there when an endpoint goes.
 import type { V2Line } from "../metadata/line.ts";
-import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type AlertUpdate, checkedUpdate, type EndpointDraft, requireStatus } from "./draft.ts";
-import type { EndpointSettings } from "./endpoint.ts";
+import { type Endpoint, endpointOf } from "./endpoint.ts";
 import { endpointSettings } from "./endpoint-settings.ts";
 import { addLabels } from "./labels.ts";
+import { RuleTasks } from "./rule-tasks.ts";
 
-export type Endpoint = Omit<StoredAlert<"notification_endpoint">, "settings"> & { readonly settings: EndpointSettings };
-
-type EndpointLine = Pick<V2Line, "metadata" | "notificationEndpoints" | "organizations" | "labels" | "secrets">;
+type EndpointLine = Pick<
+  V2Line,
+  "metadata" | "notificationEndpoints" | "notificationRules" | "organizations" | "labels" | "secrets" | "tasks"
+>;
 
 /** Creates, finds, changes and deletes notification endpoints. */
 export class EndpointService {
-  constructor(private readonly line: EndpointLine) {}
+  private readonly ruleTasks: RuleTasks;
+
+  constructor(private readonly line: EndpointLine) {
+    this.ruleTasks = new RuleTasks(line);
+  }
 
   /** @throws TsdbError not_found */
   get(id: string): Endpoint {
@@ -46,6 +51,7 @@ export class EndpointService {
       const record = { orgID, name, description, status: requireStatus(draft.status), settings, createdAt, updatedAt: change.now };
       const made = notificationEndpoints.planPut(change, id, record);
       this.keep(change, orgID, secrets);
+      this.ruleTasks.planFollowEndpoint(change, id);
       return endpointOf(made);
     });
   }
@@ -56,7 +62,9 @@ export class EndpointService {
     const changed = checkedUpdate(given, "Notification Endpoint");
     return metadata.change((change) => {
       const { id: _, ...before } = this.get(id);
-      return endpointOf(notificationEndpoints.planPut(change, id, { ...before, ...changed, updatedAt: change.now }));
+      const made = notificationEndpoints.planPut(change, id, { ...before, ...changed, updatedAt: change.now });
+      this.ruleTasks.planFollowEndpoint(change, id);
+      return endpointOf(made);
     });
   }
 
@@ -66,6 +74,7 @@ export class EndpointService {
     return metadata.change((change) => {
       notificationEndpoints.get(id);
       notificationEndpoints.planDelete(change, id);
+      this.ruleTasks.planFollowEndpoint(change, id);
     });
   }
 
@@ -74,8 +83,4 @@ export class EndpointService {
     if (this.line.organizations.find(orgID) === null) throw new TsdbError("not_found", "organization not found");
     this.line.secrets.planPut(change, orgID, secrets);
   }
-}
-
-function endpointOf(record: StoredAlert<"notification_endpoint">): Endpoint {
-  return { ...record, settings: record.settings as EndpointSettings };
 }

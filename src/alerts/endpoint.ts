@@ -1,4 +1,5 @@
 // Where notifications go. What is secret is kept in the organization's secrets: an endpoint has their keys.
+import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 
 export const ENDPOINT_TYPES = ["slack", "pagerduty", "http", "telegram"] as const;
 export type EndpointType = (typeof ENDPOINT_TYPES)[number];
@@ -37,4 +38,11 @@ export interface NamedEndpoint {
   readonly id: string;
   readonly name: string;
   readonly settings: EndpointSettings;
+}
+
+export type Endpoint = Omit<StoredAlert<"notification_endpoint">, "settings"> & { readonly settings: EndpointSettings };
+
+/** The record with its settings as what they are. */
+export function endpointOf(record: StoredAlert<"notification_endpoint">): Endpoint {
+  return { ...record, settings: record.settings as EndpointSettings };
 }

@@ -1,26 +1,21 @@
 // Notification rules: each has a script, which its settings and its endpoint give.
 import type { V2Line } from "../metadata/line.ts";
-import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type AlertUpdate, checkedUpdate, type RuleDraft, requireStatus } from "./draft.ts";
-import { EndpointService } from "./endpoint-service.ts";
 import { addLabels } from "./labels.ts";
-import type { RuleSettings } from "./rule.ts";
+import { type Rule, ruleOf } from "./rule.ts";
 import { requireWholeRule, ruleSettings } from "./rule-settings.ts";
-import { ruleScript } from "./scripts/rule-script.ts";
-import { requireTask } from "./task-script.ts";
+import { RuleTasks } from "./rule-tasks.ts";
 
-export type Rule = Omit<StoredAlert<"notification_rule">, "settings"> & { readonly settings: RuleSettings };
-
-type RuleLine = Pick<V2Line, "metadata" | "notificationRules" | "notificationEndpoints" | "organizations" | "labels" | "secrets">;
+type RuleLine = Pick<V2Line, "metadata" | "notificationRules" | "notificationEndpoints" | "organizations" | "labels" | "tasks">;
 
 /** Creates, finds, changes and deletes notification rules. */
 export class RuleService {
-  private readonly endpoints: EndpointService;
+  private readonly ruleTasks: RuleTasks;
 
   constructor(private readonly line: RuleLine) {
-    this.endpoints = new EndpointService(line);
+    this.ruleTasks = new RuleTasks(line);
   }
 
   /** @throws TsdbError not_found */
@@ -30,16 +25,12 @@ export class RuleService {
 
   /** As its task runs it. @throws TsdbError not_found for an endpoint that is gone */
   script(rule: Rule): string {
-    const { orgID } = rule;
-    const endpoint = this.endpoints.get(rule.endpointID);
-    // an endpoint of another organization would give its secrets' keys away
-    if (endpoint.orgID !== orgID) throw new TsdbError("not_found", `notification endpoint not found for key "${endpoint.id}"`);
-    return ruleScript(rule, endpoint);
+    return this.ruleTasks.script(rule);
   }
 
   /** Of the organization that the draft names. @throws TsdbError bad_request, not_found */
   create(draft: RuleDraft & { readonly orgID: string }, ownerID: string): Promise<Rule> {
-    const { metadata, organizations, labels } = this.line;
+    const { metadata, organizations, labels, tasks, notificationRules } = this.line;
     return metadata.change((change) => {
       organizations.get(draft.orgID);
       const status = requireStatus(draft.status);
@@ -47,10 +38,12 @@ export class RuleService {
       const { orgID, name, description } = draft;
       const endpointID = requireEndpoint(draft);
       const settings = ruleSettings(draft);
-      const taskID = change.newId();
-      const times = { createdAt: change.now, updatedAt: change.now };
-      const made = this.put(change, { id, orgID, name, description, status, settings, ownerID, taskID, endpointID, ...times });
+      const task = this.ruleTasks.task({ id, orgID, name, status, settings, endpointID });
       requireWholeRule(draft, settings);
+      const { id: taskID } = tasks.planCreate(change, { ...task, orgID, ownerID, kind: "rule", description });
+      const times = { createdAt: change.now, updatedAt: change.now };
+      const record = { orgID, name, description, status, settings, ownerID, taskID, endpointID, ...times };
+      const made = ruleOf(notificationRules.planPut(change, id, record));
       addLabels(change, labels, draft.labels, { resourceType: "notificationRules", resourceID: id });
       return made;
     });
@@ -65,7 +58,9 @@ export class RuleService {
       const settings = ruleSettings(draft);
       requireWholeRule(draft, settings);
       const endpointID = requireEndpoint(draft);
-      return this.put(change, { ...before, name, description, status, settings, ownerID, endpointID, updatedAt: change.now });
+      const after: Rule = { ...before, name, description, status, settings, ownerID, endpointID, updatedAt: change.now };
+      this.ruleTasks.task(after);
+      return this.put(change, after);
     });
   }
 
@@ -77,24 +72,24 @@ export class RuleService {
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
-    return this.line.metadata.change((change) => {
-      this.line.notificationRules.get(id);
-      this.line.notificationRules.planDelete(change, id);
+    const { metadata, notificationRules, tasks } = this.line;
+    return metadata.change((change) => {
+      const { taskID } = notificationRules.get(id);
+      notificationRules.planDelete(change, id);
+      tasks.planDelete(change, taskID);
     });
   }
 
+  /** With its task. */
   private put(change: Change, rule: Rule): Rule {
-    requireTask(this.script(rule));
     const { id, ...record } = rule;
-    return ruleOf(this.line.notificationRules.planPut(change, id, record));
+    const made = ruleOf(this.line.notificationRules.planPut(change, id, record));
+    this.ruleTasks.planFollow(change, made);
+    return made;
   }
 }
 
 function requireEndpoint({ endpointID }: RuleDraft): string {
   if (endpointID === undefined) throw new TsdbError("bad_request", "no key was provided for notification endpoint");
   return endpointID;
-}
-
-function ruleOf(record: StoredAlert<"notification_rule">): Rule {
-  return { ...record, settings: record.settings as RuleSettings };
 }

@@ -1,4 +1,5 @@
 // Notification rules as they are kept: which statuses are sent to an endpoint, and how often that is looked at.
+import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 import type { EndpointType } from "./endpoint.ts";
 import type { Level } from "./level.ts";
 
@@ -42,4 +43,11 @@ export interface NamedRule {
   readonly id: string;
   readonly name: string;
   readonly settings: RuleSettings;
+}
+
+export type Rule = Omit<StoredAlert<"notification_rule">, "settings"> & { readonly settings: RuleSettings };
+
+/** The record with its settings as what they are. */
+export function ruleOf(record: StoredAlert<"notification_rule">): Rule {
+  return { ...record, settings: record.settings as RuleSettings };
 }

@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { TsdbError } from "../model/errors.ts";
+import { VERSION } from "../model/version.ts";
 import { allowedAddress, type HostAddress } from "./resolve.ts";
 
 export interface OutgoingRequest {
@@ -144,6 +145,7 @@ async function exchange(
 function headersOf({ headers, body, method }: OutgoingRequest): Record<string, string> {
   const made: Record<string, string> = {};
   for (const [name, value] of headers) if (!/^(host|content-length|transfer-encoding|connection)$/i.test(name)) made[name] = value;
+  if (!Object.keys(made).some((name) => name.toLowerCase() === "user-agent")) made["User-Agent"] = `tsdb/${VERSION}`;
   if (body.length > 0 || (method !== "GET" && method !== "HEAD")) made["Content-Length"] = String(body.length);
   return made;
 }

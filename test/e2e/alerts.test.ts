@@ -35,6 +35,7 @@ async function run(flux: string, minutes: number, options = ""): Promise<string>
   return send("POST", "/api/v2/query?org=o", { query: flux, type: "flux", now: at(minutes), dialect, extern });
 }
 const script = async (path: string, id: string) => (JSON.parse(await send("GET", `${path}/${id}/query`)) as { flux: string }).flux;
+/** The script itself, without a task. */
 const runCheck = async (id: string, minutes: number) => run(await script("/api/v2/checks", id), minutes);
 const runRule = async (id: string, minutes: number, options = "") => run(await script("/api/v2/notificationRules", id), minutes, options);
 
@@ -258,5 +259,101 @@ describe("which statuses are sent", () => {
     // run by run, as a task does: the minutes from the last run on
     for (let minute = 1; minute <= history.length; minute++) await runRule(rule["id"]!, minute);
     expect(taken().map(({ body }) => body._status_timestamp)).toEqual(minutes.map((each) => Number(ns(each))));
+  });
+});
+
+describe("as tasks", () => {
+  const [CHECKS, RULES] = ["/api/v2/checks", "/api/v2/notificationRules"];
+  interface Run {
+    readonly status: string;
+    readonly log: readonly { readonly message: string }[];
+  }
+
+  /** A run of the task as of `minutes`, once it has ended. */
+  async function ended(taskID: string, minutes: number): Promise<Run> {
+    const { id } = JSON.parse(await send("POST", `/api/v2/tasks/${taskID}/runs`, { scheduledFor: at(minutes) }));
+    for (;;) {
+      const run = JSON.parse(await send("GET", `/api/v2/tasks/${taskID}/runs/${id}`)) as Run;
+      if (/success|failed|canceled/.test(run.status)) return run;
+      await Bun.sleep(10);
+    }
+  }
+  const shown = async (path: string, id: string) => JSON.parse(await send("GET", `${path}/${id}`)) as Record<string, string>;
+  const hook = (changes: Body = {}) =>
+    make("/api/v2/notificationEndpoints", {
+      ...{ name: `endpoint ${++names}`, type: "http", status: "active", url: `${sink.url}/hook`, method: "POST", authMethod: "none" },
+      ...changes,
+    });
+  const active = { status: "active" };
+
+  test("rows become a status, the status a message, and both resources show it", async () => {
+    await write("b", `cpu,host=task usage=95 ${ns(29.5)}`);
+    const thresholds = [{ type: "greater", value: 80, level: "CRIT" }];
+    const check = await make(CHECKS!, newCheck({ ...active, thresholds }));
+    const rule = await make(RULES!, newRule(await hook(), { ...active, ...ofCheck(check["id"]!) }));
+    expect(await ended(check["taskID"]!, 30)).toMatchObject({ status: "success" });
+    taken();
+    expect(await ended(rule["taskID"]!, 30.5)).toMatchObject({ status: "success" });
+    expect(taken().map(({ body }) => [body._level, body.host, body._message])).toEqual([
+      ["crit", "task", `${check["name"]}: task is crit`],
+    ]);
+    expect(await shown(CHECKS!, check["id"]!)).toMatchObject({ lastRunStatus: "success", status: "active" });
+    expect(await shown(RULES!, rule["id"]!)).toMatchObject({ lastRunStatus: "success" });
+  });
+
+  test("by their schedules, without being asked", async () => {
+    const thresholds = [{ type: "greater", value: 80, level: "WARN" }];
+    const text = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._measurement == "live" and r._field == "v")';
+    const every = { every: "1s", ...active };
+    const check = await make(CHECKS!, newCheck({ ...every, thresholds, query: { text } }));
+    taken();
+    await make(RULES!, newRule(await hook(), { ...every, ...ofCheck(check["id"]!), statusRules: [{ currentLevel: "WARN" }] }));
+    for (const endMs = Date.now() + 20_000; sink.requests.length === 0 && Date.now() < endMs; await Bun.sleep(100)) {
+      await write("b", `live,host=now v=99 ${Date.now()}000000`);
+    }
+    expect(taken()[0]?.body).toMatchObject({ _check_id: check["id"], _level: "warn", host: "now", v: 99 });
+    await send("DELETE", `${CHECKS}/${check["id"]}`);
+  });
+
+  test("a run that fails says why, at the resource too", async () => {
+    const check = "000000000000cafe";
+    await write("_monitoring", status(check, "crit", 39.5));
+    const rule = await make(RULES!, newRule(await hook({ authMethod: "bearer", token: "secret: gone" }), { ...active, ...ofCheck(check) }));
+    const run = await ended(rule["taskID"]!, 40);
+    expect([run.status, run.log.map(({ message }) => message).join("\n")]).toEqual(["failed", expect.stringContaining("secret not found")]);
+    expect(await shown(RULES!, rule["id"]!)).toMatchObject({ lastRunStatus: "failed", lastRunError: "Completed(failed)" });
+  });
+
+  test("a message that cannot be sent does not show the token in its address", async () => {
+    const check = "000000000000beef";
+    await write("_monitoring", status(check, "crit", -0.5));
+    const endpoint = await make("/api/v2/notificationEndpoints", {
+      ...{ name: `endpoint ${++names}`, type: "telegram", status: "active", token: "4711:hidden-token", channel: "-1" },
+    });
+    const rule = await make(RULES!, newRule(endpoint, ofCheck(check)));
+    const options = 'import "contrib/sranka/telegram"\noption telegram.defaultURL = "http://127.0.0.1:1/bot"';
+    const failure = await runRule(rule["id"]!, 0, options).catch((error: Error) => error.message);
+    expect(failure).toContain("127.0.0.1:1/bot***/sendMessage");
+    expect(failure).not.toContain("hidden-token");
+  });
+
+  test("the task of a rule follows its endpoint", async () => {
+    const endpoint = await hook();
+    const rule = await make(RULES!, newRule(endpoint, active));
+    const task = async () => shown("/api/v2/tasks", rule["taskID"]!);
+    expect(await task()).toMatchObject({ status: "active", flux: await script(RULES!, rule["id"]!) });
+    const path = `/api/v2/notificationEndpoints/${endpoint["id"]}`;
+    await send("PUT", path, { ...endpoint, name: `moved ${++names}`, url: `${sink.url}/moved` });
+    expect((await task())["flux"]).toContain("/moved");
+    await send("PATCH", path, { status: "inactive" });
+    expect(await task()).toMatchObject({ status: "inactive" });
+    await send("PATCH", path, { status: "active" });
+    expect(await task()).toMatchObject({ status: "active" });
+    await send("DELETE", path);
+    expect(await task()).toMatchObject({ status: "inactive" });
+    // it can still be changed and deleted
+    await send("PATCH", `${RULES}/${rule["id"]}`, { name: "alone" });
+    await send("DELETE", `${RULES}/${rule["id"]}`);
+    await expect(task()).rejects.toThrow("404");
   });
 });

@@ -28,7 +28,7 @@ export interface NewTask extends TaskScript {
   readonly status: Task["status"];
 }
 
-export type TaskChanges = Partial<TaskScript & Pick<Task, "description" | "status">>;
+export type TaskChanges = Partial<TaskScript & Pick<Task, "description" | "status" | "ownerID">>;
 
 export interface TaskFilter {
   readonly orgID?: string | undefined;

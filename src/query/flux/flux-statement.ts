@@ -8,15 +8,15 @@ import type { File } from "../../flux/parse/ast.ts";
 import { placeText, type SyntaxProblem, treeProblems } from "../../flux/parse/check.ts";
 import { externFiles, filesOfJson, packageJson } from "../../flux/parse/json.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
-import { FluxError } from "../../flux/values/flux-error.ts";
 import { regexpError } from "../../flux/values/regexp.ts";
 import { Time } from "../../flux/values/value.ts";
 import { near, TsdbError } from "../../model/errors.ts";
-import type { FluxOptions, FluxSecrets } from "../../model/query/flux.ts";
+import type { FluxOptions } from "../../model/query/flux.ts";
 import { Turns } from "../../model/turns.ts";
 import { OUTGOING_LIMITS, outgoingHttp } from "../../outgoing/outgoing-http.ts";
 import { publishMqtt } from "../../outgoing/outgoing-mqtt.ts";
 import { SQL_LIMITS, sqlService } from "../../outgoing/sql/sql-service.ts";
+import { GivenSecrets } from "./given-secrets.ts";
 import { StoredSource, type StoredSourceParts } from "./stored-source.ts";
 import { allSuggestions, type Suggestion, suggestionFor } from "./suggestions.ts";
 
@@ -48,12 +48,13 @@ export function runFlux(
   const source = new StoredSource({ ...parts, options });
   if (options.task !== "query" && options.task !== "run")
     return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
+  const secrets = new GivenSecrets(options.secrets);
   const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
   const services: FluxServices = {
     ...outside,
-    secret: (key) => secretOf(options.secrets, key),
-    http: (request) => outgoingHttp(request, limits, parts.signal),
-    mqtt: (message) => publishMqtt(message, limits, parts.signal),
+    secret: (key) => secrets.get(key),
+    http: (request) => secrets.hiding(() => outgoingHttp(request, limits, parts.signal)),
+    mqtt: (message) => secrets.hiding(() => publishMqtt(message, limits, parts.signal)),
     sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }, parts.signal),
   };
   const script = scriptOf({ text, options }, services, kernelRows);
@@ -62,12 +63,6 @@ export function runFlux(
     parts: encoded(scriptPieces({ ...script, limits: limitsFor(parts.memoryBytesMax) }, source, parts.signal)),
     source,
   };
-}
-
-/** Null: there is none. @throws FluxError forbidden */
-function secretOf(secrets: FluxSecrets, key: string): string | null {
-  if ("refusal" in secrets) throw new FluxError(secrets.refusal, "forbidden");
-  return Object.hasOwn(secrets.values, key) ? secrets.values[key]! : null;
 }
 
 function scriptOf({ text, options }: FluxStatement, services: FluxServices, kernelRows: KernelRows): FluxQuery {

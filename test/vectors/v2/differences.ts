@@ -23,7 +23,7 @@ const TYPED = "analysis is of Flux, which needs no type; a fault of the request 
 const UNKNOWN_FUNCTION = "an unknown function is 404 (FINDINGS 1.8)";
 const BEFORE_ROWS = "rows that cannot be computed are found before the first of their result is sent";
 const CLIENTS_FAULT = "a body that cannot be read is the client's fault: 400 (FINDINGS 1.8)";
-const OUTLIVES_TASK = "a check outlives its task: it can be read, changed, which makes a new one, and deleted (FINDINGS 1.11)";
+const TASK_STAYS = "the task of a check goes with that, not before it (FINDINGS 1.11)";
 const PANICS = "what is missing is told, where the vendor's server panics (FINDINGS 1.7)";
 const NOT_SEEN = "what the sender may not see has no labels either: 404";
 const ENDPOINT_GONE = "the endpoint of a rule is deleted: 404 (FINDINGS 1.11)";
@@ -137,8 +137,8 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "scrapers / labels", steps: [15, 17], reason: NO_RESOURCE },
   { conversation: "scrapers / owners", steps: [12, 13], reason: CLIENTS_FAULT },
   { conversation: "scrapers / owners", steps: [14], reason: NO_RESOURCE },
-  { conversation: "checks / threshold: create, read, change, delete", steps: [14, 15, 16, 17, 18, 19], reason: OUTLIVES_TASK },
-  { conversation: "checks / what happens to a check whose task is deleted", steps: [2, 3, 4, 5], reason: OUTLIVES_TASK },
+  { conversation: "checks / threshold: create, read, change, delete", steps: [13, 14, 15, 16, 17, 18, 19], reason: TASK_STAYS },
+  { conversation: "checks / what happens to a check whose task is deleted", steps: [1, 2, 3, 4, 5], reason: TASK_STAYS },
   { conversation: "checks / deadman: the generated script in many shapes", steps: [18, 19, 21], reason: PANICS },
   { conversation: "checks / ids", steps: [21, 23, 25], reason: NO_RESOURCE },
   { conversation: "checks / list filters and paging", steps: [27], reason: "an offset below 0 is shown as what it means, 0" },

@@ -49,7 +49,7 @@ export class Matcher {
     const whole = WHOLE.exec(pattern)?.[1];
     if (whole === "any") return null;
     if (typeof value === "number" && whole !== undefined) {
-      if (whole !== "number" && !whole.endsWith(".n")) return `${at}: got ${value}, want ${pattern}`;
+      if (whole !== "number" && !whole.endsWith(".n") && !whole.startsWith("now")) return `${at}: got ${value}, want ${pattern}`;
       return this.textMatches(pattern, String(value)) ? null : `${at}: got ${value}, want ${pattern}`;
     }
     if (typeof value === "boolean" && whole === "bool") return null;

@@ -179,7 +179,8 @@ class Player {
         const pattern = { ...(method === undefined ? {} : { method }), ...(body === undefined ? {} : { body }) };
         const got = { method: found.method, body: typeof body === "string" ? found.body : JSON.parse(found.body || "null") };
         const asked = Object.fromEntries(Object.entries(got).filter(([name]) => name in pattern));
-        return this.matcher([]).match(pattern, asked) ?? this.matcher([]).match({ ...headers, "{{rest}}": "{{any}}" }, found.headers);
+        const wanted = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+        return this.matcher([]).match(pattern, asked) ?? this.matcher([]).match({ ...wanted, "{{rest}}": "{{any}}" }, found.headers);
       }
       if (performance.now() >= endMs) return `the listener got ${all.length} requests of ${expect.path} within ${within} s`;
       await Bun.sleep(POLL_MS);

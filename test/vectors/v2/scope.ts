@@ -56,6 +56,5 @@ export function needsRows({ steps }: Conversation): boolean {
 export function missingPart(request: string, mismatch: string): string | null {
   const path = request.slice(request.indexOf(" ") + 1);
   if (mismatch.includes(NO_ROWS)) return "rows";
-  if (/status 404, want 20[04]: .*task not found/.test(mismatch)) return "tasks of checks and rules";
   return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? (NOT_BOUND.test(mismatch) ? "what bound the id" : null);
 }

@@ -28,7 +28,7 @@ export const checkRoutes = (services: V2Services): V2Routes => {
   const line = () => services.line();
   const checks = () => new CheckService(line());
   const needOf = alertNeed("checks");
-  const shown = (check: Check) => shownCheck(check, line().labels.ofResource("checks", check.id));
+  const shown = (check: Check) => shownCheck(check, line().labels.ofResource("checks", check.id), line().tasks.state(check.taskID));
   const permitted = ({ principal, params }: V2Call, ...actions: readonly ("read" | "write")[]): Check => {
     const check = checks().get(readId(params["checkID"]!));
     for (const action of actions) principal.require(needOf(action, check));

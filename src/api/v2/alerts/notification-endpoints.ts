@@ -1,5 +1,6 @@
 // Notification endpoints: /api/v2/notificationEndpoints.
-import { type Endpoint, EndpointService } from "../../../alerts/endpoint-service.ts";
+import type { Endpoint } from "../../../alerts/endpoint.ts";
+import { EndpointService } from "../../../alerts/endpoint-service.ts";
 import type { ListedAlert } from "../../../metadata/resources/alert-records.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";

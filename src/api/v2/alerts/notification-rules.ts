@@ -1,5 +1,6 @@
 // Notification rules: /api/v2/notificationRules.
-import { type Rule, RuleService } from "../../../alerts/rule-service.ts";
+import type { Rule } from "../../../alerts/rule.ts";
+import { RuleService } from "../../../alerts/rule-service.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -22,7 +23,7 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
   const line = () => services.line();
   const rules = () => new RuleService(line());
   const needOf = alertNeed(TYPE);
-  const shown = (rule: Rule) => shownRule(rule, line().labels.ofResource(TYPE, rule.id));
+  const shown = (rule: Rule) => shownRule(rule, line().labels.ofResource(TYPE, rule.id), line().tasks.state(rule.taskID));
   const permitted = ({ principal, params }: V2Call, action: "read" | "write"): Rule => {
     const rule = rules().get(readId(params["ruleID"]!));
     principal.require(needOf(action, rule));

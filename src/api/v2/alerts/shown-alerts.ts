@@ -2,11 +2,10 @@
 import type { CheckSettings, Threshold } from "../../../alerts/check.ts";
 import type { Check } from "../../../alerts/check-service.ts";
 import { shownSecret } from "../../../alerts/draft.ts";
-import type { EndpointSettings } from "../../../alerts/endpoint.ts";
-import type { Endpoint } from "../../../alerts/endpoint-service.ts";
-import type { RuleSettings } from "../../../alerts/rule.ts";
-import type { Rule } from "../../../alerts/rule-service.ts";
+import type { Endpoint, EndpointSettings } from "../../../alerts/endpoint.ts";
+import type { Rule, RuleSettings } from "../../../alerts/rule.ts";
 import type { Label } from "../../../metadata/resources/labels.ts";
+import type { TaskState } from "../../../metadata/resources/tasks.ts";
 import { shownLabel } from "../shown.ts";
 
 export const CHECKS = "/api/v2/checks";
@@ -30,13 +29,17 @@ function linked(path: string, id: string, labels: readonly Label[], isScript: bo
   return { labels: labels.map(shownLabel), links: isScript ? { ...links, query: `${self}/query` } : links };
 }
 
-/** When the task was last done, and last due. */
-function runInfo({ createdAt }: { readonly createdAt: string }): object {
-  return { latestCompleted: createdAt, latestScheduled: createdAt };
+/** How far the task has come. */
+function runInfo({ latestCompleted, doneAhead, lastRunStatus, lastRunError }: TaskState): object {
+  return {
+    ...{ latestCompleted, latestScheduled: doneAhead.toSorted().at(-1) ?? latestCompleted },
+    ...(lastRunStatus === null ? {} : { lastRunStatus }),
+    ...(lastRunError === null ? {} : { lastRunError }),
+  };
 }
 
 /** A check as JSON. */
-export function shownCheck(check: Check, labels: readonly Label[]): object {
+export function shownCheck(check: Check, labels: readonly Label[], task: TaskState): object {
   const { ownerID, orgID, taskID, createdAt, updatedAt, status, settings } = check;
   return {
     ...head(check),
@@ -45,7 +48,7 @@ export function shownCheck(check: Check, labels: readonly Label[]): object {
     ...{ createdAt, updatedAt },
     ...linked(CHECKS, check.id, labels, true),
     status,
-    ...runInfo(check),
+    ...runInfo(task),
   };
 }
 
@@ -101,7 +104,7 @@ function shownEndpointSettings(settings: EndpointSettings): object {
 }
 
 /** A rule as JSON. */
-export function shownRule(rule: Rule, labels: readonly Label[]): object {
+export function shownRule(rule: Rule, labels: readonly Label[], task: TaskState): object {
   const { endpointID, orgID, ownerID, taskID, createdAt, updatedAt, status, settings } = rule;
   return {
     ...head(rule),
@@ -110,7 +113,7 @@ export function shownRule(rule: Rule, labels: readonly Label[]): object {
     ...{ createdAt, updatedAt },
     ...linked(RULES, rule.id, labels, true),
     status,
-    ...runInfo(rule),
+    ...runInfo(task),
   };
 }
 
