@@ -145,6 +145,30 @@ const LEFT: readonly string[] = [
   `${of("true")} |> count()`,
 ];
 
+const PIVOT = 'pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")';
+
+/** Scripts that read whole rows. */
+const ROWS: readonly string[] = [
+  ...[CPU, NUMBERS, USAGE, MEM, PAIR, of("true"), of('r.host == "b"'), of('r.nothing == "x"')].flatMap((rows) => [
+    `${rows} |> ${PIVOT}`,
+    `${rows} |> ${PIVOT} |> filter(fn: (r) => r.usage > 50.0)`,
+    `${rows} |> ${PIVOT} |> group() |> sort(columns: ["_time"], desc: true) |> limit(n: 7)`,
+  ]),
+  `import "influxdata/influxdb/schema"\n${DAYS} |> schema.fieldsAsCols()`,
+  `data = ${USAGE}\ndata |> ${PIVOT} |> yield(name: "a")\ndata |> count() |> yield(name: "b")`,
+];
+
+/** Scripts with a pivot that is computed from rows of fields. */
+const NOT_ROWS: readonly string[] = [
+  `${of('r._measurement == "cpu" and r._field != "free"')} |> ${PIVOT}`,
+  `${CPU} |> group(columns: ["host"]) |> ${PIVOT}`,
+  `${USAGE} |> filter(fn: (r) => r._value > 50.0) |> ${PIVOT}`,
+  `${CPU} |> filter(fn: (r) => r.host =~ /[ab]/) |> ${PIVOT}`,
+  `${MEM} |> pivot(rowKey: ["_time"], columnKey: ["host", "_field"], valueColumn: "_value")`,
+  `${MEM} |> pivot(rowKey: ["_time", "host"], columnKey: ["_field"], valueColumn: "_value")`,
+  `${CPU} |> limit(n: 2) |> ${PIVOT}`,
+];
+
 const SPRING = "start: 2024-03-05T10:00:00Z, stop: 2024-03-05T10:10:00Z";
 const PREDICATES = [
   "true",
@@ -242,10 +266,20 @@ async function isLeftToScan(ask: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
+async function readsWholeRows(ask: () => Promise<unknown>): Promise<boolean> {
+  const spy = spyOn(StoredSource.prototype, "readRows");
+  try {
+    await ask();
+    return spy.mock.calls.length > 0;
+  } finally {
+    spy.mockRestore();
+  }
+}
+
 test.each(ROW_STATES.map((state) => [state] as const))("%s: left to the scan or not, the answers are the same", async (state) => {
   const stored = await store(state);
   const answers = new Set<string>();
-  for (const script of [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED]) {
+  for (const script of [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED, ...ROWS, ...NOT_ROWS]) {
     const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
     expect({ script, answer: left }).toEqual({ script, answer: own });
     if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
@@ -260,6 +294,13 @@ test("which scripts the scan answers", async () => {
   for (const script of [...LEFT, ...LISTED].filter((text) => !text.includes("// not left"))) {
     expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, true)) }).toEqual({ script, isLeft: true });
     expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, false)) }).toEqual({ script, isLeft: false });
+  }
+  for (const script of ROWS) {
+    expect({ script, isLeft: await readsWholeRows(() => answer(stored, script, true)) }).toEqual({ script, isLeft: true });
+    expect({ script, isLeft: await readsWholeRows(() => answer(stored, script, false)) }).toEqual({ script, isLeft: false });
+  }
+  for (const script of NOT_ROWS) {
+    expect({ script, isLeft: await readsWholeRows(() => answer(stored, script, true)) }).toEqual({ script, isLeft: false });
   }
   for (const script of [...NOT_LEFT, ...NOT_LISTED]) {
     expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, true)) }).toEqual({ script, isLeft: false });

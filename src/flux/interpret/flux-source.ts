@@ -30,6 +30,23 @@ export interface SourceSeries {
   readonly counts?: BigInt64Array;
 }
 
+/** All wanted fields of one series: a row for each time at which one of them has a value. */
+export interface SourceRows {
+  readonly measurement: string;
+  /** Sorted by name, absent tags left out. */
+  readonly tags: readonly (readonly [string, string])[];
+  /** Rows by their first field with a value, in the order of the fields, and then by time. */
+  readonly timesNs: BigInt64Array;
+  /** Fields with values, sorted by name. */
+  readonly fields: readonly {
+    readonly name: string;
+    readonly type: FluxColumnType;
+    readonly values: ColumnCells;
+    /** 1 for a value; null: all rows have one. */
+    readonly valid: Uint8Array | null;
+  }[];
+}
+
 /** Series that a script wants. It may get others too, and filters them itself. */
 export interface WantedSeries {
   /** Equal for equal wishes. */
@@ -117,6 +134,8 @@ export interface FluxSource {
   bucket(find: { readonly name: string } | { readonly id: string }): BucketInfo | undefined;
   /** Series with rows in the range, ordered by measurement, tags and field; null is a pause. */
   read(request: ReadRequest): Iterable<SourceSeries | null>;
+  /** Exactly the wanted series, their fields side by side; null is a pause. Absent: never. */
+  readRows?(request: ReadRequest): Iterable<SourceRows | null>;
   /** Exactly the wanted series, reduced; windows without rows are left out. Null: it cannot. Absent: never. */
   reduced?(request: ReduceRequest): Generator<null, readonly SourceSeries[] | null, void>;
   /** Answers about exactly the wanted series. Null: it cannot. Absent: never. */

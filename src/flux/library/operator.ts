@@ -79,7 +79,8 @@ class InputError extends Error {
   }
 }
 
-function* marked(input: Tables): Tables {
+/** The tables of an operator's input: errors keep their own places. */
+export function* marked(input: Tables): Tables {
   try {
     yield* input;
   } catch (error) {

@@ -1,5 +1,5 @@
 // Rows in order of series and time as the series of a script: one for each field with values.
-import type { SourceSeries } from "../../flux/interpret/flux-source.ts";
+import type { SourceRows, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import { type ColumnCells, FluxColumn } from "../../flux/tables/column.ts";
 import type { FluxColumnType } from "../../flux/values/column-type.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
@@ -32,6 +32,90 @@ export interface GroupedFields {
   readonly columns: readonly (FieldCells | null)[];
 }
 
+/** All rows of a measurement, in order of series and time. */
+export interface GroupedRows extends GroupedFields {
+  /** Ordered by name. */
+  readonly tags: readonly string[];
+  readonly fields: readonly (readonly [string, FieldType])[];
+  readonly times: BigInt64Array;
+}
+
+interface GroupTags {
+  readonly group: number;
+  readonly tags: readonly (readonly [string, string])[];
+}
+
+/** In the order of their keys. */
+function groupsInOrder(tagNames: readonly string[], { groups }: GroupedFields): GroupTags[] {
+  const found = groups.map((values, group) => {
+    const tags = tagNames.flatMap((name, i) => (values[i] === "" ? [] : [[name, values[i]!] as const]));
+    return { group, tags, key: Buffer.from(tags.map(([name, value]) => `${name}=${value}`).join()) };
+  });
+  return found.sort((a, b) => Buffer.compare(a.key, b.key));
+}
+
+function fieldOrder(fields: readonly (readonly [string, FieldType])[]): number[] {
+  return [...fields.keys()].sort((a, b) => compareBytes(fields[a]![0], fields[b]![0]));
+}
+
+/** Series with their fields side by side, in the order of their keys. */
+export function* rowsOf(
+  measurement: string,
+  tagNames: readonly string[],
+  fields: readonly (readonly [string, FieldType])[],
+  set: GroupedRows,
+): Steps<SourceRows[]> {
+  const order = fieldOrder(fields);
+  const found: SourceRows[] = [];
+  for (const { group, tags } of groupsInOrder(tagNames, set)) {
+    const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
+    const present: { readonly field: number; readonly cells: Cells; readonly rows: Uint32Array | null }[] = [];
+    for (const field of order) {
+      const column = set.columns[field] ?? null;
+      const rows = column === null ? null : yield* presentRows(column.cells, from, to);
+      if (column !== null && rows?.length !== 0) present.push({ field, cells: column.cells, rows });
+    }
+    if (present.length === 0) continue;
+    const rows = yield* firstPresent(present, from, to);
+    const own = (all: ColumnCells) => (rows === null ? part(all, from, to) : taken(all, rows));
+    const made: SourceRows["fields"][number][] = [];
+    for (const { field, cells, rows: some } of present) {
+      const [name, type] = fields[field]!;
+      const valid = some === null ? null : yield* validOf(cells, rows, from, to);
+      made.push({ name, type: TYPES[type], values: own(cells.values as unknown as ColumnCells), valid });
+    }
+    found.push({ measurement, tags, timesNs: own(set.times) as BigInt64Array, fields: made });
+  }
+  return found;
+}
+
+/** Numbers of the rows by their first field with a value; null: all have the first. */
+function* firstPresent(fields: readonly { readonly rows: Uint32Array | null }[], from: number, to: number): Steps<Uint32Array | null> {
+  if (fields[0]!.rows === null) return null;
+  const ordered = new Uint32Array(to - from);
+  const isTaken = new Uint8Array(to - from);
+  let count = 0;
+  for (const { rows } of fields) {
+    for (let i = 0; i < (rows?.length ?? to - from) && count < ordered.length; i++) {
+      if (isPause(i)) yield;
+      const row = rows === null ? from + i : rows[i]!;
+      if (isTaken[row - from] === 1) continue;
+      isTaken[row - from] = 1;
+      ordered[count++] = row;
+    }
+  }
+  return ordered.subarray(0, count);
+}
+
+function* validOf({ validity }: Cells, rows: Uint32Array | null, from: number, to: number): Steps<Uint8Array> {
+  const valid = new Uint8Array(rows?.length ?? to - from);
+  for (let i = 0; i < valid.length; i++) {
+    if (isPause(i)) yield;
+    valid[i] = isValid(validity, rows === null ? from + i : rows[i]!) ? 1 : 0;
+  }
+  return valid;
+}
+
 /** In the order of their keys. */
 export function* seriesOf(
   measurement: string,
@@ -39,14 +123,9 @@ export function* seriesOf(
   fields: readonly (readonly [string, FieldType])[],
   set: GroupedFields,
 ): Steps<SourceSeries[]> {
-  const groups = set.groups.map((values, group) => {
-    const tags = tagNames.flatMap((name, i) => (values[i] === "" ? [] : [[name, values[i]!] as const]));
-    return { group, tags, key: Buffer.from(tags.map(([name, value]) => `${name}=${value}`).join()) };
-  });
-  groups.sort((a, b) => Buffer.compare(a.key, b.key));
-  const order = [...fields.keys()].sort((a, b) => compareBytes(fields[a]![0], fields[b]![0]));
+  const order = fieldOrder(fields);
   const series: SourceSeries[] = [];
-  for (const { group, tags } of groups) {
+  for (const { group, tags } of groupsInOrder(tagNames, set)) {
     const [from, to] = [set.starts[group]!, set.ends?.[group] ?? set.starts[group + 1]!];
     for (const i of order) {
       const column = set.columns[i] ?? null;

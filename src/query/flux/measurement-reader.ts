@@ -1,5 +1,5 @@
 // One measurement of a snapshot as the series of a script: rows grouped by all tags, and a series for each field with values.
-import type { ReadRequest, SourceSeries } from "../../flux/interpret/flux-source.ts";
+import type { ReadRequest, SourceRows, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
@@ -9,7 +9,7 @@ import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
 import type { AnyCells } from "../../tsdbql/execute/rows/columns.ts";
 import { orderedRows, readRows, TOO_MANY } from "../../tsdbql/execute/rows/rows.ts";
 import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
-import { compareBytes, type FieldCells, seriesOf } from "./field-series.ts";
+import { compareBytes, type FieldCells, type GroupedRows, rowsOf, seriesOf } from "./field-series.ts";
 
 /** Reads the series of one measurement. */
 export class MeasurementReader {
@@ -20,13 +20,24 @@ export class MeasurementReader {
   ) {}
 
   /** Series with rows in the range, in the order of their keys. @throws TsdbError query_limit, cancelled */
-  async read(scan: TableScan, { startNs, stopNs, wanted }: ReadRequest): Promise<readonly SourceSeries[]> {
+  async read(scan: TableScan, request: ReadRequest): Promise<readonly SourceSeries[]> {
+    const found = await this.grouped(scan, request);
+    return found === null ? [] : this.turns.run(seriesOf(scan.name, found.tags, found.fields, found));
+  }
+
+  /** The same with the fields side by side. @throws TsdbError query_limit, cancelled */
+  async rows(scan: TableScan, request: ReadRequest): Promise<readonly SourceRows[]> {
+    const found = await this.grouped(scan, request);
+    return found === null ? [] : this.turns.run(rowsOf(scan.name, found.tags, found.fields, found));
+  }
+
+  private async grouped(scan: TableScan, { startNs, stopNs, wanted }: ReadRequest): Promise<GroupedRows | null> {
     const table = new MeasurementTable(this.kernel, scan);
     const fields = [...table.schema.fields].filter(([field]) => wanted?.mayBe(scan.name, field) ?? true);
-    if (startNs >= stopNs || fields.length === 0) return [];
+    if (startNs >= stopNs || fields.length === 0) return null;
     const tags = table.tagColumns.map(({ name }) => name).sort(compareBytes);
     const predicates = tagPredicates(table, wanted?.tags);
-    if (predicates === null) return [];
+    if (predicates === null) return null;
     const loose = await readRows(
       table,
       {
@@ -42,8 +53,7 @@ export class MeasurementReader {
     if (loose === TOO_MANY) throw new Error("BUG: no limit of rows was given");
     this.memory.take(loose.bytes * 2);
     const { groups, starts, times, columns } = await this.turns.run(orderedRows(loose, false));
-    const set = { groups, starts, columns: columns.map((cells) => fieldCells(cells, times)) };
-    return this.turns.run(seriesOf(scan.name, tags, fields, set));
+    return { tags, fields, groups, starts, columns: columns.map((cells) => fieldCells(cells, times)), times };
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   ReduceRequest,
   SeriesAnswer,
   SeriesQuestion,
+  SourceRows,
   SourceSeries,
 } from "../../flux/interpret/flux-source.ts";
 import { AnswerPending } from "../../flux/interpret/outside.ts";
@@ -59,6 +60,7 @@ export class StoredSource implements FluxSource {
   waiting: Promise<void> | null = null;
   private readonly tables = new Map<string, Arrival<readonly TableSnapshot[]>>();
   private readonly series = new Map<string, Arrival<readonly SourceSeries[]>>();
+  private readonly rows = new Map<string, Arrival<readonly SourceRows[]>>();
   private readonly reductions = new Map<string, Arrival<readonly SourceSeries[] | null>>();
   private readonly facts = new Map<string, Arrival<SeriesFacts | null>>();
   private readonly scans: TableScan[] = [];
@@ -109,6 +111,18 @@ export class StoredSource implements FluxSource {
       for (const each of series) yield each;
       // the tables made of them are the script's now
       if (this.series.get(key)?.isKept === false) this.series.delete(key);
+      this.memory.giveDownTo(used);
+    }
+  }
+
+  *readRows(request: ReadRequest): Iterable<SourceRows | null> {
+    const tables = yield* this.arrived(this.tables, tablesKey(request), () => this.tablesOf(request));
+    for (const table of tables) {
+      const key = `${table.table.id}/${readKey(request)}`;
+      const used = this.memory.used;
+      const rows = yield* this.arrived(this.rows, key, () => this.reader.rows(this.opened(table), request));
+      for (const each of rows) yield each;
+      if (this.rows.get(key)?.isKept === false) this.rows.delete(key);
       this.memory.giveDownTo(used);
     }
   }

@@ -1,5 +1,6 @@
 // `pivot`: values of rows become columns.
 
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
@@ -11,7 +12,8 @@ import { FluxError } from "../../values/flux-error.ts";
 import { stringOf } from "../../values/text.ts";
 import { isNull, type Value } from "../../values/value.ts";
 import { collision } from "../merge-tables.ts";
-import { operator } from "../operator.ts";
+import { marked, operator } from "../operator.ts";
+import { PushedNode } from "./pushed.ts";
 
 export const pivot = operator((call) => {
   const rowKey = call.strings("rowKey");
@@ -22,7 +24,14 @@ export const pivot = operator((call) => {
   }
   for (const label of columnKey)
     if (label === valueColumn) throw new FluxError(`column name found in both colKey and valueColumn: ${label}`);
+  const source = call.stream();
+  const isOfFields = rowKey.join() === "_time" && columnKey.join() === "_field" && valueColumn === "_value";
   return function* (input, run): Tables {
+    const wide = isOfFields && run.pushesDown && source instanceof PushedNode ? source.rows : null;
+    if (wide !== null) {
+      yield* fieldsOf(marked(wide(run, [])), run);
+      return;
+    }
     const pivots = new Map<string, Pivot>();
     for (const table of input) {
       yield null;
@@ -41,6 +50,22 @@ export const pivot = operator((call) => {
     for (const each of pivots.values()) yield each.table();
   };
 });
+
+/** Series whose fields the source has side by side. */
+function* fieldsOf(tables: Tables, run: ScriptRun): Tables {
+  const found: FluxTable[] = [];
+  let cells = 0;
+  for (const table of tables) {
+    yield null;
+    if (table === null) continue;
+    const fields = table.columns.length - table.key.columns.length - 1;
+    for (const { label } of table.columns.slice(-fields)) if (label === "_time" || table.key.has(label)) throw nameClash(label);
+    cells += table.rowCount * (fields + 1);
+    run.checkCells(cells);
+    found.push(table);
+  }
+  yield* found;
+}
 
 /** Rows between two pauses. */
 const PART_ROWS = 65_536;

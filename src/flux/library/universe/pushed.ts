@@ -51,12 +51,16 @@ export type StorageDescribe = (
   filters: readonly FluxFunction[],
 ) => Generator<null, SeriesAnswer | null, void>;
 
+/** Tables of whole series with a column for each field, after filters. */
+export type StorageRows = (run: ScriptRun, filters: readonly FluxFunction[]) => Tables;
+
 export interface PushedFacts {
   readonly bounds?: TimeBounds | null;
   /** Of rows that nothing but filters has changed. */
   readonly read?: StorageRead | null;
   readonly reduce?: StorageReduce | null;
   readonly describe?: StorageDescribe | null;
+  readonly rows?: StorageRows | null;
   /** All rows are in one table, if there are any. */
   readonly isOneTable?: boolean;
 }
@@ -66,6 +70,7 @@ export class PushedNode extends StreamNode {
   readonly read: StorageRead | null;
   readonly reduce: StorageReduce | null;
   readonly describe: StorageDescribe | null;
+  readonly rows: StorageRows | null;
   readonly isOneTable: boolean;
 
   constructor(
@@ -74,12 +79,13 @@ export class PushedNode extends StreamNode {
     location: SourceLocation | null,
     body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
     readonly state: PushedState,
-    { bounds = inputs[0]?.bounds ?? null, read = null, reduce = null, describe = null, isOneTable = false }: PushedFacts = {},
+    { bounds = inputs[0]?.bounds ?? null, read = null, reduce = null, describe = null, rows = null, isOneTable = false }: PushedFacts = {},
   ) {
     super(name, inputs, location, body, null, bounds);
     this.read = read;
     this.reduce = reduce;
     this.describe = describe;
+    this.rows = rows;
     this.isOneTable = isOneTable;
   }
 

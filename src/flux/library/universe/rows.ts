@@ -20,9 +20,9 @@ import { isVectorized, rowError } from "../row-errors.ts";
 import {
   isPlainPushed,
   isRuleOff,
+  type PushedFacts,
   PushedNode,
   type PushedState,
-  type StorageDescribe,
   type StorageRead,
   type StorageReduce,
 } from "./pushed.ts";
@@ -50,8 +50,8 @@ export const filter: NativeBody = (call) => {
   // series that the function refuses as a whole need not be read
   const filtered: StorageRead = (run, filters) => apply([read(run, [fn, ...filters])], run);
   const reduce = input instanceof PushedNode ? reducedFilter(input.reduce, fn, apply) : null;
-  const describe = input instanceof PushedNode ? describedFilter(input.describe, fn) : null;
-  return new FilterNode(input, location, { read: filtered, reduce, describe }, { state, isStorable });
+  const { describe, rows } = wholeSeries(input, fn);
+  return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, isStorable });
 };
 
 /** Rows that a filter leaves, reduced: what it says about series as a whole holds for reduced rows too. */
@@ -82,7 +82,7 @@ class FilterNode extends PushedNode {
   constructor(
     input: StreamNode,
     location: SourceLocation | null,
-    reading: { readonly read: StorageRead; readonly reduce: StorageReduce | null; readonly describe: StorageDescribe | null },
+    reading: PushedFacts & { readonly read: StorageRead },
     facts: { readonly state: PushedState; readonly isStorable: boolean },
   ) {
     super("filter", [input], location, (_, run) => reading.read(run, []), facts.state, reading);
@@ -94,10 +94,17 @@ class FilterNode extends PushedNode {
   }
 }
 
-function describedFilter(describe: StorageDescribe | null, fn: FluxFunction): StorageDescribe | null {
-  const parts = describe === null ? null : filterParts(fn);
-  if (describe === null || parts === null || !parts.isDecided || parts.values.length > 0) return null;
-  return (run, question, filters) => describe(run, question, [fn, ...filters]);
+/** What the source can say and read of series, where the filter chooses among whole ones. */
+function wholeSeries(input: StreamNode, fn: FluxFunction): Pick<PushedNode, "describe" | "rows"> {
+  const parts = input instanceof PushedNode ? filterParts(fn) : null;
+  if (!(input instanceof PushedNode) || parts === null || !parts.isDecided || parts.values.length > 0) {
+    return { describe: null, rows: null };
+  }
+  const { describe, rows } = input;
+  return {
+    describe: describe === null ? null : (run, question, filters) => describe(run, question, [fn, ...filters]),
+    rows: rows === null ? null : (run, filters) => rows(run, [fn, ...filters]),
+  };
 }
 
 interface FilterFacts {

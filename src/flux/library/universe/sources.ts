@@ -1,6 +1,6 @@
 // `from`, `range`, `yield`, `union`.
 
-import type { SeriesQuestion, SourceSeries } from "../../interpret/flux-source.ts";
+import type { SeriesQuestion, SourceRows, SourceSeries } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
@@ -13,7 +13,15 @@ import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf, type TableBody } from "../operator.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
-import { FromNode, PushedNode, type ReduceWish, type StorageDescribe, type StorageRead, type StorageReduce } from "./pushed.ts";
+import {
+  FromNode,
+  PushedNode,
+  type ReduceWish,
+  type StorageDescribe,
+  type StorageRead,
+  type StorageReduce,
+  type StorageRows,
+} from "./pushed.ts";
 import { wantedSeries } from "./wanted-series.ts";
 
 const BUCKET_ID = /^[0-9a-f]{16}$/;
@@ -75,7 +83,9 @@ export const range: NativeBody = (call) => {
     const reduce: StorageReduce | null = input instanceof RemoteFromNode ? null : (run, wish) => reducedTables(run, input, bounds, wish);
     const describe: StorageDescribe | null =
       input instanceof RemoteFromNode ? null : (run, question, filters) => described(run, input.bucketId(run), bounds, question, filters);
-    return new PushedNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe });
+    const hasRows = !(input instanceof RemoteFromNode) && call.run.source.readRows !== undefined;
+    const rows: StorageRows | null = hasRows ? (run, filters) => wholeRows(run, input, bounds, filters) : null;
+    return new PushedNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe, rows });
   }
   const [from, to] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
   return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => rowsWithin(table, from, to)), { bounds });
@@ -112,6 +122,14 @@ function* reducedTables(
   return found?.map((series) => tables.table(series)) ?? null;
 }
 
+/** Of the series that pass the filters, which say no more than `wantedSeries`. */
+function* wholeRows(run: ScriptRun, from: FromNode, bounds: TimeBounds, filters: readonly FluxFunction[]): Tables {
+  const wanted = wantedSeries(filters);
+  const tables = new SeriesTables(bounds);
+  const request = { bucketId: from.bucketId(run), ...bounds, ...(wanted === null ? {} : { wanted }) };
+  for (const rows of run.source.readRows?.(request) ?? []) yield rows === null ? null : tables.rows(rows);
+}
+
 /** About the series that pass the filters, which say no more than `wantedSeries`. */
 export function* described(
   { source }: ScriptRun,
@@ -140,6 +158,19 @@ export class SeriesTables {
       { label: "_stop", type: "time", value: new Time(stopNs) },
     ];
     this.boundColumns = this.bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, 1));
+  }
+
+  /** A series with a column for each field, behind the others. */
+  rows({ measurement, tags, timesNs, fields }: SourceRows): FluxTable {
+    const length = timesNs.length;
+    const named: KeyColumn[] = [{ label: "_measurement", type: "string", value: measurement }];
+    for (const [label, value] of tags) named.push({ label, type: "string", value });
+    if (!isSorted(named)) named.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const columns = this.boundColumns.map((column) => column.slice(0, length));
+    columns.push(new FluxColumn("_time", "time", timesNs, null, length));
+    for (const { label, value } of named) columns.push(new FluxColumn(label, "string", [value as string], null, length, 0));
+    for (const { name, type, values, valid } of fields) columns.push(new FluxColumn(name, type, values, valid, length));
+    return new FluxTable(new GroupKey([...this.bounds, ...named]), columns, length);
   }
 
   table({ measurement, field, tags, type, timesNs, values, counts }: SourceSeries): FluxTable {
