@@ -134,6 +134,22 @@ test("labels that come with a body are put on what is made", async () => {
   }
 });
 
+test("labels that the sender may not read are neither put on it nor shown", async () => {
+  const { body: org } = await post("/api/v2/orgs", { name: name() });
+  const { body: hidden } = await post("/api/v2/labels", { orgID: org.id, name: "hidden" });
+  const permissions = ["checks", "notificationEndpoints"].flatMap((type) =>
+    ["read", "write"].map((action) => ({ action, resource: { type, orgID } })),
+  );
+  const { token } = (await post("/api/v2/authorizations", { orgID, permissions })).body;
+  for (const [path, body] of [
+    [CHECKS!, check({ labels: [hidden.label.id] })],
+    [ENDPOINTS!, slack({ labels: [hidden.label.id] })],
+  ] as const) {
+    const made = (await post(path, body, token)).body;
+    expect([made.labels, server.line.labels.ofResource("checks", made.id)]).toEqual([[], []]);
+  }
+});
+
 test("an organization goes with all of them", async () => {
   const { body: org } = await post("/api/v2/orgs", { name: name() });
   const { body: made } = await post(ENDPOINTS!, slack({ orgID: org.id, token: "t" }));

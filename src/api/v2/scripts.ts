@@ -77,7 +77,7 @@ export class Scripts {
 function secretsOf({ secrets }: V2Line, { principal, orgID }: ScriptSender, sources: readonly (string | null)[]): FluxSecrets {
   if (!sources.some((source) => source?.includes(SECRETS_PACKAGE))) return { values: {} };
   if (!principal.allows({ action: "read", type: "secrets", orgID })) return { refusal: `read:orgs/${orgID}/secrets is unauthorized` };
-  return { values: Object.fromEntries(secrets.keys(orgID).map((key) => [key, secrets.value(orgID, key)!])) };
+  return { values: secrets.all(orgID) };
 }
 
 function databasesOf({ mappings }: V2Line, orgID: string, sources: readonly (string | null)[]): FluxDatabase[] | null {

@@ -27,6 +27,12 @@ export class Secrets {
     return value;
   }
 
+  /** Null for those that were encrypted with another key. */
+  all(orgID: string): Record<string, string | null> {
+    const rows = this.metadata.view.all<SecretRow>("select * from secrets where orgID = ?", orgID);
+    return Object.fromEntries(rows.map(({ key, sealedValue }) => [key, this.box.open(sealedValue, secretContext(orgID, key))]));
+  }
+
   /** Adds them or replaces their values. */
   put(orgID: string, secrets: ReadonlyMap<string, string>): Promise<void> {
     return this.metadata.change((change) => this.planPut(change, orgID, secrets));

@@ -29,8 +29,8 @@ export interface FluxDialect {
  *  the errors of syntax as JSON. suggestions: all functions, or the function that the text names, as JSON. */
 export type FluxTask = "query" | "run" | "ast" | "analyze" | "suggestions";
 
-/** Values by key, of the organization; or why the sender may not read them. */
-export type FluxSecrets = { readonly values: Readonly<Record<string, string>> } | { readonly refusal: string };
+/** Values by key, of the organization, null where the server cannot decrypt one; or why the sender may not read them. */
+export type FluxSecrets = { readonly values: Readonly<Record<string, string | null>> } | { readonly refusal: string };
 
 export interface FluxOptions {
   readonly task: FluxTask;

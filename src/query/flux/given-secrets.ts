@@ -16,8 +16,10 @@ export class GivenSecrets {
   get(key: string): string | null {
     const { secrets } = this;
     if ("refusal" in secrets) throw new FluxError(secrets.refusal, "forbidden");
-    const value = Object.hasOwn(secrets.values, key) ? secrets.values[key]! : null;
-    if (value !== null && value.length >= LENGTH_MIN) this.given.add(value);
+    if (!Object.hasOwn(secrets.values, key)) return null;
+    const value = secrets.values[key]!;
+    if (value === null) throw new FluxError(`the secret ${JSON.stringify(key)} was encrypted with another key`);
+    if (value.length >= LENGTH_MIN) this.given.add(value);
     return value;
   }
 

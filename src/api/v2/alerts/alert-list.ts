@@ -2,7 +2,7 @@
 import type { Principal } from "../../../metadata/access/principal.ts";
 import type { ListedAlert } from "../../../metadata/resources/alert-records.ts";
 import type { Page } from "../../../metadata/resources/page.ts";
-import { readId } from "../../../metadata/store/ids.ts";
+import { parseId, readId } from "../../../metadata/store/ids.ts";
 import type { ResourceType } from "../../../metadata/store/kinds.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import type { SearchParams } from "../app/params.ts";
@@ -33,4 +33,13 @@ export function pageOf<T extends ListedAlert>(all: readonly T[], principal: Prin
   const visible = all.filter((each) => (page.after === null || each.id > page.after) && principal.allows(need("read", each)));
   if (page.isDescending) visible.reverse();
   return visible.slice(page.offset, page.offset + page.limit);
+}
+
+/** Those ids of labels that are labels which the sender may read: the answer shows them. */
+export function readableLabels(services: V2Services, principal: Principal, ids: readonly string[]): string[] {
+  return ids.filter((each) => {
+    const id = parseId(each);
+    const label = id === null ? null : services.line().labels.find(id);
+    return label !== null && principal.allows({ action: "read", type: "labels", id: label.id, orgID: label.orgID });
+  });
 }

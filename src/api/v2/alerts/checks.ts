@@ -11,7 +11,7 @@ import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
-import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
+import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { readCheck } from "./check-body.ts";
 import { CHECKS, shownCheck } from "./shown-alerts.ts";
 
@@ -50,7 +50,8 @@ export const checkRoutes = (services: V2Services): V2Routes => {
       const { orgID } = draft;
       if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "checks", orgID });
-      return json(201, shown(await checks().create({ ...draft, orgID }, principal.userID)));
+      const labels = readableLabels(services, principal, draft.labels);
+      return json(201, shown(await checks().create({ ...draft, orgID, labels }, principal.userID)));
     })
     .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
     .get(`${ITEM}/query`, (call) => json(200, { flux: checkScript(permitted(call, "read")) }))

@@ -11,7 +11,7 @@ import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
-import { alertNeed, listedOrganization, pageOf } from "./alert-list.ts";
+import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
 import { readEndpoint } from "./endpoint-body.ts";
 import { ENDPOINTS, shownEndpoint } from "./shown-alerts.ts";
@@ -53,7 +53,8 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
       const { orgID } = draft;
       if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: TYPE, orgID });
-      return json(201, shown(await endpoints().create({ ...draft, orgID })));
+      const labels = readableLabels(services, principal, draft.labels);
+      return json(201, shown(await endpoints().create({ ...draft, orgID, labels })));
     })
     .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
     .put(ITEM, async (call) => {
