@@ -24,6 +24,7 @@ import { start } from "./start.ts";
 import { startFull } from "./start-full.ts";
 import { statementGrowth } from "./statement-growth.ts";
 import type { Bench } from "./support/bench.ts";
+import { tasks } from "./tasks.ts";
 import { triggers } from "./triggers.ts";
 import { v1Query } from "./v1-query.ts";
 import { v2Buckets } from "./v2-buckets.ts";
@@ -38,6 +39,7 @@ export const BENCHES: readonly Bench[] = [
   v2Ingest,
   v2Buckets,
   ingestCaches,
+  tasks,
   triggers,
   diskSize,
   query,

@@ -4,8 +4,8 @@ import { problemText, syntaxProblems } from "../parse/check.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { FluxProgram, type ProgramLibrary } from "./program.ts";
 
-/** Characters of all scripts together. A character costs about 100 bytes with its tree, types and code. */
-const TEXT_MAX = 256 << 10;
+/** Characters of all scripts together, a thousand tasks. A character costs about 100 bytes with its tree, types and code. */
+const TEXT_MAX = 512 << 10;
 /** A longer script is mostly data. */
 const SCRIPT_MAX = 32 << 10;
 

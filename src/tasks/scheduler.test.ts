@@ -1,0 +1,350 @@
+// When runs start, what is kept of them, and what is made again after a server was killed: on a clock of the test's, over a real catalog.
+import { expect, test } from "bun:test";
+import { FakeClock, settle } from "../../test/support/fake-runtime.ts";
+import { SecretBox } from "../metadata/access/secret-box.ts";
+import { V2Line } from "../metadata/line.ts";
+import type { Task } from "../metadata/resources/tasks.ts";
+import { TsdbError } from "../model/errors.ts";
+import type { QueryAnswer } from "../model/query/query.ts";
+import type { IncomingBody, WriteRequest, WriteResult } from "../model/write.ts";
+import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
+import { Catalog } from "../storage/catalog/catalog.ts";
+import { TaskScheduler } from "./scheduler.ts";
+import { readTaskOptions } from "./script/options.ts";
+import type { ScriptToRun } from "./task-execution.ts";
+
+const NOON_MS = Date.UTC(2024, 2, 5, 12);
+const MINUTE_MS = 60_000;
+const EMPTY: QueryAnswer = { contentType: "text/csv", body: new Uint8Array() };
+
+interface Started {
+  /** Of the task. */
+  readonly name: string;
+  readonly now: string;
+  readonly extern: string | null;
+  readonly end: (error?: Error) => void;
+}
+
+/** A server's tasks, from the same catalog again and again. */
+class World {
+  clock = new FakeClock(NOON_MS);
+  /** In order; those that have not ended wait for `end`. */
+  readonly started: Started[] = [];
+  readonly lines: string[] = [];
+  /** Runs end by themselves. */
+  endsAtOnce = true;
+  writeFails = false;
+  private readonly store = new MemoryObjectStore();
+  private catalog!: Catalog;
+  line!: V2Line;
+  scheduler!: TaskScheduler;
+  orgID = "";
+  userID = "";
+
+  static async start(): Promise<World> {
+    const world = new World();
+    await world.open();
+    const { user, org } = await world.line.setUp(
+      { username: "u", password: "password12", org: "o", bucket: "b", token: "t", everySeconds: 0 },
+      { strong: false },
+    );
+    world.userID = user.id;
+    world.orgID = org.id;
+    world.scheduler.start();
+    return world;
+  }
+
+  /** A server that was killed starts again: what was on its way never ends. */
+  async killAndRestart(downMs = 0): Promise<void> {
+    this.started.length = 0;
+    this.clock = new FakeClock(this.clock.nowMs() + downMs);
+    await this.open();
+    this.scheduler.start();
+    await settle();
+  }
+
+  async create(record: string, more: Partial<Task> = {}): Promise<Task> {
+    const flux = `import "array"\noption task = ${record}\narray.from(rows: [{v: 1}])`;
+    const { name, every, cron, offset } = readTaskOptions(flux);
+    const task = { orgID: this.orgID, ownerID: this.userID, kind: "task", description: "", status: "active", flux } as const;
+    const made = await this.line.tasks.create({ ...task, name, every, cron, offset, ...more });
+    await settle();
+    return made;
+  }
+
+  /** Lets the clock run, and what starts meanwhile. */
+  async pass(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds);
+    await settle();
+  }
+
+  /** Times of the runs that were started since the last look. */
+  times(name?: string): string[] {
+    const some = this.started.filter((each) => name === undefined || each.name === name);
+    return some.map(({ now }) => now.slice(11, 19));
+  }
+
+  state(task: Task) {
+    return this.line.tasks.state(task.id);
+  }
+
+  private async open(): Promise<void> {
+    const { clock } = this;
+    this.catalog = await Catalog.open(this.store, { prefix: "node0/catalog" });
+    this.line = new V2Line(this.catalog, {
+      nowMs: () => clock.nowMs(),
+      sessions: { lengthMs: MINUTE_MS, renewMs: MINUTE_MS },
+      box: SecretBox.random(),
+      keepsHashesOnly: false,
+      hashCost: { memoryCost: 8, timeCost: 1 },
+      onDropped: () => {},
+    });
+    const { line } = this;
+    this.scheduler = new TaskScheduler({
+      ...{ tasks: line.tasks, buckets: line.buckets, clock, isOn: true },
+      writes: { receive: () => new KeptBody(this) },
+      queries: { query: () => Promise.reject(new TsdbError("bad_query", "table 'public.iox.runs' not found")) },
+      principalOf: (userID) => line.authentication.ofUser(userID),
+      runScript: ({ signal }, script) => this.run(script, signal),
+      report: (error) => {
+        throw error;
+      },
+      warn: () => {},
+    });
+  }
+
+  private run({ text, nowNs, extern }: ScriptToRun, signal: AbortSignal): Promise<QueryAnswer> {
+    const now = new Date(Number(nowNs / 1_000_000n)).toISOString();
+    return new Promise((resolve, reject) => {
+      const end = (error?: Error) => (error === undefined ? resolve(EMPTY) : reject(error));
+      this.started.push({ name: readTaskOptions(text).name, now, extern, end });
+      signal.addEventListener("abort", () => reject(new TsdbError("cancelled", "the client went away")));
+      if (this.endsAtOnce) resolve(EMPTY);
+    });
+  }
+}
+
+class KeptBody implements IncomingBody {
+  byteCount = 0;
+  readonly memoryBytes = 0;
+  private text = "";
+
+  constructor(private readonly world: World) {}
+
+  append(bytes: Uint8Array): void {
+    this.byteCount += bytes.byteLength;
+    this.text += Buffer.from(bytes).toString();
+  }
+
+  async write(_: WriteRequest): Promise<WriteResult> {
+    if (this.world.writeFails) throw new TsdbError("no_space", "the disk is full");
+    this.world.lines.push(...this.text.split(/\n(?=runs,)/));
+    return { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };
+  }
+
+  release(): void {}
+}
+
+test("runs start on multiples of the period, and a while later with an offset", async () => {
+  const world = await World.start();
+  await world.create(`{name: "a", every: 7m}`);
+  await world.create(`{name: "b", every: 10m, offset: 30s}`);
+  await world.pass(29 * MINUTE_MS);
+  // the 28,494,000 minutes from 1970 to noon are 4,070,571 periods and 3 minutes
+  expect(world.times("a")).toEqual(["12:04:00", "12:11:00", "12:18:00", "12:25:00"]);
+  expect(world.times("b")).toEqual(["12:10:00", "12:20:00"]);
+  world.started.length = 0;
+  await world.pass(MINUTE_MS);
+  expect(world.times()).toEqual([]);
+  await world.pass(30_000);
+  expect(world.times()).toEqual(["12:30:00"]);
+});
+
+test("a task has as many runs on their way as it may, and what ends first does not hide what has not ended", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  const one = await world.create(`{name: "one", every: 1m}`);
+  const two = await world.create(`{name: "two", every: 1m, concurrency: 2}`);
+  await world.pass(3 * MINUTE_MS);
+  expect([world.times("one"), world.times("two")]).toEqual([["12:01:00"], ["12:01:00", "12:02:00"]]);
+  const second = world.started.find(({ name, now }) => name === "two" && now.includes("12:02"))!;
+  second.end();
+  await settle();
+  expect(world.state(two)).toMatchObject({ latestCompleted: "2024-03-05T12:00:00Z", doneAhead: ["2024-03-05T12:02:00Z"] });
+  expect(world.times("two")).toEqual(["12:01:00", "12:02:00", "12:03:00"]);
+  // the two that were on their way are made again, the one in between is not
+  await world.killAndRestart();
+  expect([world.times("one"), world.times("two")]).toEqual([["12:01:00"], ["12:01:00", "12:03:00"]]);
+  for (const { end } of [...world.started]) end();
+  await settle();
+  expect(world.state(two)).toMatchObject({ latestCompleted: "2024-03-05T12:03:00Z", doneAhead: [], lastRunStatus: "success" });
+  expect(world.state(one).latestCompleted).toBe("2024-03-05T12:01:00Z");
+});
+
+test("times that a server was down are made up for in order, those of inactive tasks and older schedules are not", async () => {
+  const world = await World.start();
+  const task = await world.create(`{name: "a", every: 1m}`);
+  const off = await world.create(`{name: "off", every: 1m}`, { status: "inactive" });
+  await world.pass(MINUTE_MS);
+  await world.killAndRestart(3 * MINUTE_MS + 1000);
+  expect(world.times()).toEqual(["12:02:00", "12:03:00", "12:04:00"]);
+  world.started.length = 0;
+  await world.line.tasks.update(off.id, { status: "active" });
+  await settle();
+  await world.pass(MINUTE_MS);
+  expect([world.times("a"), world.times("off")]).toEqual([["12:05:00"], ["12:05:00"]]);
+  world.started.length = 0;
+  await world.line.tasks.update(task.id, { flux: task.flux.replace("1m", "10s"), every: "10s" });
+  await settle();
+  expect(world.times("a")).toEqual([]);
+  await world.pass(20_000);
+  expect(world.times("a")).toEqual(["12:05:10", "12:05:20"]);
+});
+
+test("what has ended is a point and a state, and is not made again", async () => {
+  const world = await World.start();
+  const task = await world.create(`{name: "a \\"b\\"", every: 1m}`);
+  await world.pass(2 * MINUTE_MS);
+  expect(world.lines.length).toBe(2);
+  expect(world.lines[1]).toMatch(
+    new RegExp(
+      `^runs,status=success,taskID=${task.id} runID="[0-9a-f]{16}",name="a \\\\"b\\\\"",startedAt="2024-03-05T12:02:00.000Z",.*scheduledFor="2024-03-05T12:02:00Z",requestedAt="",flux="import .* \\d{19}$`,
+      "s",
+    ),
+  );
+  await world.killAndRestart();
+  expect(world.times()).toEqual([]);
+  expect(world.state(task)).toEqual({
+    ...{ latestCompleted: "2024-03-05T12:02:00Z", doneAhead: [], lastRunStatus: "success", lastRunError: null },
+    lastSuccess: "2024-03-05T12:02:00Z",
+  });
+});
+
+test("points that cannot be written are written later, and the runs are shown as started until then", async () => {
+  const world = await World.start();
+  const task = await world.create(`{name: "a", every: 1m}`);
+  world.writeFails = true;
+  await world.pass(MINUTE_MS);
+  const filter = { afterMs: null, beforeMs: null, limit: 10 };
+  expect((await world.scheduler.list(task, filter)).map(({ status }) => status)).toEqual(["started"]);
+  expect(world.state(task).latestCompleted).toBe("2024-03-05T12:00:00Z");
+  world.writeFails = false;
+  await world.pass(1000);
+  expect([world.lines.length, world.state(task).latestCompleted]).toEqual([1, "2024-03-05T12:01:00Z"]);
+  expect(await world.scheduler.list(task, filter)).toEqual([]);
+});
+
+test("a requested run is there after a restart, is made once, and gives way when it is canceled", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  const task = await world.create(`{name: "a", every: 1h}`);
+  const run = await world.scheduler.force(task, Date.UTC(2020, 0, 1));
+  const other = await world.scheduler.force(task, Date.UTC(2020, 0, 2));
+  expect([run.status, run.scheduledFor]).toEqual(["scheduled", "2020-01-01T00:00:00Z"]);
+  expect(world.scheduler.force(task, Date.UTC(2020, 0, 2))).rejects.toThrow("run already queued");
+  await settle();
+  expect(world.started.map(({ now }) => now.slice(0, 10))).toEqual(["2020-01-01"]);
+  await world.killAndRestart();
+  expect(world.started.map(({ now }) => now.slice(0, 10))).toEqual(["2020-01-01"]);
+  expect((await world.scheduler.get(task, run.id)).status).toBe("started");
+  await world.scheduler.cancel(task, other.id);
+  expect(world.scheduler.get(task, other.id)).rejects.toThrow("run not found");
+  await world.scheduler.cancel(task, run.id);
+  await settle();
+  expect(world.state(task)).toMatchObject({ lastRunStatus: "canceled", lastSuccess: null });
+  expect(world.lines.map((line) => line.slice(0, 20))).toEqual(["runs,status=canceled"]);
+  await world.killAndRestart();
+  expect(world.started).toEqual([]);
+  await world.line.tasks.update(task.id, { status: "inactive" });
+  expect(world.scheduler.force(task, null)).rejects.toThrow("inactive task");
+});
+
+test("a failed attempt is made again as often as the script says, but not where the bucket is missing", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  const task = await world.create(`{name: "a", every: 1h, retry: 3}`);
+  await world.pass(60 * MINUTE_MS);
+  for (const [attempt, waitMs] of [1000, 2000].entries()) {
+    world.started.at(-1)!.end(new TsdbError("overloaded", "too much"));
+    await settle();
+    expect(world.started.length).toBe(attempt + 1);
+    await world.pass(waitMs);
+    expect(world.started.length).toBe(attempt + 2);
+  }
+  world.started.at(-1)!.end(new TsdbError("bad_query", "runtime error @1:1-1:2: no"));
+  await settle();
+  expect(world.state(task)).toMatchObject({
+    lastRunStatus: "failed",
+    lastRunError: "Completed(failed)",
+    latestCompleted: "2024-03-05T13:00:00Z",
+  });
+  expect(world.lines.join()).toContain("could not execute task run: runtime error @1:1-1:2: no");
+  await world.pass(60 * MINUTE_MS);
+  world.started.at(-1)!.end(new TsdbError("not_found", `could not find bucket "x"`));
+  await world.pass(2_000);
+  expect(world.started.length).toBe(4);
+  expect(world.state(task).lastRunError).toBe(`error exhausting result iterator: could not find bucket "x"`);
+});
+
+test("the time of the last success is given to scripts that ask for it", async () => {
+  const world = await World.start();
+  const flux = (name: string) => `import "influxdata/influxdb/tasks"\noption task = {name: "${name}", every: 1m}\nx = 1`;
+  await world.create(`{name: "a", every: 1m}`, { flux: flux("a") });
+  await world.pass(2 * MINUTE_MS);
+  expect(world.started[0]!.extern).toBeNull();
+  expect(JSON.stringify(JSON.parse(world.started[1]!.extern!))).toContain('"value":"2024-03-05T12:01:00Z"');
+});
+
+test("a task that is behind does not delay another, and no more than 32 runs are on their way", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  for (let i = 0; i < 40; i++) await world.create(`{name: "t${i}", every: 1h, concurrency: 10}`);
+  await world.killAndRestart(5 * 60 * MINUTE_MS);
+  expect(world.started.length).toBe(32);
+  expect(new Set(world.times())).toEqual(new Set(["13:00:00"]));
+  for (const { end } of [...world.started].slice(0, 8)) end();
+  await settle();
+  // the eight that had no turn come before second runs
+  expect(world.started.slice(32).map(({ name }) => name)).toEqual(Array.from({ length: 8 }, (_, i) => `t${32 + i}`));
+});
+
+test("a deleted task's runs end, and nothing is kept of them", async () => {
+  const world = await World.start();
+  world.endsAtOnce = false;
+  const task = await world.create(`{name: "a", every: 1m}`);
+  await world.pass(MINUTE_MS);
+  await world.scheduler.force(task, 0);
+  await world.line.tasks.delete(task.id);
+  await settle();
+  await world.scheduler.settled();
+  await world.pass(5 * MINUTE_MS);
+  expect([world.times(), world.line.tasks.count, world.line.tasks.requestedRuns(task.id)]).toEqual([["12:01:00"], 0, []]);
+});
+
+test("a stopped server keeps what has ended and nothing else", async () => {
+  const world = await World.start();
+  const done = await world.create(`{name: "done", every: 1m}`);
+  await world.pass(MINUTE_MS);
+  world.endsAtOnce = false;
+  const open = await world.create(`{name: "open", every: 1m}`);
+  await world.pass(MINUTE_MS);
+  await world.scheduler.stop();
+  expect([world.state(done).latestCompleted.slice(11), world.state(open).latestCompleted.slice(11)]).toEqual(["12:01:00Z", "12:01:00Z"]);
+  await world.killAndRestart();
+  expect([world.times("done"), world.times("open")]).toEqual([["12:02:00"], ["12:02:00"]]);
+});
+
+test("2,000 tasks of one time, each once", async () => {
+  const world = await World.start();
+  for (let i = 0; i < 2_000; i++) {
+    const flux = `option task = {name: "t${i}", every: 1h}\nx = 1`;
+    await world.line.tasks.create({
+      ...{ orgID: world.orgID, ownerID: world.userID, kind: "task", description: "", status: "active" },
+      ...{ flux, name: `t${i}`, every: "1h", cron: null, offset: null },
+    });
+  }
+  await world.pass(60 * MINUTE_MS);
+  while (world.started.length < 2_000) await settle();
+  await world.scheduler.settled();
+  expect([new Set(world.started.map(({ name }) => name)).size, world.lines.length]).toEqual([2_000, 2_000]);
+}, 30_000);
