@@ -2,6 +2,7 @@
 // which start meanwhile.
 import { createApp } from "../api/app.ts";
 import { showAddress } from "../api/flight/grpc/address.ts";
+import type { RunCounts } from "../api/metrics/v2-metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import type { BackupService } from "../backup/backup-service.ts";
@@ -43,6 +44,8 @@ export interface RequestServices {
   backup(): BackupService;
   /** The same. */
   taskRuns(): TaskRunService;
+  /** Of tasks. */
+  runCounts(): RunCounts | null;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   readonly exports: ExportService;

@@ -3,6 +3,7 @@
 import { authorized } from "../api/flight/access.ts";
 import type { FlightThread } from "../api/flight/flight-thread.ts";
 import { startFlight } from "../api/flight/start-flight.ts";
+import type { RunCounts } from "../api/metrics/v2-metrics.ts";
 import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
 import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
@@ -206,6 +207,10 @@ export class Serving implements RequestServices {
   taskRuns(): TaskRunService {
     assert(this.tasks !== null, "the bucket-based API is off, and was asked for");
     return this.tasks;
+  }
+
+  runCounts(): RunCounts | null {
+    return this.tasks?.stats ?? null;
   }
 
   private get v2Services(): V2Services {

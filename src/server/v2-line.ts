@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
-import { V2Metrics, type V2Totals } from "../api/metrics/v2-metrics.ts";
+import { type RunCounts, V2Metrics, type V2Totals } from "../api/metrics/v2-metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import { V2_VERSION } from "../api/shared/aliases.ts";
@@ -40,6 +40,7 @@ export interface V2View {
     v2Line(): V2Line;
     backup(): BackupService;
     taskRuns(): TaskRunService;
+    runCounts(): RunCounts | null;
     receive: WriteService["receive"];
     query: QueryService["query"];
     readonly admin: { readonly rows: RowDeletions };
@@ -178,6 +179,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
   const counts = new V2Metrics({
     ...{ version: V2_VERSION, commit: revision, cpus: availableParallelism(), upMs: () => Date.now() - startedMs },
     totals: () => totalsOf(view),
+    runs: () => (view.status().state === "ready" ? view.serving().runCounts() : null),
   });
   const queries = new LimitedQueries({ query: (request) => view.serving().query(request) }, config.v2Queries);
   const app = createV2App({
@@ -226,10 +228,10 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
 /** Null before the log is replayed. */
 function totalsOf(view: V2View): V2Totals | null {
   if (view.status().state !== "ready") return null;
-  const { buckets, organizations, users, authorizations, scrapers } = view.serving().v2Line();
+  const { buckets, organizations, users, authorizations, scrapers, tasks } = view.serving().v2Line();
   return {
     ...{ buckets: buckets.count, organizations: organizations.count, users: users.count },
-    ...{ tokens: authorizations.count, scrapers: scrapers.count },
+    ...{ tokens: authorizations.count, scrapers: scrapers.count, tasks: tasks.count },
   };
 }
 

@@ -5,7 +5,16 @@ import Registry from "prom-client/lib/registry.js";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
 /** Numbers of resources. */
-export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers", number>>;
+export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers" | "tasks", number>>;
+
+/** Of tasks. */
+export interface RunCounts {
+  readonly active: number;
+  readonly ended: Readonly<Record<"success" | "failed" | "canceled", number>>;
+  /** Between the time at which a run was due and its start, of all runs together. */
+  readonly lagSeconds: number;
+  readonly runSeconds: number;
+}
 
 export interface V2MetricsOptions {
   readonly version: string;
@@ -15,6 +24,8 @@ export interface V2MetricsOptions {
   readonly upMs: () => number;
   /** Null before the log is replayed. */
   readonly totals: () => V2Totals | null;
+  /** Null before tasks may run. */
+  readonly runs: () => RunCounts | null;
 }
 
 export interface CountedRequest {
@@ -34,7 +45,7 @@ const QUERY_BOUNDS_SECONDS = [1e-3, 5e-3, 25e-3, 125e-3, 625e-3, 3.125, 15.625];
 /** Clients choose their names. */
 const AGENTS_MAX = 50;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
-const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers"] as const;
+const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers", "tasks"] as const;
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
@@ -79,6 +90,15 @@ export class V2Metrics {
       Object.entries(this.results).map(([result, count]) => [{ result }, count]),
     );
     this.gauge("qc_all_active", "Queries that are not over", () => this.queriesActive);
+    const runs = () => this.options.runs();
+    this.gauge("task_executor_total_runs_active", "Runs of tasks on their way", () => runs()?.active ?? 0);
+    this.counter("task_executor_total_runs_complete", "Runs of tasks that have ended", ["status"], () =>
+      Object.entries(runs()?.ended ?? {}).map(([status, count]) => [{ status }, count]),
+    );
+    this.counter("task_executor_run_latency_seconds_total", "Time by which runs started late, of all runs", [], () => [
+      [{}, runs()?.lagSeconds ?? 0],
+    ]);
+    this.counter("task_executor_run_duration_seconds_total", "Time of all runs that have ended", [], () => [[{}, runs()?.runSeconds ?? 0]]);
     registerHistogram(this.registry, { name: "qc_all_duration_seconds", help: "Time of queries to their last byte" }, () => [
       this.queryTimes,
     ]);
