@@ -1,5 +1,6 @@
 // Notification endpoints. Their secrets are secrets of the organization, and stay there when an endpoint goes.
 import type { V2Line } from "../metadata/line.ts";
+import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type AlertUpdate, checkedUpdate, type EndpointDraft, requireStatus } from "./draft.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
@@ -14,11 +15,10 @@ type EndpointLine = Pick<
 
 /** Creates, finds, changes and deletes notification endpoints. */
 export class EndpointService {
-  private readonly ruleTasks: RuleTasks;
-
-  constructor(private readonly line: EndpointLine) {
-    this.ruleTasks = new RuleTasks(line);
-  }
+  constructor(
+    private readonly line: EndpointLine,
+    private readonly ruleTasks = new RuleTasks(line),
+  ) {}
 
   /** @throws TsdbError not_found */
   get(id: string): Endpoint {
@@ -43,42 +43,46 @@ export class EndpointService {
 
   /** All but where it belongs. @throws TsdbError bad_request, not_found, already_exists */
   replace(id: string, draft: EndpointDraft): Promise<Endpoint> {
-    const { metadata, notificationEndpoints } = this.line;
-    return metadata.change((change) => {
+    return this.followed(id, (change) => {
       const { orgID, createdAt } = this.get(id);
       const { name, description } = draft;
       const { settings, secrets } = endpointSettings(draft, id);
       const record = { orgID, name, description, status: requireStatus(draft.status), settings, createdAt, updatedAt: change.now };
-      const made = notificationEndpoints.planPut(change, id, record);
+      const made = this.line.notificationEndpoints.planPut(change, id, record);
       this.keep(change, orgID, secrets);
-      this.ruleTasks.planFollowEndpoint(change, id);
       return endpointOf(made);
     });
   }
 
   /** @throws TsdbError bad_request, not_found, already_exists */
   update(id: string, given: AlertUpdate): Promise<Endpoint> {
-    const { metadata, notificationEndpoints } = this.line;
     const changed = checkedUpdate(given, "Notification Endpoint");
-    return metadata.change((change) => {
+    return this.followed(id, (change) => {
       const { id: _, ...before } = this.get(id);
-      const made = notificationEndpoints.planPut(change, id, { ...before, ...changed, updatedAt: change.now });
-      this.ruleTasks.planFollowEndpoint(change, id);
-      return endpointOf(made);
+      return endpointOf(this.line.notificationEndpoints.planPut(change, id, { ...before, ...changed, updatedAt: change.now }));
     });
   }
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
-    const { metadata, notificationEndpoints } = this.line;
-    return metadata.change((change) => {
+    const { notificationEndpoints } = this.line;
+    return this.followed(id, (change) => {
       notificationEndpoints.get(id);
       notificationEndpoints.planDelete(change, id);
-      this.ruleTasks.planFollowEndpoint(change, id);
     });
   }
 
-  private keep(change: Parameters<V2Line["secrets"]["planPut"]>[0], orgID: string, secrets: ReadonlyMap<string, string>): void {
+  /** A change of an endpoint, which the tasks of its rules follow: the first of them in the same step. */
+  private async followed<T>(id: string, plan: (change: Change) => T): Promise<T> {
+    const { made, last } = await this.line.metadata.change((change) => ({
+      made: plan(change),
+      last: this.ruleTasks.planFollowEndpoint(change, id),
+    }));
+    await this.ruleTasks.followEndpoint(id, last);
+    return made;
+  }
+
+  private keep(change: Change, orgID: string, secrets: ReadonlyMap<string, string>): void {
     if (secrets.size === 0) return;
     if (this.line.organizations.find(orgID) === null) throw new TsdbError("not_found", "organization not found");
     this.line.secrets.planPut(change, orgID, secrets);

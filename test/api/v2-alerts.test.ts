@@ -1,6 +1,8 @@
 // Checks, notification endpoints and rules beside the recorded conversations: what is refused, whose secrets and rights are used, and what
 // goes with what.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { EndpointService } from "../../src/alerts/endpoint-service.ts";
+import { RuleTasks } from "../../src/alerts/rule-tasks.ts";
 import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
 import { ask } from "./v2-ask.ts";
 
@@ -132,6 +134,20 @@ test("labels that come with a body are put on what is made", async () => {
   ] as const) {
     expect((await post(path, made)).body.labels).toEqual([body.label]);
   }
+});
+
+test("the tasks of many rules follow their endpoint, in steps", async () => {
+  const { body: own } = await post(ENDPOINTS!, slack());
+  const rules = await Promise.all(Array.from({ length: 20 }, async () => (await post(RULES!, rule(own.id))).body));
+  const { tasks } = server.line;
+  const statuses = () => [...new Set(rules.map(({ taskID }) => tasks.get(taskID).status))];
+  const { version } = server.line.metadata;
+  // one rule a step
+  const service = new EndpointService(server.line, new RuleTasks(server.line, 0));
+  await service.update(own.id, { status: "inactive" });
+  expect([statuses(), server.line.metadata.version - version]).toEqual([["inactive"], 21]);
+  await service.delete(own.id);
+  expect(statuses()).toEqual(["inactive"]);
 });
 
 test("labels that the sender may not read are neither put on it nor shown", async () => {
