@@ -34,6 +34,8 @@ function lines(): string {
       if (i % 7 === 0) fields.push(`free=${below(1000)}u`, `up=${i % 2 === 0}`, `note="n${below(3)}"`);
       rows.push(`cpu,host=${host},region=${region},site=x ${fields.join()} ${ns}`);
     }
+    // more series than values that are asked for one by one
+    rows.push(`many,host=h${i % 12} v=${(i % 12) * 10 + ((i * 7) % 9)}i,w=${(i % 12) - 0.5 * (i % 5)} ${ns}`);
     // equal values of several fields and series, whose order depends on tags that a script may drop
     if (i % 3 === 0) {
       rows.push(`pair,host=a,zone=1 z=${i % 4}i ${ns}`, `pair,host=b,slot=x,zone=0 y=${i % 4}i ${ns}`, `pair,zone=0 y=${i % 4}i ${ns}`);
@@ -81,7 +83,7 @@ const LEFT: readonly string[] = [
     `${of('r._measurement == "one"')} |> aggregateWindow(every: 10m, fn: ${fn})`,
     `from(bucket: "b") |> range(start: 0) |> filter(fn: (r) => r._measurement == "one") |> aggregateWindow(every: 1m, fn: ${fn}, createEmpty: false)`,
   ]),
-  ...["count", "sum", "mean", "first", "last"].flatMap((fn) => [
+  ...FUNCTIONS.flatMap((fn) => [
     `${NUMBERS} |> ${fn}()`,
     `${NUMBERS} |> group(columns: ["_field", "region"]) |> ${fn}()`,
     `${MEM} |> group() |> ${fn}()`,
@@ -89,6 +91,16 @@ const LEFT: readonly string[] = [
     `${of('r._measurement == "cpu" and r._field == "usage" and r._value < 10.0')} |> ${fn}()`,
     `${of('r.nothing == "x"')} |> ${fn}()`,
     `${of('r._measurement == "nothing"')} |> ${fn}()`,
+  ]),
+  ...["min", "max", "first", "last"].flatMap((fn) => [
+    `${PAIR} |> ${fn}()`,
+    `${PAIR} |> group(columns: ["_field"]) |> ${fn}()`,
+    `${USAGE} |> filter(fn: (r) => r._value < 60 and r.host != "b") |> ${fn}()`,
+    `${of('r.host == "a" and r._field == "free" and r._value > 100')} |> ${fn}()`,
+    `${DAYS} |> ${fn}()`,
+    `${of('r._measurement == "many"')} |> ${fn}()`,
+    `${of('r._measurement == "many" and r._value > 3 and r.host != "h5"')} |> group(columns: ["_field"]) |> ${fn}()`,
+    `${of('r._measurement == "huge"')} |> ${fn}()`,
   ]),
   // series that differ in columns that nothing reads
   ...["count", "sum", "mean", "min", "max", "first"].flatMap((fn) =>
@@ -107,7 +119,7 @@ const LEFT: readonly string[] = [
       `${rows} |> group() |> aggregateWindow(every: 6m, fn: ${fn}, createEmpty: false) |> tail(n: 3) |> keep(columns: ["_value", "_measurement"])`,
       `${rows} |> filter(fn: (r) => r.zone =~ /./ or not exists r.zone) |> group() |> aggregateWindow(every: 6m, fn: ${fn}) |> keep(columns: ["_value"])`,
       `data = ${rows} |> group() |> aggregateWindow(every: 6m, fn: ${fn})\ndata |> keep(columns: ["_value"]) |> yield(name: "a")\ndata |> yield(name: "b")`,
-      `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> ${fn}()${fn === "min" || fn === "max" ? " // not left" : ""}`,
+      `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> ${fn}()`,
     ]),
   ),
   // the latest windows

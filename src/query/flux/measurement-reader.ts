@@ -28,7 +28,10 @@ export class MeasurementReader {
   /** The same with the fields side by side. @throws TsdbError query_limit, cancelled */
   async rows(scan: TableScan, request: ReadRequest): Promise<readonly SourceRows[]> {
     const found = await this.grouped(scan, request);
-    return found === null ? [] : this.turns.run(rowsOf(scan.name, found.tags, found.fields, found));
+    const rows = found === null ? [] : await this.turns.run(rowsOf(scan.name, found.tags, found.fields, found));
+    // the scan may give other series too
+    const tests = [...(request.wanted?.tags ?? [])];
+    return rows.filter(({ tags }) => tests.every(([tag, texts]) => tags.some(([name, text]) => name === tag && texts.includes(text))));
   }
 
   private async grouped(scan: TableScan, { startNs, stopNs, wanted }: ReadRequest): Promise<GroupedRows | null> {

@@ -58,7 +58,7 @@ function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
           return name === "first" || state !== null ? chosen : withoutNulls(chosen);
         });
       const reduce = input instanceof PushedNode && label === "_value" ? input.reduce : null;
-      if (reduce === null || (name !== "first" && name !== "last")) return select(tables!);
+      if (reduce === null) return select(tables!);
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: true }, select, () => select(tables!));
     };
     return streamOf(call, [input], body, { operation: new SelectorOperation(name, label) });
