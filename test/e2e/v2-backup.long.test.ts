@@ -77,6 +77,7 @@ async function listsOf(server: TestServer, orgID: string): Promise<object> {
     "/api/v2/labels",
     `/api/v2/orgs/${orgID}/secrets`,
     `/api/v2/orgs/${orgID}/owners`,
+    ...["checks", "notificationEndpoints", "notificationRules"].map((name) => `/api/v2/${name}?orgID=${orgID}`),
   ];
   const { body } = await ask(server, "GET", "/api/v2/authorizations");
   return [body, ...(await Promise.all(paths.map(async (path) => (await ask(server, "GET", path)).body)))];
@@ -121,6 +122,18 @@ test.each(Object.keys(STATES))("rows that are %s, restored into an empty server"
   const bucket = (await ask(source, "POST", "/api/v2/buckets", { orgID, name: "hours", description: "d", retentionRules: rules })).body;
   await ask(source, "POST", `/api/v2/buckets/${bucket.id}/labels`, { labelID: label.id });
   await ask(source, "PATCH", `/api/v2/orgs/${orgID}/secrets`, { k: "v" });
+  const rest = { orgID, status: "inactive", every: "1m" };
+  const query = { text: 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")' };
+  await ask(source, "POST", "/api/v2/checks", { ...rest, name: "c", type: "threshold", query });
+  const slack = { ...rest, type: "slack", url: "http://localhost/hook", token: "of the endpoint" };
+  const endpoint = (await ask(source, "POST", "/api/v2/notificationEndpoints", { ...slack, name: "e" })).body;
+  await ask(source, "POST", "/api/v2/notificationRules", {
+    ...rest,
+    name: "r",
+    type: "slack",
+    endpointID: endpoint.id,
+    messageTemplate: "m",
+  });
   const permissions = [{ action: "read", resource: { type: "buckets", id: bucket.id, orgID } }];
   const reader = (await ask(source, "POST", "/api/v2/authorizations", { orgID, permissions })).body.token as string;
   await ask(source, "POST", "/api/v2/users", { name: "ann" });
@@ -141,6 +154,12 @@ test.each(Object.keys(STATES))("rows that are %s, restored into an empty server"
     expect(await answersOf(target)).toEqual(answers);
     expect(await target.sql("hours", "SELECT * FROM m ORDER BY time")).toEqual(hours);
     expect(await listsOf(target, orgID)).toEqual(await listsOf(source, orgID));
+    // with another key at rest
+    const key = `${endpoint.id}-token`;
+    const secret = `import "influxdata/influxdb/secrets" import "array" array.from(rows: [{k: secrets.get(key: "${key}")}])`;
+    const headers = { authorization: "Token tok", "content-type": "application/vnd.flux" };
+    const answer = await fetch(`${target.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body: secret });
+    expect(await answer.text()).toContain("of the endpoint");
     expect((await ask(target, "GET", "/api/v2/buckets", undefined, reader)).body.buckets).toHaveLength(1);
     expect((await ask(target, "GET", "/api/v2/me", undefined, "their-token")).status).toBe(401);
     const credentials = `Basic ${Buffer.from("admin:password12").toString("base64")}`;
