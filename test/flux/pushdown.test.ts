@@ -122,6 +122,22 @@ const LEFT: readonly string[] = [
       `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> ${fn}()`,
     ]),
   ),
+  // columns that go before windows
+  ...FUNCTIONS.flatMap((fn) =>
+    [USAGE, MEM, PAIR, of('r._measurement == "many" and r._field == "w"')].flatMap((rows) =>
+      [
+        'keep(columns: ["_time", "_value", "host"])',
+        'keep(columns: ["_value", "_time", "_start", "_stop"])',
+        'drop(columns: ["host", "_start", "zone"])',
+      ].flatMap((columns) => [
+        `${rows} |> ${columns} |> aggregateWindow(every: 6m, fn: ${fn})`,
+        `${rows} |> ${columns} |> ${fn}()`,
+        `${rows} |> ${columns} |> group(columns: ["slot", "host"]) |> aggregateWindow(every: 11m, fn: ${fn}, createEmpty: false)`,
+        `${rows} |> filter(fn: (r) => r.host =~ /[ab1]/) |> ${columns} |> aggregateWindow(every: 20m, fn: ${fn}) |> keep(columns: ["_value", "host"])`,
+      ]),
+    ),
+  ),
+  `${NUMBERS} |> drop(columns: ["region"]) |> aggregateWindow(every: 6m, fn: max)`,
   // the latest windows
   ...["max", "mean", "count", "last"].flatMap((fn) =>
     [
@@ -223,6 +239,10 @@ const NOT_LEFT: readonly string[] = [
   `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> count()`,
   `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> sum()`,
   `${CPU} |> mean()`,
+  `${NUMBERS} |> drop(columns: ["_field"]) |> count()`,
+  `${USAGE} |> keep(columns: ["_value", "host"]) |> count()`,
+  `${USAGE} |> keep(fn: (column) => column != "host") |> mean()`,
+  `${USAGE} |> group(columns: ["region"]) |> drop(columns: ["host"]) |> mean()`,
   `${CPU} |> aggregateWindow(every: 10m, fn: max)`,
   `${USAGE} |> filter(fn: (r) => r._value > 40 and r.host != "b") |> mean()`,
   `${USAGE} |> filter(fn: (r) => r._time > 2024-03-05T10:20:00Z) |> mean()`,

@@ -1,4 +1,4 @@
-// Columns and keys: `group`, `keep`, `drop`, `rename`, `duplicate`, `set`, `sort`, `columns`, `keys`, `keyValues`.
+// Columns and keys: `group`, `rename`, `duplicate`, `set`, `sort`, `columns`, `keys`, `keyValues`.
 
 import type { ApartTags } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
@@ -14,7 +14,7 @@ import { FluxRecord, isNull, type Value } from "../../values/value.ts";
 import { CollisionError, collision, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, operator, streamOf } from "../operator.ts";
-import { DuplicateOperation, NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
+import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
@@ -170,67 +170,6 @@ function* splitRows(merge: TableMerge, table: FluxTable, inKey: readonly FluxCol
     merge.append(new GroupKey(key), table.take(taken));
     if (group % PART_TABLES === PART_TABLES - 1) yield null;
   }
-}
-
-/** Columns by a list or by a function of their label. */
-function columnChoice(call: NativeCall, what: string): { readonly chosen: KeepLabel; readonly list: readonly string[] | null } {
-  if (call.has("columns") === call.has("fn")) {
-    throw new FluxError(
-      call.has("fn")
-        ? `${what} error: both column list and predicate provided`
-        : `${what} error: neither column list nor predicate function provided`,
-    );
-  }
-  if (call.has("columns")) {
-    const list = call.strings("columns");
-    const set = new Set(list);
-    return { chosen: (label) => set.has(label), list };
-  }
-  const test = call.function("fn").prepare(["column"]);
-  return { chosen: (label) => test(label) === true, list: null };
-}
-
-export const keep = operator((call) => {
-  const { chosen, list } = columnChoice(call, "keep");
-  const source = call.stream();
-  return (input) => {
-    if (list !== null) wantColumns(source, list);
-    return withColumns(input, chosen);
-  };
-});
-
-export const drop = operator((call) => {
-  const { chosen } = columnChoice(call, "drop");
-  return (input) => withColumns(input, (label) => !chosen(label));
-});
-
-/** Other columns than these need not be computed. */
-function wantColumns({ readers, operation, inputs }: StreamNode, labels: readonly string[]): void {
-  if (readers > 1) return;
-  if (operation instanceof WindowOperation) operation.columnsWanted = labels;
-  else if (operation instanceof SortOperation) wantColumns(inputs[0]!, [...labels, ...operation.columns]);
-  else if (operation instanceof NumberedOperation) wantColumns(inputs[0]!, labels);
-}
-
-/** Only the columns that `wanted` names; tables whose keys become equal are put together. */
-export function* withColumns(input: Tables, wanted: KeepLabel): Tables {
-  const merge = new TableMerge();
-  const choices = new Map<string, boolean>();
-  const choose = (label: string) => {
-    let choice = choices.get(label);
-    if (choice === undefined) {
-      choice = wanted(label);
-      choices.set(label, choice);
-    }
-    return choice;
-  };
-  for (const table of input) {
-    yield null;
-    if (table === null) continue;
-    const columns = table.columns.filter(({ label }) => choose(label));
-    merge.append(table.key.filter(choose), table.with(columns));
-  }
-  yield* merge.tables();
 }
 
 export const rename = operator((call) => {

@@ -8,6 +8,7 @@ import { Duration, FluxArray, FluxRecord, isNull, type Value } from "../../value
 import { locationOfCall, truncated } from "../date/date.ts";
 import { holtWinters } from "../forecast/holt-winters.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { drop, keep } from "../plan/kept-columns.ts";
 import { window } from "./aggregate-window.ts";
 import { aggregateFunction, COUNT, MEAN, mode, SKEW, SPREAD, SUM, stddevOf } from "./aggregates.ts";
 import {
@@ -28,7 +29,7 @@ import { quantile } from "./quantile.ts";
 import { filter, map, reduce } from "./rows.ts";
 import { first, last, max, min, sample, unique } from "./selectors.ts";
 import { cumulativeSum, derivative, difference, elapsed, timeShift } from "./sequence.ts";
-import { columns, drop, duplicate, group, keep, keys, keyValues, rename, set, sort } from "./shape.ts";
+import { columns, duplicate, group, keys, keyValues, rename, set, sort } from "./shape.ts";
 import { limit, range, tail, union, yieldResult } from "./sources.ts";
 import { hourSelection, stateTracking } from "./state.ts";
 import { covariance, histogram, histogramQuantile, integral } from "./statistics.ts";

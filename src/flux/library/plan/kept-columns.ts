@@ -1,0 +1,117 @@
+// `keep` and `drop`: which columns stay. Directly behind the storage they are reduced with what follows.
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { TableMerge } from "../merge-tables.ts";
+import type { NativeBody, NativeCall } from "../native-call.ts";
+import { located, streamOf } from "../operator.ts";
+import { PushedNode, type ReduceWish, type StorageReduce } from "../universe/pushed.ts";
+import { COUNTS } from "../universe/sources.ts";
+import { NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
+
+type IsKept = (label: string) => boolean;
+type Placed = (inputs: readonly Tables[], run: ScriptRun) => Tables;
+
+interface KeptColumns {
+  readonly isKept: IsKept;
+  /** Of a list; null: a function chooses. */
+  readonly list: { readonly names: readonly string[]; readonly isExcept: boolean } | null;
+}
+
+/** Columns by a list or by a function of their label. */
+function keptColumns(call: NativeCall, what: "keep" | "drop"): KeptColumns {
+  if (call.has("columns") === call.has("fn")) {
+    throw new FluxError(
+      call.has("fn")
+        ? `${what} error: both column list and predicate provided`
+        : `${what} error: neither column list nor predicate function provided`,
+    );
+  }
+  const isExcept = what === "drop";
+  if (call.has("columns")) {
+    const names = call.strings("columns");
+    const set = new Set(names);
+    return { isKept: (label) => set.has(label) !== isExcept, list: { names, isExcept } };
+  }
+  const test = call.function("fn").prepare(["column"]);
+  return { isKept: (label) => (test(label) === true) !== isExcept, list: null };
+}
+
+function kept(what: "keep" | "drop"): NativeBody {
+  return (call) => {
+    const { isKept, list } = keptColumns(call, what);
+    const input = call.stream();
+    const body = ([tables]: readonly Tables[]) => {
+      if (list !== null && !list.isExcept) wantColumns(input, list.names);
+      return withColumns(tables!, isKept);
+    };
+    const canReduce = list !== null && isKept("_time") && isKept("_value");
+    if (!canReduce || !(input instanceof PushedNode) || input.reduce === null || input.state.isGrouped || input.state.isWindowed) {
+      return streamOf(call, [input], body);
+    }
+    return new KeptNode(call, input, list, isKept, located(call, body));
+  };
+}
+
+export const keep = kept("keep");
+export const drop = kept("drop");
+
+/** Series with fewer columns: those whose keys become equal are one table. */
+class KeptNode extends PushedNode {
+  constructor(call: NativeCall, input: PushedNode, list: NonNullable<KeptColumns["list"]>, isKept: IsKept, placed: Placed) {
+    const apart = { ...list, needsOneField: false };
+    const reduce: StorageReduce = function* (run, wish) {
+      const reduction = { ...wish.reduction, oneTypeOf: oneTypeOf(wish, isKept), isPartial: wish.reduction.fn === "mean" };
+      // rows of one table differ in time and value alone, which the reduction gives
+      if (wish.reduction.oneTypeOf === null && !hasOrder(wish)) reduction.apart = apart;
+      const tables = yield* input.reduce!(run, { ...wish, reduction });
+      const columns: IsKept = (label) => isKept(label) || label === COUNTS;
+      return tables === null ? null : yield* gathered(withColumns(tables, columns));
+    };
+    // windows behind it are not the storage's
+    super(call.site?.name ?? "", [input], call.site?.location ?? null, placed, { isGrouped: true, isWindowed: false }, { reduce });
+  }
+
+  override get isPushed(): boolean {
+    return false;
+  }
+}
+
+/** What a group behind it wants, and tables that become one. */
+function oneTypeOf({ reduction }: ReduceWish, isKept: IsKept): "each field" | "all fields" {
+  return isKept("_field") && reduction.oneTypeOf !== "all fields" ? "each field" : "all fields";
+}
+
+/** Whether the rows' order among all series decides. */
+function hasOrder({ reduction: { fn, ownTimes } }: ReduceWish): boolean {
+  return ownTimes || fn === "first" || fn === "last";
+}
+
+/** Other columns than these need not be computed. */
+function wantColumns({ readers, operation, inputs }: StreamNode, labels: readonly string[]): void {
+  if (readers > 1) return;
+  if (operation instanceof WindowOperation) operation.columnsWanted = labels;
+  else if (operation instanceof SortOperation) wantColumns(inputs[0]!, [...labels, ...operation.columns]);
+  else if (operation instanceof NumberedOperation) wantColumns(inputs[0]!, labels);
+}
+
+/** Only the columns that are kept; tables whose keys become equal are put together. */
+export function* withColumns(input: Tables, isKept: IsKept): Tables {
+  const merge = new TableMerge();
+  const choices = new Map<string, boolean>();
+  const choose = (label: string) => {
+    let choice = choices.get(label);
+    if (choice === undefined) {
+      choice = isKept(label);
+      choices.set(label, choice);
+    }
+    return choice;
+  };
+  for (const table of input) {
+    yield null;
+    if (table === null) continue;
+    const columns = table.columns.filter(({ label }) => choose(label));
+    merge.append(table.key.filter(choose), table.with(columns));
+  }
+  yield* merge.tables();
+}
