@@ -6,6 +6,7 @@ import type { FluxColumnType } from "../values/column-type.ts";
 import { stringOf } from "../values/text.ts";
 import { isNull, type Value } from "../values/value.ts";
 import { CellTexts, EOL } from "./cells.ts";
+import { pieceRanges } from "./piece-ranges.ts";
 import { RowBatches } from "./row-batches.ts";
 
 export type Annotation = "datatype" | "group" | "default";
@@ -86,7 +87,13 @@ export class CsvResult {
       for (const { bytes, from, to } of new RowBatches(table, this.prefix, this.dialect.delimiter, kernelRows.maker, this.texts).pieces()) {
         yield bytes ?? this.rows(table, from, to);
       }
-    } else yield text + this.rows(table, 0, table.rowCount);
+    } else {
+      for (const { from, to } of pieceRanges(table)) {
+        yield text + this.rows(table, from, to);
+        text = "";
+      }
+      if (table.isEmpty) yield text;
+    }
     this.tableIndex++;
   }
 

@@ -5,9 +5,8 @@ import type { FluxColumn } from "../tables/column.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
 import { type CellTexts, EOL } from "./cells.ts";
+import { pieceRanges, type RowRange } from "./piece-ranges.ts";
 
-/** Rows of a piece; a multiple of 8. */
-const PIECE_ROWS = 8192;
 const NOTHING = new Uint8Array(0);
 const TYPES: Readonly<Record<FluxColumnType, ResultType>> = {
   bool: { kind: "bool" },
@@ -52,12 +51,8 @@ export class RowBatches {
   }
 
   /** Pieces in order; null where the kernel cannot write one. */
-  *pieces(): Generator<{ readonly bytes: Uint8Array<ArrayBuffer> | null; readonly from: number; readonly to: number }, void> {
-    const { rowCount } = this.table;
-    for (let from = 0; from < rowCount; from += PIECE_ROWS) {
-      const to = Math.min(from + PIECE_ROWS, rowCount);
-      yield { bytes: this.rowText?.rows(this.batch(from, to)) ?? null, from, to };
-    }
+  *pieces(): Generator<RowRange & { readonly bytes: Uint8Array<ArrayBuffer> | null }, void> {
+    for (const { from, to } of pieceRanges(this.table)) yield { bytes: this.rowText?.rows(this.batch(from, to)) ?? null, from, to };
   }
 
   private batch(from: number, to: number): ResultBatch {
