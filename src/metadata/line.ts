@@ -8,6 +8,7 @@ import { V1Authentication } from "./access/v1-authentication.ts";
 import { AlertRecords } from "./resources/alert-records.ts";
 import { Authorizations } from "./resources/authorizations.ts";
 import { type BucketLimits, BucketService, NO_BUCKET_LIMITS } from "./resources/buckets.ts";
+import { Dashboards } from "./resources/dashboards.ts";
 import { Labels } from "./resources/labels.ts";
 import { LegacyAuthorizations } from "./resources/legacy-authorizations.ts";
 import { Mappings } from "./resources/mappings.ts";
@@ -20,6 +21,7 @@ import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Tasks } from "./resources/tasks.ts";
 import { Users } from "./resources/users.ts";
+import { Variables } from "./resources/variables.ts";
 import type { RecordTypes } from "./store/kinds.ts";
 import { Metadata } from "./store/metadata.ts";
 
@@ -60,6 +62,8 @@ export class V2Line {
   readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
   readonly notificationRules: AlertRecords<"notification_rule">;
   readonly tasks: Tasks;
+  readonly dashboards: Dashboards;
+  readonly variables: Variables;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -86,6 +90,8 @@ export class V2Line {
     this.notificationEndpoints = new AlertRecords(metadata, this, "notification_endpoint");
     this.notificationRules = new AlertRecords(metadata, this, "notification_rule");
     this.tasks = new Tasks(metadata, this);
+    this.dashboards = new Dashboards(metadata, this);
+    this.variables = new Variables(metadata, this);
     this.organizations = new Organizations(metadata, this);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);

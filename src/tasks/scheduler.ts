@@ -3,7 +3,7 @@
 
 import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/resources/task-runs.ts";
 import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
-import { nextId } from "../metadata/store/ids.ts";
+import { PartIds } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
 import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
 import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
@@ -39,8 +39,6 @@ const REQUESTS_MAX = 1000;
 const TICK_MS_MAX = 1000;
 /** After points or states could not be written. */
 const WRITE_AGAIN_MS = 1000;
-/** Ids of runs that no client asked for differ from those of records of the same millisecond. */
-const RUN_ID_BIT = 0x8_0000n;
 
 /** Owned: call `stop`. */
 export class TaskScheduler implements TaskRunService {
@@ -54,7 +52,8 @@ export class TaskScheduler implements TaskRunService {
   private cancelTimer = () => {};
   private isStopped = false;
   private generation = -1;
-  private lastRunId = "0000000000000000";
+  /** Of runs that no client asked for. */
+  private readonly runIds = new PartIds();
   private lastStartNs = 0n;
   private readonly counts = { success: 0, failed: 0, canceled: 0 };
   private lagSeconds = 0;
@@ -213,7 +212,7 @@ export class TaskScheduler implements TaskRunService {
     const { task } = schedule;
     const { request, scheduledForMs } = due;
     const run = new TaskExecution(this.parts, {
-      ...{ id: request?.id ?? this.newRunId(), task, attemptsMax: schedule.attemptsMax, lastSuccess: schedule.lastSuccess },
+      ...{ id: request?.id ?? this.runIds.next(nowMs), task, attemptsMax: schedule.attemptsMax, lastSuccess: schedule.lastSuccess },
       ...{ scheduledFor: secondsText(scheduledForMs), requestedAt: request?.requestedAt ?? null },
     });
     if (request === null) this.lagSeconds += Math.max(0, nowMs - schedule.startOf(scheduledForMs)) / 1000;
@@ -273,12 +272,6 @@ export class TaskScheduler implements TaskRunService {
     const unkept = [...this.unkept.values()].filter((run) => run.taskID === taskID);
     const requests = this.parts.isOn ? (schedule?.requests ?? []) : this.parts.tasks.requestedRuns(taskID);
     return [...unkept, ...running, ...requests.map(scheduledRun)];
-  }
-
-  private newRunId(): string {
-    const next = nextId(this.lastRunId, this.parts.clock.nowMs());
-    this.lastRunId = (BigInt(`0x${next}`) | RUN_ID_BIT).toString(16).padStart(16, "0");
-    return this.lastRunId;
   }
 
   /** Points of equal status would be one. */

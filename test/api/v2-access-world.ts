@@ -31,7 +31,11 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const flux = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
   const task = (await ask(server, "POST", "/api/v2/tasks", OPERATOR, { orgID, flux })).body;
   const run = (await ask(server, "POST", `/api/v2/tasks/${task.id}/runs`, OPERATOR, { scheduledFor: "2020-01-01T00:00:00Z" })).body;
+  const dashboard = (await ask(server, "POST", "/api/v2/dashboards", OPERATOR, { orgID, name: "d", cells: [{ x: 1 }] })).body;
+  const newVariable = { orgID, name: "v", arguments: { type: "constant", values: ["a"] } };
+  const variable = (await ask(server, "POST", "/api/v2/variables", OPERATOR, newVariable)).body;
   const ids = {
+    ...{ dashboardID: dashboard.id, cellID: dashboard.cells[0].id, variableID: variable.id },
     ...{ taskID: task.id, runID: run.id },
     ...{ checkID: check.id, endpointID: endpoint.id, ruleID: rule.id },
     scraperTargetID: scraper.id,

@@ -13,6 +13,9 @@ export interface World {
   readonly dbrpID: string;
   readonly scraperTargetID: string;
   readonly taskID: string;
+  readonly dashboardID: string;
+  readonly cellID: string;
+  readonly variableID: string;
   readonly runID: string;
   readonly checkID: string;
   readonly endpointID: string;
@@ -67,6 +70,13 @@ const TASK = "/api/v2/tasks/:taskID";
 const task = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "tasks", id: world.taskID } }];
 const taskBoth = (world: World) => [...task("read")(world), ...task("write")(world)];
 const FLUX = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
+const DASHBOARD = "/api/v2/dashboards/:dashboardID";
+const dashboard = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "dashboards", id: world.dashboardID } }];
+const dashboardBoth = (world: World) => [...dashboard("read")(world), ...dashboard("write")(world)];
+const VARIABLE = "/api/v2/variables/:variableID";
+const variable = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "variables", id: world.variableID } }];
+const variableBoth = (world: World) => [...variable("read")(world), ...variable("write")(world)];
+const newVariable = ({ orgID }: World) => ({ orgID, name: "w", arguments: { type: "constant", values: ["a"] } });
 const SCRAPER = "/api/v2/scrapers/:scraperTargetID";
 const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperTargetID } }];
 const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
@@ -241,6 +251,54 @@ export const V2_ROUTES: readonly RouteRow[] = [
     needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
     status: 204,
   },
+  { method: "GET", route: "/api/v2/dashboards", needs: dashboard("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/dashboards",
+    needs: (w) => [write("dashboards", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, name: "d" }),
+    status: 201,
+  },
+  { method: "GET", route: DASHBOARD, needs: dashboard("read") },
+  { method: "PATCH", route: DASHBOARD, needs: dashboardBoth, body: () => ({ name: "d" }) },
+  { method: "DELETE", route: DASHBOARD, needs: dashboard("write"), status: 204 },
+  { method: "POST", route: `${DASHBOARD}/cells`, needs: dashboard("write"), body: () => ({ x: 1 }), status: 201 },
+  { method: "PUT", route: `${DASHBOARD}/cells`, needs: dashboard("write"), body: (w) => [{ id: w.cellID, x: 1 }], status: 201 },
+  { method: "PATCH", route: `${DASHBOARD}/cells/:cellID`, needs: dashboard("write"), body: () => ({ x: 1 }) },
+  { method: "DELETE", route: `${DASHBOARD}/cells/:cellID`, needs: dashboard("write"), status: 204 },
+  { method: "GET", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("read") },
+  { method: "PATCH", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("write"), body: () => ({ name: "v" }) },
+  ...members(DASHBOARD, dashboard("read"), dashboardBoth),
+  { method: "GET", route: `${DASHBOARD}/labels`, needs: dashboard("read") },
+  {
+    method: "POST",
+    route: `${DASHBOARD}/labels`,
+    needs: (w) => [...dashboardBoth(w), read("labels", { orgID: w.orgID })],
+    body: (w) => ({ labelID: w.labelID }),
+    status: 201,
+  },
+  { method: "DELETE", route: `${DASHBOARD}/labels/:labelID`, needs: dashboardBoth, status: 204 },
+  { method: "GET", route: "/api/v2/variables", needs: variable("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/variables",
+    needs: (w) => [write("variables", { orgID: w.orgID })],
+    body: newVariable,
+    status: 201,
+  },
+  { method: "GET", route: VARIABLE, needs: variable("read") },
+  { method: "PATCH", route: VARIABLE, needs: variableBoth, body: () => ({ name: "n" }) },
+  { method: "PUT", route: VARIABLE, needs: variableBoth, body: newVariable },
+  { method: "DELETE", route: VARIABLE, needs: variableBoth, status: 204 },
+  { method: "GET", route: `${VARIABLE}/labels`, needs: variable("read") },
+  {
+    method: "POST",
+    route: `${VARIABLE}/labels`,
+    needs: (w) => [...variableBoth(w), read("labels", { orgID: w.orgID })],
+    body: (w) => ({ labelID: w.labelID }),
+    status: 201,
+  },
+  { method: "DELETE", route: `${VARIABLE}/labels/:labelID`, needs: variableBoth, status: 204 },
   { method: "GET", route: "/api/v2/tasks", needs: task("read"), isFiltered: true },
   {
     method: "POST",

@@ -4,11 +4,13 @@ import type { RecordTypes } from "../store/kinds.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
 import type { AlertRecords } from "./alert-records.ts";
 import type { BucketService } from "./buckets.ts";
+import type { Dashboards } from "./dashboards.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
 import type { Scrapers } from "./scrapers.ts";
 import type { Tasks } from "./tasks.ts";
+import type { Variables } from "./variables.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
 
@@ -34,6 +36,8 @@ export class Organizations {
       readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
       readonly notificationRules: AlertRecords<"notification_rule">;
       readonly tasks: Tasks;
+      readonly dashboards: Dashboards;
+      readonly variables: Variables;
     },
   ) {}
 
@@ -107,7 +111,8 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules, tasks } = this.parts;
+      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules, tasks, dashboards, variables } =
+        this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
@@ -119,6 +124,8 @@ export class Organizations {
       }
       for (const alerts of [checks, notificationEndpoints, notificationRules]) alerts.planDeleteOfOrganization(change, id);
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
+      for (const dashboard of dashboards.heads(id)) dashboards.planDelete(change, dashboard.id);
+      for (const variable of variables.list(id)) variables.planDelete(change, variable.id);
       for (const task of tasks.all()) if (task.orgID === id) tasks.planDelete(change, task.id);
       for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";

@@ -26,6 +26,21 @@ export function nextId(last: string, nowMs: number): string {
   return (fromClock > following ? fromClock : following).toString(16).padStart(16, "0");
 }
 
+/** Ids of what is no record: they differ from those of records of the same millisecond. */
+const NO_RECORD_BIT = 0x8_0000n;
+
+/** Ids of parts of records, and of what is in no record. */
+export class PartIds {
+  private last = "0000000000000000";
+
+  /** Greater than all before it. */
+  next(nowMs: number): string {
+    const next = nextId(this.last, nowMs);
+    this.last = (BigInt(`0x${next}`) | NO_RECORD_BIT).toString(16).padStart(16, "0");
+    return this.last;
+  }
+}
+
 /** The bucket id of a database: 16 hex digits. */
 export function bucketIdOf(databaseId: number): string {
   return (BUCKET_BASE + BigInt(databaseId)).toString(16).padStart(16, "0");

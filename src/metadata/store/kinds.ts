@@ -65,6 +65,23 @@ export interface RecordTypes {
   notification_endpoint: AlertRecord;
   /** Its endpoint may be deleted. */
   notification_rule: AlertRecord & OwnedRecord & { readonly endpointID: string };
+  dashboard: {
+    readonly orgID: string;
+    readonly name: string;
+    readonly description: string;
+    readonly cells: readonly DashboardCell[];
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  variable: {
+    readonly orgID: string;
+    readonly name: string;
+    readonly description: string;
+    readonly arguments: VariableArgumentsRecord;
+    readonly selected: readonly string[] | null;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
   task: {
     readonly orgID: string;
     /** The user with whose rights it runs; may be deleted: then it may do nothing. */
@@ -97,6 +114,22 @@ export interface RecordTypes {
   /** A run that a client asked for, until it has ended. */
   task_run: { readonly taskID: string; readonly scheduledFor: string; readonly requestedAt: string };
 }
+
+export interface DashboardCell {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+  readonly name: string;
+  /** Of its view, as the client gave them; null: none. */
+  readonly properties: object | null;
+}
+
+type VariableArgumentsRecord =
+  | { readonly type: "constant"; readonly values: readonly string[] }
+  | { readonly type: "map"; readonly values: Readonly<Record<string, string>> }
+  | { readonly type: "query"; readonly values: { readonly query: string; readonly language: string } };
 
 interface AlertRecord {
   readonly orgID: string;
@@ -163,6 +196,8 @@ export const KINDS: KindTable = {
   label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
   dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
+  dashboard: { table: "dashboards", columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"] },
+  variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
   task: {
     table: "tasks",
     columns: [

@@ -90,6 +90,16 @@ export const MIGRATIONS: readonly string[] = [
      id text primary key, taskID text not null references tasks, scheduledFor text not null, requestedAt text not null,
      unique (taskID, scheduledFor)
    ) strict;`,
+  `create table dashboards (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null, cells text not null,
+     createdAt text not null, updatedAt text not null
+   ) strict;
+   create index dashboardsByOrganization on dashboards (orgID);
+   create table variables (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null,
+     arguments text not null, selected text, createdAt text not null, updatedAt text not null
+   ) strict;
+   create index variablesByOrganization on variables (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

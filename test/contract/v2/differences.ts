@@ -72,12 +72,63 @@ const SCRAPER: StrictSchema = {
   additionalProperties: false,
 };
 
+const LINKS: StrictSchema = { type: "object", additionalProperties: { type: "string" } };
+const CELL: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["x", "y", "w", "h"].map((name) => [name, { type: "integer" }])),
+    ...{ id: { type: "string" }, name: { type: "string" }, properties: { type: "object" }, links: LINKS },
+  },
+  required: ["id", "x", "y", "w", "h", "links"],
+  additionalProperties: false,
+};
+/** With or without the properties of views. */
+const DASHBOARD: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["id", "orgID", "name", "description"].map((name) => [name, { type: "string" }])),
+    ...{ meta: { type: "object" }, cells: { type: "array", items: CELL }, labels: { type: "array" }, links: LINKS },
+  },
+  required: ["id", "orgID", "name", "description", "meta", "cells", "labels", "links"],
+  additionalProperties: false,
+};
+const CELLS: StrictSchema = {
+  type: "object",
+  properties: { cells: { type: "array", items: CELL }, links: LINKS },
+  required: ["cells", "links"],
+  additionalProperties: false,
+};
+const VIEW: StrictSchema = {
+  type: "object",
+  properties: { id: { type: "string" }, name: { type: "string" }, properties: { type: "object" }, links: LINKS },
+  required: ["id", "name", "properties", "links"],
+  additionalProperties: false,
+};
+const VARIABLE: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["id", "orgID", "name", "description", "createdAt", "updatedAt"].map((name) => [name, { type: "string" }])),
+    ...{ selected: { type: "array", nullable: true }, arguments: { type: "object" }, labels: { type: "array" }, links: LINKS },
+  },
+  required: ["id", "orgID", "name", "description", "selected", "arguments", "createdAt", "updatedAt", "labels", "links"],
+  additionalProperties: false,
+};
+const TWO_FORMS = "the file's two forms of a dashboard fit the same dashboards";
+const ANY_PROPERTIES = "the order: properties are kept as they come";
+
 /** Bodies that are not as the file says, by operation and status: their type, or the schema of one in JSON. */
 export const BODIES: Readonly<Record<string, { readonly type?: string; readonly schema?: StrictSchema; readonly why: string }>> = {
   "POST /api/v2/query 200": { type: "text/csv", why: "as recorded" },
   "POST /api/v2/restore/bucket/{bucketID} 200": { type: "application/octet-stream", why: "as recorded" },
   "POST /api/v2/scrapers 201": { schema: SCRAPER, why: "as recorded: a target may have any type" },
   "PATCH /api/v2/scrapers/{scraperTargetID} 200": { schema: SCRAPER, why: "as recorded: a target may have any type, or none" },
+  "POST /api/v2/dashboards 201": { schema: DASHBOARD, why: TWO_FORMS },
+  "GET /api/v2/dashboards/{dashboardID} 200": { schema: DASHBOARD, why: TWO_FORMS },
+  "PUT /api/v2/dashboards/{dashboardID}/cells 201": { schema: CELLS, why: "as recorded: the cells" },
+  "GET /api/v2/dashboards/{dashboardID}/cells/{cellID}/view 200": { schema: VIEW, why: ANY_PROPERTIES },
+  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}/view 200": { schema: VIEW, why: ANY_PROPERTIES },
+  "POST /api/v2/variables 201": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
+  "PUT /api/v2/variables/{variableID} 200": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
   "GET /api/v2/tasks/{taskID}/logs 200": {
     schema: {
       type: "object",
@@ -97,18 +148,19 @@ export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
   ...Object.fromEntries(
-    ["scrapers/{scraperTargetID}", "tasks/{taskID}", ...ALERTS].map((path) => [
+    ["scrapers/{scraperTargetID}", "tasks/{taskID}", "variables/{variableID}", ...ALERTS].map((path) => [
       `DELETE /api/v2/${path}/labels/{labelID} labelID`,
       { status: 204, why: "as recorded" },
     ]),
   ),
   "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
   ...Object.fromEntries(
-    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", "tasks/{taskID}", ...ALERTS].flatMap((path) =>
-      ["members", "owners"].map((role): [string, Listed] => [
-        `DELETE /api/v2/${path}/${role}/{userID} userID`,
-        { status: 204, why: "as recorded: a user who has no role has none afterwards" },
-      ]),
+    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", "tasks/{taskID}", "dashboards/{dashboardID}", ...ALERTS].flatMap(
+      (path) =>
+        ["members", "owners"].map((role): [string, Listed] => [
+          `DELETE /api/v2/${path}/${role}/{userID} userID`,
+          { status: 204, why: "as recorded: a user who has no role has none afterwards" },
+        ]),
     ),
   ),
 };
@@ -130,6 +182,13 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^GET .*(?:checks|notificationRules): query\.(?:orgID)?$/, why: "as recorded: of all organizations" },
   { what: /^GET .*notificationEndpoints: query\.(?:orgID)?$/, why: "as recorded: 401" },
   { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
+  { what: /dashboards.*: query\.(?:sortBy|include)=/, why: "as recorded: what is not known is ignored" },
+  { what: /dashboards.*: body(?:\.cells\.0)?\.[xywh]=-1$/, why: "as recorded: a cell may lie anywhere" },
+  { what: /^POST .*\/dashboards: body\.name$/, why: "as recorded: the name may be empty" },
+  { what: /^PATCH .*\/dashboards\/\{dashboardID\}: body\.cells=\[\]$/, why: "as recorded: as absent" },
+  { what: /dashboards.*\/view: body\.name$/, why: "what is not there stays as it is" },
+  { what: /dashboards.*\/view: body\.properties\b/, why: ANY_PROPERTIES },
+  { what: /^PATCH .*\/variables\/\{variableID\}: body\.(?:name|orgID|arguments)$/, why: "what is not there stays as it is" },
   { what: /^POST .*\/tasks: body\.status=""$/, why: "as recorded: as absent" },
   { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
   {
@@ -172,6 +231,10 @@ const KEPT: VariantRules["kept"] = {
   ...keptOf("notificationEndpoints", "endpointID", ["body.orgID"]),
   ...keptOf("notificationRules", "ruleID", ["body.orgID", "body.tagRules", "body.statusRules", "body.limit", "body.limitEvery"]),
   "POST /api/v2/tasks": ["body.orgID"],
+  // at least one member
+  "PATCH /api/v2/dashboards/{dashboardID}": ["body.name"],
+  "POST /api/v2/dashboards/{dashboardID}/cells": ["body.x"],
+  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}": ["body.x"],
   // at least one member
   "PATCH /api/v2/tasks/{taskID}": ["body.status"],
   "POST /api/v2/delete": ["query.orgID", "query.bucketID"],

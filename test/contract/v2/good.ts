@@ -58,6 +58,10 @@ const bucket = (world: V2World) => world.freshBucket().then((id) => `/api/v2/buc
 const mapping = (world: V2World) => world.freshMapping().then((id) => `/api/v2/dbrps/${id}`);
 const secrets = (world: V2World) => organization(world).then((path) => `${path}/secrets`);
 const task = (world: V2World) => world.freshTask().then((id) => `/api/v2/tasks/${id}`);
+const dashboard = (world: V2World) => world.freshDashboard().then((id) => `/api/v2/dashboards/${id}`);
+const cell = (world: V2World) => world.freshCell().then(({ path }) => path);
+const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2/variables/${id}`);
+const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
 const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/scrapers/${id}`);
 const target = ({ orgID, bucketID }: V2World) => ({
   body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
@@ -220,6 +224,52 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at((world) => labelled(world)),
   ...membersOf("/api/v2/buckets/:bucketID", (world) => world.freshBucket()),
 
+  "GET /api/v2/dashboards": async (world) => ({
+    query: {
+      ...{ ...org(world), id: await world.freshDashboard(), owner: world.userID, sortBy: "CreatedAt" },
+      ...{ limit: "10", offset: "0", descending: "true" },
+    },
+  }),
+  "POST /api/v2/dashboards": ({ orgID }) => ({ body: { orgID, name: "a name", description: "a text" } }),
+  "GET /api/v2/dashboards/{dashboardID}": at(dashboard, () => ({ query: { include: "properties" } })),
+  "PATCH /api/v2/dashboards/{dashboardID}": at(dashboard, () => ({
+    body: { name: "a name", description: "a text", cells: [{ x: 1, y: 2, w: 3, h: 4, name: "a name", properties: { shape: "empty" } }] },
+  })),
+  "DELETE /api/v2/dashboards/{dashboardID}": at(dashboard),
+  "POST /api/v2/dashboards/{dashboardID}/cells": at(
+    async (world) => `${await dashboard(world)}/cells`,
+    () => ({ body: { x: 1, y: 2, w: 3, h: 4, name: "a name" } }),
+  ),
+  "PUT /api/v2/dashboards/{dashboardID}/cells": async (world) => {
+    const { path, id } = await world.freshCell();
+    return { path: path.slice(0, path.lastIndexOf("/")), body: JSON.stringify([{ id, x: 1, y: 2, w: 3, h: 4 }]) };
+  },
+  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}": at(cell, () => ({ body: { x: 1, y: 2, w: 3, h: 4 } })),
+  "DELETE /api/v2/dashboards/{dashboardID}/cells/{cellID}": at(cell),
+  "GET /api/v2/dashboards/{dashboardID}/cells/{cellID}/view": at(async (world) => `${await cell(world)}/view`),
+  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}/view": at(
+    async (world) => `${await cell(world)}/view`,
+    () => ({ body: { name: "a name", properties: MARKDOWN } }),
+  ),
+  "GET /api/v2/dashboards/{dashboardID}/labels": at(async (world) => `${await dashboard(world)}/labels`),
+  "POST /api/v2/dashboards/{dashboardID}/labels": at(
+    async (world) => `${await dashboard(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/dashboards/{dashboardID}/labels/{labelID}": at((world) => labelled(world, dashboard)),
+  ...membersOf("/api/v2/dashboards/:dashboardID", (world) => world.freshDashboard()),
+  "GET /api/v2/variables": (world) => ({ query: org(world) }),
+  "POST /api/v2/variables": (world) => ({ body: world.newVariable() }),
+  "GET /api/v2/variables/{variableID}": at(variable),
+  "PATCH /api/v2/variables/{variableID}": at(variable, (world) => ({ body: world.newVariable() })),
+  "PUT /api/v2/variables/{variableID}": at(variable, (world) => ({ body: world.newVariable() })),
+  "DELETE /api/v2/variables/{variableID}": at(variable),
+  "GET /api/v2/variables/{variableID}/labels": at(async (world) => `${await variable(world)}/labels`),
+  "POST /api/v2/variables/{variableID}/labels": at(
+    async (world) => `${await variable(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/variables/{variableID}/labels/{labelID}": at((world) => labelled(world, variable)),
   "GET /api/v2/tasks": (world) => ({
     query: { ...org(world), name: "a name", user: world.userID, status: "active", after: "0000000000000001", limit: "10", type: "basic" },
   }),

@@ -107,6 +107,28 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/scrapers", target)).id;
   }
 
+  async freshDashboard(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/dashboards", { orgID: this.orgID, name: this.fresh() })).id;
+  }
+
+  /** Of a dashboard of its own. */
+  async freshCell(): Promise<{ readonly path: string; readonly id: string }> {
+    const path = `/api/v2/dashboards/${await this.freshDashboard()}/cells`;
+    const { id } = await this.post<WithId>(path, { x: 1, name: "a name" });
+    return { path: `${path}/${id}`, id };
+  }
+
+  newVariable(): Members {
+    const { orgID } = this;
+    return {
+      ...{ orgID, name: this.fresh(), description: "a text", selected: ["a"], arguments: { type: "constant", values: ["a", "b"] } },
+    };
+  }
+
+  async freshVariable(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/variables", this.newVariable())).id;
+  }
+
   newTask(): Members {
     const flux = `import "array"\noption task = {name: "${this.fresh()}", every: 1h}\narray.from(rows: [{v: 1}])`;
     return { orgID: this.orgID, org: ORG, flux, status: "inactive", description: "a text" };
@@ -193,6 +215,7 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
+        ...["/api/v2/dashboards?include=properties", "/api/v2/variables"],
         // runs change the others
         "/api/v2/tasks?status=inactive",
         ...ALERTS.map((name) => `/api/v2/${name}?orgID=${orgID}&limit=100&descending=true`),

@@ -27,6 +27,9 @@ const TASK_STAYS = "the task of a check goes with that, not before it (FINDINGS 
 const PANICS = "what is missing is told, where the vendor's server panics (FINDINGS 1.7)";
 const NOT_SEEN = "what the sender may not see has no labels either: 404";
 const ENDPOINT_GONE = "the endpoint of a rule is deleted: 404 (FINDINGS 1.11)";
+const ORGANIZATION = "the organization of a resource exists";
+const VERBATIM = "properties of a view are kept as they come";
+const KEPT_TIMES = "a replaced variable keeps the time at which it was made";
 const CRON_WORDS = "what is wrong with a cron text is said in words";
 const NO_RESOURCE = "what does not exist has neither labels nor users (FINDINGS 1.10)";
 
@@ -51,8 +54,8 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "users / me and passwords", steps: [20], reason: "a path without an id has no password: 405" },
   {
     conversation: "orgs / what deleting an org takes with it",
-    steps: [9, 12, 14],
-    reason: "labels and tokens of an organization go with it (FINDINGS 1.12)",
+    steps: [9, 10, 11, 12, 14, 17],
+    reason: "what an organization has goes with it (FINDINGS 1.12)",
   },
   {
     conversation: "buckets / retention and shard group durations on create",
@@ -162,6 +165,33 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "notification_rules / bodies", steps: [18, 62], reason: PANICS },
   { conversation: "notification_rules / bodies", steps: [23, 24], reason: CLIENTS_FAULT },
   { conversation: "notification_rules / labels", steps: [16, 18], reason: NO_RESOURCE },
+  { conversation: "dashboards / bodies", steps: [11], reason: ORGANIZATION },
+  { conversation: "dashboards / bodies", steps: [16], reason: VERBATIM },
+  {
+    conversation: "dashboards / list filters, sorting and paging",
+    steps: [22, 23],
+    reason: "a descending list is one, whatever it is sorted by",
+  },
+  { conversation: "dashboards / list filters, sorting and paging", steps: [29], reason: "an offset below 0 is shown as what it means, 0" },
+  { conversation: "dashboards / list filters, sorting and paging", steps: [43, 46], reason: "the contract has a filter `owner`" },
+  {
+    conversation: "dashboards / views of every type",
+    steps: [3, 4, 11, 12, 23, 24, 27, 28, 31, 32, 35, 36, 39, 40, 43, 44, 47, 48, 55, 56, 63, 64, 65],
+    reason: VERBATIM,
+  },
+  { conversation: "dashboards / permissions", steps: [27, 28, 33, 34], reason: "a refused change changes nothing" },
+  { conversation: "dashboards / labels", steps: [10, 11, 13, 14], reason: "one JSON document (FINDINGS 1.6)" },
+  {
+    conversation: "variables / create, read, change, delete",
+    steps: [12, 13, 14],
+    reason: KEPT_TIMES,
+  },
+  { conversation: "variables / bodies", steps: [12, 65], reason: ORGANIZATION },
+  { conversation: "variables / bodies", steps: [67, 68], reason: KEPT_TIMES },
+  { conversation: "variables / ids", steps: [18], reason: NO_RESOURCE },
+  { conversation: "variables / list filters and paging", steps: [12], reason: "an unknown organization is 404" },
+  { conversation: "variables / list filters and paging", steps: [20], reason: "a page is as long as it may be, also of an organization" },
+  { conversation: "variables / labels", steps: [15, 17], reason: NO_RESOURCE },
   { conversation: "tasks / options of the script", steps: [24, 26, 27], reason: CRON_WORDS },
   { conversation: "tasks / bodies", steps: [41], reason: CRON_WORDS },
   {

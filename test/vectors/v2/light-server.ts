@@ -45,7 +45,9 @@ const MINUTE_MS = 60_000;
 
 /** Starts the application of port 8086 in this process, to replay conversations against. */
 export async function lightServer(given: LightOptions = {}): Promise<LightServer> {
-  const clockMs = given.clockMs ?? (() => Date.now());
+  // no two changes at the same time, as with a clock of nanoseconds
+  let lastMs = 0;
+  const clockMs = given.clockMs ?? (() => (lastMs = Math.max(lastMs + 1, Date.now())));
   const catalog = await Catalog.open(given.store ?? new MemoryObjectStore(), { prefix: "node0/catalog" });
   const line = new V2Line(catalog, {
     nowMs: clockMs,

@@ -7,6 +7,7 @@ export const LIGHT_GROUPS = [
     "authorizations",
     "buckets",
     "checks",
+    "dashboards",
     "dbrps",
     "labels",
     "legacy_authorizations",
@@ -20,6 +21,7 @@ export const LIGHT_GROUPS = [
     "system",
     "tasks",
     "users",
+    "variables",
   ] as const),
 ] as const;
 
@@ -31,12 +33,12 @@ export const NO_ROWS = "there are no rows here";
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/(?:dashboards|variables|telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
+  [/^\/api\/v2\/(?:telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
 
 /** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:telegraf|dashboard|variable)\d+\.id\}\} is not bound$/;
+const NOT_BOUND = /^\{\{(?:telegraf)\d+\.id\}\} is not bound$/;
 
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {

@@ -16,6 +16,8 @@ import { labelRoutes } from "../labels.ts";
 import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { mappingRoutes } from "../mappings.ts";
 import { organizationRoutes } from "../organizations.ts";
+import { dashboardRoutes } from "../pages/dashboards.ts";
+import { variableRoutes } from "../pages/variables.ts";
 import { passwordRoutes } from "../passwords.ts";
 import { profilingRoutes } from "../profiling.ts";
 import { queryRoutes } from "../query.ts";
@@ -64,6 +66,8 @@ const ROUTES = [
   notificationEndpointRoutes,
   notificationRuleRoutes,
   taskRoutes,
+  dashboardRoutes,
+  variableRoutes,
   v1WriteRoutes,
   v1QueryRoutes,
   backupRoutes,

@@ -11,6 +11,8 @@ export type Tag =
   | "Labels"
   | "Scrapers"
   | "Tasks"
+  | "Dashboards"
+  | "Variables"
   | "Checks and notifications"
   | "v1 clients"
   | "Backup and restore"

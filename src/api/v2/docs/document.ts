@@ -5,6 +5,7 @@ import { V2_VERSION } from "../../shared/aliases.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { ALERTS } from "./alerts.ts";
 import { type AnswerSource, jsonOf, type V2Operation, type V2Operations } from "./described.ts";
+import { PAGES } from "./pages.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
 import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
@@ -12,7 +13,15 @@ import { SYSTEM } from "./system.ts";
 import { TASK_OPERATIONS } from "./tasks.ts";
 
 /** What every route does, by `METHOD path`. */
-export const V2_OPERATIONS: V2Operations = { ...ACCOUNTS, ...BUCKETS_AND_ROWS, ...SCRAPERS, ...TASK_OPERATIONS, ...ALERTS, ...SYSTEM };
+export const V2_OPERATIONS: V2Operations = {
+  ...ACCOUNTS,
+  ...BUCKETS_AND_ROWS,
+  ...SCRAPERS,
+  ...TASK_OPERATIONS,
+  ...PAGES,
+  ...ALERTS,
+  ...SYSTEM,
+};
 
 const TRACE: Parameter = {
   name: "Zap-Trace-Span",

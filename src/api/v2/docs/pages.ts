@@ -1,0 +1,136 @@
+// Operations on dashboards, their cells, and variables.
+import { Type as t } from "@sinclair/typebox";
+import { LabelIdBody } from "../labels.ts";
+import { NewCellBody, PlaceBody, PlacedCellBody, ViewBody } from "../pages/cells.ts";
+import { DashboardBody } from "../pages/dashboards.ts";
+import { VariableBody } from "../pages/variables.ts";
+import { membersOf, PAGE } from "./accounts.ts";
+import { done, id, jsonOf, made, ok, requiring, text, type V2Operations } from "./described.ts";
+import { LabelShape, LabelsShape, OneLabelShape } from "./shapes.ts";
+
+const Id = t.String({ minLength: 16, maxLength: 16 });
+const Time = t.String({ format: "date-time" });
+const Links = t.Record(t.String(), t.String());
+const PageLinks = t.Object({ prev: t.Optional(t.String()), self: t.String(), next: t.Optional(t.String()) });
+const Properties = t.Object({}, { additionalProperties: true, description: "As the client gave them." });
+
+const CellShape = t.Object(
+  {
+    ...{ id: Id, x: t.Integer(), y: t.Integer(), w: t.Integer(), h: t.Integer() },
+    ...{ name: t.Optional(t.String()), properties: t.Optional(Properties), links: Links },
+  },
+  { $id: "Cell" },
+);
+const CellsShape = t.Object({ cells: t.Array(CellShape), links: Links }, { $id: "Cells" });
+const ViewShape = t.Object({ id: Id, name: t.String(), properties: Properties, links: Links }, { $id: "View" });
+const DashboardShape = t.Object(
+  {
+    ...{ id: Id, orgID: Id, name: t.String(), description: t.String(), meta: t.Object({ createdAt: Time, updatedAt: Time }) },
+    ...{ cells: t.Array(CellShape), labels: t.Array(LabelShape), links: Links },
+  },
+  { $id: "Dashboard" },
+);
+const DashboardsShape = t.Object({ links: PageLinks, dashboards: t.Array(DashboardShape) }, { $id: "Dashboards" });
+const VariableShape = t.Object(
+  {
+    ...{ id: Id, orgID: Id, name: t.String(), description: t.String(), selected: t.Union([t.Array(t.String()), t.Null()]) },
+    arguments: t.Object(
+      { type: t.String(), values: t.Any() },
+      { description: "`constant`: a list; `map`; `query`: `query` and `language`." },
+    ),
+    ...{ createdAt: Time, updatedAt: Time, labels: t.Array(LabelShape), links: Links },
+  },
+  { $id: "Variable" },
+);
+const VariablesShape = t.Object({ links: PageLinks, variables: t.Array(VariableShape) }, { $id: "Variables" });
+
+const organization = {
+  ...{ orgID: id("Of this organization; goes before `org`."), org: text("Of the organization of this name.") },
+};
+const unnamed = { 404: { description: "No organization of this name." } };
+const taken = { 422: { description: "The organization has a variable of this name." } };
+
+const labelsOf = (item: string, tag: "Dashboards" | "Variables", one: string): V2Operations => ({
+  [`GET ${item}/labels`]: { tag, summary: `Lists the labels of ${one}`, answers: ok("The list.", LabelsShape) },
+  [`POST ${item}/labels`]: {
+    ...{ tag, summary: `Puts a label on ${one}`, body: jsonOf(requiring(LabelIdBody, "labelID")) },
+    answers: { ...made("The label.", OneLabelShape), 422: { description: "It has the label." } },
+  },
+  [`DELETE ${item}/labels/:labelID`]: { tag, summary: `Takes a label off ${one}`, answers: done("It is off.") },
+});
+
+const DASHBOARD = "/api/v2/dashboards/:dashboardID";
+const CELL = `${DASHBOARD}/cells/:cellID`;
+
+const DASHBOARDS: V2Operations = {
+  "GET /api/v2/dashboards": {
+    ...{ tag: "Dashboards", summary: "Lists dashboards" },
+    query: {
+      ...{ ...PAGE, ...organization, id: id("This one; may be repeated."), owner: id("Owned by this user; also as `ownerID`.") },
+      sortBy: t.Optional(t.Union([t.Literal("ID"), t.Literal("CreatedAt"), t.Literal("UpdatedAt")])),
+    },
+    answers: { ...ok("Those that the sender may read.", DashboardsShape), ...unnamed },
+  },
+  "POST /api/v2/dashboards": {
+    ...{ tag: "Dashboards", summary: "Makes a dashboard", body: jsonOf(requiring(DashboardBody, "orgID")) },
+    answers: { ...made("As made.", DashboardShape), 404: { description: "No such organization." } },
+  },
+  [`GET ${DASHBOARD}`]: {
+    ...{ tag: "Dashboards", summary: "Shows a dashboard" },
+    query: { include: t.Optional(t.Literal("properties", { description: "Cells with their views." })) },
+    answers: ok("The dashboard.", DashboardShape),
+  },
+  [`PATCH ${DASHBOARD}`]: {
+    ...{ tag: "Dashboards", summary: "Changes a dashboard", description: "Given cells take the place of all others." },
+    body: jsonOf(DashboardBody),
+    answers: ok("As changed.", DashboardShape),
+  },
+  [`DELETE ${DASHBOARD}`]: { tag: "Dashboards", summary: "Deletes a dashboard", answers: done("It is gone.") },
+  [`POST ${DASHBOARD}/cells`]: {
+    ...{ tag: "Dashboards", summary: "Adds a cell", description: "`usingView`: the id of a cell whose view it begins with." },
+    body: jsonOf(NewCellBody),
+    answers: made("The cell.", CellShape),
+  },
+  [`PUT ${DASHBOARD}/cells`]: {
+    ...{ tag: "Dashboards", summary: "Places cells anew", description: "Those that the list leaves out go." },
+    body: jsonOf(t.Array(requiring(PlacedCellBody, "id"))),
+    answers: { ...made("The cells.", CellsShape), 422: { description: "A cell is not of the dashboard." } },
+  },
+  [`PATCH ${CELL}`]: { tag: "Dashboards", summary: "Moves a cell", body: jsonOf(PlaceBody), answers: ok("The cell.", CellShape) },
+  [`DELETE ${CELL}`]: { tag: "Dashboards", summary: "Removes a cell", answers: done("It is gone.") },
+  [`GET ${CELL}/view`]: { tag: "Dashboards", summary: "Shows the view of a cell", answers: ok("The view.", ViewShape) },
+  [`PATCH ${CELL}/view`]: {
+    ...{ tag: "Dashboards", summary: "Changes the view of a cell", description: "Properties are kept as they come." },
+    body: jsonOf(ViewBody),
+    answers: ok("The view.", ViewShape),
+  },
+  ...labelsOf(DASHBOARD, "Dashboards", "a dashboard"),
+  ...membersOf(DASHBOARD, "Dashboards", "a dashboard"),
+};
+
+const VARIABLE = "/api/v2/variables/:variableID";
+
+const VARIABLES: V2Operations = {
+  "GET /api/v2/variables": {
+    ...{ tag: "Variables", summary: "Lists variables", query: { ...PAGE, ...organization } },
+    answers: { ...ok("Those that the sender may read.", VariablesShape), ...unnamed },
+  },
+  "POST /api/v2/variables": {
+    ...{ tag: "Variables", summary: "Makes a variable", body: jsonOf(requiring(VariableBody, "orgID", "name", "arguments")) },
+    answers: { ...made("As made.", VariableShape), ...taken, 404: { description: "No such organization." } },
+  },
+  [`GET ${VARIABLE}`]: { tag: "Variables", summary: "Shows a variable", answers: ok("The variable.", VariableShape) },
+  [`PATCH ${VARIABLE}`]: {
+    ...{ tag: "Variables", summary: "Changes a variable", body: jsonOf(VariableBody) },
+    answers: { ...ok("As changed.", VariableShape), ...taken },
+  },
+  [`PUT ${VARIABLE}`]: {
+    ...{ tag: "Variables", summary: "Replaces a variable", body: jsonOf(requiring(VariableBody, "orgID", "name", "arguments")) },
+    answers: { ...ok("As changed.", VariableShape), ...taken },
+  },
+  [`DELETE ${VARIABLE}`]: { tag: "Variables", summary: "Deletes a variable", answers: done("It is gone.") },
+  ...labelsOf(VARIABLE, "Variables", "a variable"),
+};
+
+/** By `METHOD path`. */
+export const PAGES: V2Operations = { ...DASHBOARDS, ...VARIABLES };

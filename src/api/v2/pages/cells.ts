@@ -1,0 +1,124 @@
+// Cells of a dashboard and their views: below /api/v2/dashboards/{dashboardID}.
+import { type Static, Type as t } from "@sinclair/typebox";
+import { type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/dashboards.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { json, noContent } from "../app/answers.ts";
+import { checkedMembers, JsonBodies } from "../app/params.ts";
+import type { V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+
+const whole = t.Optional(t.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }));
+const place = { x: whole, y: whole, w: whole, h: whole };
+const properties = t.Optional(t.Union([t.Object({}, { additionalProperties: true }), t.Null()]));
+
+/** A cell within a dashboard's body. */
+export const CellBody = t.Object({ ...place, name: t.Optional(t.String()), properties });
+export const NewCellBody = t.Object({ ...place, name: t.Optional(t.String()), usingView: t.Optional(t.String()) });
+export const PlaceBody = t.Object(place);
+export const PlacedCellBody = t.Object({ ...place, id: t.Optional(t.String()) });
+export const ViewBody = t.Object({ name: t.Optional(t.String()), properties });
+
+const HEAD = "bad request json body: ";
+/** Of a cell that was given none. */
+const NO_PROPERTIES = { shape: "empty" } as const;
+
+type Find = (call: V2Call, action: "read" | "write") => Dashboard;
+
+/** Adds the routes. `find`: the dashboard of a call, which the sender may read or write. */
+export function addCellRoutes(routes: V2Routes, services: V2Services, item: string, find: Find): V2Routes {
+  const bodies = new JsonBodies(services.now);
+  const dashboards = () => services.line().dashboards;
+  const self = ({ id }: Dashboard) => `/api/v2/dashboards/${id}`;
+  const cellIdOf = ({ params }: V2Call) => readId(params["cellID"]!);
+  const cell = `${item}/cells/:cellID`;
+  return routes
+    .post(`${item}/cells`, async (call) => {
+      readId(call.params["dashboardID"]!);
+      const { usingView, ...body } = await bodies.read(NewCellBody, call.request, HEAD);
+      if (usingView === undefined && Object.keys(body).length === 0) throw new TsdbError("bad_request", "req body is empty");
+      const view = usingView === undefined ? null : readViewId(usingView);
+      const dashboard = find(call, "write");
+      const made = await dashboards().addCell(dashboard.id, { ...placeOf(body), name: body.name ?? "" }, view);
+      return json(201, shownCell(self(dashboard), made, "none"));
+    })
+    .put(`${item}/cells`, async (call) => {
+      readId(call.params["dashboardID"]!);
+      const given = await bodies.rawValue(call.request, "");
+      if (!Array.isArray(given)) throw new TsdbError("bad_request", "json: cannot unmarshal the body: a list of cells is wanted");
+      const places = given.map((each) => {
+        const { id = "", ...rest } = checkedMembers(PlacedCellBody, each);
+        if (id === "") throw new TsdbError("bad_request", "cannot provide empty cell id");
+        return { id: readId(id), ...placeOf(rest) };
+      });
+      const dashboard = find(call, "write");
+      const { cells } = await dashboards().replaceCells(dashboard.id, places);
+      const path = self(dashboard);
+      return json(201, { cells: cells.map((each) => shownCell(path, each, "none")), links: { self: `${path}/cells` } });
+    })
+    .patch(cell, async (call) => {
+      const cellID = cellIdOf(call);
+      const body = await bodies.read(PlaceBody, call.request, "");
+      if (Object.values(body).every((each) => each === undefined)) {
+        throw new TsdbError("bad_request", "must update at least one attribute");
+      }
+      const dashboard = find(call, "write");
+      const { x, y, w, h } = body;
+      const changes = Object.fromEntries(Object.entries({ x, y, w, h }).filter(([, value]) => value !== undefined));
+      return json(200, shownCell(self(dashboard), await dashboards().updateCell(dashboard.id, cellID, changes), "none"));
+    })
+    .delete(cell, async (call) => {
+      const cellID = cellIdOf(call);
+      await dashboards().removeCell(find(call, "write").id, cellID);
+      return noContent();
+    })
+    .get(`${cell}/view`, (call) => {
+      const cellID = cellIdOf(call);
+      const dashboard = find(call, "read");
+      return json(200, shownView(self(dashboard), cellID, viewOf(dashboard, cellID)));
+    })
+    .patch(`${cell}/view`, async (call) => {
+      const cellID = cellIdOf(call);
+      const { name, properties: given } = await bodies.read(ViewBody, call.request, "");
+      const dashboard = find(call, "write");
+      const changes = { ...(name === undefined ? {} : { name }), ...(given === undefined ? {} : { properties: given }) };
+      const changed = await dashboards().updateView(dashboard.id, cellID, changes);
+      return json(200, shownView(self(dashboard), cellID, changed));
+    });
+}
+
+/** A cell of a dashboard that is made or changed as a whole. */
+export function newCell({ name = "", properties: given = null, ...body }: Static<typeof CellBody>): NewCell {
+  return { ...placeOf(body), name, properties: given };
+}
+
+/** Which cells show their views: none, all, or those that were given one. */
+export type ShownViews = "none" | "all" | "given";
+
+/** A cell as clients read it. `path`: of its dashboard. */
+export function shownCell(path: string, { id, x, y, w, h, name, properties: given }: DashboardCell, views: ShownViews): object {
+  const self = `${path}/cells/${id}`;
+  const isShown = views === "all" || (views === "given" && (name !== "" || given !== null));
+  return {
+    ...{ id, x, y, w, h },
+    ...(isShown ? { properties: given ?? NO_PROPERTIES, ...(name === "" ? {} : { name }) } : {}),
+    links: { self, view: `${self}/view` },
+  };
+}
+
+function shownView(path: string, id: string, { name, properties: given }: Pick<DashboardCell, "name" | "properties">): object {
+  return { id, name, links: { self: `${path}/cells/${id}` }, properties: given ?? NO_PROPERTIES };
+}
+
+function placeOf({ x = 0, y = 0, w = 0, h = 0 }: Static<typeof PlaceBody>) {
+  return { x, y, w, h };
+}
+
+/** @throws TsdbError bad_request */
+function readViewId(text: string): string {
+  try {
+    return readId(text);
+  } catch (error) {
+    throw new TsdbError("bad_request", HEAD + (error as Error).message);
+  }
+}

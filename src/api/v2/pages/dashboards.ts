@@ -1,0 +1,139 @@
+// Dashboards: /api/v2/dashboards. Their cells are in cells.ts.
+import { Type as t } from "@sinclair/typebox";
+import type { Dashboard, DashboardCell } from "../../../metadata/resources/dashboards.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { json, noContent } from "../app/answers.ts";
+import { pageLinks, readPage } from "../app/paging.ts";
+import { JsonBodies } from "../app/params.ts";
+import { type V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { addLabelRoutes } from "../labels.ts";
+import { addMemberRoutes } from "../members.ts";
+import { parentId } from "../organizations.ts";
+import { shownLabel } from "../shown.ts";
+import { addCellRoutes, CellBody, newCell, type ShownViews, shownCell } from "./cells.ts";
+
+export const DashboardBody = t.Object({
+  orgID: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  cells: t.Optional(t.Array(CellBody)),
+});
+
+const DASHBOARDS = "/api/v2/dashboards";
+const ITEM = `${DASHBOARDS}/:dashboardID`;
+const SORT_KEYS: ReadonlyMap<string, "createdAt" | "updatedAt"> = new Map([
+  ["CreatedAt", "createdAt"],
+  ["UpdatedAt", "updatedAt"],
+]);
+
+export const dashboardRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const find = ({ params }: V2Call) => line().dashboards.get(readId(params["dashboardID"]!));
+  const routes = new V2Routes("dashboards", services)
+    .get(DASHBOARDS, (call) => listed(services, call))
+    .post(DASHBOARDS, async ({ principal, request }) => {
+      const { orgID = "", name = "", description = "", cells = [] } = await bodies.read(DashboardBody, request);
+      if (orgID === "") throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      const org = readOrgId(orgID);
+      principal.require({ action: "write", type: "dashboards", orgID: org });
+      const made = await line().dashboards.create({ orgID: org, name, description, cells: cells.map(newCell) });
+      return json(201, shownDashboard(services, made, "given"));
+    })
+    .get(ITEM, (call) => {
+      const dashboard = find(call);
+      call.principal.require(dashboardNeed("read", dashboard));
+      return json(200, shownDashboard(services, dashboard, viewsOf(call)));
+    })
+    .patch(ITEM, async (call) => {
+      const id = readId(call.params["dashboardID"]!);
+      const { name, description, cells = [] } = await bodies.read(DashboardBody, call.request, "");
+      const before = line().dashboards.get(id);
+      call.principal.require(dashboardNeed("write", before));
+      call.principal.require(dashboardNeed("read", before));
+      if (name === undefined && description === undefined && cells.length === 0) {
+        throw new TsdbError("bad_request", "must update at least one attribute");
+      }
+      const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(cells.length === 0 ? {} : { cells: cells.map(newCell) }),
+      };
+      return json(200, shownDashboard(services, await line().dashboards.update(id, changes), "none"));
+    })
+    .delete(ITEM, async (call) => {
+      const dashboard = find(call);
+      call.principal.require(dashboardNeed("write", dashboard));
+      await line().dashboards.delete(dashboard.id);
+      return noContent();
+    });
+  addCellRoutes(routes, services, ITEM, (call, action) => {
+    const dashboard = find(call);
+    call.principal.require(dashboardNeed(action, dashboard));
+    return dashboard;
+  });
+  const parent = ({ params, principal }: V2Call): Dashboard => {
+    const dashboard = line().dashboards.find(parentId(params["dashboardID"]!));
+    // a dashboard that the sender may not see does not exist
+    if (dashboard !== null && principal.allows(dashboardNeed("read", dashboard))) return dashboard;
+    throw new TsdbError("not_found", "404 page not found");
+  };
+  const place = { path: DASHBOARDS, type: "dashboards", param: "dashboardID", parent } as const;
+  addLabelRoutes(routes, services, place);
+  return addMemberRoutes(routes, services, { ...place, need: dashboardNeed });
+};
+
+function dashboardNeed(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {
+  return { action, type: "dashboards", id, orgID } as const;
+}
+
+/** @throws TsdbError bad_request */
+function readOrgId(text: string): string {
+  try {
+    return readId(text);
+  } catch (error) {
+    throw new TsdbError("bad_request", `failed to unmarshal json: ${(error as Error).message}`);
+  }
+}
+
+/** Those of the page that the sender may read. */
+function listed(services: V2Services, { principal, search }: V2Call): Response {
+  const { dashboards, organizations, members } = services.line();
+  const page = readPage(search);
+  const ids = search.all("id").map(readId);
+  const org = search.get("org");
+  const given = search.id("orgID");
+  const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
+  const owner = search.id("owner") ?? search.id("ownerID");
+  const sortBy = search.get("sortBy");
+  const isOwned = (id: string) => owner === undefined || members.list("dashboards", id, "owner").some((user) => user.id === owner);
+  const wanted = dashboards.heads(orgID).filter((head) => {
+    return (ids.length === 0 || ids.includes(head.id)) && principal.allows(dashboardNeed("read", head)) && isOwned(head.id);
+  });
+  const key = SORT_KEYS.get(sortBy ?? "");
+  // equal times in order of creation
+  if (key !== undefined) wanted.sort((a, b) => (a[key] === b[key] ? 0 : a[key] < b[key] ? -1 : 1));
+  if (page.isDescending) wanted.reverse();
+  const shown = wanted.slice(page.offset, page.offset + page.limit).map(({ id }) => dashboards.get(id));
+  const links = pageLinks(DASHBOARDS, page, shown.length, { id: ids, org, orgID: given, owner, sortBy });
+  return json(200, { links, dashboards: shown.map((each) => shownDashboard(services, each, "none")) });
+}
+
+function viewsOf({ search }: V2Call): ShownViews {
+  return search.all("include").includes("properties") ? "all" : "none";
+}
+
+/** A dashboard as clients read it. */
+function shownDashboard(services: V2Services, dashboard: Dashboard, views: ShownViews): object {
+  const { id, orgID, name, description, cells, createdAt, updatedAt } = dashboard;
+  const self = `${DASHBOARDS}/${id}`;
+  const links = ["members", "owners", "cells", "labels"].map((each) => [each, `${self}/${each}`]);
+  return {
+    ...{ id, orgID, name, description, meta: { createdAt, updatedAt } },
+    cells: cells.map((cell: DashboardCell) => shownCell(self, cell, views)),
+    labels: services.line().labels.ofResource("dashboards", id).map(shownLabel),
+    links: { self, ...Object.fromEntries(links), org: `/api/v2/orgs/${orgID}` },
+  };
+}

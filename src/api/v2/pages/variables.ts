@@ -1,0 +1,168 @@
+// Variables of dashboards: /api/v2/variables.
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { Variable, VariableArguments } from "../../../metadata/resources/variables.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { json, noContent } from "../app/answers.ts";
+import { pageLinks, readPage } from "../app/paging.ts";
+import { JsonBodies } from "../app/params.ts";
+import { type V2Call, V2Routes } from "../app/route.ts";
+import type { V2Services } from "../app/services.ts";
+import { addLabelRoutes } from "../labels.ts";
+import { shownLabel } from "../shown.ts";
+
+export const VariableBody = t.Object({
+  orgID: t.Optional(t.String()),
+  name: t.Optional(t.String()),
+  description: t.Optional(t.String()),
+  selected: t.Optional(t.Array(t.String())),
+  arguments: t.Optional(t.Object({ type: t.Optional(t.String()), values: t.Optional(t.Any()) })),
+});
+
+const VARIABLES = "/api/v2/variables";
+const ITEM = `${VARIABLES}/:variableID`;
+
+export const variableRoutes = (services: V2Services): V2Routes => {
+  const bodies = new JsonBodies(services.now);
+  const line = () => services.line();
+  const shown = (variable: Variable) => shownVariable(services, variable);
+  const routes = new V2Routes("variables", services)
+    .get(VARIABLES, (call) => listed(services, call))
+    .post(VARIABLES, async ({ principal, request }) => {
+      const { orgID, ...given } = wholeOf(await bodies.read(VariableBody, request, ""));
+      principal.require({ action: "write", type: "variables", orgID });
+      return json(201, shown(await line().variables.create({ orgID, ...given })));
+    })
+    .get(ITEM, ({ principal, params }) => {
+      const variable = line().variables.get(readId(params["variableID"]!));
+      principal.require(needOf("read", variable));
+      return json(200, shown(variable));
+    })
+    .patch(ITEM, async ({ principal, params, request }) => {
+      const id = readId(params["variableID"]!);
+      const { name = "", description = "", selected, arguments: given } = await bodies.read(VariableBody, request, "");
+      const changes = {
+        ...(name === "" ? {} : { name }),
+        ...(description === "" ? {} : { description }),
+        ...(selected === undefined ? {} : { selected }),
+        ...(given === undefined ? {} : { arguments: argumentsOf(given) }),
+      };
+      if (Object.keys(changes).length === 0) throw new TsdbError("bad_request", "no fields supplied in update");
+      requireChange(principal, line().variables.get(id));
+      return json(200, shown(await line().variables.update(id, changes)));
+    })
+    .put(ITEM, async ({ principal, params, request }) => {
+      const id = readId(params["variableID"]!);
+      const given = wholeOf(await bodies.read(VariableBody, request, ""));
+      const before = line().variables.get(id);
+      requireChange(principal, before);
+      if (given.orgID !== before.orgID) principal.require({ action: "write", type: "variables", orgID: given.orgID });
+      return json(200, shown(await line().variables.update(id, given)));
+    })
+    .delete(ITEM, async ({ principal, params }) => {
+      const variable = line().variables.get(readId(params["variableID"]!));
+      requireChange(principal, variable);
+      await line().variables.delete(variable.id);
+      return noContent();
+    });
+  const parent = ({ params, principal }: V2Call): Variable => {
+    const id = readId(params["variableID"]!);
+    const variable = line().variables.get(id);
+    // a variable that the sender may not see does not exist
+    if (!principal.allows(needOf("read", variable))) throw new TsdbError("not_found", `variable not found for key "${id}"`);
+    return variable;
+  };
+  const place = { path: VARIABLES, type: "variables", param: "variableID", parent } as const;
+  return addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
+};
+
+function needOf(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {
+  return { action, type: "variables", id, orgID } as const;
+}
+
+function requireChange(principal: V2Call["principal"], variable: Variable): void {
+  principal.require(needOf("write", variable));
+  principal.require(needOf("read", variable));
+}
+
+/** Those of the page that the sender may read. */
+function listed(services: V2Services, { principal, search }: V2Call): Response {
+  const { variables, organizations } = services.line();
+  const page = readPage(search);
+  const [org, given, sortBy] = [search.get("org"), search.id("orgID"), search.get("sortBy")];
+  const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
+  const visible = variables.list(orgID).filter((variable) => principal.allows(needOf("read", variable)));
+  if (page.isDescending) visible.reverse();
+  const shown = visible.slice(page.offset, page.offset + page.limit);
+  const links = pageLinks(VARIABLES, page, shown.length, { org, orgID: given, sortBy });
+  return json(200, { variables: shown.map((variable) => shownVariable(services, variable)), links });
+}
+
+/** @throws TsdbError bad_request */
+function wholeOf({ orgID = "", name = "", description = "", selected, arguments: given }: Static<typeof VariableBody>) {
+  if (orgID !== "") readId(orgID);
+  const checked = given === undefined ? undefined : argumentsOf(given);
+  if (name.trim() === "") throw new TsdbError("bad_request", "missing variable name");
+  if (checked === undefined) throw new TsdbError("bad_request", "invalid arguments type");
+  if (orgID === "") throw new TsdbError("bad_request", "bad organization id: invalid ID");
+  return { orgID: readId(orgID), name, description, selected: selected ?? null, arguments: checked };
+}
+
+/** @throws TsdbError bad_request */
+function argumentsOf({ type = "", values }: { readonly type?: string; readonly values?: unknown }): VariableArguments {
+  const refused = (message: string) => new TsdbError("bad_request", message);
+  const isMap = typeof values === "object" && values !== null && !Array.isArray(values);
+  switch (type) {
+    case "constant": {
+      if (!Array.isArray(values)) throw refused(`error parsing ${textOf(values)} as VariableConstantArguments`);
+      checkTexts("constant", values);
+      return { type, values: values as string[] };
+    }
+    case "map": {
+      if (!isMap) throw refused(`error parsing ${textOf(values)} as VariableMapArguments`);
+      checkTexts("map", Object.values(values));
+      return { type, values: values as Record<string, string> };
+    }
+    case "query": {
+      if (!isMap) throw refused(`error parsing ${textOf(values)} as VariableQueryArguments`);
+      const { query, language } = values as Record<string, unknown>;
+      for (const [key, value] of Object.entries({ query, language })) {
+        if (value === undefined) throw refused(`"${key}" key not present in VariableQueryArguments`);
+        if (typeof value !== "string") throw refused(`expected "${key}" to be string but received ${textOf(value)}`);
+      }
+      return { type, values: { query: query as string, language: language as string } };
+    }
+    default:
+      throw refused(`unknown VariableArguments type ${near(type)}`);
+  }
+}
+
+function checkTexts(kind: string, values: readonly unknown[]): void {
+  const other = values.find((value) => typeof value !== "string");
+  if (other === undefined) return;
+  const name = typeof other === "number" ? "float64" : typeof other === "boolean" ? "bool" : textOf(other);
+  throw new TsdbError("bad_request", `expected variable ${kind} value to be string but received ${name}`);
+}
+
+/** As the vendor's messages have it. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "<nil>";
+  if (Array.isArray(value)) return near(`[${value.map(textOf).join(" ")}]`);
+  if (typeof value !== "object") return near(String(value));
+  return near(
+    `map[${Object.entries(value)
+      .map(([key, member]) => `${key}:${textOf(member)}`)
+      .join(" ")}]`,
+  );
+}
+
+/** A variable as clients read it. */
+function shownVariable(services: V2Services, variable: Variable): object {
+  const { id, orgID, name, description, selected, arguments: given, createdAt, updatedAt } = variable;
+  const self = `${VARIABLES}/${id}`;
+  return {
+    ...{ id, orgID, name, description, selected, arguments: given, createdAt, updatedAt },
+    labels: services.line().labels.ofResource("variables", id).map(shownLabel),
+    links: { self, labels: `${self}/labels`, org: `/api/v2/orgs/${orgID}` },
+  };
+}

@@ -1,0 +1,109 @@
+// Variables of dashboards: lists of texts, maps, or a query whose rows are the values. Interfaces put them into scripts as the record `v`.
+import { TsdbError } from "../../model/errors.ts";
+import type { RecordTypes } from "../store/kinds.ts";
+import type { Change, Metadata } from "../store/metadata.ts";
+import type { Labels } from "./labels.ts";
+
+export type Variable = RecordTypes["variable"] & { readonly id: string };
+export type VariableArguments = RecordTypes["variable"]["arguments"];
+export type NewVariable = Pick<Variable, "orgID" | "name" | "description" | "selected" | "arguments">;
+export type VariableChanges = Partial<Omit<NewVariable, "orgID">>;
+
+type VariableRow = Omit<Variable, "arguments" | "selected"> & { readonly arguments: string; readonly selected: string | null };
+
+const COLUMNS = "id, orgID, name, description, arguments, selected, createdAt, updatedAt";
+/** Words of the script language. */
+const RESERVED: ReadonlySet<string> = new Set(
+  ["and", "import", "not", "return", "option", "test", "empty", "in", "or", "package", "builtin"], // biome-ignore format: one line
+);
+
+/** Creates, finds, changes and deletes variables. */
+export class Variables {
+  constructor(
+    private readonly metadata: Metadata,
+    private readonly parts: { readonly labels: Labels },
+  ) {}
+
+  get count(): number {
+    return this.metadata.view.count("from variables");
+  }
+
+  find(id: string): Variable | null {
+    const row = this.metadata.view.get<VariableRow>(`select ${COLUMNS} from variables where id = ?`, id);
+    return row === null ? null : variableOf(row);
+  }
+
+  /** @throws TsdbError not_found */
+  get(id: string): Variable {
+    const found = this.find(id);
+    if (found === null) throw new TsdbError("not_found", `variable not found for key "${id}"`);
+    return found;
+  }
+
+  /** In order of creation. */
+  list(orgID: string | null): Variable[] {
+    const sql = `select ${COLUMNS} from variables where (?1 is null or orgID = ?1) order by id`;
+    return this.metadata.view.all<VariableRow>(sql, orgID).map(variableOf);
+  }
+
+  /** @throws TsdbError not_found for an unknown organization, bad_request, already_exists */
+  create(variable: NewVariable): Promise<Variable> {
+    return this.metadata.change((change) => this.planCreate(change, variable));
+  }
+
+  planCreate(change: Change, variable: NewVariable): Variable {
+    return this.put(change, { id: change.newId(), ...variable, createdAt: change.now, updatedAt: change.now });
+  }
+
+  /** @throws TsdbError not_found, bad_request, already_exists */
+  update(id: string, changes: Partial<NewVariable>): Promise<Variable> {
+    return this.metadata.change((change) => this.planUpdate(change, id, changes));
+  }
+
+  planUpdate(change: Change, id: string, changes: Partial<NewVariable>): Variable {
+    return this.put(change, { ...this.get(id), ...changes, updatedAt: change.now });
+  }
+
+  /** With its labels. @throws TsdbError not_found */
+  delete(id: string): Promise<void> {
+    return this.metadata.change((change) => {
+      this.get(id);
+      this.planDelete(change, id);
+    });
+  }
+
+  planDelete(change: Change, id: string): void {
+    this.parts.labels.planRemoveAll(change, "variables", id);
+    change.remove("variable", id);
+  }
+
+  private put(change: Change, { id, ...given }: Variable): Variable {
+    const record = { ...given, name: given.name.trim() };
+    const { view } = this.metadata;
+    checkName(record.name);
+    if (view.get("select id from organizations where id = ?", record.orgID) === null) {
+      throw new TsdbError("not_found", "organization not found");
+    }
+    const same = "select id from variables where orgID = ? and lower(name) = lower(?) and id <> ?";
+    if (view.get(same, record.orgID, record.name, id) !== null) {
+      throw new TsdbError("already_exists", `variable is not unique for key ${record.orgID}${record.name.toLowerCase()}`);
+    }
+    change.put("variable", id, record);
+    return { id, ...record };
+  }
+}
+
+/** @throws TsdbError bad_request */
+function checkName(name: string): void {
+  if (name === "") throw new TsdbError("bad_request", "missing variable name");
+  if (!/^[a-zA-Z_]/.test(name)) throw new TsdbError("bad_request", "variable name must start with a letter");
+  if (RESERVED.has(name)) throw new TsdbError("bad_request", `${JSON.stringify(name)} is a protected variable name`);
+}
+
+function variableOf({ arguments: given, selected, ...row }: VariableRow): Variable {
+  return {
+    ...row,
+    arguments: JSON.parse(given) as VariableArguments,
+    selected: selected === null ? null : (JSON.parse(selected) as string[]),
+  };
+}
