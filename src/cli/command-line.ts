@@ -1,10 +1,10 @@
 // Parses the program's command line: serve, a client command, help or version.
 import { TsdbError } from "../model/errors.ts";
 import type { ClientCommand } from "./client/command.ts";
-import { CLIENT_COMMANDS, findCommand, missingCommand } from "./client/commands.ts";
+import { CLIENT_COMMANDS, familyOf, findCommand, missingCommand } from "./client/commands.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import type { Environment } from "./flags.ts";
-import { commandHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
+import { commandHelp, familyHelp, mainHelp, serveHelp, versionLine } from "./help.ts";
 import { nearestName } from "./nearest-name.ts";
 import { printConfig, printConfigHelp } from "./print-config.ts";
 import { type Machine, parseServeFlags, type ServeConfig, thisMachine } from "./serve-config.ts";
@@ -39,13 +39,14 @@ export function parseCommandLine(given: readonly string[], environment: Environm
       name: "client",
       command: found.command,
       args: args.slice(found.wordCount),
-      configured: config?.client ?? {},
+      configured: found.command.isApart === true ? {} : (config?.client ?? {}),
       secretFile: secretFileOf(config),
     };
   }
   if (command === "print-config") {
     return print(rest.some(isHelp) ? printConfigHelp() : printConfig(rest, environment, machine, config));
   }
+  if (rest.some(isHelp) && familyOf(args).commands.length > 0) return print(familyHelp(familyOf(args)));
   if (command !== "serve") throw new TsdbError("config", missingCommand(args) ?? unknownCommand(command));
   if (rest.some(isHelp)) return print(serveHelp());
   if (rest.some(isVersion)) return print(versionLine());
@@ -56,7 +57,9 @@ function help(words: readonly string[]): Command {
   if (words[0] === "serve") return print(serveHelp());
   if (words[0] === "print-config") return print(printConfigHelp());
   const found = findCommand(words);
-  return print(found === undefined ? mainHelp() : commandHelp(found.command));
+  if (found !== undefined) return print(commandHelp(found.command));
+  const family = familyOf(words);
+  return print(family.commands.length > 0 ? familyHelp(family) : mainHelp());
 }
 
 function secretFileOf(config: ConfigFile | null): string | null {

@@ -26,6 +26,7 @@ const VERBS = [
   "setup",
   "recovery",
   "inspect",
+  "v2",
   "completions",
 ];
 
@@ -41,11 +42,11 @@ export function mainHelp(): string {
 Usage: tsdb <command> [flags]
 
 Commands
-${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS)
+${row("serve", "Start the server.")}${byVerb(CLIENT_COMMANDS.filter(({ words }) => words[0] !== "v2"))
   .map(({ words, aliases = [], summary }) => row([words.join(" "), ...aliases].join(", "), summary))
   .join(
     "",
-  )}${row("print-config", "Print the configuration of `tsdb serve` with the same flags.")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
+  )}${row("v2 …", "Everything of the bucket-based API (port 8086): tsdb v2 --help lists it.")}${row("print-config", "Print the configuration of `tsdb serve` with the same flags.")}${row("version", "Print the version; also --version, -V.")}${row("help", "Print this; also --help, -h.")}
 tsdb <command> --help prints details. Flags take precedence over environment variables,
 and these over tsdb.toml (--config FILE, TSDB_CONFIG).
 Exit codes: 0 success, 1 a statement or request failed, 2 the command line is invalid.
@@ -75,6 +76,17 @@ A flag without a value is a switch; --flag=false turns it off.
 Each flag is also an environment variable: --http-bind is ${environmentName("http-bind")}. Flags take precedence.
 Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 terminated by a second one,
 1 the log or the catalog failed, 2 cannot start.
+`;
+}
+
+/** The help of words that several commands begin with. */
+export function familyHelp({ words, commands }: { words: readonly string[]; commands: readonly ClientCommand[] }): string {
+  const first = words.join(" ");
+  return `Usage: tsdb ${first} <command> [options]
+
+Commands
+${commands.map((each) => row(each.words.join(" "), each.summary)).join("")}
+tsdb ${first} <command> --help prints details.
 `;
 }
 

@@ -102,6 +102,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What messages say to users of one of the APIs. */
+export interface Advice {
+  /** A URL as `--host` wants it. */
+  readonly host: string;
+  /** How a token is given. */
+  readonly token: string;
+}
+
+const ADVICE: Advice = {
+  host: "http://127.0.0.1:8181",
+  token: "use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one",
+};
+
 /** A client of one server's HTTP API. Error statuses become `Refused`, an unreachable server a TsdbError io. */
 export class Api {
   readonly host: string;
@@ -109,9 +122,12 @@ export class Api {
   private readonly token: string | undefined;
 
   /** @throws TsdbError config */
-  constructor(input: Pick<Input, "option" | "flag">) {
+  constructor(
+    input: Pick<Input, "option" | "flag">,
+    private readonly advice = ADVICE,
+  ) {
     const host = input.option("host")!;
-    if (!/^https?:\/\/[^/\s]/.test(host)) throw new TsdbError("config", `--host: "${host}" is no URL; write http://127.0.0.1:8181`, {});
+    if (!/^https?:\/\/[^/\s]/.test(host)) throw new TsdbError("config", `--host: "${host}" is no URL; write ${advice.host}`, {});
     this.host = host.replace(/\/+$/, "");
     this.token = input.option("token");
     const ca = input.option("tls-ca");
@@ -153,10 +169,7 @@ export class Api {
     if (response.ok) return response;
     const text = await response.text();
     if (response.status !== 401) throw new Refused(response.status, response.statusText, text);
-    const hint =
-      this.token === undefined
-        ? "no token was sent; use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one"
-        : "the token that was sent is not valid";
+    const hint = this.token === undefined ? `no token was sent; ${this.advice.token}` : "the token that was sent is not valid";
     throw new Refused(401, response.statusText, `${readable(text)} (${hint})`);
   }
 

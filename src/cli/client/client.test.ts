@@ -291,7 +291,7 @@ describe("exit codes", () => {
   };
   // completions ask no server, and the shells read this process's own input
   const ASKING = CLIENT_COMMANDS.filter(
-    ({ words, options }) => !["sql", "flux"].includes(words[0]!) && options.some(({ name }) => name === "host"),
+    ({ words, options }) => !["sql", "flux", "v2"].includes(words[0]!) && options.some(({ name }) => name === "host"),
   );
 
   async function run(command: ClientCommand, args: readonly string[]): Promise<{ code: number; out: string; error: string }> {

@@ -21,13 +21,15 @@ export interface Terminal {
 export interface ClientCommand {
   /** `["create", "database"]`. */
   readonly words: readonly string[];
-  /** Short forms of a single-word command. */
+  /** Other words for it: short forms of a single word, or as many words. */
   readonly aliases?: readonly string[];
   readonly summary: string;
   /** Additional lines of the help. */
   readonly notes?: string;
   readonly positionals: readonly Positional[];
   readonly options: readonly Option[];
+  /** True: tsdb.toml has nothing for it, because it speaks to another port. */
+  readonly isApart?: boolean;
   /** Used in failure messages: `Create` in `Create command failed: …`. */
   readonly verb: string;
   /** Returns the exit code. @throws Refused, TsdbError */

@@ -15,6 +15,7 @@ import { SHELL_COMMAND } from "./shell/sql.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TRIGGER_COMMANDS } from "./triggers.ts";
+import { V2_COMMANDS } from "./v2/commands.ts";
 import { WRITE_COMMAND } from "./write.ts";
 
 export const CLIENT_COMMANDS: readonly ClientCommand[] = [
@@ -32,28 +33,37 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   SETUP_COMMAND,
   ...RECOVERY_COMMANDS,
   INSPECT_COMMAND,
+  ...V2_COMMANDS,
   completionsCommand(() => CLIENT_COMMANDS),
 ];
 
 /** The command at the start of `args` and its number of words; undefined if there is none. */
 export function findCommand(args: readonly string[]): { command: ClientCommand; wordCount: number } | undefined {
+  let found: { command: ClientCommand; wordCount: number } | undefined;
   for (const command of CLIENT_COMMANDS) {
-    const { words, aliases = [] } = command;
-    if (words.every((word, i) => args[i] === word)) return { command, wordCount: words.length };
-    if (aliases.includes(args[0] ?? "")) return { command, wordCount: 1 };
+    for (const words of [command.words, ...(command.aliases ?? []).map((alias) => alias.split(" "))]) {
+      // the longest, because `v2 stacks` is a command, and `v2 stacks init` too
+      if (words.length > (found?.wordCount ?? 0) && startsWith(words, args, words.length)) found = { command, wordCount: words.length };
+    }
   }
-  return undefined;
+  return found;
+}
+
+/** The commands that begin with the first of `args`, as many as lead to any; their words so far. Empty if there are none. */
+export function familyOf(args: readonly string[]): { words: readonly string[]; commands: readonly ClientCommand[] } {
+  const length = [3, 2, 1].find((each) => CLIENT_COMMANDS.some(({ words }) => words.length > each && startsWith(words, args, each)));
+  if (length === undefined) return { words: [], commands: [] };
+  const commands = CLIENT_COMMANDS.filter(({ words }) => words.length > length && startsWith(words, args, length));
+  return { words: args.slice(0, length), commands };
 }
 
 /** The error for an incomplete or mistyped command; null if the first word belongs to no client command. */
 export function missingCommand(args: readonly string[]): string | null {
-  // as many words as lead to commands
-  const known = [2, 1].find((length) => CLIENT_COMMANDS.some(({ words }) => words.length > length && startsWith(words, args, length)));
-  if (known === undefined) return null;
-  const first = args.slice(0, known).join(" ");
-  const second = args[known];
-  const family = CLIENT_COMMANDS.filter(({ words }) => words.length > known && startsWith(words, args, known));
-  const nouns = [...new Set(family.map(({ words }) => words[known]!))];
+  const { words: known, commands } = familyOf(args);
+  if (commands.length === 0) return null;
+  const first = known.join(" ");
+  const second = args[known.length];
+  const nouns = [...new Set(commands.map(({ words }) => words[known.length]!))];
   if (second === undefined || second.startsWith("-")) return `${first} what? ${nouns.join(", ")}`;
   const nearest = nearestName(second, nouns);
   return `cannot ${first} "${second}"; ${nearest === null ? `it is one of ${nouns.join(", ")}` : `did you mean "${first} ${nearest}"?`}`;

@@ -32,6 +32,8 @@ export interface Input {
   readonly positionals: readonly string[];
   /** Undefined if not given, not in the environment, and without a default. */
   option(name: string): string | undefined;
+  /** The value among the arguments alone: what is given there comes before what the environment says with another option. */
+  given(name: string): string | undefined;
   /** @throws TsdbError config if it is missing */
   required(name: string): string;
   flag(name: string): boolean;
@@ -88,6 +90,7 @@ export function readInput(
   return {
     positionals,
     option: optionOf,
+    given: (name) => given.get(name),
     required: (name) => {
       const value = optionOf(name);
       if (value !== undefined && value !== "") return value;

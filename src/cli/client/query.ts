@@ -18,7 +18,8 @@ const V2_HOST = "http://127.0.0.1:8086";
 const FORMATS = ["pretty", "json", "jsonl", "csv", "parquet", "arrow"];
 const BINARY: ReadonlySet<string> = new Set(["parquet", "arrow"]);
 
-async function statementOf(input: Input, { input: standardInput, isInputTerminal }: Terminal): Promise<string> {
+/** The text of `--file`, of the argument or of standard input. @throws TsdbError config */
+export async function statementOf(input: Input, { input: standardInput, isInputTerminal }: Terminal): Promise<string> {
   const path = input.option("file");
   const [text] = input.positionals;
   if (path !== undefined && path !== "-") {

@@ -22,7 +22,8 @@ export const BUCKETS_CONNECTION: readonly Option[] = CONNECTION.flatMap((option)
 
 const LINE_BYTES_MAX = 4096;
 
-interface Made {
+/** The answer of the server. */
+export interface Made {
   readonly user: { readonly name: string; readonly id: string };
   readonly org: { readonly name: string; readonly id: string };
   readonly bucket: { readonly name: string; readonly id: string };
@@ -58,22 +59,27 @@ export const SETUP_COMMAND: ClientCommand = {
   verb: "Setup",
   async run(input, terminal) {
     const isJson = formatOf(input) === "json";
-    const api = new Api({ flag: (name) => input.flag(name), option: (name) => (name === "token" ? undefined : input.option(name)) });
-    const { allowed } = await jsonOf<{ allowed: boolean }>(await api.call("GET", "/api/v2/setup"));
-    if (!allowed) throw new TsdbError("already_exists", `${api.host} has been set up already`);
-    const ask = new Questions(terminal);
-    const username = input.option("username") ?? (await ask.line("username"));
-    const password = await passwordOf(input, ask);
-    const org = input.option("org") ?? (await ask.line("org"));
-    const bucket = input.option("bucket") ?? (await ask.line("bucket"));
-    const token = input.option("token");
-    const retentionPeriodSeconds = retentionOf(input.option("retention")!);
-    const body = { username, password, org, bucket, retentionPeriodSeconds, ...(token === undefined ? {} : { token }) };
-    const made = await jsonOf<Made>(await api.call("POST", "/api/v2/setup", { body }));
-    terminal.out(isJson ? `${JSON.stringify(made)}\n` : shown(made, token !== undefined));
+    const made = await setUp(input, terminal);
+    terminal.out(isJson ? `${JSON.stringify(made)}\n` : shown(made, input.option("token") !== undefined));
     return 0;
   },
 };
+
+/** Sets a server up by the options of the command. @throws Refused; TsdbError */
+export async function setUp(input: Input, terminal: Terminal): Promise<Made> {
+  const api = new Api({ flag: (name) => input.flag(name), option: (name) => (name === "token" ? undefined : input.option(name)) });
+  const { allowed } = await jsonOf<{ allowed: boolean }>(await api.call("GET", "/api/v2/setup"));
+  if (!allowed) throw new TsdbError("already_exists", `${api.host} has been set up already`);
+  const ask = new Questions(terminal);
+  const username = input.option("username") ?? (await ask.line("username"));
+  const password = await passwordOf(input, ask);
+  const org = input.option("org") ?? (await ask.line("org"));
+  const bucket = input.option("bucket") ?? (await ask.line("bucket"));
+  const token = input.option("token");
+  const retentionPeriodSeconds = retentionOf(input.option("retention")!);
+  const body = { username, password, org, bucket, retentionPeriodSeconds, ...(token === undefined ? {} : { token }) };
+  return jsonOf<Made>(await api.call("POST", "/api/v2/setup", { body }));
+}
 
 function formatOf(input: Input): "pretty" | "json" {
   const format = input.option("format")!;
@@ -81,7 +87,8 @@ function formatOf(input: Input): "pretty" | "json" {
   return format;
 }
 
-function retentionOf(text: string): number {
+/** Seconds; 0 is for ever. @throws TsdbError config that names `--retention` */
+export function retentionOf(text: string): number {
   try {
     return retentionSeconds(text);
   } catch (error) {

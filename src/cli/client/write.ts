@@ -7,7 +7,7 @@ import { parseSize } from "../units.ts";
 import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
 import { type LineChunk, lineChunks } from "./line-chunks.ts";
-import type { Input } from "./options.ts";
+import type { Input, Option } from "./options.ts";
 import { Progress } from "./progress.ts";
 
 const gzip = promisify(zlib.gzip);
@@ -26,9 +26,14 @@ interface Rejection {
   readonly original_line: string;
 }
 
-interface Job {
-  readonly api: Api;
+/** Where lines go. */
+export interface LineTarget {
+  readonly api: Pick<Api, "call">;
+  readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
+}
+
+interface Job extends LineTarget {
   readonly isCompressed: boolean;
 }
 
@@ -38,12 +43,12 @@ interface Outcome {
   readonly message: string | null;
 }
 
-async function send({ api, query, isCompressed }: Job, { bytes }: LineChunk): Promise<Outcome> {
+async function send({ api, path, query, isCompressed }: Job, { bytes }: LineChunk): Promise<Outcome> {
   const body = isCompressed ? new Uint8Array(await gzip(bytes, { level: 1 })) : bytes;
   const headers = isCompressed ? { "content-encoding": "gzip" } : {};
   for (let attempt = 0; ; attempt++) {
     try {
-      await api.call("POST", "/api/v3/write_lp", { query, body, headers });
+      await api.call("POST", path, { query, body, headers });
       return { rejected: [], message: null };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -144,6 +149,14 @@ function concurrency(input: Input): number {
   throw new TsdbError("config", `--max-concurrent-requests must be a whole number from 1 to ${CONCURRENT_MAX}, got "${text}"`, {});
 }
 
+/** How lines are sent. */
+export const SENDING: readonly Option[] = [
+  { name: "gzip", value: null, help: "Compress request bodies.", default: "true" },
+  { name: "max-request-size", value: "SIZE", help: "Maximum bytes of a body before compression.", default: BODY_BYTES_DEFAULT },
+  { name: "max-concurrent-requests", value: "N", help: "Maximum number of concurrent requests.", default: String(CONCURRENT_DEFAULT) },
+  { name: "quiet", short: "q", value: null, help: "Print only errors." },
+];
+
 export const WRITE_COMMAND: ClientCommand = {
   words: ["write"],
   aliases: ["w"],
@@ -158,48 +171,49 @@ tsdb write -d home 'temp,room=hall v=21.5'`,
     { name: "precision", short: "p", value: "UNIT", help: "Unit of times: auto, s, ms, us, ns.", default: "auto" },
     { name: "accept-partial", value: null, help: "Store the valid lines of a body with invalid ones.", default: "true" },
     { name: "no-sync", value: null, help: "Do not wait until the rows are durable." },
-    { name: "gzip", value: null, help: "Compress request bodies.", default: "true" },
-    { name: "max-request-size", value: "SIZE", help: "Maximum bytes of a body before compression.", default: BODY_BYTES_DEFAULT },
-    { name: "max-concurrent-requests", value: "N", help: "Maximum number of concurrent requests.", default: String(CONCURRENT_DEFAULT) },
-    { name: "quiet", short: "q", value: null, help: "Print only errors." },
+    ...SENDING,
     ...CONNECTION,
   ],
   verb: "Write",
-  async run(input, terminal) {
-    const api = new Api(input);
+  run: (input, terminal) => {
     const query = {
       db: input.required("database"),
       precision: input.option("precision"),
       accept_partial: String(input.flag("accept-partial")),
       no_sync: String(input.flag("no-sync")),
     };
-    const concurrent = concurrency(input);
-    const bytesMax = bodyBytes(input);
-    const job = { api, query, isCompressed: input.flag("gzip") };
-    const { stream, total } = source(input, terminal);
-    const progress = new Progress(terminal, total, input.flag("quiet"));
-    let bytes = 0;
-    let lines = 0;
-    let rejectedCount = 0;
-    let shown = 0;
-    await inParallel(lineChunks(stream, bytesMax), concurrent, async (chunk) => {
-      const { rejected, message } = await send(job, chunk);
-      bytes += chunk.bytes.length;
-      lines += countLines(chunk.bytes);
-      rejectedCount += rejected.length;
-      if (message !== null && shown === 0) terminal.error(`${message}\n`);
-      for (const { line_number, error_message, original_line } of rejected) {
-        if (shown++ >= SHOWN_MAX) break;
-        terminal.error(`  line ${chunk.firstLine + line_number - 1}: ${error_message}: ${original_line}\n`);
-      }
-      progress.show(bytes, lines);
-    });
-    progress.end(bytes, lines);
-    if (rejectedCount > 0) {
-      terminal.error(`Write command failed: at least ${rejectedCount} lines were rejected\n`);
-      return 1;
-    }
-    terminal.out("success\n");
-    return 0;
+    return writeLines(input, terminal, { api: new Api(input), path: "/api/v3/write_lp", query });
   },
 };
+
+/** Sends the lines that the options name; the exit code. @throws Refused; TsdbError */
+export async function writeLines(input: Input, terminal: Terminal, target: LineTarget): Promise<number> {
+  const concurrent = concurrency(input);
+  const bytesMax = bodyBytes(input);
+  const job = { ...target, isCompressed: input.flag("gzip") };
+  const { stream, total } = source(input, terminal);
+  const progress = new Progress(terminal, total, input.flag("quiet"));
+  let bytes = 0;
+  let lines = 0;
+  let rejectedCount = 0;
+  let shown = 0;
+  await inParallel(lineChunks(stream, bytesMax), concurrent, async (chunk) => {
+    const { rejected, message } = await send(job, chunk);
+    bytes += chunk.bytes.length;
+    lines += countLines(chunk.bytes);
+    rejectedCount += rejected.length;
+    if (message !== null && shown === 0) terminal.error(`${message}\n`);
+    for (const { line_number, error_message, original_line } of rejected) {
+      if (shown++ >= SHOWN_MAX) break;
+      terminal.error(`  line ${chunk.firstLine + line_number - 1}: ${error_message}: ${original_line}\n`);
+    }
+    progress.show(bytes, lines);
+  });
+  progress.end(bytes, lines);
+  if (rejectedCount > 0) {
+    terminal.error(`Write command failed: at least ${rejectedCount} lines were rejected\n`);
+    return 1;
+  }
+  terminal.out("success\n");
+  return 0;
+}

@@ -25,13 +25,23 @@ export function organizationOf(input: Pick<Input, "option">): Readonly<Record<st
   return { org };
 }
 
+/** A script, and how its answer is wanted. */
+export interface FluxScript {
+  readonly script: string;
+  readonly format: FluxFormat;
+  readonly signal: AbortSignal;
+  /** What to measure while it runs, as `query` and `operator`. */
+  readonly profilers?: readonly string[];
+}
+
 /** Runs a script and returns its answer as text, piece by piece. @throws Refused, TsdbError io */
 export async function askFlux(
-  api: Api,
+  api: Pick<Api, "call">,
   organization: Readonly<Record<string, string>>,
-  { script, format, signal }: { readonly script: string; readonly format: FluxFormat; readonly signal: AbortSignal },
+  { script, format, signal, profilers }: FluxScript,
 ): Promise<AsyncGenerator<Uint8Array, void>> {
-  const body = { query: script, type: "flux", dialect: { annotations: ANNOTATIONS } };
+  const extern = profilers === undefined ? {} : { extern: profilersOption(profilers) };
+  const body = { query: script, type: "flux", dialect: { annotations: ANNOTATIONS }, ...extern };
   const pieces = piecesOf(await api.call("POST", "/api/v2/query", { query: organization, body, signal }));
   return format === "csv" ? pieces : tableText(pieces);
 }
@@ -41,4 +51,17 @@ export function fluxFormatOf(text: string): FluxFormat {
   const format = FLUX_FORMATS.find((each) => each === text);
   if (format === undefined) throw new TsdbError("config", `--format must be ${FLUX_FORMATS.join(" or ")} for flux, got "${text}"`, {});
   return format;
+}
+
+/** `import "profiler"` and `option profiler.enabledProfilers = […]`, as a tree: it goes beside the script, whose imports come first. */
+function profilersOption(names: readonly string[]): object {
+  const elements = names.map((value) => ({ type: "StringLiteral", value }));
+  const identifier = (name: string) => ({ type: "Identifier", name });
+  const member = { type: "MemberExpression", object: identifier("profiler"), property: identifier("enabledProfilers") };
+  const assignment = { type: "MemberAssignment", member, init: { type: "ArrayExpression", elements } };
+  return {
+    type: "File",
+    imports: [{ type: "ImportDeclaration", path: { type: "StringLiteral", value: "profiler" } }],
+    body: [{ type: "OptionStatement", assignment }],
+  };
 }
