@@ -103,8 +103,8 @@ const LEFT: readonly string[] = [
     `${of('r._measurement == "huge"')} |> ${fn}()`,
   ]),
   // series that differ in columns that nothing reads
-  ...["count", "sum", "mean", "min", "max", "first"].flatMap((fn) =>
-    [USAGE, MEM, PAIR, of('r._measurement == "pair" or r._measurement == "right"')].flatMap((rows) => [
+  ...["sum", "mean", "min", "max", "first"].flatMap((fn) =>
+    [MEM, PAIR, of('r._measurement == "pair" or r._measurement == "right"')].flatMap((rows) => [
       ...[
         '["_time", "_value"]',
         '["_time", "_value", "_field"]',
@@ -123,8 +123,8 @@ const LEFT: readonly string[] = [
     ]),
   ),
   // columns that go before windows
-  ...FUNCTIONS.flatMap((fn) =>
-    [USAGE, MEM, PAIR, of('r._measurement == "many" and r._field == "w"')].flatMap((rows) =>
+  ...["count", "mean", "min", "max", "first"].flatMap((fn) =>
+    [MEM, PAIR, of('r._measurement == "many" and r._field == "w"')].flatMap((rows) =>
       [
         'keep(columns: ["_time", "_value", "host"])',
         'keep(columns: ["_value", "_time", "_start", "_stop"])',
@@ -137,6 +137,14 @@ const LEFT: readonly string[] = [
       ]),
     ),
   ),
+  // values of columns that a series has one of
+  ...["host", "_field", "slot", "_measurement", "_stop", "none"].flatMap((column) => [
+    ...[CPU, of("true")].map((rows) => `${rows} |> distinct(column: "${column}")`),
+    ...[USAGE, MEM, `${USAGE} |> filter(fn: (r) => r._value > 70)`, `${USAGE} |> drop(columns: ["site"])`].flatMap((rows) => [
+      `${rows} |> group() |> distinct(column: "${column}")`,
+      `${rows} |> group(columns: ["_field", "region"]) |> distinct(column: "${column}") |> sort()`,
+    ]),
+  ]),
   `${NUMBERS} |> drop(columns: ["region"]) |> aggregateWindow(every: 6m, fn: max)`,
   // the latest windows
   ...["max", "mean", "count", "last"].flatMap((fn) =>
@@ -229,10 +237,16 @@ const LISTED: readonly string[] = [
   `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", start: 1970-01-01T00:00:00Z)`,
   `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING})`,
   `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._measurement == "cpu" and r.host == "a")`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._field == "note")`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r.host != "a")`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._field == "usage" and r._value > 30.0)`,
+  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r.host =~ /[bh]/ and not exists r.slot)`,
 ];
 
 /** Scripts that read rows: the scan cannot do them, or gives up. */
 const NOT_LEFT: readonly string[] = [
+  `${USAGE} |> distinct()`,
+  `${USAGE} |> distinct(column: "_time")`,
   // two types in one group
   `${NUMBERS} |> group() |> aggregateWindow(every: 1m, fn: max, createEmpty: false) |> tail(n: 2)`,
   `${of('r._measurement == "huge"')} |> sum()`,
@@ -259,8 +273,6 @@ const NOT_LEFT: readonly string[] = [
 
 const NOT_LISTED: readonly string[] = [
   `import "influxdata/influxdb/schema"\nschema.tagValues(bucket: "b", tag: "host", predicate: (r) => r._time > 2024-03-05T10:05:00Z, ${SPRING})`,
-  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r._field == "note")`,
-  `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", ${SPRING}, predicate: (r) => r.host != "a")`,
 ];
 
 const stores = new Map<RowState, Promise<StoredRows>>();

@@ -1,5 +1,6 @@
 // Package `influxdata/influxdb`: buckets and what reads them.
 
+import type { Reduction, SourceSeries } from "../../interpret/flux-source.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { FluxTable, GroupKey, RowRecord, TableBuilder } from "../../tables/table.ts";
 import { timeText } from "../../values/duration.ts";
@@ -7,7 +8,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { bucketId, described, from, otherOrganization, SeriesTables, timeArgument } from "../universe/sources.ts";
-import { type FilterParts, filterParts } from "../universe/wanted-series.ts";
+import { type FilterParts, filterParts, wantedSeries } from "../universe/wanted-series.ts";
 import { remoteOf, stringLiteral } from "./remote.ts";
 import { to, wideTo } from "./to.ts";
 
@@ -40,13 +41,24 @@ const cardinality: NativeBody = (call) => {
     }
     const found = new Set<string>();
     const tables = new SeriesTables(bounds);
-    for (const series of run.source.read({ bucketId: bucket, ...bounds })) {
+    const wanted = predicate === null || !run.pushesDown ? null : wantedSeries([predicate]);
+    const request = { bucketId: bucket, ...bounds, ...(wanted === null ? {} : { wanted }) };
+    const { source, pushesDown } = run;
+    let firstRows: readonly SourceSeries[] | null = null;
+    if (pushesDown && source.reduced !== undefined) firstRows = yield* source.reduced({ ...request, reduction: FIRST_ROW, values: [] });
+    for (const series of firstRows ?? source.read(request)) {
       yield null;
       if (series === null || (test !== null && test(new RowRecord(tables.table(series))) !== true)) continue;
       found.add(JSON.stringify([series.measurement, series.tags]));
     }
     yield counted(found.size);
   });
+};
+
+/** The row of each series that the predicate is asked about. */
+const FIRST_ROW: Reduction = {
+  ...{ fn: "first", runs: null, ownTimes: true, isPartial: false },
+  ...{ oneTypeOf: null, latest: null, apart: null },
 };
 
 const NO_FILTER: FilterParts = { values: [], isDecided: true };
