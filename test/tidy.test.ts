@@ -28,6 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["scan", "backup"],
   ["caches", "tsdbql/execute", "plugins", "export"],
   ["query", "api", "triggers"],
+  ["replications"],
   ["workers", "tools", "cli", "scrapers", "tasks"],
   ["server"],
   ["program.ts"],

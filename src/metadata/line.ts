@@ -16,6 +16,8 @@ import { Members } from "./resources/members.ts";
 import { Onboarding, type Setup, type SetupResult } from "./resources/onboarding.ts";
 import { Organizations } from "./resources/organizations.ts";
 import { PortableRecords } from "./resources/portable-records.ts";
+import { Remotes } from "./resources/replication/remotes.ts";
+import { Replications } from "./resources/replication/replications.ts";
 import { checkRetention } from "./resources/retention.ts";
 import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
@@ -58,6 +60,8 @@ export class V2Line {
   readonly mappings: Mappings;
   readonly secrets: Secrets;
   readonly scrapers: Scrapers;
+  readonly remotes: Remotes;
+  readonly replications: Replications;
   readonly checks: AlertRecords<"check">;
   readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
   readonly notificationRules: AlertRecords<"notification_rule">;
@@ -81,6 +85,8 @@ export class V2Line {
     this.users = new Users(metadata);
     this.labels = new Labels(metadata);
     this.mappings = new Mappings(metadata);
+    this.remotes = new Remotes(metadata, box);
+    this.replications = new Replications(metadata);
     this.buckets = new BucketService(metadata, this, bucketLimits, onDropped);
     // what cannot be removed now, on a full disk, is removed with the next one
     metadata.onDatabasesGone(() => void this.buckets.forgetDropped().catch(() => {}));
@@ -107,7 +113,7 @@ export class V2Line {
   /** Encrypts anew, in one step, the tokens and secrets that the previous key has encrypted. Gives their number. */
   async renewSealed(): Promise<number> {
     const { catalog } = this.metadata;
-    const renewed = (["authorization", "secret"] as const).flatMap((of) =>
+    const renewed = (["authorization", "secret", "remote"] as const).flatMap((of) =>
       [...catalog.records.ofKind(of)].flatMap(([id, value]) => this.portable.renewed({ of, id, value }) ?? []),
     );
     if (renewed.length === 0) return 0;

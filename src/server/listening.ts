@@ -16,6 +16,7 @@ import type { QueryService } from "../model/query/query.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
+import type { Replicator } from "../replications/replicator.ts";
 import { MaintenanceClient } from "../workers/maintenance/maintenance-client.ts";
 import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { AdminServices } from "./admin-services.ts";
@@ -46,6 +47,8 @@ export interface RequestServices {
   taskRuns(): TaskRunService;
   /** Of tasks. */
   runCounts(): RunCounts | null;
+  /** The same. */
+  replicating(): Replicator;
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   readonly exports: ExportService;

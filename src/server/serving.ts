@@ -23,6 +23,7 @@ import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
+import type { Replicator } from "../replications/replicator.ts";
 import type { Scraping } from "../scrapers/scraping.ts";
 import type { ReplayResult } from "../storage/wal/replay.ts";
 import { Wal } from "../storage/wal/wal.ts";
@@ -32,6 +33,7 @@ import { BackgroundJobs } from "./background-jobs.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
+import { Replicating } from "./replication-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
 import { createBackup, createScraping, createTasks, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
 
@@ -42,6 +44,7 @@ interface ServingParts {
   readonly admin: AdminServices;
   /** Null: the bucket-based API is off. */
   readonly v2: V2Services | null;
+  readonly replications: Replicating | null;
   readonly triggers: Triggers;
   /** Null: without --plugin-dir. */
   readonly pluginParts: PluginParts | null;
@@ -57,6 +60,8 @@ type Fail = (error: Error) => void;
 /** Is told of frames; null while it is made. */
 interface LogWatcher {
   triggers: Triggers | null;
+  /** Null also without the bucket-based API. */
+  replications: Replicating | null;
 }
 
 /** Opens the log at the end of its replay, and waits for the workers. Nothing runs in the background until a `Serving` is created from
@@ -64,12 +69,15 @@ interface LogWatcher {
 export async function prepareServing(listening: Listening, replayed: ReplayResult, fail: Fail): Promise<ServingParts> {
   const { foundation, queries, maintenance } = listening;
   const { config, catalog, tables, manifest, node, auth } = foundation;
-  const watcher: LogWatcher = { triggers: null };
+  const watcher: LogWatcher = { triggers: null, replications: null };
   const wal = await openWal(foundation, replayed, watcher, fail);
   const deletions = new Deletions({ catalog, tables, wal, manifest });
   const backgroundJobs = new BackgroundJobs({
     ...{ ...foundation, wal, deletions, maintenance },
-    cutThrough: async (sequence) => watcher.triggers?.cutThrough(sequence) ?? sequence,
+    cutThrough: async (sequence) => {
+      const ofTriggers = (await watcher.triggers?.cutThrough(sequence)) ?? sequence;
+      return watcher.replications?.cutThrough(ofTriggers) ?? ofTriggers;
+    },
   });
   queries.startCaches(deletions);
   const admin = new AdminServices({
@@ -80,6 +88,8 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   });
   const line = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
   const v2 = line === null ? null : { line, backup: createBackup(foundation, line, { backgroundJobs, deletions, maintenance }) };
+  const replications = line === null ? null : new Replicating(foundation, line, wal);
+  watcher.replications = replications;
   const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
   const pluginParts = createPlugins({
     ...{ config: config.plugins, catalog, kernel: foundation.kernel, log: foundation.logs("plugin") },
@@ -100,7 +110,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
       await setUpOnce(line, foundation);
     }
   }
-  return { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts };
+  return { wal, ingest, backgroundJobs, admin, triggers, v2, replications, pluginParts };
 }
 
 async function openWal(
@@ -117,6 +127,7 @@ async function openWal(
     onGroup: ({ seconds, bytes, lastSequence }) => {
       metrics.walSynced(seconds, bytes);
       watcher.triggers?.logged(lastSequence);
+      watcher.replications?.replicator.logged(lastSequence);
     },
   });
   if (!config.readOnly) void wal.makeRoom(0).catch(() => {}); // the next write reports a failure
@@ -145,7 +156,10 @@ function createIngest(
     }),
     onFatal: (error) => fail(error instanceof Error ? error : new Error(String(error))),
     onRows: () => flusher.check(),
-    onTableRows: (databaseId, tableId, sequence) => watcher.triggers?.noteRows(databaseId, tableId, sequence),
+    onTableRows: (databaseId, tableId, sequence) => {
+      watcher.triggers?.noteRows(databaseId, tableId, sequence);
+      watcher.replications?.replicator.noteRows(databaseId, sequence);
+    },
   });
 }
 
@@ -163,18 +177,20 @@ export class Serving implements RequestServices {
   private readonly tasks: TaskScheduler | null;
   private readonly ingest: Ingest;
   private readonly v2: V2Services | null;
+  private readonly replications: Replicating | null;
   private readonly pluginParts: PluginParts | null;
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, triggers, v2, pluginParts }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, triggers, v2, replications, pluginParts }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
     this.v2 = v2;
+    this.replications = replications;
     this.pluginParts = pluginParts;
     this.plugins = new Plugins(pluginParts, listening.foundation);
     this.triggers = triggers;
@@ -191,6 +207,7 @@ export class Serving implements RequestServices {
       triggers.start();
       this.scraping?.start();
       this.tasks?.start();
+      this.replications?.replicator.start();
     }
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
@@ -213,6 +230,11 @@ export class Serving implements RequestServices {
     return this.tasks?.stats ?? null;
   }
 
+  replicating(): Replicator {
+    assert(this.replications !== null, "the bucket-based API is off, and was asked for");
+    return this.replications.replicator;
+  }
+
   private get v2Services(): V2Services {
     assert(this.v2 !== null, "the bucket-based API is off, and was asked for");
     return this.v2;
@@ -229,7 +251,7 @@ export class Serving implements RequestServices {
 
   /** Ends what runs of plugins, dry runs too, of scrapers and of tasks: their statements and writes find the server as it was. */
   async stopPlugins(): Promise<void> {
-    await Promise.all([this.scraping?.stop(), this.tasks?.stop()]);
+    await Promise.all([this.scraping?.stop(), this.tasks?.stop(), this.replications?.replicator.stop()]);
     await this.triggers.stop();
     await this.pluginParts?.runtime.stop();
   }

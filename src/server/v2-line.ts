@@ -22,6 +22,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { Tls } from "../model/tls.ts";
 import type { WriteService } from "../model/write.ts";
+import type { Replicator } from "../replications/replicator.ts";
 import { Scraping } from "../scrapers/scraping.ts";
 import { objectKeys } from "../storage/paths.ts";
 import { TaskScheduler } from "../tasks/scheduler.ts";
@@ -41,6 +42,7 @@ export interface V2View {
     backup(): BackupService;
     taskRuns(): TaskRunService;
     runCounts(): RunCounts | null;
+    replicating(): Replicator;
     receive: WriteService["receive"];
     query: QueryService["query"];
     readonly admin: { readonly rows: RowDeletions };
@@ -180,6 +182,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
     ...{ version: V2_VERSION, commit: revision, cpus: availableParallelism(), upMs: () => Date.now() - startedMs },
     totals: () => totalsOf(view),
     runs: () => (view.status().state === "ready" ? view.serving().runCounts() : null),
+    replications: () => (view.status().state === "ready" ? view.serving().replicating().numbers() : []),
   });
   const queries = new LimitedQueries({ query: (request) => view.serving().query(request) }, config.v2Queries);
   const app = createV2App({
@@ -187,6 +190,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
     line: () => view.serving().v2Line(),
     backup: () => view.serving().backup(),
     taskRuns: () => view.serving().taskRuns(),
+    replicating: () => view.serving().replicating(),
     write: { receive: (bytes) => view.serving().receive(bytes) },
     query: new CountedQueries(queries, counts, now),
     rows: () => view.serving().admin.rows,
@@ -228,10 +232,10 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
 /** Null before the log is replayed. */
 function totalsOf(view: V2View): V2Totals | null {
   if (view.status().state !== "ready") return null;
-  const { buckets, organizations, users, authorizations, scrapers, tasks } = view.serving().v2Line();
+  const { buckets, organizations, users, authorizations, scrapers, tasks, replications } = view.serving().v2Line();
   return {
     ...{ buckets: buckets.count, organizations: organizations.count, users: users.count },
-    ...{ tokens: authorizations.count, scrapers: scrapers.count, tasks: tasks.count },
+    ...{ tokens: authorizations.count, scrapers: scrapers.count, tasks: tasks.count, replications: replications.count },
   };
 }
 

@@ -17,6 +17,8 @@ export interface LocalPaths {
   readonly secretKey: string;
   /** How far write triggers have come in the log. */
   readonly triggerPositions: string;
+  /** Queues of replications. */
+  readonly replications: string;
   /** Spill files of running queries; deleted at start. */
   readonly temporary: string;
 }
@@ -31,6 +33,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
     cache: `${dataFolder}/${nodeId}/cache`,
     secretKey: `${dataFolder}/${nodeId}/secrets.key`,
     triggerPositions: `${dataFolder}/${nodeId}/trigger-positions.json`,
+    replications: `${dataFolder}/${nodeId}/replications`,
     temporary: `${dataFolder}/${nodeId}/tmp`,
   };
 }

@@ -12,6 +12,8 @@ export interface LogRequest {
   readonly tableId: number | null;
   /** Frames written by the trigger itself are omitted. */
   readonly triggerId: number;
+  /** Not for a trigger: frames of all triggers are delivered, whatever their depth. */
+  readonly takesAll?: boolean;
 }
 
 export interface LogColumn {

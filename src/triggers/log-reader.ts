@@ -72,8 +72,11 @@ export class LogReader implements LogFeed {
   }
 
   /** Null: frames are missing; `readOwn` reports which. */
-  private async readRecent(recent: RecentFrames, { triggerId, after, through, ...subject }: LogRequest): Promise<LogRows | null> {
-    const batch = new Batch(triggerId);
+  private async readRecent(
+    recent: RecentFrames,
+    { triggerId, after, through, takesAll = false, ...subject }: LogRequest,
+  ): Promise<LogRows | null> {
+    const batch = new Batch(triggerId, takesAll);
     const wants = wantsOf(subject);
     let reached = after;
     try {
@@ -99,9 +102,9 @@ export class LogReader implements LogFeed {
     return null;
   }
 
-  private async readOwn({ triggerId, after, through, ...subject }: LogRequest): Promise<LogRows> {
+  private async readOwn({ triggerId, after, through, takesAll = false, ...subject }: LogRequest): Promise<LogRows> {
     const place = await this.placeOf(triggerId, subject);
-    const batch = new Batch(triggerId);
+    const batch = new Batch(triggerId, takesAll);
     const wants = wantsOf(subject);
     let reached = after;
     try {
@@ -194,7 +197,10 @@ class Batch {
   private hasOwn = false;
   private hasTooDeep = false;
 
-  constructor(private readonly triggerId: number) {}
+  constructor(
+    private readonly triggerId: number,
+    private readonly takesAll: boolean,
+  ) {}
 
   get isFull(): boolean {
     return this.rowCount >= ROWS_MAX || this.frameBytes >= FRAME_BYTES_MAX;
@@ -202,7 +208,7 @@ class Batch {
 
   /** True if rows of this writer are delivered to the trigger. */
   admits(writer: { readonly triggerId: number; readonly depth: number } | null): boolean {
-    if (writer === null) return true;
+    if (writer === null || this.takesAll) return true;
     if (writer.triggerId === this.triggerId) this.hasOwn = true;
     else if (writer.depth > DEPTH_MAX) this.hasTooDeep = true;
     else {

@@ -21,6 +21,11 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const dbrp = (await ask(server, "POST", "/api/v2/dbrps", OPERATOR, mapping)).body;
   const target = { orgID, bucketID: made.bucket.id, name: "s", type: "prometheus", url: "" };
   const scraper = (await ask(server, "POST", "/api/v2/scrapers", OPERATOR, target)).body;
+  const connection = { orgID, name: "r", remoteURL: "http://localhost", remoteAPIToken: "t" };
+  const remote = (await ask(server, "POST", "/api/v2/remotes", OPERATOR, connection)).body;
+  const sends = { orgID, name: "p", remoteID: remote.id, localBucketID: made.bucket.id, remoteBucketName: "b" };
+  const replication = (await ask(server, "POST", "/api/v2/replications", OPERATOR, sends)).body;
+  const unused = (await ask(server, "POST", "/api/v2/remotes", OPERATOR, { ...connection, name: "unused" })).body;
   const query = { text: 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")' };
   const checked = { orgID, name: "c", type: "threshold", status: "active", every: "1h", query };
   const check = (await ask(server, "POST", "/api/v2/checks", OPERATOR, checked)).body;
@@ -39,6 +44,7 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
     ...{ taskID: task.id, runID: run.id },
     ...{ checkID: check.id, endpointID: endpoint.id, ruleID: rule.id },
     scraperTargetID: scraper.id,
+    ...{ remoteID: unused.id, replicationID: replication.id },
     dbrpID: dbrp.id,
     labelID: label.id,
     orgID,

@@ -12,6 +12,8 @@ export interface World {
   readonly labelID: string;
   readonly dbrpID: string;
   readonly scraperTargetID: string;
+  readonly remoteID: string;
+  readonly replicationID: string;
   readonly taskID: string;
   readonly dashboardID: string;
   readonly cellID: string;
@@ -77,6 +79,11 @@ const VARIABLE = "/api/v2/variables/:variableID";
 const variable = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "variables", id: world.variableID } }];
 const variableBoth = (world: World) => [...variable("read")(world), ...variable("write")(world)];
 const newVariable = ({ orgID }: World) => ({ orgID, name: "w", arguments: { type: "constant", values: ["a"] } });
+const REPLICATION = "/api/v2/replications/:replicationID";
+const remote = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "remotes", id: world.remoteID } }];
+const replication = (action: "read" | "write") => (world: World) => [
+  { action, resource: { type: "replications", id: world.replicationID } },
+];
 const SCRAPER = "/api/v2/scrapers/:scraperTargetID";
 const scraper = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "scrapers", id: world.scraperTargetID } }];
 const scraperBoth = (world: World) => [...scraper("read")(world), ...scraper("write")(world)];
@@ -351,6 +358,35 @@ export const V2_ROUTES: readonly RouteRow[] = [
   ...alerts("checks", "checkID", { body: newCheck, change: ["read", "write"], hasScript: true }),
   ...alerts("notificationEndpoints", "endpointID", { body: newEndpoint, change: ["read", "write"], hasScript: false }),
   ...alerts("notificationRules", "ruleID", { body: newRule, change: ["write"], hasScript: true }),
+  { method: "GET", route: "/api/v2/remotes", query: byOrg, needs: remote("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/remotes",
+    needs: (w) => [write("remotes", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, name: "new", remoteURL: "http://localhost", remoteAPIToken: "t" }),
+    status: 201,
+  },
+  { method: "GET", route: "/api/v2/remotes/:remoteID", needs: remote("read") },
+  { method: "PATCH", route: "/api/v2/remotes/:remoteID", needs: remote("write"), body: () => ({}) },
+  { method: "DELETE", route: "/api/v2/remotes/:remoteID", needs: remote("write"), status: 204 },
+  { method: "GET", route: "/api/v2/replications", query: byOrg, needs: replication("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/replications",
+    needs: (w) => [write("replications", { orgID: w.orgID }), ...remote("read")(w), ...bucket("read")(w)],
+    body: (w) => ({ orgID: w.orgID, name: "new", remoteID: w.remoteID, localBucketID: w.bucketID, remoteBucketName: "b" }),
+    status: 201,
+  },
+  { method: "GET", route: REPLICATION, needs: replication("read") },
+  {
+    method: "PATCH",
+    route: REPLICATION,
+    needs: (w) => [...replication("write")(w), ...remote("read")(w)],
+    body: (w) => ({ remoteID: w.remoteID }),
+  },
+  { method: "DELETE", route: REPLICATION, needs: replication("write"), status: 204 },
+  // no remote answers
+  { method: "POST", route: `${REPLICATION}/validate`, needs: replication("read"), status: 503 },
   { method: "GET", route: "/api/v2/dbrps", query: byOrg, needs: bucket("read"), isFiltered: true },
   {
     method: "POST",

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { V2Metrics, type V2Totals } from "./v2-metrics.ts";
 
 const RUNS = { active: 2, ended: { success: 3, failed: 1, canceled: 0 }, lagSeconds: 1.5, runSeconds: 0.25 };
-const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4, scrapers: 5, tasks: 6 };
+const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4, scrapers: 5, tasks: 6, replications: 7 };
 
 function metrics(totals: () => V2Totals | null = () => TOTALS) {
-  return new V2Metrics({ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals, runs: () => RUNS });
+  return new V2Metrics({ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals, runs: () => RUNS, replications: () => [] });
 }
 
 const REQUEST = { method: "GET", route: "/api/v2/buckets/:bucketID", status: 200, seconds: 0.02, agent: "influx-client/1.35.0 (node)" };
@@ -27,6 +27,7 @@ test("the server, its age and its resources", async () => {
     "influxdb_tokens_total 4",
     "influxdb_scrapers_total 5",
     "influxdb_tasks_total 6",
+    "influxdb_replications_total 7",
   ]);
 });
 

@@ -5,7 +5,7 @@ import Registry from "prom-client/lib/registry.js";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
 /** Numbers of resources. */
-export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers" | "tasks", number>>;
+export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers" | "tasks" | "replications", number>>;
 
 /** Of tasks. */
 export interface RunCounts {
@@ -14,6 +14,21 @@ export interface RunCounts {
   /** Between the time at which a run was due and its start, of all runs together. */
   readonly lagSeconds: number;
   readonly runSeconds: number;
+}
+
+/** Of one replication since the start. */
+export interface ReplicationNumbers {
+  readonly id: string;
+  readonly queuedBytesNow: number;
+  readonly pointsQueued: number;
+  readonly bytesQueued: number;
+  readonly bytesSent: number;
+  readonly pointsDropped: number;
+  readonly bytesDropped: number;
+  readonly pointsFailedToQueue: number;
+  readonly bytesFailedToQueue: number;
+  /** By status; "0": no answer. */
+  readonly errors: ReadonlyMap<string, number>;
 }
 
 export interface V2MetricsOptions {
@@ -26,6 +41,7 @@ export interface V2MetricsOptions {
   readonly totals: () => V2Totals | null;
   /** Null before tasks may run. */
   readonly runs: () => RunCounts | null;
+  readonly replications: () => readonly ReplicationNumbers[];
 }
 
 export interface CountedRequest {
@@ -44,8 +60,18 @@ const BOUNDS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const QUERY_BOUNDS_SECONDS = [1e-3, 5e-3, 25e-3, 125e-3, 625e-3, 3.125, 15.625];
 /** Clients choose their names. */
 const AGENTS_MAX = 50;
+const REPLICATIONS = [
+  ["replications_queue_total_points_queued", "Points put into the queue", "pointsQueued"],
+  ["replications_queue_total_bytes_queued", "Bytes put into the queue, compressed", "bytesQueued"],
+  ["replications_queue_current_bytes_queued", "Bytes of the queue on disk", "queuedBytesNow"],
+  ["replications_queue_remote_write_bytes_sent", "Bytes that the remote has taken, compressed", "bytesSent"],
+  ["replications_queue_remote_write_bytes_dropped", "Bytes given up: too old, or refused by the remote", "bytesDropped"],
+  ["replications_queue_remote_write_points_dropped", "Points given up: too old, or refused by the remote", "pointsDropped"],
+  ["replications_queue_points_failed_to_queue", "Points for which the queue had no room", "pointsFailedToQueue"],
+  ["replications_queue_bytes_failed_to_queue", "Bytes for which the queue had no room", "bytesFailedToQueue"],
+] as const;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
-const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers", "tasks"] as const;
+const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers", "tasks", "replications"] as const;
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
@@ -99,6 +125,16 @@ export class V2Metrics {
       [{}, runs()?.lagSeconds ?? 0],
     ]);
     this.counter("task_executor_run_duration_seconds_total", "Time of all runs that have ended", [], () => [[{}, runs()?.runSeconds ?? 0]]);
+    for (const [name, help, member] of REPLICATIONS) {
+      this.counter(name, help, ["replicationID"], () =>
+        this.options.replications().map((each) => [{ replicationID: each.id }, each[member]]),
+      );
+    }
+    this.counter("replications_queue_remote_write_errors", "Requests that the remote did not take", ["replicationID", "code"], () =>
+      this.options
+        .replications()
+        .flatMap(({ id, errors }) => [...errors].map(([code, count]) => [{ replicationID: id, code }, count] as const)),
+    );
     registerHistogram(this.registry, { name: "qc_all_duration_seconds", help: "Time of queries to their last byte" }, () => [
       this.queryTimes,
     ]);

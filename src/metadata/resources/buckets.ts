@@ -10,6 +10,7 @@ import type { Change, Metadata } from "../store/metadata.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
+import type { Replications } from "./replication/replications.ts";
 import { checkRetention, checkUpdatedRetention, type Retention, secondsNs } from "./retention.ts";
 
 export interface Bucket {
@@ -76,7 +77,7 @@ const SYSTEM_BUCKETS = [
 export class BucketService {
   constructor(
     private readonly metadata: Metadata,
-    private readonly parts: { readonly labels: Labels; readonly mappings: Mappings },
+    private readonly parts: { readonly labels: Labels; readonly mappings: Mappings; readonly replications: Replications },
     private readonly limits: BucketLimits,
     /** Is told of databases that are to be dropped, when that is durable. */
     private readonly onDropped: (databaseIds: readonly number[]) => void,
@@ -219,6 +220,8 @@ export class BucketService {
         const rows = view.all<{ id: string }>(`select id from ${table} where resourceType = 'buckets' and resourceID ${isGone}`);
         for (const { id } of rows) change.remove(kind, id);
       }
+      const replications = `select id from replications where localBucketID ${isGone}`;
+      for (const { id } of view.all<{ id: string }>(replications)) change.remove("replication", id);
       for (const { id } of view.all<{ id: string }>(`select id from dbrps where bucketID ${isGone}`)) change.remove("dbrp", id);
       for (const { id } of view.all<{ id: string }>(`select id from bucketRecords where id ${isGone}`)) change.remove("bucket", id);
     });
@@ -272,6 +275,7 @@ export class BucketService {
     for (const member of view.all<{ id: string }>(members, id)) change.remove("member", member.id);
     this.parts.labels.planRemoveAll(change, "buckets", id);
     this.parts.mappings.planRemoveOfBucket(change, id);
+    this.parts.replications.planRemoveOfBucket(change, id);
     if (view.get("select id from bucketRecords where id = ?", id) !== null) change.remove("bucket", id);
     return { databaseId };
   }

@@ -8,6 +8,8 @@ import type { Dashboards } from "./dashboards.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
+import type { Remotes } from "./replication/remotes.ts";
+import type { Replications } from "./replication/replications.ts";
 import type { Scrapers } from "./scrapers.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Variables } from "./variables.ts";
@@ -32,6 +34,8 @@ export class Organizations {
       readonly labels: Labels;
       readonly mappings: Mappings;
       readonly scrapers: Scrapers;
+      readonly remotes: Remotes;
+      readonly replications: Replications;
       readonly checks: AlertRecords<"check">;
       readonly notificationEndpoints: AlertRecords<"notification_endpoint">;
       readonly notificationRules: AlertRecords<"notification_rule">;
@@ -111,8 +115,20 @@ export class Organizations {
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);
-      const { buckets, labels, mappings, scrapers, checks, notificationEndpoints, notificationRules, tasks, dashboards, variables } =
-        this.parts;
+      const {
+        buckets,
+        labels,
+        mappings,
+        scrapers,
+        remotes,
+        replications,
+        checks,
+        notificationEndpoints,
+        notificationRules,
+        tasks,
+        dashboards,
+        variables,
+      } = this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
       for (const [kind, table] of [
@@ -126,6 +142,8 @@ export class Organizations {
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
       for (const dashboard of dashboards.heads(id)) dashboards.planDelete(change, dashboard.id);
       for (const variable of variables.list(id)) variables.planDelete(change, variable.id);
+      for (const replication of replications.list({ orgID: id })) change.remove("replication", replication.id);
+      for (const remote of remotes.list({ orgID: id })) remotes.planDelete(change, remote.id);
       for (const task of tasks.all()) if (task.orgID === id) tasks.planDelete(change, task.id);
       for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";

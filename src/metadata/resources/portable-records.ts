@@ -2,6 +2,7 @@
 // it: a backup is to be kept as secret as the server's folder.
 import type { SecretBox } from "../access/secret-box.ts";
 import { tokenContext } from "./authorizations.ts";
+import { remoteContext } from "./replication/remotes.ts";
 import { secretContext } from "./secrets.ts";
 
 /** As the catalog has them. */
@@ -50,6 +51,7 @@ export class PortableRecords {
 /** Where a record has its encrypted text, and under which name a backup has it. */
 function placeOf({ of, id, value }: PlainRecord): { readonly sealed: string; readonly open: string; readonly context: string } | null {
   if (of === "authorization") return { sealed: "sealedToken", open: "token", context: tokenContext(id) };
+  if (of === "remote") return { sealed: "sealedToken", open: "token", context: remoteContext(id) };
   if (of !== "secret") return null;
   return { sealed: "sealedValue", open: "secret", context: secretContext(String(value["orgID"]), String(value["key"])) };
 }

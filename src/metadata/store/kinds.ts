@@ -60,6 +60,34 @@ export interface RecordTypes {
     readonly url: string;
     readonly allowInsecure: boolean;
   };
+  /** A server that replications send rows to. */
+  remote: {
+    readonly orgID: string;
+    readonly name: string;
+    /** Null: never given. */
+    readonly description: string | null;
+    readonly remoteURL: string;
+    readonly remoteOrgID: string | null;
+    readonly allowInsecureTLS: boolean;
+    /** Encrypted. */
+    readonly sealedToken: string;
+  };
+  replication: {
+    readonly orgID: string;
+    readonly name: string;
+    readonly description: string | null;
+    readonly remoteID: string;
+    readonly localBucketID: string;
+    /** Null: the name is given. */
+    readonly remoteBucketID: string | null;
+    readonly remoteBucketName: string;
+    readonly maxQueueSizeBytes: number;
+    readonly dropNonRetryableData: boolean;
+    /** Not above 0: no limit. */
+    readonly maxAgeSeconds: number;
+    /** Rows of later frames of the log are sent. */
+    readonly sinceSequence: number;
+  };
   check: AlertRecord & OwnedRecord;
   /** Its organization may be missing. What is secret in it is a secret of the organization. */
   notification_endpoint: AlertRecord;
@@ -208,6 +236,17 @@ export const KINDS: KindTable = {
   task_state: { table: "taskStates", columns: ["latestCompleted", "doneAhead", "lastRunStatus", "lastRunError", "lastSuccess"] },
   task_run: { table: "taskRuns", columns: ["taskID", "scheduledFor", "requestedAt"] },
   scraper: { table: "scrapers", columns: ["orgID", "bucketID", "name", "type", "url", "allowInsecure"] },
+  remote: {
+    table: "remotes",
+    columns: ["orgID", "name", "description", "remoteURL", "remoteOrgID", "allowInsecureTLS", "sealedToken"],
+  },
+  replication: {
+    table: "replications",
+    columns: [
+      ...(["orgID", "name", "description", "remoteID", "localBucketID", "remoteBucketID", "remoteBucketName"] as const),
+      ...(["maxQueueSizeBytes", "dropNonRetryableData", "maxAgeSeconds", "sinceSequence"] as const),
+    ],
+  },
   check: { table: "checks", columns: [...ALERT, "ownerID", "taskID"] },
   notification_endpoint: { table: "notificationEndpoints", columns: ALERT },
   notification_rule: { table: "notificationRules", columns: [...ALERT, "ownerID", "taskID", "endpointID"] },

@@ -100,6 +100,17 @@ export const MIGRATIONS: readonly string[] = [
      arguments text not null, selected text, createdAt text not null, updatedAt text not null
    ) strict;
    create index variablesByOrganization on variables (orgID);`,
+  `create table remotes (
+     id text primary key, orgID text not null, name text not null, description text, remoteURL text not null, remoteOrgID text,
+     allowInsecureTLS integer not null, sealedToken text not null, unique (orgID, name)
+   ) strict;
+   create table replications (
+     id text primary key, orgID text not null, name text not null, description text, remoteID text not null references remotes,
+     localBucketID text not null, remoteBucketID text, remoteBucketName text not null, maxQueueSizeBytes integer not null,
+     dropNonRetryableData integer not null, maxAgeSeconds integer not null, sinceSequence integer not null, unique (orgID, name)
+   ) strict;
+   create index replicationsByRemote on replications (remoteID);
+   create index replicationsByBucket on replications (localBucketID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

@@ -115,6 +115,24 @@ const VARIABLE: StrictSchema = {
 };
 const TWO_FORMS = "the file's two forms of a dashboard fit the same dashboards";
 const ANY_PROPERTIES = "the order: properties are kept as they come";
+/** Null where there are none. */
+const listOf = (name: string): StrictSchema => ({
+  type: "object",
+  properties: { [name]: { type: "array", nullable: true } },
+  required: [name],
+  additionalProperties: false,
+});
+
+const REMOTE: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["id", "orgID", "name", "description", "remoteURL"].map((name) => [name, { type: "string" }])),
+    remoteOrgID: { type: "string", nullable: true },
+    allowInsecureTLS: { type: "boolean" },
+  },
+  required: ["id", "orgID", "name", "remoteURL", "remoteOrgID", "allowInsecureTLS"],
+  additionalProperties: false,
+};
 
 /** Bodies that are not as the file says, by operation and status: their type, or the schema of one in JSON. */
 export const BODIES: Readonly<Record<string, { readonly type?: string; readonly schema?: StrictSchema; readonly why: string }>> = {
@@ -129,6 +147,9 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
   "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}/view 200": { schema: VIEW, why: ANY_PROPERTIES },
   "POST /api/v2/variables 201": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
   "PUT /api/v2/variables/{variableID} 200": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
+  "GET /api/v2/remotes 200": { schema: listOf("remotes"), why: "as recorded: null without remotes" },
+  "POST /api/v2/remotes 201": { schema: REMOTE, why: "as recorded: null without an organization" },
+  "GET /api/v2/replications 200": { schema: listOf("replications"), why: "as recorded: null without replications" },
   "GET /api/v2/tasks/{taskID}/logs 200": {
     schema: {
       type: "object",
@@ -181,6 +202,8 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^PATCH \/api\/v2\/users\/\{userID\}: body\.name$/, why: "what is not there stays as it is" },
   { what: /^GET .*(?:checks|notificationRules): query\.(?:orgID)?$/, why: "as recorded: of all organizations" },
   { what: /^GET .*notificationEndpoints: query\.(?:orgID)?$/, why: "as recorded: 401" },
+  { what: /replications.*: query\.validate=/, why: "as recorded: what is not true is false" },
+  { what: /replications.*: body\.maxAgeSeconds=-1$/, why: "as recorded: no limit" },
   { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
   { what: /dashboards.*: query\.(?:sortBy|include)=/, why: "as recorded: what is not known is ignored" },
   { what: /dashboards.*: body(?:\.cells\.0)?\.[xywh]=-1$/, why: "as recorded: a cell may lie anywhere" },
@@ -210,6 +233,8 @@ const REQUIRED: VariantRules["required"] = {
   "POST /private/legacy/authorizations": ["orgID", "permissions", "token"],
   "POST /api/v2/restore/bucketMetadata": ["bucketName"],
   "POST /api/v2/scrapers": ["orgID", "bucketID"],
+  "POST /api/v2/remotes": ["orgID"],
+  "POST /api/v2/replications": ["orgID", "remoteID", "localBucketID"],
   ...requiredOf("checks", "checkID", ["type", "name", "status", "every", "query"]),
   ...requiredOf("notificationEndpoints", "endpointID", ["type", "name", "status", "url"]),
   ...requiredOf("notificationRules", "ruleID", ["type", "name", "status", "every", "endpointID", "messageTemplate"]),
@@ -231,6 +256,10 @@ const KEPT: VariantRules["kept"] = {
   ...keptOf("notificationEndpoints", "endpointID", ["body.orgID"]),
   ...keptOf("notificationRules", "ruleID", ["body.orgID", "body.tagRules", "body.statusRules", "body.limit", "body.limitEvery"]),
   "POST /api/v2/tasks": ["body.orgID"],
+  // a name is given once, an empty one too
+  "POST /api/v2/remotes": ["body.name"],
+  // the id or the name of the bucket
+  "POST /api/v2/replications": ["body.name", "body.remoteBucketID"],
   // at least one member
   "PATCH /api/v2/dashboards/{dashboardID}": ["body.name"],
   "POST /api/v2/dashboards/{dashboardID}/cells": ["body.x"],

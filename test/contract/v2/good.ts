@@ -62,6 +62,8 @@ const dashboard = (world: V2World) => world.freshDashboard().then((id) => `/api/
 const cell = (world: V2World) => world.freshCell().then(({ path }) => path);
 const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2/variables/${id}`);
 const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
+const remote = (world: V2World) => world.freshRemote().then((id) => `/api/v2/remotes/${id}`);
+const replication = (world: V2World) => world.freshReplication().then((id) => `/api/v2/replications/${id}`);
 const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/scrapers/${id}`);
 const target = ({ orgID, bucketID }: V2World) => ({
   body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
@@ -306,6 +308,26 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   ),
   "DELETE /api/v2/tasks/{taskID}/labels/{labelID}": at((world) => labelled(world, task)),
   ...membersOf("/api/v2/tasks/:taskID", (world) => world.freshTask()),
+  "GET /api/v2/remotes": ({ orgID, server }) => ({ query: { orgID, name: "a name", remoteURL: server.bucketsUrl } }),
+  "POST /api/v2/remotes": (world) => ({ body: world.newRemote() }),
+  "GET /api/v2/remotes/{remoteID}": at(remote),
+  "PATCH /api/v2/remotes/{remoteID}": at(remote, (world) => {
+    const { orgID: _, ...body } = world.newRemote();
+    return { body };
+  }),
+  "DELETE /api/v2/remotes/{remoteID}": at(remote),
+  "GET /api/v2/replications": ({ orgID, bucketID }) => ({
+    query: { orgID, name: "a name", remoteID: "0000000000000001", localBucketID: bucketID },
+  }),
+  "POST /api/v2/replications": async (world) => ({ query: { validate: "false" }, body: await world.newReplication() }),
+  "GET /api/v2/replications/{replicationID}": at(replication),
+  "PATCH /api/v2/replications/{replicationID}": at(replication, async (world) => {
+    const { orgID: _, localBucketID: __, ...body } = await world.newReplication();
+    return { query: { validate: "false" }, body };
+  }),
+  "DELETE /api/v2/replications/{replicationID}": at(replication),
+  "POST /api/v2/replications/{replicationID}/validate": at(async (world) => `${await replication(world)}/validate`),
+
   "GET /api/v2/scrapers": async (world) => ({ query: { ...org(world), name: "a name", id: await world.freshScraper() } }),
   "POST /api/v2/scrapers": target,
   "GET /api/v2/scrapers/{scraperTargetID}": at(scraper),

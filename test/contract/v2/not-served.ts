@@ -35,18 +35,6 @@ export const LATER: ReadonlySet<string> = new Set([
   "POST /api/v2/stacks/{stack_id}/uninstall",
   "POST /api/v2/templates/apply",
   "POST /api/v2/templates/export",
-  // replication
-  "GET /api/v2/remotes",
-  "POST /api/v2/remotes",
-  "DELETE /api/v2/remotes/{remoteID}",
-  "GET /api/v2/remotes/{remoteID}",
-  "PATCH /api/v2/remotes/{remoteID}",
-  "GET /api/v2/replications",
-  "POST /api/v2/replications",
-  "DELETE /api/v2/replications/{replicationID}",
-  "GET /api/v2/replications/{replicationID}",
-  "PATCH /api/v2/replications/{replicationID}",
-  "POST /api/v2/replications/{replicationID}/validate",
   // for web pages with maps
   "GET /api/v2/maps/mapToken",
 ]);

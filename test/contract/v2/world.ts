@@ -7,7 +7,18 @@ export const BUCKET = "readings";
 export const USER = { name: "admin", password: "password12" };
 const OPERATOR = "operator-token";
 const ALERTS = ["checks", "notificationEndpoints", "notificationRules"];
-export const RESOURCE_TYPES = ["authorizations", "buckets", "labels", "secrets", "dbrp", "tasks", "scrapers", ...ALERTS];
+export const RESOURCE_TYPES = [
+  "authorizations",
+  "buckets",
+  "labels",
+  "secrets",
+  "dbrp",
+  "tasks",
+  "scrapers",
+  "remotes",
+  "replications",
+  ...ALERTS,
+];
 
 type Members = Readonly<Record<string, unknown>>;
 interface WithId {
@@ -127,6 +138,28 @@ export class V2World {
 
   async freshVariable(): Promise<string> {
     return (await this.post<WithId>("/api/v2/variables", this.newVariable())).id;
+  }
+
+  newRemote(): Members {
+    const text = { name: this.fresh(), description: "a text", remoteURL: this.server.bucketsUrl, remoteAPIToken: OPERATOR };
+    return { orgID: this.orgID, ...text, remoteOrgID: this.orgID, allowInsecureTLS: true };
+  }
+
+  async freshRemote(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/remotes", this.newRemote())).id;
+  }
+
+  async newReplication(): Promise<Members> {
+    const { orgID } = this;
+    const [remoteID, localBucketID, remoteBucketID] = [await this.freshRemote(), await this.freshBucket(), await this.freshBucket()];
+    return {
+      ...{ orgID, name: this.fresh(), description: "a text", remoteID, localBucketID, remoteBucketID, remoteBucketName: "a name" },
+      ...{ maxQueueSizeBytes: 33_554_430, dropNonRetryableData: true, maxAgeSeconds: 60 },
+    };
+  }
+
+  async freshReplication(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/replications", await this.newReplication())).id;
   }
 
   newTask(): Members {

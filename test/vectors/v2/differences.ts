@@ -205,5 +205,10 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "tasks / owners", steps: [12, 13], reason: CLIENTS_FAULT },
   { conversation: "tasks / owners", steps: [14], reason: NO_RESOURCE },
   { conversation: "task_runs / a task whose user is gone", steps: [13], reason: "it is listed: who looks after tasks has to find it" },
+  {
+    conversation: "replications / validating against a server that answers",
+    steps: [7, 8],
+    reason: "a remote's bucket is found by its name, and the name is told when it is not",
+  },
   { conversation: "system / profiling", steps: [9], reason: OTHER_RUNTIME },
 ];

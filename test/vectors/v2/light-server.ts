@@ -78,6 +78,11 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
       throw new TsdbError("not_implemented", "this server has no rows");
     },
     taskRuns: () => taskRuns,
+    replicating: () => ({
+      state: () => ({ queueBytes: 8, remainingBytes: 0 }),
+      sequence: () => 0,
+      validate: () => Promise.reject(new TsdbError("unavailable", NO_ROWS)),
+    }),
     write,
     written: () => {},
     query,

@@ -14,6 +14,8 @@ export const LIGHT_GROUPS = [
     "notification_endpoints",
     "notification_rules",
     "orgs",
+    "remotes",
+    "replications",
     "scrapers",
     "secrets",
     "session",
@@ -49,6 +51,8 @@ export function waitsForServer({ steps }: Conversation): boolean {
 export function needsRows({ steps }: Conversation): boolean {
   return steps.some((step) => {
     if (!isRequest(step)) return false;
+    // a remote is asked
+    if (step.path.endsWith("/validate") && step.status === 204) return true;
     if (step.status < 300) return /^(?:\/api\/v2\/(?:delete|query|write)|\/write|\/query)$/.test(step.path);
     return step.method === "POST" && step.path === "/api/v2/query" && step.status !== 401 && step.status !== 403;
   });

@@ -15,7 +15,10 @@ const DENIED = /(?: is unauthorized|^token is inactive|requires operator permiss
 
 /** What the step is expected to give here. */
 export function adjusted(step: RequestStep): RequestStep {
-  const { code, message, shardMappings } = members(step.answer);
+  const { code, message, shardMappings, replications } = members(step.answer);
+  // facts 7.11: also in the spelling of the document
+  if (Array.isArray(replications)) return { ...step, answer: { replications: replications.map(spelledTwice) } };
+  if ("RemoteBucketName" in members(step.answer)) return { ...step, answer: spelledTwice(step.answer!) };
   // the recorded requests name the shards of the recorded server, and the answers those of the asked server
   if (Array.isArray(shardMappings)) return { ...step, answer: { ...members(step.answer), shardMappings: renumbered(shardMappings, step) } };
   if (typeof message !== "string") return step;
@@ -46,6 +49,11 @@ function renumbered(mappings: readonly Json[], { body }: RequestStep): Json[] {
   const groups = policies.flatMap(({ shardGroups }) => shardGroups as readonly Members[]);
   const shards = groups.flatMap((group) => group["shards"] as readonly Members[]);
   return mappings.map((mapping, i) => ({ ...members(mapping), oldId: shards[i]!["id"]! }));
+}
+
+function spelledTwice(replication: Json): Json {
+  const { RemoteBucketName: remoteBucketName, ...others } = members(replication);
+  return { ...others, RemoteBucketName: remoteBucketName!, remoteBucketName: remoteBucketName! };
 }
 
 function members(answer: Json | undefined): Members {

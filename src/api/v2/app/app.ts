@@ -22,6 +22,8 @@ import { passwordRoutes } from "../passwords.ts";
 import { profilingRoutes } from "../profiling.ts";
 import { queryRoutes } from "../query.ts";
 import { queryToolRoutes } from "../query-tools.ts";
+import { remoteRoutes } from "../replication/remotes.ts";
+import { replicationRoutes } from "../replication/replications.ts";
 import { restoreRoutes } from "../restore.ts";
 import { bucketWriteRoutes } from "../rows/bucket-write.ts";
 import { deleteRoutes } from "../rows/delete.ts";
@@ -62,6 +64,8 @@ const ROUTES = [
   labelRoutes,
   mappingRoutes,
   scraperRoutes,
+  remoteRoutes,
+  replicationRoutes,
   checkRoutes,
   notificationEndpointRoutes,
   notificationRuleRoutes,

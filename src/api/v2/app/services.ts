@@ -3,6 +3,7 @@
 import type { BackupService } from "../../../backup/backup-service.ts";
 import type { RowDeletions } from "../../../ingest/definitions/row-deletions.ts";
 import type { V2Line } from "../../../metadata/line.ts";
+import type { ReplicationService } from "../../../metadata/resources/replication/replications.ts";
 import type { TaskRunService } from "../../../metadata/resources/task-runs.ts";
 import type { QueryService } from "../../../model/query/query.ts";
 import type { WriteService } from "../../../model/write.ts";
@@ -56,6 +57,8 @@ export interface V2Services extends QueryReports {
   readonly backup: () => BackupService;
   /** @throws TsdbError unavailable before the log is replayed */
   readonly taskRuns: () => TaskRunService;
+  /** @throws TsdbError unavailable before the log is replayed */
+  readonly replicating: () => ReplicationService;
   readonly limits: RequestLimits;
   readonly write: WriteService;
   readonly query: QueryService;

@@ -10,6 +10,7 @@ export type Tag =
   | "Authorizations"
   | "Labels"
   | "Scrapers"
+  | "Replication"
   | "Tasks"
   | "Dashboards"
   | "Variables"

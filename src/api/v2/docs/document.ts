@@ -6,6 +6,7 @@ import { ACCOUNTS } from "./accounts.ts";
 import { ALERTS } from "./alerts.ts";
 import { type AnswerSource, jsonOf, type V2Operation, type V2Operations } from "./described.ts";
 import { PAGES } from "./pages.ts";
+import { REPLICATION } from "./replication.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
 import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
@@ -19,6 +20,7 @@ export const V2_OPERATIONS: V2Operations = {
   ...SCRAPERS,
   ...TASK_OPERATIONS,
   ...PAGES,
+  ...REPLICATION,
   ...ALERTS,
   ...SYSTEM,
 };

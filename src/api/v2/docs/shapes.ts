@@ -60,6 +60,33 @@ export const ScraperShape = t.Object(
 );
 export const ScrapersShape = t.Object({ links: Self, configurations: t.Array(ScraperShape) }, { $id: "ScraperTargets" });
 
+export const RemoteShape = t.Object(
+  {
+    ...{ id: Id, orgID: Id, name: t.String(), description: t.Optional(t.String()), remoteURL: t.String() },
+    remoteOrgID: t.Union([Id, t.Null()]),
+    allowInsecureTLS: t.Boolean({ description: "The certificate of the remote is not checked." }),
+  },
+  { $id: "Remote" },
+);
+export const RemotesShape = t.Object({ remotes: t.Union([t.Array(RemoteShape), t.Null()]) }, { $id: "Remotes" });
+export const ReplicationShape = t.Object(
+  {
+    ...{ id: Id, orgID: Id, name: t.String(), description: t.Optional(t.String()), remoteID: Id, localBucketID: Id },
+    remoteBucketID: t.Union([Id, t.Null()]),
+    remoteBucketName: t.String({ description: "Counts where there is no `remoteBucketID`." }),
+    RemoteBucketName: t.String({ description: "The same, as other servers spell it." }),
+    maxQueueSizeBytes: t.Integer({ description: "Of the queue's files, which are compressed. Rows without room are not sent." }),
+    currentQueueSizeBytes: t.Integer({ description: "An empty queue has 8: its position." }),
+    remainingBytesToBeSynced: t.Integer(),
+    latestResponseCode: t.Optional(t.Integer({ description: "Absent before the first answer since the start." })),
+    latestErrorMessage: t.Optional(t.String()),
+    dropNonRetryableData: t.Boolean(),
+    maxAgeSeconds: t.Integer({ description: "Older rows are not sent; 0 or less: all are." }),
+  },
+  { $id: "Replication" },
+);
+export const ReplicationsShape = t.Object({ replications: t.Union([t.Array(ReplicationShape), t.Null()]) }, { $id: "Replications" });
+
 const RetentionRule = t.Object(
   {
     type: t.Literal("expire"),
