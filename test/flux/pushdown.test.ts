@@ -222,6 +222,22 @@ const PREDICATES = [
   "r._measurement =~ /^[cm]/",
 ];
 
+/** Scripts that read the first rows of each series. */
+const FIRST: readonly string[] = [
+  CPU,
+  NUMBERS,
+  MEM,
+  PAIR,
+  DAYS,
+  of("true"),
+  `${USAGE} |> filter(fn: (r) => r._value > 70)`,
+  `${MEM} |> filter(fn: (r) => r.host =~ /1/)`,
+  of('r._measurement == "many"', "range(start: 0)"),
+  of("true", "range(start: 0)"),
+].flatMap((rows) =>
+  ["n: 1", "n: 3", "n: 2, offset: 4", "n: 20, offset: 35", "n: 5, offset: -2"].map((rest) => `${rows} |> limit(${rest})`),
+);
+
 /** Lists, from dictionaries or from one row of each series. */
 const LISTED: readonly string[] = [
   ...PREDICATES.flatMap((predicate) => [
@@ -323,7 +339,7 @@ async function readsWholeRows(ask: () => Promise<unknown>): Promise<boolean> {
 test.each(ROW_STATES.map((state) => [state] as const))("%s: left to the scan or not, the answers are the same", async (state) => {
   const stored = await store(state);
   const answers = new Set<string>();
-  for (const script of [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED, ...ROWS, ...NOT_ROWS]) {
+  for (const script of [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED, ...ROWS, ...NOT_ROWS, ...FIRST]) {
     const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
     expect({ script, answer: left }).toEqual({ script, answer: own });
     if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
@@ -331,6 +347,20 @@ test.each(ROW_STATES.map((state) => [state] as const))("%s: left to the scan or 
   }
   // few of them are empty or alike
   expect(answers.size).toBeGreaterThan(0.7 * (LEFT.length + NOT_LEFT.length) + 0.1 * LISTED.length);
+});
+
+test("a limit of rows is a limit of what is read", async () => {
+  const stored = await store("flushed");
+  const script = `${of('r._measurement == "cpu"', "range(start: 0)")} |> limit(n: 2)`;
+  const spy = spyOn(StoredSource.prototype, "read");
+  try {
+    await answer(stored, script, true);
+    // the last series begins 1,000 s after the first
+    const reads = spy.mock.calls.map(([{ startNs, stopNs }]) => [startNs, stopNs < at("2024-03-05T14:00:00Z")]);
+    expect(reads).toEqual([[0n, true]]);
+  } finally {
+    spy.mockRestore();
+  }
 });
 
 test("which scripts the scan answers", async () => {

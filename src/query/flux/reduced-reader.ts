@@ -181,7 +181,7 @@ export class ReducedReader {
     const found: Aggregated[] = [];
     for (const run of reduction.runs ?? [null]) {
       const range = { minNs: startNs, maxNs: stopNs - 1n };
-      if (run !== null && (reduction.runs?.length ?? 0) > 1) {
+      if (run !== null) {
         const endNs = run.startNs + BigInt(run.count) * run.widthNs;
         if (run.startNs > range.minNs) range.minNs = run.startNs;
         if (endNs <= range.maxNs) range.maxNs = endNs - 1n;

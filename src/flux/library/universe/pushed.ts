@@ -30,8 +30,8 @@ export interface PushedState {
   readonly isWindowed: boolean;
 }
 
-/** Reads a range of a bucket for filters that follow: what they refuse may be left out. */
-export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[]) => Tables;
+/** Reads a range of a bucket for filters that follow: what they refuse may be left out. Rows from `untilNs` on are not wanted. */
+export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[], untilNs?: bigint) => Tables;
 
 export interface ReduceWish {
   readonly reduction: Reduction;

@@ -48,7 +48,7 @@ export const filter: NativeBody = (call) => {
     return new StreamNode(call.site?.name ?? "", [input], location, apply);
   }
   // series that the function refuses as a whole need not be read
-  const filtered: StorageRead = (run, filters) => apply([read(run, [fn, ...filters])], run);
+  const filtered: StorageRead = (run, filters, untilNs) => apply([read(run, [fn, ...filters], untilNs)], run);
   const reduce = input instanceof PushedNode ? reducedFilter(input.reduce, fn, apply) : null;
   const { describe, rows } = wholeSeries(input, fn);
   return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, isStorable });

@@ -11,8 +11,9 @@ import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { operator, streamOf, type TableBody } from "../operator.ts";
+import { marked, operator, streamOf, type TableBody } from "../operator.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
+import { firstRowsOf } from "../plan/row-limit.ts";
 import {
   FromNode,
   PushedNode,
@@ -76,8 +77,8 @@ export const range: NativeBody = (call) => {
   const bounds = narrowed(input.bounds, { startNs: start.ns, stopNs: stop.ns });
   if (start.ns >= stop.ns) throw new UnplacedError("error in building plan while starting program: cannot query an empty range");
   if (input instanceof FromNode) {
-    const read: StorageRead = (run, filters) =>
-      input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, bounds, filters);
+    const read: StorageRead = (run, filters, untilNs) =>
+      input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, { ...bounds, untilNs }, filters);
     const body = (_: readonly Tables[], run: ScriptRun) => read(run, []);
     const state = { isGrouped: false, isWindowed: false };
     const reduce: StorageReduce | null = input instanceof RemoteFromNode ? null : (run, wish) => reducedTables(run, input, bounds, wish);
@@ -98,11 +99,16 @@ function narrowed(outer: TimeBounds | null, { startNs, stopNs }: TimeBounds): Ti
   return from < to ? { startNs: from, stopNs: to } : { startNs: 0n, stopNs: 0n };
 }
 
-function* readTables(run: ScriptRun, from: FromNode, bounds: TimeBounds, filters: readonly FluxFunction[]): Tables {
+function* readTables(
+  run: ScriptRun,
+  from: FromNode,
+  { startNs, stopNs, untilNs = stopNs }: TimeBounds & { readonly untilNs: bigint | undefined },
+  filters: readonly FluxFunction[],
+): Tables {
   const bucketId = from.bucketId(run);
   const wanted = filters.length === 0 || !run.pushesDown ? null : wantedSeries(filters);
-  const tables = new SeriesTables(bounds);
-  for (const series of run.source.read({ bucketId, ...bounds, ...(wanted === null ? {} : { wanted }) })) {
+  const tables = new SeriesTables({ startNs, stopNs });
+  for (const series of run.source.read({ bucketId, startNs, stopNs: untilNs, ...(wanted === null ? {} : { wanted }) })) {
     yield series === null ? null : tables.table(series);
   }
 }
@@ -235,14 +241,17 @@ const prepareLimit = (call: NativeCall): TableBody => {
   const offset = call.int("offset", 0);
   // as recorded: sorted rows have no limit below 0
   if (n < 0 && offset === 0 && input.operation instanceof SortOperation) return (tables) => tables;
-  return (tables) => {
-    if (input.readers <= 1 && isLatestFirst(input.operation)) wantLatest(input.inputs[0]!, n, offset);
-    return eachTable(tables, (table) => {
+  const limited = (tables: Tables) =>
+    eachTable(tables, (table) => {
       const from = Math.min(table.rowCount, Math.max(0, offset));
       const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
       // as recorded: a table that loses all its rows goes, unless `n` is negative
       return kept.isEmpty && !table.isEmpty && n >= 0 ? null : kept;
     });
+  return function* (tables, run) {
+    if (input.readers <= 1 && isLatestFirst(input.operation)) wantLatest(input.inputs[0]!, n, offset);
+    const first = input instanceof PushedNode && n > 0 ? yield* firstRowsOf(input, n + Math.max(0, offset), run) : null;
+    yield* limited(first === null ? tables : marked(first));
   };
 };
 
