@@ -18,6 +18,7 @@ import { queryHalfLoad } from "./query-half-load.ts";
 import { querySmall } from "./query-small.ts";
 import { queryUnderLoad } from "./query-under-load.ts";
 import { replay } from "./replay.ts";
+import { replication } from "./replication.ts";
 import { sqlPlan } from "./sql-plan.ts";
 import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   ingestCaches,
   tasks,
   triggers,
+  replication,
   diskSize,
   query,
   v1Query,
