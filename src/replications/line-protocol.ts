@@ -47,7 +47,7 @@ function* linesOf({ rowCount, columns }: LogTable, { name, columns: named }: Tab
     else fields.push(present(column, fieldTexts(column, head)));
   }
   const sorted = tags.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
-  const measurement = name.replace(/[, ]/g, "\\$&");
+  const measurement = escapedTable(name);
   for (let row = 0; row < rowCount; row++) {
     let line = measurement;
     for (const tag of sorted) line += tag(row);
@@ -102,4 +102,7 @@ function fieldTexts({ values }: LogColumn, head: string): (index: number) => str
   }
 }
 
-const escaped = (text: string): string => text.replace(/[,= ]/g, "\\$&");
+/** A backslash is itself, but before what it would escape. */
+const escaped = (text: string): string => text.replace(/[,= ]|\\(?=[\\,= ])/g, "\\$&");
+/** An equals sign is nothing special in the name of a table, and so is a backslash before it. */
+const escapedTable = (text: string): string => text.replace(/[, ]|\\(?=[\\, ])/g, "\\$&");

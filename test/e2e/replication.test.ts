@@ -23,6 +23,7 @@ test("rows of all interfaces arrive as written; rows of before do not", async ()
   await from.write(
     [
       String.raw`a\ b\,c,t\=1=x\ y\,\=z,t2=ü\\q f=1.5,i=-9223372036854775808i,u=18446744073709551615u,b=t,s="a\"b\\c d,e=f" 1700000000000000000`,
+      String.raw`back\\\,slash\=\\\\x,k\\\,e\\\\y=v\\\=\\\\x f\\\ \\d="a\\\\" 7`,
       "numbers f=-0,g=1e-300,h=0.1,i=123456789012345680000,j=5e-324,k=1.7976931348623157e308 2",
       'numbers s="line 1\nline 2",f=1,e="" 3',
       "numbers f=2 3",
