@@ -27,31 +27,37 @@ export class CheckService {
 
   /** Of the organization that the draft names. @throws TsdbError bad_request, not_found, already_exists */
   create(draft: CheckDraft & { readonly orgID: string }, ownerID: string): Promise<Check> {
-    const { metadata, organizations, labels, tasks, checks } = this.line;
-    return metadata.change((change) => {
-      organizations.get(draft.orgID);
-      const id = change.newId();
-      const { orgID, name, description } = draft;
-      const { settings, status } = whole(draft, id);
-      const script = scriptOf({ id, name, settings });
-      const task = tasks.planCreate(change, { ...script, orgID, ownerID, kind: "check", description, status });
-      const times = { createdAt: change.now, updatedAt: change.now };
-      const record = { orgID, name, description, status, settings, ownerID, taskID: task.id, ...times };
-      const made = checkOf(checks.planPut(change, id, record));
-      addLabels(change, labels, draft.labels, { resourceType: "checks", resourceID: id });
-      return made;
-    });
+    return this.line.metadata.change((change) => this.planCreate(change, draft, ownerID));
+  }
+
+  /** @throws as `create` */
+  planCreate(change: Change, draft: CheckDraft & { readonly orgID: string }, ownerID: string): Check {
+    const { organizations, labels, tasks, checks } = this.line;
+    organizations.get(draft.orgID);
+    const id = change.newId();
+    const { orgID, name, description } = draft;
+    const { settings, status } = whole(draft, id);
+    const script = scriptOf({ id, name, settings });
+    const task = tasks.planCreate(change, { ...script, orgID, ownerID, kind: "check", description, status });
+    const times = { createdAt: change.now, updatedAt: change.now };
+    const record = { orgID, name, description, status, settings, ownerID, taskID: task.id, ...times };
+    const made = checkOf(checks.planPut(change, id, record));
+    addLabels(change, labels, draft.labels, { resourceType: "checks", resourceID: id });
+    return made;
   }
 
   /** All but where it belongs. @param ownerID with whose rights the new script runs @throws TsdbError bad_request, not_found,
    *  already_exists */
   replace(id: string, draft: CheckDraft, ownerID: string): Promise<Check> {
-    return this.line.metadata.change((change) => {
-      const before = this.get(id);
-      const { settings, status } = whole(draft, id);
-      const { name, description } = draft;
-      return this.put(change, { ...before, name, description, status, settings, ownerID, updatedAt: change.now });
-    });
+    return this.line.metadata.change((change) => this.planReplace(change, id, draft, ownerID));
+  }
+
+  /** @throws as `replace` */
+  planReplace(change: Change, id: string, draft: CheckDraft, ownerID: string): Check {
+    const before = this.get(id);
+    const { settings, status } = whole(draft, id);
+    const { name, description } = draft;
+    return this.put(change, { ...before, name, description, status, settings, ownerID, updatedAt: change.now });
   }
 
   /** @throws TsdbError bad_request, not_found, already_exists */
@@ -68,12 +74,15 @@ export class CheckService {
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
-    const { metadata, checks, tasks } = this.line;
-    return metadata.change((change) => {
-      const { taskID } = checks.get(id);
-      checks.planDelete(change, id);
-      tasks.planDelete(change, taskID);
-    });
+    return this.line.metadata.change((change) => this.planDelete(change, id));
+  }
+
+  /** @throws as `delete` */
+  planDelete(change: Change, id: string): void {
+    const { checks, tasks } = this.line;
+    const { taskID } = checks.get(id);
+    checks.planDelete(change, id);
+    tasks.planDelete(change, taskID);
   }
 
   /** With its task. */

@@ -27,31 +27,32 @@ export class EndpointService {
 
   /** @throws TsdbError bad_request, already_exists; not_found where there are secrets and no organization for them */
   create(draft: EndpointDraft & { readonly orgID: string }): Promise<Endpoint> {
-    const { metadata, notificationEndpoints, labels } = this.line;
-    return metadata.change((change) => {
-      const id = change.newId();
-      const { orgID, name, description } = draft;
-      const { settings, secrets } = endpointSettings(draft, id);
-      const status = requireStatus(draft.status);
-      const record = { orgID, name, description, status, settings, createdAt: change.now, updatedAt: change.now };
-      const made = notificationEndpoints.planPut(change, id, record);
-      this.keep(change, orgID, secrets);
-      addLabels(change, labels, draft.labels, { resourceType: "notificationEndpoints", resourceID: id });
-      return endpointOf(made);
-    });
+    return this.line.metadata.change((change) => this.planCreate(change, draft));
+  }
+
+  /** @throws as `create` */
+  planCreate(change: Change, draft: EndpointDraft & { readonly orgID: string }): Endpoint {
+    const { notificationEndpoints, labels } = this.line;
+    const id = change.newId();
+    const { orgID, name, description } = draft;
+    const { settings, secrets } = endpointSettings(draft, id);
+    const status = requireStatus(draft.status);
+    const record = { orgID, name, description, status, settings, createdAt: change.now, updatedAt: change.now };
+    const made = notificationEndpoints.planPut(change, id, record);
+    this.keep(change, orgID, secrets);
+    addLabels(change, labels, draft.labels, { resourceType: "notificationEndpoints", resourceID: id });
+    return endpointOf(made);
   }
 
   /** All but where it belongs. @throws TsdbError bad_request, not_found, already_exists */
   replace(id: string, draft: EndpointDraft): Promise<Endpoint> {
-    return this.followed(id, (change) => {
-      const { orgID, createdAt } = this.get(id);
-      const { name, description } = draft;
-      const { settings, secrets } = endpointSettings(draft, id);
-      const record = { orgID, name, description, status: requireStatus(draft.status), settings, createdAt, updatedAt: change.now };
-      const made = this.line.notificationEndpoints.planPut(change, id, record);
-      this.keep(change, orgID, secrets);
-      return endpointOf(made);
-    });
+    return this.followed(id, (change) => this.replaced(change, id, draft));
+  }
+
+  /** Gives what is to be done when the change is durable. @throws as `replace` */
+  planReplace(change: Change, id: string, draft: EndpointDraft): () => Promise<void> {
+    this.replaced(change, id, draft);
+    return this.planFollowed(change, id);
   }
 
   /** @throws TsdbError bad_request, not_found, already_exists */
@@ -65,11 +66,34 @@ export class EndpointService {
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
+    return this.followed(id, (change) => this.removed(change, id));
+  }
+
+  /** Gives what is to be done when the change is durable. @throws as `delete` */
+  planDelete(change: Change, id: string): () => Promise<void> {
+    this.removed(change, id);
+    return this.planFollowed(change, id);
+  }
+
+  private planFollowed(change: Change, id: string): () => Promise<void> {
+    const last = this.ruleTasks.planFollowEndpoint(change, id);
+    return () => this.ruleTasks.followEndpoint(id, last);
+  }
+
+  private replaced(change: Change, id: string, draft: EndpointDraft): Endpoint {
+    const { orgID, createdAt } = this.get(id);
+    const { name, description } = draft;
+    const { settings, secrets } = endpointSettings(draft, id);
+    const record = { orgID, name, description, status: requireStatus(draft.status), settings, createdAt, updatedAt: change.now };
+    const made = this.line.notificationEndpoints.planPut(change, id, record);
+    this.keep(change, orgID, secrets);
+    return endpointOf(made);
+  }
+
+  private removed(change: Change, id: string): void {
     const { notificationEndpoints } = this.line;
-    return this.followed(id, (change) => {
-      notificationEndpoints.get(id);
-      notificationEndpoints.planDelete(change, id);
-    });
+    notificationEndpoints.get(id);
+    notificationEndpoints.planDelete(change, id);
   }
 
   /** A change of an endpoint, which the tasks of its rules follow: the first of them in the same step. */

@@ -30,38 +30,44 @@ export class RuleService {
 
   /** Of the organization that the draft names. @throws TsdbError bad_request, not_found */
   create(draft: RuleDraft & { readonly orgID: string }, ownerID: string): Promise<Rule> {
-    const { metadata, organizations, labels, tasks, notificationRules } = this.line;
-    return metadata.change((change) => {
-      organizations.get(draft.orgID);
-      const status = requireStatus(draft.status);
-      const id = change.newId();
-      const { orgID, name, description } = draft;
-      const endpointID = requireEndpoint(draft);
-      const settings = ruleSettings(draft);
-      const task = this.ruleTasks.task({ id, orgID, name, status, settings, endpointID });
-      requireWholeRule(draft, settings);
-      const { id: taskID } = tasks.planCreate(change, { ...task, orgID, ownerID, kind: "rule", description });
-      const times = { createdAt: change.now, updatedAt: change.now };
-      const record = { orgID, name, description, status, settings, ownerID, taskID, endpointID, ...times };
-      const made = ruleOf(notificationRules.planPut(change, id, record));
-      addLabels(change, labels, draft.labels, { resourceType: "notificationRules", resourceID: id });
-      return made;
-    });
+    return this.line.metadata.change((change) => this.planCreate(change, draft, ownerID));
+  }
+
+  /** @throws as `create` */
+  planCreate(change: Change, draft: RuleDraft & { readonly orgID: string }, ownerID: string): Rule {
+    const { organizations, labels, tasks, notificationRules } = this.line;
+    organizations.get(draft.orgID);
+    const status = requireStatus(draft.status);
+    const id = change.newId();
+    const { orgID, name, description } = draft;
+    const endpointID = requireEndpoint(draft);
+    const settings = ruleSettings(draft);
+    const task = this.ruleTasks.task({ id, orgID, name, status, settings, endpointID });
+    requireWholeRule(draft, settings);
+    const { id: taskID } = tasks.planCreate(change, { ...task, orgID, ownerID, kind: "rule", description });
+    const times = { createdAt: change.now, updatedAt: change.now };
+    const record = { orgID, name, description, status, settings, ownerID, taskID, endpointID, ...times };
+    const made = ruleOf(notificationRules.planPut(change, id, record));
+    addLabels(change, labels, draft.labels, { resourceType: "notificationRules", resourceID: id });
+    return made;
   }
 
   /** All but where it belongs. @param ownerID with whose rights the new script runs @throws TsdbError bad_request, not_found */
   replace(id: string, draft: RuleDraft, ownerID: string): Promise<Rule> {
-    return this.line.metadata.change((change) => {
-      const before = this.get(id);
-      const { name, description } = draft;
-      const status = requireStatus(draft.status);
-      const settings = ruleSettings(draft);
-      requireWholeRule(draft, settings);
-      const endpointID = requireEndpoint(draft);
-      const after: Rule = { ...before, name, description, status, settings, ownerID, endpointID, updatedAt: change.now };
-      this.ruleTasks.task(after);
-      return this.put(change, after);
-    });
+    return this.line.metadata.change((change) => this.planReplace(change, id, draft, ownerID));
+  }
+
+  /** @throws as `replace` */
+  planReplace(change: Change, id: string, draft: RuleDraft, ownerID: string): Rule {
+    const before = this.get(id);
+    const { name, description } = draft;
+    const status = requireStatus(draft.status);
+    const settings = ruleSettings(draft);
+    requireWholeRule(draft, settings);
+    const endpointID = requireEndpoint(draft);
+    const after: Rule = { ...before, name, description, status, settings, ownerID, endpointID, updatedAt: change.now };
+    this.ruleTasks.task(after);
+    return this.put(change, after);
   }
 
   /** @throws TsdbError bad_request, not_found */
@@ -72,12 +78,15 @@ export class RuleService {
 
   /** @throws TsdbError not_found */
   delete(id: string): Promise<void> {
-    const { metadata, notificationRules, tasks } = this.line;
-    return metadata.change((change) => {
-      const { taskID } = notificationRules.get(id);
-      notificationRules.planDelete(change, id);
-      tasks.planDelete(change, taskID);
-    });
+    return this.line.metadata.change((change) => this.planDelete(change, id));
+  }
+
+  /** @throws as `delete` */
+  planDelete(change: Change, id: string): void {
+    const { notificationRules, tasks } = this.line;
+    const { taskID } = notificationRules.get(id);
+    notificationRules.planDelete(change, id);
+    tasks.planDelete(change, taskID);
   }
 
   /** With its task. */

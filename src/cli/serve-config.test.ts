@@ -59,6 +59,7 @@ test("the configuration without flags", () => {
     v2Tls: null,
     v2TlsMinimum: null,
     v2TransportSecurityMs: null,
+    v2TemplateUrls: false,
     fluxAllowsPrivateNetwork: false,
     fluxSqliteFolder: null,
     v2Setup: null,

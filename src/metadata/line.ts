@@ -21,6 +21,7 @@ import { Replications } from "./resources/replication/replications.ts";
 import { checkRetention } from "./resources/retention.ts";
 import { Scrapers } from "./resources/scrapers.ts";
 import { Secrets } from "./resources/secrets.ts";
+import { Stacks } from "./resources/stacks.ts";
 import { Tasks } from "./resources/tasks.ts";
 import { Users } from "./resources/users.ts";
 import { Variables } from "./resources/variables.ts";
@@ -68,6 +69,7 @@ export class V2Line {
   readonly tasks: Tasks;
   readonly dashboards: Dashboards;
   readonly variables: Variables;
+  readonly stacks: Stacks;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
   readonly sessions: Sessions;
@@ -102,6 +104,7 @@ export class V2Line {
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);
     this.secrets = new Secrets(metadata, box);
+    this.stacks = new Stacks(metadata);
     this.portable = new PortableRecords(box, keepsHashesOnly);
     this.onboarding = new Onboarding(metadata, this);
     this.passwords = new PasswordHasher(hashCost);

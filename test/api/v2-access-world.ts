@@ -39,7 +39,9 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const dashboard = (await ask(server, "POST", "/api/v2/dashboards", OPERATOR, { orgID, name: "d", cells: [{ x: 1 }] })).body;
   const newVariable = { orgID, name: "v", arguments: { type: "constant", values: ["a"] } };
   const variable = (await ask(server, "POST", "/api/v2/variables", OPERATOR, newVariable)).body;
+  const stack = (await ask(server, "POST", "/api/v2/stacks", OPERATOR, { orgID, name: "s" })).body;
   const ids = {
+    stack_id: stack.id,
     ...{ dashboardID: dashboard.id, cellID: dashboard.cells[0].id, variableID: variable.id },
     ...{ taskID: task.id, runID: run.id },
     ...{ checkID: check.id, endpointID: endpoint.id, ruleID: rule.id },

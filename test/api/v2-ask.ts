@@ -20,7 +20,10 @@ export async function ask(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const init: RequestInit = { method, headers: { ...(token === undefined ? {} : { authorization: `Token ${token}` }), ...headers } };
-  if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+  if (body !== undefined) {
+    init.body = typeof body === "string" ? body : JSON.stringify(body);
+    if (typeof body !== "string") init.headers = { "content-type": "application/json", ...init.headers };
+  }
   const response = await server.send(new Request(`${server.base}${path}`, init));
   const text = await response.text();
   const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");

@@ -52,7 +52,10 @@ describe("bodies", () => {
       const headers = { authorization: "Token tok", "content-type": "application/json" };
       const response = await server.send(new Request(`${server.base}${path}`, { method, headers, body }));
       const answer = (await response.json()) as { code: string; message: string };
-      expect([400, 404, 413], `${name}: ${response.status} ${answer.message}`).toContain(response.status);
+      // a body that asks for nothing is understood
+      expect([400, 404, 413, ...(route.endsWith("/export") ? [422] : [])], `${name}: ${response.status} ${answer.message}`).toContain(
+        response.status,
+      );
       expect(Object.keys(answer)).toEqual(["code", "message"]);
       expect(answer.message.length).toBeLessThan(1000);
     }

@@ -1,5 +1,7 @@
 // Who may ask which route of port 8086, said a second time beside the code: what a token needs for it, and a request that it answers.
 
+import { TEMPLATE_ROUTES } from "./v2-template-routes.ts";
+
 /** What the requests are about. */
 export interface World {
   readonly orgID: string;
@@ -22,6 +24,7 @@ export interface World {
   readonly checkID: string;
   readonly endpointID: string;
   readonly ruleID: string;
+  readonly stack_id: string;
 }
 
 export interface NeededPermission {
@@ -387,6 +390,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
   { method: "DELETE", route: REPLICATION, needs: replication("write"), status: 204 },
   // no remote answers
   { method: "POST", route: `${REPLICATION}/validate`, needs: replication("read"), status: 503 },
+  ...TEMPLATE_ROUTES,
   { method: "GET", route: "/api/v2/dbrps", query: byOrg, needs: bucket("read"), isFiltered: true },
   {
     method: "POST",

@@ -48,6 +48,7 @@ export interface V2Config {
   readonly v2PprofDisabled: boolean;
   /** False: tasks, checks and rules wait. */
   readonly v2RunsTasks: boolean;
+  readonly v2TemplateUrls: boolean;
   readonly fluxAllowsPrivateNetwork: boolean;
   /** Absolute or from the working directory. */
   readonly fluxSqliteFolder: string | null;
@@ -86,6 +87,7 @@ export function readV2(read: FlagReader): V2Config {
     v2MetricsDisabled: read.boolean("v2-metrics-disabled"),
     v2PprofDisabled: read.boolean("v2-pprof-disabled"),
     v2RunsTasks: !read.boolean("no-tasks"),
+    v2TemplateUrls: read.boolean("v2-template-urls"),
     fluxAllowsPrivateNetwork: read.boolean("flux-allow-private-network"),
     fluxSqliteFolder: read.optional("flux-sqlite-dir"),
     v2Setup: readSetup(read),

@@ -188,6 +188,13 @@ export const V2_FLAGS = [
     aliases: ["INFLUXD_NO_TASKS"],
   },
   {
+    name: "v2-template-urls",
+    group: "Buckets (v2)",
+    value: null,
+    help: "Applying templates may read them from URLs: public ones, and others with --flux-allow-private-network.",
+    default: "false",
+  },
+  {
     name: "flux-allow-private-network",
     group: "Buckets (v2)",
     value: null,

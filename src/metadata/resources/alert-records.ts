@@ -61,6 +61,12 @@ export class AlertRecords<K extends AlertKind> {
     return found;
   }
 
+  /** The id of that of the name. Rules may have one name: then of any. */
+  findByName(orgID: string, name: string): string | null {
+    const sql = `select id from ${this.place.table} where orgID = ? and name = ?`;
+    return this.metadata.view.get<{ id: string }>(sql, orgID, name)?.id ?? null;
+  }
+
   /** In order of creation; of all organizations where none is given. */
   list(orgID?: string): ListedAlert[] {
     const sql = `select id, orgID from ${this.place.table} where ?1 is null or orgID = ?1 order by id`;

@@ -138,15 +138,15 @@ export class BucketService {
     return this.get(id);
   }
 
-  /** The id of a new bucket. */
-  planCreate(change: Change, place: Place, bucket: NewBucket): string {
+  /** The id of a new bucket. @param madeBefore buckets of the same change, which are not counted yet */
+  planCreate(change: Change, place: Place, bucket: NewBucket, madeBefore = 0): string {
     checkBucketName(bucket.name);
     if (this.findByName(place.id, bucket.name) !== null) {
       throw new TsdbError("already_exists", `bucket with name ${bucket.name} already exists`);
     }
-    this.checkQuota(place.id);
+    this.checkQuota(place.id, madeBefore);
     this.checkMaximum(bucket.retention.everySeconds);
-    return this.plan(change, place, { ...bucket, type: "user" });
+    return this.plan(change, place, { ...bucket, type: "user" }, madeBefore);
   }
 
   /** A bucket, unless there is a database of its name, made by port 8181: then that one. */
@@ -175,27 +175,32 @@ export class BucketService {
 
   /** @throws TsdbError not_found, bad_request, unprocessable; forbidden beyond the maximum retention */
   async update(id: string, changed: BucketUpdate): Promise<Bucket> {
-    await this.metadata.change((change) => {
-      const bucket = this.get(id);
-      const databaseId = databaseIdOf(id)!;
-      if (changed.name !== undefined && changed.name !== bucket.name) {
-        change.apply({ kind: "rename_database", id: databaseId, name: this.newName(bucket, changed.name) });
-      }
-      change.apply(...this.retentionOperations(databaseId, bucket, changed));
-      const { type, rp } = bucket;
-      const description = changed.description ?? bucket.description;
-      change.put("bucket", id, { type, description, rp, createdAt: bucket.createdAt ?? change.now, updatedAt: change.now });
-    });
+    await this.metadata.change((change) => this.planUpdate(change, id, changed));
     return this.get(id);
+  }
+
+  /** @throws as `update` */
+  planUpdate(change: Change, id: string, changed: BucketUpdate): void {
+    const bucket = this.get(id);
+    const databaseId = databaseIdOf(id)!;
+    if (changed.name !== undefined && changed.name !== bucket.name) {
+      change.apply({ kind: "rename_database", id: databaseId, name: this.newName(bucket, changed.name) });
+    }
+    change.apply(...this.retentionOperations(databaseId, bucket, changed));
+    const { type, rp } = bucket;
+    const description = changed.description ?? bucket.description;
+    change.put("bucket", id, { type, description, rp, createdAt: bucket.createdAt ?? change.now, updatedAt: change.now });
   }
 
   /** @throws TsdbError not_found, bad_request for a system bucket */
   async delete(id: string): Promise<void> {
-    const databaseId = await this.metadata.change((change) => {
-      if (this.get(id).type === "system") throw new TsdbError("bad_request", "system buckets cannot be deleted");
-      return this.planDelete(change, id).databaseId;
-    });
-    this.onDropped([databaseId]);
+    this.onDropped([await this.metadata.change((change) => this.planDeleteOne(change, id))]);
+  }
+
+  /** Its database; `dropped` is to be called when the change is durable. @throws as `delete` */
+  planDeleteOne(change: Change, id: string): number {
+    if (this.get(id).type === "system") throw new TsdbError("bad_request", "system buckets cannot be deleted");
+    return this.planDelete(change, id).databaseId;
   }
 
   /** The databases of all buckets of an organization. `dropped` is to be called when the change is durable. */
@@ -249,9 +254,10 @@ export class BucketService {
   }
 
   /** @throws TsdbError forbidden */
-  private checkQuota(orgID: string): void {
+  private checkQuota(orgID: string, madeBefore: number): void {
     const { countMax } = this.limits;
-    if (countMax === null || this.metadata.view.count("from buckets where orgID = ? and type = 'user'", orgID) < countMax) return;
+    const count = "from buckets where orgID = ? and type = 'user'";
+    if (countMax === null || this.metadata.view.count(count, orgID) + madeBefore < countMax) return;
     throw new TsdbError("forbidden", `bucket quota exceeded: the organization may have ${countMax} buckets`);
   }
 
@@ -280,9 +286,9 @@ export class BucketService {
     return { databaseId };
   }
 
-  private plan(change: Change, { namespace }: Place, bucket: NewBucket & Pick<Bucket, "type">): string {
+  private plan(change: Change, { namespace }: Place, bucket: NewBucket & Pick<Bucket, "type">, madeBefore = 0): string {
     const { catalog } = this.metadata;
-    checkDatabaseLimit(catalog, catalog.limits);
+    checkDatabaseLimit({ databaseCount: catalog.databaseCount + madeBefore }, catalog.limits);
     const databaseId = change.newDatabaseId();
     const { everySeconds, shardSeconds } = bucket.retention;
     const retentionNs = secondsNs(everySeconds);

@@ -40,12 +40,20 @@ export class Labels {
 
   /** @throws TsdbError not_found for an unknown organization, already_exists */
   create(label: Omit<Label, "id">): Promise<Label> {
-    return this.metadata.change((change) => {
-      if (this.metadata.view.get("select id from organizations where id = ?", label.orgID) === null) {
-        throw new TsdbError("not_found", "organization not found");
-      }
-      return this.put(change, { id: change.newId(), ...label });
-    });
+    return this.metadata.change((change) => this.planCreate(change, label));
+  }
+
+  /** @throws as `create` */
+  planCreate(change: Change, label: Omit<Label, "id">): Label {
+    if (this.metadata.view.get("select id from organizations where id = ?", label.orgID) === null) {
+      throw new TsdbError("not_found", "organization not found");
+    }
+    return this.put(change, { id: change.newId(), ...label });
+  }
+
+  /** @throws TsdbError not_found, already_exists */
+  planReplace(change: Change, id: string, changed: Pick<Label, "name" | "properties">): Label {
+    return this.put(change, { ...this.get(id), ...changed });
   }
 
   /** A property that is empty goes, others are added or replaced. @throws TsdbError not_found, already_exists */
@@ -91,13 +99,23 @@ export class Labels {
     });
   }
 
+  /** Whether or not it was on the resource before. */
+  planAdd(change: Change, mapping: RecordTypes["label_mapping"]): void {
+    if (this.mappingId(mapping) === null) change.put("label_mapping", change.newId(), mapping);
+  }
+
   /** Whether or not it is on the resource. @throws TsdbError not_found for an unknown label */
   remove(mapping: RecordTypes["label_mapping"]): Promise<void> {
     return this.metadata.change((change) => {
       this.get(mapping.labelID);
-      const id = this.mappingId(mapping);
-      if (id !== null) change.remove("label_mapping", id);
+      this.planRemove(change, mapping);
     });
+  }
+
+  /** Whether or not it was on the resource. */
+  planRemove(change: Change, mapping: RecordTypes["label_mapping"]): void {
+    const id = this.mappingId(mapping);
+    if (id !== null) change.remove("label_mapping", id);
   }
 
   /** Before the resource itself goes. */

@@ -135,6 +135,7 @@ export class Organizations {
         ["authorization", "authorizations"],
         ["legacy_authorization", "legacyAuthorizations"],
         ["secret", "secrets"],
+        ["stack", "stacks"],
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }

@@ -141,6 +141,30 @@ export interface RecordTypes {
   };
   /** A run that a client asked for, until it has ended. */
   task_run: { readonly taskID: string; readonly scheduledFor: string; readonly requestedAt: string };
+  /** What templates have made. */
+  stack: { readonly orgID: string; readonly createdAt: string; readonly events: readonly StackEvent[] };
+}
+
+/** The state of a stack after something has changed it. */
+export interface StackEvent {
+  readonly eventType: "create" | "update" | "uninstall";
+  readonly name: string;
+  readonly description: string;
+  readonly resources: readonly StackResource[];
+  readonly sources: readonly string[];
+  readonly urls: readonly string[];
+  readonly updatedAt: string;
+}
+
+export interface StackResource {
+  readonly apiVersion: string;
+  readonly resourceID: string;
+  /** A category of templates, or any text that a client has sent. */
+  readonly kind: string;
+  readonly templateMetaName: string;
+  readonly associations: readonly { readonly kind: string; readonly metaName: string }[];
+  /** It was there before the stack, which does not delete it. */
+  readonly isAttached: boolean;
 }
 
 export interface DashboardCell {
@@ -250,4 +274,5 @@ export const KINDS: KindTable = {
   check: { table: "checks", columns: [...ALERT, "ownerID", "taskID"] },
   notification_endpoint: { table: "notificationEndpoints", columns: ALERT },
   notification_rule: { table: "notificationRules", columns: [...ALERT, "ownerID", "taskID", "endpointID"] },
+  stack: { table: "stacks", columns: ["orgID", "createdAt", "events"] },
 };

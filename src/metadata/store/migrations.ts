@@ -111,6 +111,10 @@ export const MIGRATIONS: readonly string[] = [
    ) strict;
    create index replicationsByRemote on replications (remoteID);
    create index replicationsByBucket on replications (localBucketID);`,
+  `create table stacks (
+     id text primary key, orgID text not null references organizations, createdAt text not null, events text not null
+   ) strict;
+   create index stacksByOrganization on stacks (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

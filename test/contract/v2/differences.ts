@@ -219,6 +219,7 @@ const LENIENT: VariantRules["lenient"] = [
     why: "as recorded: no other type is known; 422 below 0",
   },
   { what: /^POST \/api\/v2\/query\/a\w+: body\.query$/, why: "as recorded: a script without a text is empty" },
+  { what: /templates\/apply: body\.template\.contents=/, why: "as recorded: 422 for contents that are no list" },
   { what: /^POST \/api\/v2\/buckets: body\.name$/, why: "as recorded: the name may be empty" },
   { what: /etadata: body\.(?:organization|bucketID|defaultRetentionPolicy)/, why: "one of them is needed, or none" },
   {
@@ -266,6 +267,10 @@ const KEPT: VariantRules["kept"] = {
   "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}": ["body.x"],
   // at least one member
   "PATCH /api/v2/tasks/{taskID}": ["body.status"],
+  "POST /api/v2/stacks": ["body.orgID"],
+  "POST /api/v2/stacks/{stack_id}/uninstall": ["query.orgID"],
+  "POST /api/v2/templates/apply": ["body.orgID"],
+  "POST /api/v2/templates/export": ["body.stackID"],
   "POST /api/v2/delete": ["query.orgID", "query.bucketID"],
   "POST /api/v2/dbrps": ["body.orgID"],
   "GET /api/v2/dbrps": ["query.orgID"],

@@ -64,6 +64,7 @@ const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2
 const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
 const remote = (world: V2World) => world.freshRemote().then((id) => `/api/v2/remotes/${id}`);
 const replication = (world: V2World) => world.freshReplication().then((id) => `/api/v2/replications/${id}`);
+const stack = (world: V2World) => world.freshStack().then((id) => `/api/v2/stacks/${id}`);
 const scraper = (world: V2World) => world.freshScraper().then((id) => `/api/v2/scrapers/${id}`);
 const target = ({ orgID, bucketID }: V2World) => ({
   body: { orgID, bucketID, name: "a name", type: "prometheus", url: "", allowInsecure: true },
@@ -355,6 +356,29 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
     body: async (world) => ({ body: await world.newRule() }),
   }),
   "GET /api/v2/notificationRules/{ruleID}/query": at(async (world) => `${await notificationRule(world)}/query`),
+
+  "GET /api/v2/stacks": async (world) => ({ query: { orgID: world.orgID, name: "a name", stackID: await world.freshStack() } }),
+  "POST /api/v2/stacks": (world) => ({
+    body: { orgID: world.orgID, name: world.fresh(), description: "d", urls: ["http://localhost/t.yml"] },
+  }),
+  "GET /api/v2/stacks/{stack_id}": at(stack),
+  // with resources of unknown kinds the answer is not as the file says, as recorded
+  "PATCH /api/v2/stacks/{stack_id}": at(stack, () => ({
+    body: { name: "changed", description: "d", templateURLs: ["http://localhost/t.yml"] },
+  })),
+  "DELETE /api/v2/stacks/{stack_id}": at(stack, (world) => ({ query: { orgID: world.orgID } })),
+  "POST /api/v2/stacks/{stack_id}/uninstall": at(
+    async (world) => `${await stack(world)}/uninstall`,
+    (world) => ({ query: { orgID: world.orgID } }),
+  ),
+  "POST /api/v2/templates/apply": (world) => ({
+    body: {
+      ...{ orgID: world.orgID, dryRun: true, template: { contentType: "json", sources: ["file"], contents: [] } },
+      ...{ envRefs: { a: "b" }, secrets: { a: "b" } },
+      actions: [{ action: "skipKind", properties: { kind: "Bucket" } }],
+    },
+  }),
+  "POST /api/v2/templates/export": async (world) => ({ body: { stackID: await world.freshStack() } }),
 
   "GET /api/v2/labels": (world) => ({ query: { orgID: world.orgID } }),
   "POST /api/v2/labels": (world) => ({ body: { orgID: world.orgID, name: world.fresh(), properties: { color: "ffb3b3" } } }),

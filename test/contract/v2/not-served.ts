@@ -26,15 +26,6 @@ export const LATER: ReadonlySet<string> = new Set([
   "PATCH /api/v2/sources/{sourceID}",
   "GET /api/v2/sources/{sourceID}/buckets",
   "GET /api/v2/sources/{sourceID}/health",
-  // templates
-  "GET /api/v2/stacks",
-  "POST /api/v2/stacks",
-  "DELETE /api/v2/stacks/{stack_id}",
-  "GET /api/v2/stacks/{stack_id}",
-  "PATCH /api/v2/stacks/{stack_id}",
-  "POST /api/v2/stacks/{stack_id}/uninstall",
-  "POST /api/v2/templates/apply",
-  "POST /api/v2/templates/export",
   // for web pages with maps
   "GET /api/v2/maps/mapToken",
 ]);

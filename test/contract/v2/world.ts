@@ -228,6 +228,10 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/notificationRules", await this.newRule())).id;
   }
 
+  async freshStack(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/stacks", { orgID: this.orgID, name: this.fresh() })).id;
+  }
+
   /** The cookie of a new session. */
   async signIn(): Promise<string> {
     const answer = await this.succeed({ method: "POST", path: "/api/v2/signin", headers: { authorization: basicOf(USER.password) } });

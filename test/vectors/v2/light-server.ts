@@ -108,6 +108,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
       pprofDisabled: false,
       commandLine: ["tsdb", "serve"],
       fluxAllowsPrivateNetwork: false,
+      templateUrls: false,
       fluxSqliteFolder: null,
       maxRequestBytes: 1 << 20,
       shownConfig: {},
@@ -137,6 +138,8 @@ export function lightServerOf(flags: readonly string[] = []): Promise<LightServe
       strongPasswords: has("--strong-passwords"),
       metricsDisabled: has("--metrics-disabled"),
       pprofDisabled: has("--pprof-disabled"),
+      // as the recorded server reads templates
+      ...{ templateUrls: true, fluxAllowsPrivateNetwork: !has("--hardening-enabled") },
     },
   });
 }

@@ -30,7 +30,7 @@ export class Matcher {
   /** After a mismatch: binds what the answer has at the places of open placeholders, so that later steps can be compared all the same. */
   bindWhatFits(pattern: Json, value: unknown): void {
     if (typeof pattern === "string") {
-      if (typeof value === "string") this.textMatches(pattern, value);
+      if (typeof value === "string" || typeof value === "bigint") this.textMatches(pattern, String(value));
     } else if (Array.isArray(pattern)) {
       if (Array.isArray(value)) for (const [i, item] of pattern.entries()) this.bindWhatFits(item, value[i]);
     } else if (typeof pattern === "object" && pattern !== null && typeof value === "object" && value !== null) {
@@ -42,6 +42,7 @@ export class Matcher {
     if (typeof pattern === "string") return this.compareText(pattern, value, at);
     if (Array.isArray(pattern)) return this.compareArray(pattern, value, at);
     if (typeof pattern === "object" && pattern !== null) return this.compareObject(pattern as Readonly<Record<string, Json>>, value, at);
+    if (typeof value === "bigint") return Number(value) === pattern ? null : `${at}: got ${value}, want ${shown(pattern)}`;
     return Object.is(pattern, value) ? null : `${at}: got ${shown(value)}, want ${shown(pattern)}`;
   }
 
@@ -50,6 +51,9 @@ export class Matcher {
     if (whole === "any") return null;
     if (typeof value === "number" && whole !== undefined) {
       if (whole !== "number" && !whole.endsWith(".n") && !whole.startsWith("now")) return `${at}: got ${value}, want ${pattern}`;
+      return this.textMatches(pattern, String(value)) ? null : `${at}: got ${value}, want ${pattern}`;
+    }
+    if (typeof value === "bigint" && whole?.startsWith("dec:")) {
       return this.textMatches(pattern, String(value)) ? null : `${at}: got ${value}, want ${pattern}`;
     }
     if (typeof value === "boolean" && whole === "bool") return null;
@@ -155,6 +159,6 @@ function escaped(text: string): string {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member)) ?? "nothing";
   return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }

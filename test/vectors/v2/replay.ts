@@ -5,6 +5,7 @@ import { Matcher, type Mismatch } from "./match.ts";
 import { Bindings, filled, type Surroundings } from "./placeholders.ts";
 import { adjusted } from "./seed-rules.ts";
 import { Sink } from "./sink.ts";
+import { servedWithoutUnkept } from "./unkept-kinds.ts";
 
 /** A fresh server of the v2 line. */
 export interface PlayedServer {
@@ -59,7 +60,8 @@ class Player {
     for (const [index, step] of steps.entries()) {
       if (isRequest(step)) {
         outcomes.push({ index, mismatch: await this.request(adjusted(step)), request: `${step.method} ${step.path}` });
-      } else if ("serve" in step) this.sink.serve(step.serve);
+      } else if ("serve" in step)
+        this.sink.serve({ ...step.serve, ...(step.serve.text === undefined ? {} : { text: servedWithoutUnkept(step.serve.text) }) });
       else outcomes.push({ index, mismatch: await this.expected(step), request: `the listener gets ${step.expect.path}` });
     }
     return outcomes;
@@ -220,12 +222,17 @@ function blocksOf(csv: string): string[] {
   return csv.split("\r\n\r\n");
 }
 
-/** JSON as a value, everything else as a text. */
+/** JSON as a value, whole numbers beyond those of JavaScript as bigints; YAML as the list of its documents; everything else as a text. */
 function parsed(response: Response, body: string): unknown {
+  if ((response.headers.get("content-type") ?? "").includes("yaml")) return [Bun.YAML.parse(body)];
   if (!(response.headers.get("content-type") ?? "").startsWith("application/json")) return body;
   try {
-    return JSON.parse(body);
+    return JSON.parse(body, exact as Parameters<typeof JSON.parse>[1]);
   } catch {
     return body;
   }
+}
+
+function exact(_: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return typeof value === "number" && /^-?\d+$/.test(source ?? "") && !Number.isSafeInteger(value) ? BigInt(source!) : value;
 }

@@ -8,6 +8,7 @@ export const LIGHT_GROUPS = [
     "buckets",
     "checks",
     "dashboards",
+    "exports",
     "dbrps",
     "labels",
     "legacy_authorizations",
@@ -20,8 +21,10 @@ export const LIGHT_GROUPS = [
     "secrets",
     "session",
     "setup",
+    "stacks",
     "system",
     "tasks",
+    "templates",
     "users",
     "variables",
   ] as const),
@@ -33,9 +36,12 @@ export const FULL_GROUPS = ["delete", "backup", "query", "query_tools", "task_ru
 /** The answer of a server without rows to requests for some. */
 export const NO_ROWS = "there are no rows here";
 
+/** The refusal of templates with resources that this server does not take from them. */
+const UNKEPT = "this server does not take resources of these kinds from templates";
+
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/(?:telegrafs|sources|documents|templates)(?:\/|$)/, "resources of scripts and pages"],
+  [/^\/api\/v2\/(?:telegrafs|sources|documents)(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
 
@@ -62,5 +68,6 @@ export function needsRows({ steps }: Conversation): boolean {
 export function missingPart(request: string, mismatch: string): string | null {
   const path = request.slice(request.indexOf(" ") + 1);
   if (mismatch.includes(NO_ROWS)) return "rows";
+  if (mismatch.includes(UNKEPT)) return "resources of scripts and pages in templates";
   return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? (NOT_BOUND.test(mismatch) ? "what bound the id" : null);
 }

@@ -1,5 +1,6 @@
 // Where ours answers otherwise by one rule for many steps: the expectation is rewritten, and the answer compared with that.
 import type { Json, RequestStep } from "./conversation.ts";
+import { withoutUnkept } from "./unkept-kinds.ts";
 
 type Members = Readonly<Record<string, Json>>;
 
@@ -11,10 +12,11 @@ const OTHER_BAD_REQUEST = /invalid (?:user|authorization) ID provided in route$|
 const MAPPED = /^Unexpected error when assigning user to a resource: mapping for user .* already exists$/;
 /** A missing right, where the vendor says 404 or 500. */
 const TASK_DENIED = /^failed to [\w ]+: unauthorized$/;
-const DENIED = /(?: is unauthorized|^token is inactive|requires operator permissions)$/;
+const DENIED = /(?: is unauthorized|^token is inactive|requires operator permissions)$|^not authorized to create stack$/;
 
 /** What the step is expected to give here. */
-export function adjusted(step: RequestStep): RequestStep {
+export function adjusted(given: RequestStep): RequestStep {
+  const step = withoutUnkept(given);
   const { code, message, shardMappings, replications } = members(step.answer);
   // facts 7.11: also in the spelling of the document
   if (Array.isArray(replications)) return { ...step, answer: { replications: replications.map(spelledTwice) } };

@@ -52,7 +52,8 @@ export function shownCheck(check: Check, labels: readonly Label[], task: TaskSta
   };
 }
 
-function shownSettings(settings: CheckSettings): object {
+/** What belongs to its type. */
+export function shownSettings(settings: CheckSettings): object {
   const { type, query } = settings;
   if (type === "custom") return { query, type };
   const { statusMessageTemplate, cron, every, offset, tags } = settings;
@@ -85,7 +86,8 @@ export function shownEndpoint(endpoint: Endpoint, labels: readonly Label[]): obj
   };
 }
 
-function shownEndpointSettings(settings: EndpointSettings): object {
+/** What belongs to its type. */
+export function shownEndpointSettings(settings: EndpointSettings): object {
   const { type } = settings;
   switch (settings.type) {
     case "slack":

@@ -33,6 +33,9 @@ import { sessionRoutes } from "../session.ts";
 import { setupRoutes } from "../setup.ts";
 import { systemRoutes } from "../system.ts";
 import { taskRoutes } from "../tasks/routes.ts";
+import { applyRoutes } from "../templates/apply.ts";
+import { exportRoutes } from "../templates/export.ts";
+import { stackRoutes } from "../templates/stacks.ts";
 import { userRoutes } from "../users.ts";
 import { v1QueryRoutes } from "../v1/query.ts";
 import { v1WriteRoutes } from "../v1/write.ts";
@@ -72,6 +75,9 @@ const ROUTES = [
   taskRoutes,
   dashboardRoutes,
   variableRoutes,
+  applyRoutes,
+  exportRoutes,
+  stackRoutes,
   v1WriteRoutes,
   v1QueryRoutes,
   backupRoutes,

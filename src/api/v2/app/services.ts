@@ -24,6 +24,8 @@ export interface V2Options {
   readonly commandLine: readonly string[];
   /** Requests of scripts may go to loopback and private addresses. */
   readonly fluxAllowsPrivateNetwork: boolean;
+  /** Templates may be read from URLs that requests name. */
+  readonly templateUrls: boolean;
   /** Of SQLite files; null: scripts open none. */
   readonly fluxSqliteFolder: string | null;
   /** Bound on a body's bytes, as sent and again decompressed; that of JSON bodies is lower. */

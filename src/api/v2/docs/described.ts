@@ -15,6 +15,7 @@ export type Tag =
   | "Dashboards"
   | "Variables"
   | "Checks and notifications"
+  | "Templates"
   | "v1 clients"
   | "Backup and restore"
   | "System";

@@ -12,6 +12,7 @@ import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
 import { SYSTEM } from "./system.ts";
 import { TASK_OPERATIONS } from "./tasks.ts";
+import { TEMPLATES } from "./templates.ts";
 
 /** What every route does, by `METHOD path`. */
 export const V2_OPERATIONS: V2Operations = {
@@ -22,6 +23,7 @@ export const V2_OPERATIONS: V2Operations = {
   ...PAGES,
   ...REPLICATION,
   ...ALERTS,
+  ...TEMPLATES,
   ...SYSTEM,
 };
 

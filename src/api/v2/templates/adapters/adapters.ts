@@ -1,0 +1,33 @@
+// The adapters of all categories that this server keeps.
+import type { V2Line } from "../../../../metadata/line.ts";
+import { type Category, isKept } from "../../../../templates/kinds.ts";
+import type { Adapter } from "./adapter.ts";
+import { checkAdapter, endpointAdapter, ruleAdapter } from "./alerts.ts";
+import { bucketAdapter, labelAdapter } from "./buckets.ts";
+
+/** Adapters by category. */
+export class Adapters {
+  private readonly byCategory: ReadonlyMap<string, Adapter>;
+
+  constructor(line: V2Line) {
+    // each is asked for resources of its own category alone
+    this.byCategory = new Map<Category, Adapter>([
+      ["Bucket", bucketAdapter(line) as unknown as Adapter],
+      ["Check", checkAdapter(line) as unknown as Adapter],
+      ["Label", labelAdapter(line) as unknown as Adapter],
+      ["NotificationEndpoint", endpointAdapter(line) as unknown as Adapter],
+      ["NotificationRule", ruleAdapter(line) as unknown as Adapter],
+    ]);
+  }
+
+  of(category: Category): Adapter {
+    const found = this.byCategory.get(category);
+    if (found === undefined) throw new Error(`BUG: no adapter of ${category}; isKept says ${isKept(category)}`);
+    return found;
+  }
+
+  /** Of a kind in a stack, which a client may have written. */
+  find(kind: string): Adapter | undefined {
+    return this.byCategory.get(kind);
+  }
+}

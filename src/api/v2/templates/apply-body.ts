@@ -1,0 +1,216 @@
+// Bodies of applications: the objects of all templates, from the request and from URLs, as JSON or YAML.
+import { type Static, Type as t } from "@sinclair/typebox";
+import { parseId } from "../../../metadata/store/ids.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
+import { decodeUtf8 } from "../../../model/query/query-params.ts";
+import { outgoingHttp } from "../../../outgoing/outgoing-http.ts";
+import { isKindOrCategory } from "../../../templates/kinds.ts";
+import { type EnvValue, isEnvValue } from "../../../templates/spec-reader.ts";
+import {
+  flattened,
+  isMembers,
+  readObjects,
+  readYaml,
+  requireObjectCount,
+  type TemplateObject,
+} from "../../../templates/template-object.ts";
+import { BodyReader } from "../../request/body.ts";
+import { checkedMembers, JSON_BYTES_MAX } from "../app/params.ts";
+import type { V2Services } from "../app/services.ts";
+import type { Skips } from "./plan.ts";
+
+const text = t.Optional(t.String());
+const TemplateBody = t.Object({
+  contentType: t.Optional(t.String({ description: "`json` or `yaml`." })),
+  sources: t.Optional(t.Array(t.String(), { description: "Where it is from; shown in the answer." })),
+  contents: t.Optional(t.Any({ description: "A list of resources, or a text of YAML." })),
+});
+export const ApplyBody = t.Object({
+  orgID: text,
+  stackID: t.Optional(t.String({ description: "Whose resources are changed. Default: a new stack." })),
+  dryRun: t.Optional(t.Boolean({ description: "Nothing is changed." })),
+  template: t.Optional(TemplateBody),
+  templates: t.Optional(t.Array(TemplateBody)),
+  remotes: t.Optional(t.Array(t.Object({ url: text, contentType: text }), { description: "Off without --v2-template-urls." })),
+  envRefs: t.Optional(t.Record(t.String(), t.Any(), { description: "Values of references to the environment." })),
+  secrets: t.Optional(t.Record(t.String(), t.String(), { description: "Become secrets of the organization." })),
+  actions: t.Optional(
+    t.Array(t.Object({ action: text, properties: t.Optional(t.Any()) }), { description: "`skipKind` and `skipResource`." }),
+  ),
+});
+
+export interface ApplyRequest {
+  readonly orgID: string;
+  readonly stackID: string | null;
+  readonly isDryRun: boolean;
+  readonly objects: readonly TemplateObject[];
+  readonly sources: readonly string[];
+  readonly env: ReadonlyMap<string, EnvValue>;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly skips: Skips;
+}
+
+type Given = Static<typeof ApplyBody>;
+
+const YAML_TYPES: ReadonlySet<string> = new Set(["text/yml", "application/x-yaml"]);
+const JSONNET_TYPES: ReadonlySet<string> = new Set(["application/jsonnet", "application/x-jsonnet"]);
+const REMOTES_MAX = 16;
+const REMOTE_MS_MAX = 10_000;
+
+/** Whether a media type is one of YAML. */
+export function isYaml(mediaType: string): boolean {
+  return YAML_TYPES.has(mediaType);
+}
+
+/** Without its parameters. */
+export function mediaTypeOf(header: string | null): string {
+  return (header ?? "").split(";")[0]!.trim().toLowerCase();
+}
+
+/** Reads text bodies that are JSON or YAML. */
+export class TemplateBodies {
+  private readonly reader: BodyReader;
+
+  constructor(nowMs: () => number) {
+    this.reader = new BodyReader(JSON_BYTES_MAX, nowMs);
+  }
+
+  /** @throws TsdbError bad_request, too_large */
+  async read(request: Request, head: string): Promise<unknown> {
+    const yaml = isYaml(mediaTypeOf(request.headers.get("content-type")));
+    const name = yaml ? "yaml" : "json";
+    const body = decodeUtf8(await this.reader.readWhole(request), `${head}${name}: the body is not valid UTF-8`);
+    if (body.trim() === "") throw new TsdbError("bad_request", `${head}${name}: EOF`);
+    try {
+      return yaml ? readYaml(body) : (JSON.parse(body) as unknown);
+    } catch (cause) {
+      const message = yaml ? (cause as Error).message : `invalid character: ${near((cause as Error).message, 100)}`;
+      throw new TsdbError("bad_request", `${head}${name}: ${message}`, {}, { cause });
+    }
+  }
+}
+
+/** @throws TsdbError bad_request, unprocessable */
+export async function readApply(services: V2Services, bodies: TemplateBodies, request: Request): Promise<ApplyRequest> {
+  if (JSONNET_TYPES.has(mediaTypeOf(request.headers.get("content-type")))) {
+    throw new TsdbError("unprocessable", "template from source(s) had an issue: invalid encoding provided");
+  }
+  const raw = await bodies.read(request, "unable to unmarshal ");
+  const given = checkedMembers(ApplyBody, raw === null ? {} : isMembers(raw) ? withoutNulls(raw) : raw, "unable to unmarshal json: ");
+  const orgID = parseId(given.orgID ?? "");
+  if (orgID === null) throw new TsdbError("bad_request", `invalid organization ID provided: ${quoted(given.orgID ?? "")}`);
+  const stackID = given.stackID === undefined ? null : parseId(given.stackID);
+  if (given.stackID !== undefined && stackID === null) {
+    throw new TsdbError("bad_request", `invalid stack ID provided: ${quoted(given.stackID)}`);
+  }
+  const skips = readSkips(given.actions ?? []);
+  const env = new Map(Object.entries(given.envRefs ?? {}).flatMap(([key, value]) => (isEnvValue(value) ? [[key, value] as const] : [])));
+  const { objects, sources } = await readAll(services, given);
+  return {
+    orgID,
+    stackID,
+    isDryRun: given.dryRun ?? false,
+    objects,
+    sources,
+    env,
+    secrets: new Map(Object.entries(given.secrets ?? {})),
+    skips,
+  };
+}
+
+async function readAll(services: V2Services, given: Given): Promise<Pick<ApplyRequest, "objects" | "sources">> {
+  const objects: TemplateObject[] = [];
+  const sources: string[] = [];
+  const remotes = (given.remotes ?? []).filter(({ url = "" }) => url !== "");
+  if (remotes.length > REMOTES_MAX) throw new TsdbError("unprocessable", `a request has at most ${REMOTES_MAX} remotes`);
+  for (const { url, contentType = "" } of remotes) {
+    objects.push(...(await readRemote(services, url!, contentType)));
+    sources.push(url!);
+    requireObjectCount(objects.length);
+  }
+  const templates = [...(given.templates ?? []), ...(given.template === undefined ? [] : [given.template])];
+  for (const [i, { contents, contentType = "", sources: from = [] }] of templates.entries()) {
+    const found = within(`template[${i}] from source(s) ${quoted(from.join("; "))} had an issue: `, () => {
+      if (contentType === "jsonnet") throw new TsdbError("unprocessable", "invalid encoding provided: jsonnet");
+      return readObjects(contentType === "yaml" && typeof contents === "string" ? flattened(readYaml(contents)) : contents);
+    });
+    if (found.length === 0) continue;
+    objects.push(...found);
+    sources.push(...(from.length === 0 ? ["byte stream"] : from));
+    requireObjectCount(objects.length);
+  }
+  return { objects, sources };
+}
+
+async function readRemote({ options }: V2Services, url: string, contentType: string): Promise<TemplateObject[]> {
+  const head = `template from url[${quoted(url)}] had an issue: `;
+  if (!options.templateUrls) {
+    throw new TsdbError("unprocessable", `${head}this server reads no templates from URLs (--v2-template-urls)`);
+  }
+  const path = url.replace(/[?#].*$/, "");
+  if (contentType === "jsonnet" || path.endsWith(".jsonnet")) throw new TsdbError("unprocessable", `${head}invalid encoding provided`);
+  const isJson = contentType === "json" || (contentType === "" && path.endsWith(".json"));
+  const asked = { method: "GET", url, headers: [], body: new Uint8Array(0), timeoutMs: 0, isInsecure: false } as const;
+  const limits = { allowsPrivate: options.fluxAllowsPrivateNetwork, timeoutMs: REMOTE_MS_MAX, bodyBytesMax: JSON_BYTES_MAX };
+  const response = await outgoingHttp(asked, limits).catch((cause: unknown) => {
+    if (!(cause instanceof TsdbError)) throw cause;
+    const message = `template from url[${url}] had an issue: Get ${JSON.stringify(url)}: ${cause.message}`;
+    throw new TsdbError("unprocessable", message, {}, { cause });
+  });
+  const { status, body } = response;
+  return within(`template from url[${url}] had an issue: `, () => {
+    const bad = `bad response: address=${url} status_code=${status} body=${quoted(near(new TextDecoder().decode(body), 200))}`;
+    if (status >= 300) throw new TsdbError("unprocessable", bad);
+    const content = decodeUtf8(body, "the answer is not valid UTF-8");
+    return readObjects(flattened(isJson ? readJson(content) : readYaml(content)));
+  });
+}
+
+function readJson(content: string): unknown {
+  try {
+    return JSON.parse(content) as unknown;
+  } catch (cause) {
+    throw new TsdbError("unprocessable", `invalid character: ${near((cause as Error).message, 100)}`, {}, { cause });
+  }
+}
+
+/** Messages begin with the head. @throws TsdbError unprocessable */
+function within<T>(head: string, run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (!(cause instanceof TsdbError)) throw cause;
+    throw new TsdbError("unprocessable", `${head}${cause.message}`, {}, { cause });
+  }
+}
+
+/** @throws TsdbError bad_request */
+function readSkips(actions: NonNullable<Given["actions"]>): Skips {
+  const kinds = new Set<string>();
+  const resources = new Set<string>();
+  for (const [i, { action = "", properties }] of actions.entries()) {
+    const at = `actions[${i}]`;
+    if (action !== "skipKind" && action !== "skipResource") {
+      throw new TsdbError("bad_request", `invalid action type ${quoted(action)} provided for ${at} ; Must be one of [skipResource]`);
+    }
+    if (!isMembers(properties)) {
+      const wrong = properties === undefined ? "unexpected end of JSON input" : `json: cannot unmarshal ${typeof properties}`;
+      throw new TsdbError("bad_request", `failed to unmarshal properties for ${at} ${quoted(action)}: ${wrong}`);
+    }
+    const { kind, resourceTemplateName } = properties;
+    if (typeof kind !== "string" || !isKindOrCategory(kind)) {
+      throw new TsdbError("bad_request", `invalid kind for ${at} ${quoted(action)}: unsupported kind provided`);
+    }
+    if (action === "skipKind") kinds.add(kind);
+    else resources.add(`${kind} ${typeof resourceTemplateName === "string" ? resourceTemplateName : ""}`);
+  }
+  return { kinds, resources };
+}
+
+function withoutNulls(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(near(value, 256));
+}

@@ -1,0 +1,131 @@
+// The answer to an application: what differs, and what is there afterwards.
+import type { Issue } from "../../../templates/issue.ts";
+import { type Category, typeOf } from "../../../templates/kinds.ts";
+import { idNumber } from "./adapters/adapter.ts";
+import type { Adapters } from "./adapters/adapters.ts";
+import type { PlannedMapping, PlannedResource, TemplatePlan } from "./plan.ts";
+
+/** The lists of an answer, in both parts. Those of categories that this server does not keep are empty. */
+const DIFF_LISTS: Readonly<Record<Category, string>> = {
+  Bucket: "buckets",
+  Check: "checks",
+  Dashboard: "dashboards",
+  Label: "labels",
+  NotificationEndpoint: "notificationEndpoints",
+  NotificationRule: "notificationRules",
+  Task: "tasks",
+  Telegraf: "telegrafConfigs",
+  Variable: "variables",
+};
+/** Tasks have another name there. */
+const SUMMARY_LISTS: Readonly<Record<Category, string>> = { ...DIFF_LISTS, Task: "summaryTask" };
+
+export interface Missing {
+  readonly missingEnvRefs: readonly string[] | null;
+  readonly missingSecrets: readonly string[] | null;
+}
+
+export interface ShownOptions extends Missing {
+  readonly sources: readonly string[];
+  readonly stackID: string;
+  readonly isApplied: boolean;
+}
+
+/** A template in which something is wrong: nothing of it is looked at. */
+export function shownIssues(issues: readonly Issue[]): object {
+  const empty = shownPlan(
+    null,
+    { orgID: "", resources: [], removals: [], mappings: [] },
+    {
+      ...{ sources: [], stackID: "", isApplied: false, missingEnvRefs: null, missingSecrets: null },
+    },
+  );
+  return { ...empty, errors: issues };
+}
+
+/** @param adapters null for a plan without resources */
+export function shownPlan(adapters: Adapters | null, plan: TemplatePlan, options: ShownOptions): object {
+  const { missingEnvRefs, missingSecrets, sources, stackID } = options;
+  const found = new Map(plan.resources.map((each) => [`${each.category} ${each.resource.metaName}`, each]));
+  const idOf = (category: Category, metaName: string) => found.get(`${category} ${metaName}`)?.id ?? null;
+  const resourceOf = (category: Category, metaName: string) => found.get(`${category} ${metaName}`)?.resource;
+  const placeOf = ({ id, isOwn }: PlannedResource) => ({
+    ...{ orgID: plan.orgID, idOf, resourceOf, id, isOwn: isOwn || options.isApplied, isApplied: options.isApplied },
+  });
+  const diff = lists(DIFF_LISTS);
+  const summary = lists(SUMMARY_LISTS);
+  const labelOf = (metaName: string) => {
+    const label = found.get(`Label ${metaName}`);
+    return label === undefined ? [] : [summaryOf(label)];
+  };
+  const summaryOf = (each: PlannedResource): object => {
+    const { resource, category } = each;
+    const { kind, metaName, references, labels } = resource;
+    const head = { kind, templateMetaName: metaName, envReferences: references };
+    const shown = adapters!.of(category).summary(resource, placeOf(each));
+    return { ...head, ...shown, ...(category === "Label" ? {} : { labelAssociations: labels.flatMap(labelOf) }) };
+  };
+  for (const each of plan.resources) {
+    const { resource, category, state, id, old } = each;
+    const head = { id: idNumber(id), stateStatus: state, templateMetaName: resource.metaName, kind: resource.kind };
+    diff[DIFF_LISTS[category]]!.push({ ...head, new: adapters!.of(category).shown(resource, placeOf(each)), old });
+    summary[SUMMARY_LISTS[category]]!.push(summaryOf(each));
+  }
+  for (const { category, id, item, old } of plan.removals) {
+    const { templateMetaName } = item;
+    diff[DIFF_LISTS[category]]!.push({
+      ...{ id: idNumber(id), stateStatus: "remove", templateMetaName, kind: category },
+      ...{ new: { name: templateMetaName, description: "" }, old },
+    });
+  }
+  const mappings = [...plan.mappings].sort(byResource);
+  return {
+    ...{ sources, stackID },
+    diff: { ...diff, labelMappings: mappings.map(diffMapping) },
+    summary: {
+      ...summary,
+      labelMappings: mappings.filter(({ state }) => state !== "remove").map(summaryMapping),
+      ...{ missingEnvRefs, missingSecrets },
+    },
+  };
+}
+
+function lists(names: Readonly<Record<Category, string>>): Record<string, object[]> {
+  return Object.fromEntries(Object.values(names).map((name) => [name, []]));
+}
+
+function diffMapping({ state, category, resource, label }: PlannedMapping): object {
+  return {
+    ...{ stateStatus: state, resourceType: typeOf(category), resourceID: idNumber(resource.id), resourceName: resource.name },
+    ...{ resourceTemplateMetaName: resource.metaName, labelID: idNumber(label.id), labelName: label.name },
+    labelTemplateMetaName: label.metaName,
+  };
+}
+
+function summaryMapping({ state, category, resource, label }: PlannedMapping): object {
+  return {
+    ...{ status: state, resourceID: idNumber(resource.id), resourceTemplateMetaName: resource.metaName, resourceName: resource.name },
+    ...{ resourceType: typeOf(category), labelTemplateMetaName: label.metaName, labelName: label.name, labelID: idNumber(label.id) },
+  };
+}
+
+function byResource(a: PlannedMapping, b: PlannedMapping): number {
+  const key = ({ category, resource, label }: PlannedMapping) => [typeOf(category), resource.metaName, label.metaName];
+  const [left, right] = [key(a), key(b)];
+  for (const [i, text] of left.entries()) {
+    if (text !== right[i]) return text < right[i]! ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Those without a value, and those of secrets that are nowhere. */
+export function missingOf(
+  resources: readonly PlannedResource["resource"][],
+  secrets: { readonly given: ReadonlyMap<string, string>; readonly known: readonly string[] },
+): { readonly missingEnvRefs: string[]; readonly missingSecrets: string[] } {
+  const references = resources.flatMap((each) => each.references);
+  const keys = references.flatMap(({ envRefKey, value, defaultValue }) => (value === null && defaultValue === null ? [envRefKey] : []));
+  const known = new Set([...secrets.known, ...secrets.given.keys()]);
+  const missing = resources.flatMap((each) => each.secretKeys).filter((key) => !known.has(key));
+  return { missingEnvRefs: [...new Set(keys)].sort(), missingSecrets: [...new Set(missing)].sort() };
+}

@@ -1,0 +1,76 @@
+// The kinds of resources in templates, and the categories under which stacks, differences and summaries have them.
+import type { ResourceType } from "../metadata/store/kinds.ts";
+
+/** In the order in which they are made: what others refer to comes first. */
+export const CATEGORIES = [
+  "Label",
+  "Bucket",
+  "Check",
+  "NotificationEndpoint",
+  "NotificationRule",
+  "Task",
+  "Variable",
+  "Dashboard",
+  "Telegraf",
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+const KEPT: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "NotificationRule"]);
+
+const CATEGORY_OF_KIND = {
+  Bucket: "Bucket",
+  CheckDeadman: "Check",
+  CheckThreshold: "Check",
+  Dashboard: "Dashboard",
+  Label: "Label",
+  NotificationEndpointHTTP: "NotificationEndpoint",
+  NotificationEndpointPagerDuty: "NotificationEndpoint",
+  NotificationEndpointSlack: "NotificationEndpoint",
+  NotificationRule: "NotificationRule",
+  Task: "Task",
+  Telegraf: "Telegraf",
+  Variable: "Variable",
+} as const satisfies Readonly<Record<string, Category>>;
+export type TemplateKind = keyof typeof CATEGORY_OF_KIND;
+
+const TYPES: { readonly [C in Category]: ResourceType } = {
+  Bucket: "buckets",
+  Check: "checks",
+  Dashboard: "dashboards",
+  Label: "labels",
+  NotificationEndpoint: "notificationEndpoints",
+  NotificationRule: "notificationRules",
+  Task: "tasks",
+  Telegraf: "telegrafs",
+  Variable: "variables",
+};
+
+/** Whether the text names a kind. */
+export function isKind(kind: string): kind is TemplateKind {
+  return Object.hasOwn(CATEGORY_OF_KIND, kind);
+}
+
+/** Whether the text names a kind or a category: what filters may name. */
+export function isKindOrCategory(kind: string): boolean {
+  return isKind(kind) || isCategory(kind);
+}
+
+/** Whether the text names a category. */
+export function isCategory(kind: string): kind is Category {
+  return (CATEGORIES as readonly string[]).includes(kind);
+}
+
+/** Whether this server has resources of the category. */
+export function isKept(category: Category): boolean {
+  return KEPT.has(category);
+}
+
+/** The category of a kind. */
+export function categoryOf(kind: TemplateKind): Category {
+  return CATEGORY_OF_KIND[kind];
+}
+
+/** The type of resource, as permissions and labels have it. */
+export function typeOf(category: Category): ResourceType {
+  return TYPES[category];
+}

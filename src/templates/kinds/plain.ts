@@ -1,0 +1,35 @@
+// Buckets and labels in templates.
+import type { SpecReader } from "../spec-reader.ts";
+
+export interface BucketSpec {
+  readonly category: "Bucket";
+  /** As they were given; none: for ever. */
+  readonly retentionRules: readonly { readonly type: string; readonly everySeconds: number }[];
+}
+
+export interface LabelSpec {
+  readonly category: "Label";
+  readonly color: string;
+}
+
+const HOUR_SECONDS = 3600;
+
+/** What is wrong is collected in the reader. */
+export function readBucket(spec: SpecReader): BucketSpec {
+  const retentionRules = spec.list("retentionRules").map((rule) => {
+    const type = rule.text("type") || "expire";
+    const everySeconds = rule.number("everySeconds");
+    if (type !== "expire") rule.issue("type", 'type must be "expire"');
+    if (!Number.isInteger(everySeconds) || (everySeconds !== 0 && everySeconds < HOUR_SECONDS)) {
+      rule.issue("everySeconds", `seconds must be a minimum of ${HOUR_SECONDS}`);
+    }
+    return { type, everySeconds };
+  });
+  if (retentionRules.length > 1) spec.issue("retentionRules", "buckets cannot have more than one retention rule at this time");
+  return { category: "Bucket", retentionRules: retentionRules.filter(({ everySeconds }) => everySeconds > 0) };
+}
+
+/** What is wrong is collected in the reader. */
+export function readLabel(spec: SpecReader): LabelSpec {
+  return { category: "Label", color: spec.text("color") };
+}

@@ -1,0 +1,157 @@
+// Reads the members of a resource's `spec`. Any text may be a reference to the environment of the request (`envRef`) or to a secret of the
+// organization (`secretRef`). What is wrong is collected, so that one answer names all of it.
+import type { Issue } from "./issue.ts";
+import { isMembers, type Members } from "./template-object.ts";
+
+export type EnvValue = string | number | boolean;
+
+export interface EnvReference {
+  readonly resourceField: string;
+  readonly envRefKey: string;
+  readonly value: EnvValue | null;
+  readonly defaultValue: EnvValue | null;
+}
+
+/** A secret's key, or the secret itself; null: neither. */
+export type SecretValue = { readonly key: string } | { readonly value: string } | null;
+
+/** What is collected while a resource is read. */
+export interface Reading {
+  readonly kind: string;
+  readonly index: number;
+  readonly env: ReadonlyMap<string, EnvValue>;
+  readonly issues: Issue[];
+  readonly references: EnvReference[];
+  readonly secretKeys: string[];
+}
+
+interface Step {
+  readonly name: string;
+  readonly index: number | null;
+}
+
+const NAME_LENGTH_MIN = 2;
+
+/** The members of `spec`, or of an item of a list in it. */
+export class SpecReader {
+  constructor(
+    private readonly reading: Reading,
+    private readonly members: Members,
+    private readonly path: readonly Step[] = [
+      { name: "root", index: reading.index },
+      { name: "spec", index: null },
+    ],
+  ) {}
+
+  has(name: string): boolean {
+    return this.members[name] !== undefined && this.members[name] !== null;
+  }
+
+  /** "": absent. */
+  text(name: string): string {
+    const value = this.resolved(name, true);
+    if (value === undefined || value === null) return "";
+    if (typeof value === "object") {
+      this.issue(name, "must be a string");
+      return "";
+    }
+    return String(value);
+  }
+
+  /** The name that people see, by default that of the metadata. */
+  displayName(metaName: string): string {
+    const name = this.text("name") || metaName;
+    if (name.length < NAME_LENGTH_MIN) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
+    return name;
+  }
+
+  secret(name: string): SecretValue {
+    const value = this.members[name];
+    if (isMembers(value) && isMembers(value["secretRef"])) {
+      const key = value["secretRef"]["key"];
+      if (typeof key !== "string" || key === "") {
+        this.issue(name, "a secretRef needs a key");
+        return null;
+      }
+      this.reading.secretKeys.push(key);
+      return { key };
+    }
+    const text = this.text(name);
+    return text === "" ? null : { value: text };
+  }
+
+  /** 0: absent. */
+  number(name: string): number {
+    const value = this.resolved(name);
+    if (value === undefined || value === null) return 0;
+    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+    if (typeof number === "number" && Number.isFinite(number)) return number;
+    this.issue(name, "must be a number");
+    return 0;
+  }
+
+  boolean(name: string): boolean {
+    const value = this.resolved(name);
+    if (value === undefined || value === null) return false;
+    if (typeof value === "boolean") return value;
+    if (value === "true" || value === "false") return value === "true";
+    this.issue(name, "must be true or false");
+    return false;
+  }
+
+  /** The items of a list that have members. */
+  list(name: string): SpecReader[] {
+    return this.items(name).flatMap((item, index) => {
+      if (isMembers(item)) return [new SpecReader(this.reading, item, [...this.path, { name, index }])];
+      this.issue(name, "must be an object", index);
+      return [];
+    });
+  }
+
+  texts(name: string): string[] {
+    return this.items(name).map(String);
+  }
+
+  /** The member as it was written, references left as they are. */
+  raw(name: string): unknown {
+    return this.members[name];
+  }
+
+  /** @param index of the item, where the field is a list */
+  issue(name: string, reason: string, index: number | null = null): void {
+    const path = [...this.path, { name, index }];
+    const { kind, issues } = this.reading;
+    issues.push({ kind, fields: path.map((step) => step.name), idxs: path.map((step) => step.index), reason });
+  }
+
+  private items(name: string): readonly unknown[] {
+    const value = this.members[name];
+    if (value === undefined || value === null) return [];
+    if (Array.isArray(value)) return value;
+    this.issue(name, "must be a list");
+    return [];
+  }
+
+  /** A value of the environment that is no text does not stand for one. */
+  private resolved(name: string, isText = false): unknown {
+    const value = this.members[name];
+    if (!isMembers(value) || !isMembers(value["envRef"])) return value;
+    const { key, default: given } = value["envRef"];
+    if (typeof key !== "string" || key === "") {
+      this.issue(name, "an envRef needs a key");
+      return "";
+    }
+    const defaultValue = isEnvValue(given) ? given : null;
+    const envValue = this.reading.env.get(key) ?? null;
+    const steps = [...this.path.slice(1), { name, index: null }];
+    const resourceField = steps.map((step) => (step.index === null ? step.name : `${step.name}[${step.index}]`)).join(".");
+    this.reading.references.push({ resourceField, envRefKey: key, value: envValue, defaultValue });
+    const usable = isText && typeof envValue !== "string" ? null : envValue;
+    return usable ?? defaultValue ?? `env-${key}`;
+  }
+}
+
+/** Whether it may stand for a reference. */
+export function isEnvValue(value: unknown): value is EnvValue {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

@@ -1,0 +1,80 @@
+// The objects of a template as they were written, from JSON or YAML, within limits that hold before anything is made of them.
+import { near, TsdbError } from "../model/errors.ts";
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export interface TemplateObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Members;
+  readonly spec: Members;
+}
+
+/** Of all templates of a request together. */
+export const OBJECTS_MAX = 1000;
+const DEPTH_MAX = 64;
+/** Aliases of YAML count as what they stand for. */
+const NODES_MAX = 200_000;
+
+/** @throws TsdbError unprocessable */
+export function readObjects(value: unknown): TemplateObject[] {
+  if (value === null || value === undefined) return [];
+  if (!Array.isArray(value)) throw unread(value, "a list of resources");
+  if (value.length > OBJECTS_MAX) throw tooMany(value.length);
+  let nodes = 0;
+  const visit = (node: unknown, depth: number): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (depth > DEPTH_MAX) throw new TsdbError("unprocessable", `a template is at most ${DEPTH_MAX} levels deep`);
+    const items = Array.isArray(node) ? node : Object.values(node);
+    nodes += items.length;
+    if (nodes > NODES_MAX) throw new TsdbError("unprocessable", `a template has at most ${NODES_MAX} values, aliases resolved`);
+    for (const item of items) visit(item, depth + 1);
+  };
+  visit(value, 0);
+  return value.map(objectOf);
+}
+
+/** @throws TsdbError unprocessable */
+export function requireObjectCount(count: number): void {
+  if (count > OBJECTS_MAX) throw tooMany(count);
+}
+
+/** The documents of a YAML text: resources, or lists of them. @throws TsdbError unprocessable */
+export function readYaml(text: string): unknown {
+  try {
+    return Bun.YAML.parse(text);
+  } catch (cause) {
+    const message = cause instanceof RangeError ? `more than ${DEPTH_MAX} levels deep` : near((cause as Error).message, 100);
+    throw new TsdbError("unprocessable", `yaml: ${message}`, {}, { cause });
+  }
+}
+
+/** Documents of YAML as one list: a text of several documents is a list to the reader already. */
+export function flattened(value: unknown): unknown {
+  if (value === null || value === undefined) return [];
+  return (Array.isArray(value) ? value : [value]).flat().filter((each) => each !== null);
+}
+
+/** Whether a value has members. */
+export function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectOf(value: unknown): TemplateObject {
+  if (!isMembers(value)) throw unread(value, "a resource");
+  const { apiVersion, kind, metadata, spec } = value;
+  return {
+    apiVersion: typeof apiVersion === "string" ? apiVersion : "",
+    kind: typeof kind === "string" ? kind : "",
+    metadata: isMembers(metadata) ? metadata : {},
+    spec: isMembers(spec) ? spec : {},
+  };
+}
+
+function unread(value: unknown, wanted: string): TsdbError {
+  return new TsdbError("unprocessable", `json: cannot unmarshal ${near(JSON.stringify(value) ?? "nothing")} into ${wanted}`);
+}
+
+function tooMany(count: number): TsdbError {
+  return new TsdbError("unprocessable", `a request has at most ${OBJECTS_MAX} resources, this one has ${count}`);
+}

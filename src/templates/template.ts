@@ -1,0 +1,155 @@
+// A template as a whole: its resources, read and checked, and what is wrong in it.
+import { TsdbError } from "../model/errors.ts";
+import type { Issue } from "./issue.ts";
+import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
+import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
+import { type Category, categoryOf, isKept, isKind, type TemplateKind } from "./kinds.ts";
+import { type EnvReference, type EnvValue, isEnvValue, type Reading, SpecReader } from "./spec-reader.ts";
+import { isMembers, type Members, type TemplateObject } from "./template-object.ts";
+
+export type Spec = BucketSpec | LabelSpec | CheckSpec | EndpointSpec | RuleSpec;
+
+export interface Resource<S extends Spec = Spec> {
+  readonly kind: TemplateKind;
+  readonly metaName: string;
+  readonly name: string;
+  readonly description: string;
+  /** In the metadata of labels of the template. */
+  readonly labels: readonly string[];
+  readonly references: readonly EnvReference[];
+  readonly secretKeys: readonly string[];
+  readonly spec: S;
+}
+
+export interface Template {
+  /** By the names of their metadata. */
+  readonly resources: readonly Resource[];
+  readonly issues: readonly Issue[];
+  /** Of which there are resources that this server does not keep. */
+  readonly unkept: readonly TemplateKind[];
+}
+
+const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "influxdata.com/v2alpha2"]);
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const NAME_LENGTH_MAX = 63;
+const ASSOCIATIONS_MAX = 5000;
+/** The regular expression and the examples are what clients show. */
+const NAME_RULE =
+  "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
+/** Reads and checks the objects of all templates of a request together. @throws TsdbError unprocessable for too much */
+export function readTemplate(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Template {
+  const issues: Issue[] = [];
+  const names = new Set<string>();
+  const unkept = new Set(objects.flatMap(({ kind }) => (isKind(kind) && !isKept(categoryOf(kind)) ? [kind] : [])));
+  const resources = objects.flatMap((object, index) => {
+    const found = readResource(object, index, env, issues);
+    if (found === null) return [];
+    const key = `${categoryOf(found.kind)} ${found.metaName}`;
+    if (names.has(key)) issues.push(atName(object.kind, index, `duplicate name: ${found.metaName}`));
+    names.add(key);
+    return [{ ...found, index }];
+  });
+  const associations = resources.reduce((sum, { labels }) => sum + labels.length, 0);
+  if (associations > ASSOCIATIONS_MAX) {
+    throw new TsdbError(
+      "unprocessable",
+      `a request has at most ${ASSOCIATIONS_MAX} associations with labels, this one has ${associations}`,
+    );
+  }
+  // of two of one name the first
+  const named = new Map([...resources].reverse().map((resource) => [`${categoryOf(resource.kind)} ${resource.metaName}`, resource]));
+  const displayed = new Set<string>();
+  for (const { kind, index, labels, name, metaName, spec } of resources) {
+    for (const [i, label] of labels.entries()) {
+      if (named.has(`Label ${label}`)) continue;
+      issues.push(issueAt(kind, index, ["spec", "associations"], [null, i], `label ${JSON.stringify(label)} does not exist in template`));
+    }
+    if (spec.category === "NotificationRule") {
+      const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
+      if (endpoint === undefined && spec.endpointName !== "") {
+        const reason = `notification endpoint ${JSON.stringify(spec.endpointName)} does not exist in template`;
+        issues.push(issueAt(kind, index, ["spec", "endpointName"], [null, null], reason));
+      } else if (endpoint !== undefined && endpoint.kind !== "NotificationEndpointHTTP" && spec.messageTemplate === "") {
+        issues.push(issueAt(kind, index, ["spec", "messageTemplate"], [null, null], "must provide a message template"));
+      }
+    }
+    const key = `${spec.category} ${name}`;
+    const isFirst = named.get(`${spec.category} ${metaName}`)?.index === index;
+    if (!isFirst || !HAVE_UNIQUE_NAMES.has(spec.category)) continue;
+    if (displayed.has(key)) issues.push(issueAt(kind, index, ["spec", "name"], [null, null], `duplicate name: ${name}`));
+    displayed.add(key);
+  }
+  return { resources: resources.map(({ index: _, ...resource }) => resource).sort(byMetaName), issues, unkept: [...unkept] };
+}
+
+/** One of a name is found by it. */
+export const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "Variable"]);
+
+function readResource(
+  { apiVersion, kind, metadata, spec }: TemplateObject,
+  index: number,
+  env: ReadonlyMap<string, EnvValue>,
+  issues: Issue[],
+): Resource | null {
+  if (!isKind(kind)) {
+    issues.push(issueAt(kind, index, ["kind"], [null], "unsupported kind provided"));
+    return null;
+  }
+  if (!API_VERSIONS.has(apiVersion)) {
+    const reason = `invalid API version provided ${JSON.stringify(apiVersion.slice(0, 64))}; must be 1 in [${[...API_VERSIONS].join(", ")}]`;
+    issues.push(issueAt(kind, index, ["apiVersion"], [null], reason));
+  }
+  const metaName = metaNameOf(metadata);
+  if (!NAME.test(metaName) || metaName.length > NAME_LENGTH_MAX) {
+    issues.push(atName(kind, index, `name ${JSON.stringify(metaName.slice(0, 256))} is invalid; ${NAME_RULE}`));
+  }
+  const references: EnvReference[] = [];
+  const secretKeys: string[] = [];
+  const reading: Reading = { kind, index, env, issues, references, secretKeys };
+  const reader = new SpecReader(reading, spec);
+  const read = readSpec(reader, kind);
+  const name = reader.displayName(metaName);
+  const description = reader.text("description");
+  const labels = reader.list("associations").flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
+  if (read === null) return null;
+  return { kind, metaName, name, description, labels: [...new Set(labels)], references, secretKeys: [...new Set(secretKeys)], spec: read };
+}
+
+/** Null for what this server does not keep. */
+function readSpec(reader: SpecReader, kind: TemplateKind): Spec | null {
+  switch (categoryOf(kind)) {
+    case "Bucket":
+      return readBucket(reader);
+    case "Label":
+      return readLabel(reader);
+    case "Check":
+      return readCheck(reader, kind);
+    case "NotificationEndpoint":
+      return readEndpoint(reader, kind);
+    case "NotificationRule":
+      return readRule(reader);
+    default:
+      return null;
+  }
+}
+
+/** A reference there stands for its default, never for what the request gives: what a stack finds its resources by must not change. */
+function metaNameOf({ name }: Members): string {
+  if (typeof name === "string") return name;
+  if (!isMembers(name) || !isMembers(name["envRef"])) return "";
+  const { key, default: given } = name["envRef"];
+  return isEnvValue(given) ? String(given) : `env-${typeof key === "string" ? key : ""}`;
+}
+
+function atName(kind: string, index: number, reason: string): Issue {
+  return issueAt(kind, index, ["metadata", "name"], [null, null], reason);
+}
+
+function issueAt(kind: string, index: number, fields: readonly string[], idxs: readonly (number | null)[], reason: string): Issue {
+  return { kind, fields: ["root", ...fields], idxs: [index, ...idxs], reason };
+}
+
+function byMetaName(a: Resource, b: Resource): number {
+  return a.metaName < b.metaName ? -1 : a.metaName > b.metaName ? 1 : 0;
+}
