@@ -1,6 +1,6 @@
 // `tsdb v2 …` against a real server: what people do with it from the first setup on, as tables and as JSON.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -307,4 +307,65 @@ test("the configuration of the server", async () => {
   expect(code).toBe(0);
   expect(JSON.parse(out)).toHaveProperty("http-bind-address");
   expect(existsSync(configs)).toBe(true);
+});
+
+describe("backup and restore", () => {
+  const count = async (bucket: string) => {
+    const script = `from(bucket: "${bucket}") |> range(start: 0) |> group() |> count()`;
+    const { code, out } = await run(`query --raw '${script}'`);
+    expect(code).toBe(0);
+    return out
+      .split("\r\n")
+      .filter((line) => line.startsWith(",,"))
+      .map((line) => line.split(",").at(-1));
+  };
+  const saved = join(folder, "saved");
+
+  test.each(["gzip", "none"])("a bucket under another name, in another organization, %s", async (compression) => {
+    const path = join(folder, `one-${compression}`);
+    await json(`bucket create -n from-${compression}`);
+    const lines = Array.from({ length: 30 }, (_, day) => `m,t=a v=${day} ${1_700_000_000 + day * 86_400}`).join("\n");
+    expect((await run(`write -b from-${compression} -p s -q`, { input: lines })).code).toBe(0);
+    const { code, out } = await run(`backup ${path} -b from-${compression} --compression ${compression}`);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\d{8}T\d{6}Z: 1 bucket, [1-9]\d* shards\n$/)]);
+    const files = readdirSync(path);
+    expect(files.filter((name) => name.endsWith(".gz")).length > 0).toBe(compression === "gzip");
+    expect(files.filter((name) => (statSync(join(path, name)).mode & 0o077) !== 0)).toEqual([]);
+    expect((await run(`restore ${path} -b from-${compression} --new-bucket to-${compression}`)).code).toBe(0);
+    expect(await count(`to-${compression}`)).toEqual(["30"]);
+    expect((await run(`restore ${path} --new-org new-${compression}`)).code).toBe(0);
+    expect(await json(`bucket list -n from-${compression} -o new-${compression}`)).toHaveLength(1);
+    // it is there
+    expect(await run(`restore ${path}`)).toMatchObject({ code: 1, out: "" });
+    expect((await run(`restore ${path} --full --new-bucket x`)).code).toBe(2);
+    expect((await run(`backup ${path} -b no-such-bucket`)).code).toBe(1);
+  });
+
+  test("of a folder that is not whole is refused before anything is sent", async () => {
+    const path = join(folder, "one-none");
+    const shard = readdirSync(path).find((name) => name.endsWith(".tar"))!;
+    const bytes = readFileSync(join(path, shard));
+    const buckets = await json("bucket list");
+    writeFileSync(join(path, shard), bytes.subarray(1));
+    const cut = await run(`restore ${path} --new-bucket never`);
+    expect([cut.code, cut.error]).toEqual([1, expect.stringContaining(`bytes, want ${bytes.length}`)]);
+    rmSync(join(path, shard));
+    expect((await run(`restore ${path} --new-bucket never`)).error).toContain(`${shard} is missing`);
+    for (const name of readdirSync(path).filter((each) => each.endsWith(".manifest"))) writeFileSync(join(path, name), "{}");
+    expect((await run(`restore ${path}`)).error).toContain("is no manifest");
+    expect((await run(`restore ${folder}`)).code).toBe(2);
+    expect((await run("restore /nowhere")).code).toBe(2);
+    expect(await json("bucket list")).toEqual(buckets);
+  });
+
+  test("of everything: what came after the backup is gone, and what was deleted is back", async () => {
+    expect((await run(`backup ${saved}`)).code).toBe(0);
+    await run("bucket delete -n to-gzip");
+    await json("bucket create -n later");
+    const { code, out, error } = await run(`restore ${saved} --full`);
+    expect([code, error]).toEqual([0, ""]);
+    expect(out).toMatch(/^restored everything, [1-9]\d* shards\n$/);
+    expect(await count("to-gzip")).toEqual(["30"]);
+    expect(await run("bucket list -n later --json")).toMatchObject({ code: 1, error: expect.stringContaining('bucket "later" not found') });
+  });
 });

@@ -96,8 +96,8 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Objects are sent as JSON. */
-  readonly body?: object | string | Uint8Array<ArrayBuffer>;
+  /** Objects are sent as JSON; a blob of a file as it is read. */
+  readonly body?: object | string | Uint8Array<ArrayBuffer> | Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -141,7 +141,7 @@ export class Api {
   async call(method: string, path: string, { query = {}, body, headers = {}, signal }: CallOptions = {}): Promise<Response> {
     const present = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const search = present.length === 0 ? "" : `?${new URLSearchParams(present)}`;
-    const isJson = typeof body === "object" && !(body instanceof Uint8Array);
+    const isJson = typeof body === "object" && !(body instanceof Uint8Array) && !(body instanceof Blob);
     let response: Response;
     try {
       response = await fetch(`${this.host}${path}${search}`, {
@@ -151,7 +151,7 @@ export class Api {
           ...(isJson ? { "content-type": "application/json" } : {}),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as string | Uint8Array<ArrayBuffer>) }),
+        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as string | Uint8Array<ArrayBuffer> | Blob) }),
         ...(signal === undefined ? {} : { signal }),
         tls: this.tls,
       });

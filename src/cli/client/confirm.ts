@@ -1,16 +1,16 @@
-// Asks for confirmation before a deletion.
+// Asks for confirmation before something that cannot be undone.
 import type { Terminal } from "./command.ts";
 import type { Input, Option } from "./options.ts";
 
 export const YES: Option = { name: "yes", short: "y", value: null, help: "Do not ask for confirmation." };
 
 /** True if the user agrees, by flag or by the first line of standard input. */
-export async function confirmed(input: Input, terminal: Terminal, what: string): Promise<boolean> {
+export async function confirmed(input: Input, terminal: Terminal, what: string, verb = "delete"): Promise<boolean> {
   if (input.flag("yes")) return true;
-  terminal.error(`Are you sure you want to delete ${what}? Enter 'yes' or 'y' to confirm\n`);
+  terminal.error(`Are you sure you want to ${verb} ${what}? Enter 'yes' or 'y' to confirm\n`);
   const answer = (await firstLine(terminal.input())).trim().toLowerCase();
   if (answer === "yes" || answer === "y") return true;
-  terminal.error("Nothing was deleted.\n");
+  terminal.error(verb === "delete" ? "Nothing was deleted.\n" : "Nothing was changed.\n");
   return false;
 }
 

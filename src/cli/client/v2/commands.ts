@@ -2,10 +2,12 @@
 import type { ClientCommand } from "../command.ts";
 import { ACCOUNT_COMMANDS } from "./accounts.ts";
 import { AUTHORIZATION_COMMANDS } from "./authorizations.ts";
+import { BACKUP_COMMANDS } from "./backup.ts";
 import { BUCKET_COMMANDS } from "./buckets.ts";
 import { CONNECTION_COMMANDS } from "./connections.ts";
 import { RESOURCE_COMMANDS } from "./resources.ts";
 import { TASK_COMMANDS } from "./tasks.ts";
+import { TEMPLATE_COMMANDS } from "./templates.ts";
 
 export const V2_COMMANDS: readonly ClientCommand[] = [
   ...CONNECTION_COMMANDS,
@@ -14,4 +16,6 @@ export const V2_COMMANDS: readonly ClientCommand[] = [
   ...AUTHORIZATION_COMMANDS,
   ...TASK_COMMANDS,
   ...RESOURCE_COMMANDS,
+  ...TEMPLATE_COMMANDS,
+  ...BACKUP_COMMANDS,
 ];
