@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { TestServer } from "../support/server.ts";
+import { TestTerminal } from "../support/terminal.ts";
 import { type Ran, runCli } from "../support/v2-cli.ts";
 
 setDefaultTimeout(60_000);
@@ -281,6 +282,30 @@ test("clients of v1: a user name, a mapping, and rows by both", async () => {
   // a password that is refused leaves no user name behind
   expect((await run("v1 auth create --username short --password x")).code).toBe(1);
   expect(await json("v1 auth list --username short")).toEqual([]);
+});
+
+test("a shell of InfluxQL, from a file", async () => {
+  const { id: bucket } = await json("bucket create -n shell");
+  await json(`v1 dbrp create --db shelldb --rp auto --bucket-id ${bucket} --default`);
+  expect((await run("write -b shell -p s -q", { input: "m,t=a v=1 1\nm,t=b v=2.5 2" })).code).toBe(0);
+  const shell = async (lines: string) => {
+    const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "v2", "v1", "shell"], {
+      ...{ cwd: folder, env: { PATH: process.env["PATH"]!, ...environment }, stdin: Buffer.from(lines), stdout: "pipe", stderr: "pipe" },
+    });
+    const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, out, error };
+  };
+  expect(await shell("use shelldb\nprecision s\nSELECT v FROM m GROUP BY t\nformat csv\nSELECT v FROM m;\nexit\nSHOW DATABASES\n")).toEqual(
+    {
+      code: 0,
+      out: "name: m\ntags: t=a\ntime\tv\n1\t1\n\nname: m\ntags: t=b\ntime\tv\n2\t2.5\nname,tags,time,v\nm,,1,1\nm,,2,2.5\n",
+      error: "",
+    },
+  );
+  const failing = await shell("use none\nSELECT v FROM m\nformat x\nSELEC\nhelp\n");
+  expect(failing.code).toBe(1);
+  expect(failing.error.split("\n")).toHaveLength(4);
+  expect(failing.out).toContain("precision UNIT");
 });
 
 test("tasks, their runs and logs", async () => {

@@ -138,7 +138,7 @@ async function send(session: Session, path: string, folder: string, { fileName }
   const headers = {
     "content-type": BYTES,
     ...(fileName.endsWith(GZIP) ? { "content-encoding": "gzip" } : {}),
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(token === undefined ? {} : { authorization: `Token ${token}` }),
   };
   return session.call("POST", path, { body: Bun.file(join(folder, basename(fileName))), headers });
 }

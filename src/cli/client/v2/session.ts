@@ -58,7 +58,9 @@ export class Session {
       "tls-ca": input.option("tls-ca"),
     };
     const api = new Api({ option: (name) => values[name], flag: () => input.flag("skip-verify") }, ADVICE);
-    const headers = headersOf(input);
+    const { token } = values;
+    // not Bearer, which the v1 endpoints of this API do not take for a token
+    const headers = { ...(token !== undefined && { authorization: `Token ${token}` }), ...headersOf(input) };
     const isTraced = input.flag("http-debug");
     this.api = {
       host: api.host,
