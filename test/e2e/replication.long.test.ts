@@ -1,5 +1,5 @@
 // Replication between two server processes, either of which is killed: every row arrives as written.
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BucketServer, type ShownReplication, until, untilEqual } from "./replication-world.ts";
@@ -42,6 +42,16 @@ test("the sender is killed while the remote is away, and sends what it had queue
   await from.redirect(id, to);
   await untilEqual(from, to);
   await until(async () => queueFiles().length === 0);
+});
+
+test("a stop does not wait for a remote that is away", async () => {
+  await to.server.kill("SIGKILL");
+  await from.write(lines("stopped", 0, 500));
+  await until(async () => (await shown()).latestErrorMessage !== "");
+  expect(await from.server.stop()).toBe(0);
+  await Promise.all([from.server.restart(), to.server.restart()]);
+  await from.redirect(id, to);
+  await untilEqual(from, to);
 });
 
 test("the sender is killed again and again while it sends", async () => {
