@@ -15,7 +15,7 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-const KEPT: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "NotificationRule"]);
+const KEPT: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "NotificationRule", "Variable"]);
 
 const CATEGORY_OF_KIND = {
   Bucket: "Bucket",

@@ -3,11 +3,12 @@ import { TsdbError } from "../model/errors.ts";
 import type { Issue } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
 import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
+import { readVariable, type VariableSpec } from "./kinds/variable.ts";
 import { type Category, categoryOf, isKept, isKind, type TemplateKind } from "./kinds.ts";
 import { type EnvReference, type EnvValue, isEnvValue, type Reading, SpecReader } from "./spec-reader.ts";
 import { isMembers, type Members, type TemplateObject } from "./template-object.ts";
 
-export type Spec = BucketSpec | LabelSpec | CheckSpec | EndpointSpec | RuleSpec;
+export type Spec = BucketSpec | LabelSpec | VariableSpec | CheckSpec | EndpointSpec | RuleSpec;
 
 export interface Resource<S extends Spec = Spec> {
   readonly kind: TemplateKind;
@@ -129,6 +130,8 @@ function readSpec(reader: SpecReader, kind: TemplateKind): Spec | null {
       return readEndpoint(reader, kind);
     case "NotificationRule":
       return readRule(reader);
+    case "Variable":
+      return readVariable(reader);
     default:
       return null;
   }

@@ -13,6 +13,9 @@ const ALL = [
     retentionRules: [{ type: "expire", everySeconds: 7200 }],
     associations: [{ kind: "Label", name: "team" }],
   }),
+  object("Variable", "hosts", { type: "constant", values: ["a", "b"], selected: ["b"] }),
+  object("Variable", "sites", { name: "all_sites", type: "map", values: { a: "x" } }),
+  object("Variable", "rows", { type: "query", language: "flux", query: "buckets()" }),
   object("CheckThreshold", "hot", {
     ...{ name: "too hot", every: "90s", query: QUERY, statusMessageTemplate: "hot" },
     thresholds: [{ type: "greater", level: "crit", value: 90 }],
@@ -126,7 +129,10 @@ describe("rights", () => {
   const org = ["read"].map((action) => ({ action, type: "orgs" }));
   const needed = [
     ...org,
-    ...["labels", "buckets", "checks", "notificationEndpoints", "notificationRules"].map((type) => ({ action: "write", type })),
+    ...["labels", "buckets", "variables", "checks", "notificationEndpoints", "notificationRules"].map((type) => ({
+      action: "write",
+      type,
+    })),
   ];
   test.each(needed.map(({ action, type }, i) => [`${action} ${type}`, i] as const))("an apply without the right to %s", async (_, left) => {
     const token = await tokenOf(...needed.filter((__, i) => i !== left).map(({ action, type }) => permission(action, type)));

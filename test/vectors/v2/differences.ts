@@ -212,14 +212,19 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     conversation: "exports / filters",
-    steps: [9, 10, 13],
-    reason: "labels of tasks, agents and variables: this server does not take those from templates",
+    steps: [9, 10],
+    reason: "labels of tasks and agents: this server does not take those from templates",
   },
   { conversation: "exports / filters", steps: [12], reason: "an unknown kind is the client's fault: 400 (FINDINGS 1.8)" },
   {
     conversation: "stacks / create, read, change, delete",
     steps: [17],
     reason: "what a client has attached to a stack stays when the stack goes (FINDINGS 1.15)",
+  },
+  {
+    conversation: "stacks / apply to a stack, change, shrink, uninstall",
+    steps: [5, 6, 7],
+    reason: "a variable of a stack gets the name that the template has, as the answer says",
   },
   { conversation: "stacks / permissions", steps: [26], reason: "a right is missing: 403, as on every route" },
   {

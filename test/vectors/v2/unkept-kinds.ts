@@ -4,8 +4,8 @@ import type { Conversation, Json, RequestStep } from "./conversation.ts";
 
 type Members = Readonly<Record<string, Json>>;
 
-const KINDS: ReadonlySet<Json> = new Set(["Dashboard", "Task", "Telegraf", "Variable"]);
-const TYPES: ReadonlySet<Json> = new Set(["dashboards", "tasks", "telegrafs", "variables"]);
+const KINDS: ReadonlySet<Json> = new Set(["Dashboard", "Task", "Telegraf"]);
+const TYPES: ReadonlySet<Json> = new Set(["dashboards", "tasks", "telegrafs"]);
 const PATH = /^\/api\/v2\/(?:templates\/|stacks(?:\/|$))/;
 
 /** What a step asks for that a recorded template made of such kinds; null = nothing. */

@@ -58,7 +58,7 @@ export const TEMPLATES: V2Operations = {
     tag,
     summary: "Applies templates",
     description:
-      "All of it is made, or nothing. Buckets, labels, checks, notification endpoints and rules are taken; templates with other kinds are refused (501), unless `actions` skip them. Without `stackID` there is a new stack.",
+      "All of it is made, or nothing. Buckets, labels, variables, checks, notification endpoints and rules are taken; templates with other kinds are refused (501), unless `actions` skip them. Without `stackID` there is a new stack.",
     body: { ...jsonOf(requiring(ApplyBody, "orgID")), "text/yml": ApplyBody, [YAML]: ApplyBody },
     answers: {
       ...ok("What would change: a dry run.", AppliedShape),

@@ -68,14 +68,14 @@ export function shownPlan(adapters: Adapters | null, plan: TemplatePlan, options
   for (const each of plan.resources) {
     const { resource, category, state, id, old } = each;
     const head = { id: idNumber(id), stateStatus: state, templateMetaName: resource.metaName, kind: resource.kind };
-    diff[DIFF_LISTS[category]]!.push({ ...head, new: adapters!.of(category).shown(resource, placeOf(each)), old });
+    diff[DIFF_LISTS[category]]!.push({ ...head, new: adapters!.of(category).shown(resource, placeOf(each)), ...shownOld(category, old) });
     summary[SUMMARY_LISTS[category]]!.push(summaryOf(each));
   }
   for (const { category, id, item, old } of plan.removals) {
     const { templateMetaName } = item;
     diff[DIFF_LISTS[category]]!.push({
       ...{ id: idNumber(id), stateStatus: "remove", templateMetaName, kind: category },
-      ...{ new: { name: templateMetaName, description: "" }, old },
+      ...{ new: { name: templateMetaName, description: "", ...(category === "Variable" ? { args: null } : {}) }, old },
     });
   }
   const mappings = [...plan.mappings].sort(byResource);
@@ -88,6 +88,11 @@ export function shownPlan(adapters: Adapters | null, plan: TemplatePlan, options
       ...{ missingEnvRefs, missingSecrets },
     },
   };
+}
+
+/** Of a new variable nothing, as recorded. */
+function shownOld(category: Category, old: object | null): { readonly old?: object | null } {
+  return category === "Variable" && old === null ? {} : { old };
 }
 
 function lists(names: Readonly<Record<Category, string>>): Record<string, object[]> {

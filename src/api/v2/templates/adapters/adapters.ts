@@ -4,6 +4,7 @@ import { type Category, isKept } from "../../../../templates/kinds.ts";
 import type { Adapter } from "./adapter.ts";
 import { checkAdapter, endpointAdapter, ruleAdapter } from "./alerts.ts";
 import { bucketAdapter, labelAdapter } from "./buckets.ts";
+import { variableAdapter } from "./variables.ts";
 
 /** Adapters by category. */
 export class Adapters {
@@ -17,6 +18,7 @@ export class Adapters {
       ["Label", labelAdapter(line) as unknown as Adapter],
       ["NotificationEndpoint", endpointAdapter(line) as unknown as Adapter],
       ["NotificationRule", ruleAdapter(line) as unknown as Adapter],
+      ["Variable", variableAdapter(line) as unknown as Adapter],
     ]);
   }
 
