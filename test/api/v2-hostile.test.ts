@@ -10,6 +10,8 @@ import { V2_ROUTES } from "./v2-routes.ts";
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
 
+const deep = (depth: number) => `${'{"type":"constant","values":'.repeat(depth)}1${"}".repeat(depth)}`;
+
 async function setUp(options: Parameters<typeof lightServer>[0] = {}): Promise<LightServer> {
   const server = await lightServer(options);
   expect((await ask(server, "POST", "/api/v2/setup", undefined, SETUP)).status).toBe(201);
@@ -41,6 +43,10 @@ describe("bodies", () => {
     ["a NUL", "{\0}"],
     ["lists in lists", "[".repeat(200_000)],
     ["objects in objects", '{"name":'.repeat(100_000)],
+    [
+      "members of lists in lists",
+      `{${["name", "arguments", "properties", "values", "query", "cells"].map((name) => `"${name}":${deep(5000)}`).join()}}`,
+    ],
     ["members of other types", '{"name":{},"status":[],"id":7,"permissions":"x","password":false,"orgID":{},"secrets":{},"k":[]}'],
     ["too much", `{"name":"${"x".repeat(1 << 20)}"}`],
   ];
@@ -232,4 +238,20 @@ test("two setups at a time: one wins, the other changes nothing", async () => {
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
   expect(server.line.users.count).toBe(1);
+});
+
+test("what is kept as it comes has at most 1000 lists and objects within each other", async () => {
+  const server = await setUp();
+  const { orgs } = (await ask(server, "GET", "/api/v2/orgs", "tok")).body;
+  const body = (depth: number) =>
+    `{"orgID":"${orgs[0].id}","name":"v${depth}","arguments":{"type":"constant","values":["[\\"[",${"[".repeat(depth)}${"]".repeat(depth)}]}}`;
+  const send = (depth: number) => {
+    const headers = { authorization: "Token tok" };
+    return server.send(new Request(`${server.base}/api/v2/variables`, { method: "POST", headers, body: body(depth) }));
+  };
+  expect((await send(997)).status).not.toBe(500);
+  const refused = await send(998);
+  expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([400, "exceeded max depth"]);
+  expect(server.reports).toEqual([]);
+  await server.stop();
 });

@@ -10,6 +10,13 @@ import { shownMember } from "../../request/json-body.ts";
 /** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
 export const JSON_BYTES_MAX = 1 << 20;
 
+/** Deeper values end the stack of what reads, compares and writes them. */
+const JSON_DEPTH_MAX = 1000;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
 /** The parameters of a query string, read when the first one is asked for. Each method throws TsdbError bad_request for a broken
  *  percent-encoding. */
 export class SearchParams {
@@ -81,12 +88,28 @@ export class JsonBodies {
   async rawValue(request: Request, head: string): Promise<unknown> {
     const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`);
     if (text.trim() === "") throw new TsdbError("bad_request", `${head}EOF`);
+    if (depthOf(text) > JSON_DEPTH_MAX) throw new TsdbError("bad_request", `${head}exceeded max depth`);
     try {
       return JSON.parse(text) as unknown;
     } catch (error) {
       throw new TsdbError("bad_request", `${head}invalid character: ${near((error as Error).message, 100)}`);
     }
   }
+}
+
+/** Lists and objects within each other, as far as the text is JSON. */
+function depthOf(text: string): number {
+  let [depth, deepest, isText] = [0, 0, false];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isText) {
+      if (code === BACKSLASH) i++;
+      else if (code === QUOTE) isText = false;
+    } else if (code === QUOTE) isText = true;
+    else if (code === OPEN_LIST || code === OPEN_OBJECT) deepest = Math.max(deepest, ++depth);
+    else if (code === OPEN_LIST + 2 || code === OPEN_OBJECT + 2) depth--;
+  }
+  return deepest;
 }
 
 /** The value as an object of the schema; messages start with `head`. @throws TsdbError bad_request */
