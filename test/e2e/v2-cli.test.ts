@@ -1,57 +1,29 @@
 // `tsdb v2 …` against a real server: what people do with it from the first setup on, as tables and as JSON.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { TestServer } from "../support/server.ts";
 import { TestTerminal } from "../support/terminal.ts";
-import { type Ran, runCli } from "../support/v2-cli.ts";
+import { SetUpCli } from "../support/v2-cli.ts";
 
 setDefaultTimeout(60_000);
 
-const folder = mkdtempSync(join(tmpdir(), "tsdb-v2-cli-"));
-const configs = join(folder, ".influxdbv2/configs");
 const ID = /^[0-9a-f]{16}$/;
-let server: TestServer;
-let environment: Record<string, string>;
-
-const run = (args: string, { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {}): Promise<Ran> =>
-  runCli(["v2", ...wordsOf(args)], { ...environment, ...env }, input);
-
-/** Words of a command line; quotes hold them together. */
-function wordsOf(text: string): string[] {
-  return [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what they expect, and fail where it is not
-async function json(args: string, given: Parameters<typeof run>[1] = {}): Promise<any> {
-  const { code, out, error } = await run(`${args} --json`, given);
-  expect([code, error]).toEqual([0, ""]);
-  return JSON.parse(out);
-}
-
-/** Cells of a table, its first line among them. */
-async function table(args: string): Promise<string[][]> {
-  const { code, out, error } = await run(args);
-  expect([code, error]).toEqual([0, ""]);
-  return out
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => line.split(/\t+/));
-}
+let cli: SetUpCli;
+let folder: string;
+let configs: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ withBuckets: true });
-  environment = { HOME: folder };
-  const { code, out, error } = await run(`setup --host ${server.bucketsUrl} -u admin -p password12 -o home -b first -r 30d -f`);
-  expect([code, error]).toEqual([0, ""]);
-  expect(out).toBe("User\tOrganization\tBucket\nadmin\thome\t\tfirst\n");
+  cli = await SetUpCli.start();
+  ({ folder, configs } = cli);
 });
-afterAll(async () => {
-  await server.dispose();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => cli.dispose());
+
+const run: SetUpCli["run"] = (...args) => cli.run(...args);
+const json: SetUpCli["json"] = (...args) => cli.json(...args);
+const table: SetUpCli["table"] = (...args) => cli.table(...args);
+
+test("setup says what it made", () => expect(cli.madeBySetup).toBe("User\tOrganization\tBucket\nadmin\thome\t\tfirst\n"));
 
 describe("connections", () => {
   test("setup makes a connection for its owner's eyes, and all commands use it", async () => {
@@ -64,7 +36,7 @@ describe("connections", () => {
 
   test("a second setup is refused, and touches no connection", async () => {
     const before = readFileSync(configs, "utf8");
-    const again = await run(`setup --host ${server.bucketsUrl} -u a -p password12 -o o -b b -n other`);
+    const again = await run(`setup --host ${cli.url} -u a -p password12 -o o -b b -n other`);
     expect([again.code, again.out]).toEqual([1, ""]);
     expect(again.error).toContain("has been set up already");
     expect(readFileSync(configs, "utf8")).toBe(before);
@@ -91,7 +63,7 @@ describe("connections", () => {
   test("environment comes before the connection, an argument before the environment", async () => {
     const wrong = { INFLUX_HOST: "http://127.0.0.1:1", INFLUX_TOKEN: "wrong" };
     expect((await run("ping", { env: wrong })).error).toContain("no server at http://127.0.0.1:1");
-    expect((await run(`ping --host ${server.bucketsUrl}`, { env: wrong })).code).toBe(0);
+    expect((await run(`ping --host ${cli.url}`, { env: wrong })).code).toBe(0);
     const unauthorized = await run("bucket list", { env: { INFLUX_TOKEN: "wrong" } });
     expect([unauthorized.code, unauthorized.out]).toEqual([1, ""]);
     expect(unauthorized.error).toContain("List command failed: server responded with error [401 Unauthorized]: unauthorized access");
@@ -203,7 +175,7 @@ test("organizations, users and members", async () => {
     ["eve", "owner"],
   ]);
   const signIn = (password: string) =>
-    fetch(`${server.bucketsUrl}/api/v2/signin`, { method: "POST", headers: { authorization: `Basic ${btoa(`eve:${password}`)}` } });
+    fetch(`${cli.url}/api/v2/signin`, { method: "POST", headers: { authorization: `Basic ${btoa(`eve:${password}`)}` } });
   expect((await signIn("password34")).status).toBe(204);
   expect((await run("user password -n eve -p -", { input: "password56\n" })).code).toBe(0);
   expect([(await signIn("password34")).status, (await signIn("password56")).status]).toEqual([401, 204]);
@@ -267,7 +239,7 @@ test("clients of v1: a user name, a mapping, and rows by both", async () => {
     [mapping.id, "mydb", bucket, "auto", "true", mapping.orgID],
   ]);
   const write = (password: string) =>
-    fetch(`${server.bucketsUrl}/write?db=mydb&u=vera&p=${password}`, { method: "POST", body: "m v=1" }).then(({ status }) => status);
+    fetch(`${cli.url}/write?db=mydb&u=vera&p=${password}`, { method: "POST", body: "m v=1" }).then(({ status }) => status);
   expect(await write("password78")).toBe(204);
   expect((await run("v1 auth set-password --username vera --password password90")).code).toBe(0);
   expect([await write("password78"), await write("password90")]).toEqual([401, 204]);
@@ -290,7 +262,13 @@ test("a shell of InfluxQL, from a file", async () => {
   expect((await run("write -b shell -p s -q", { input: "m,t=a v=1 1\nm,t=b v=2.5 2" })).code).toBe(0);
   const shell = async (lines: string) => {
     const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "v2", "v1", "shell"], {
-      ...{ cwd: folder, env: { PATH: process.env["PATH"]!, ...environment }, stdin: Buffer.from(lines), stdout: "pipe", stderr: "pipe" },
+      ...{
+        cwd: folder,
+        env: { PATH: process.env["PATH"]!, ...cli.environment },
+        stdin: Buffer.from(lines),
+        stdout: "pipe",
+        stderr: "pipe",
+      },
     });
     const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { code: await child.exited, out, error };
@@ -344,7 +322,6 @@ describe("backup and restore", () => {
       .filter((line) => line.startsWith(",,"))
       .map((line) => line.split(",").at(-1));
   };
-  const saved = join(folder, "saved");
 
   test.each(["gzip", "none"])("a bucket under another name, in another organization, %s", async (compression) => {
     const path = join(folder, `one-${compression}`);
@@ -384,10 +361,10 @@ describe("backup and restore", () => {
   });
 
   test("of everything: what came after the backup is gone, and what was deleted is back", async () => {
-    expect((await run(`backup ${saved}`)).code).toBe(0);
+    expect((await run(`backup ${join(folder, "saved")}`)).code).toBe(0);
     await run("bucket delete -n to-gzip");
     await json("bucket create -n later");
-    const { code, out, error } = await run(`restore ${saved} --full`);
+    const { code, out, error } = await run(`restore ${join(folder, "saved")} --full`);
     expect([code, error]).toEqual([0, ""]);
     expect(out).toMatch(/^restored everything, [1-9]\d* shards\n$/);
     expect(await count("to-gzip")).toEqual(["30"]);
