@@ -46,6 +46,12 @@ export class Variables {
     return this.metadata.view.all<VariableRow>(sql, orgID).map(variableOf);
   }
 
+  /** The id of that of the name, in any case of letters. */
+  findByName(orgID: string, name: string): string | null {
+    const sql = "select id from variables where orgID = ? and lower(name) = lower(?)";
+    return this.metadata.view.get<{ id: string }>(sql, orgID, name.trim())?.id ?? null;
+  }
+
   /** @throws TsdbError not_found for an unknown organization, bad_request, already_exists */
   create(variable: NewVariable): Promise<Variable> {
     return this.metadata.change((change) => this.planCreate(change, variable));

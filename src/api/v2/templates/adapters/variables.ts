@@ -9,7 +9,7 @@ export function variableAdapter({ variables }: V2Line): Adapter<VariableSpec> {
   const shown = (name: string, description: string, args: VariableArguments) => ({ name, description, args });
   const given = (spec: VariableSpec) => ({ arguments: spec.arguments, selected: spec.selected });
   return {
-    find: (orgID, name) => variables.list(orgID).find((each) => each.name.toLowerCase() === name.toLowerCase())?.id ?? null,
+    find: (orgID, name) => variables.findByName(orgID, name),
     orgOf: (id) => variables.find(id)?.orgID ?? null,
     list: (orgID) => variables.list(orgID).map(({ id }) => id),
     create: (change, { name, description, spec }, { orgID }) =>
