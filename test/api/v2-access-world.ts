@@ -40,7 +40,9 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const newVariable = { orgID, name: "v", arguments: { type: "constant", values: ["a"] } };
   const variable = (await ask(server, "POST", "/api/v2/variables", OPERATOR, newVariable)).body;
   const stack = (await ask(server, "POST", "/api/v2/stacks", OPERATOR, { orgID, name: "s" })).body;
+  const telegraf = (await ask(server, "POST", "/api/v2/telegrafs", OPERATOR, { orgID, name: "t", config: "[agent]" })).body;
   const ids = {
+    telegrafID: telegraf.id,
     stack_id: stack.id,
     ...{ dashboardID: dashboard.id, cellID: dashboard.cells[0].id, variableID: variable.id },
     ...{ taskID: task.id, runID: run.id },

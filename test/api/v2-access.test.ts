@@ -24,6 +24,18 @@ test("the table has every route", async () => {
   expect(tabled).toEqual(known);
 });
 
+const ANY = new Set(NAMED.flatMap(([, { method, route }]) => (method === "HEAD" || method === "ALL" ? [route] : [])));
+const HEADLESS = new Map(NAMED.flatMap(([, row]) => (ANY.has(row.route) ? [] : [[row.route, row] as const])));
+
+test.each([...HEADLESS])("HEAD %s is refused", async (_, row) => {
+  const { server, world: ids } = await world();
+  const url = `${server.base}${pathOf(row, ids)}`;
+  const head = (headers: Record<string, string>) => server.send(new Request(url, { method: "HEAD", headers }));
+  expect((await head({})).status).toBe(401);
+  const answer = await head({ authorization: `Token ${OPERATOR}` });
+  expect([answer.status, await answer.text(), server.reports]).toEqual([405, "", []]);
+});
+
 describe("routes", () => {
   test.each(NAMED)("%s", async (_, row) => {
     const { server, world: ids } = await world();

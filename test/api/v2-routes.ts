@@ -1,5 +1,7 @@
 // Who may ask which route of port 8086, said a second time beside the code: what a token needs for it, and a request that it answers.
 
+import { PAGE_ROUTES } from "./v2-page-routes.ts";
+import { members, read, write } from "./v2-route-parts.ts";
 import { TEMPLATE_ROUTES } from "./v2-template-routes.ts";
 
 /** What the requests are about. */
@@ -20,6 +22,7 @@ export interface World {
   readonly dashboardID: string;
   readonly cellID: string;
   readonly variableID: string;
+  readonly telegrafID: string;
   readonly runID: string;
   readonly checkID: string;
   readonly endpointID: string;
@@ -49,15 +52,6 @@ export interface RouteRow {
   readonly isFiltered?: true;
 }
 
-const read = (type: string, where: { id?: string; orgID?: string } = {}): NeededPermission => ({
-  action: "read",
-  resource: { type, ...where },
-});
-const write = (type: string, where: { id?: string; orgID?: string } = {}): NeededPermission => ({
-  action: "write",
-  resource: { type, ...where },
-});
-
 const authorization = (action: "read" | "write") => (world: World) => [
   { action, resource: { type: "authorizations", orgID: world.orgID } },
   { action, resource: { type: "users", id: world.userID } },
@@ -70,18 +64,10 @@ const orgBoth = (world: World) => [...org("read")(world), ...org("write")(world)
 const user = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "users", id: world.otherUserID } }];
 const bucket = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "buckets", id: world.bucketID } }];
 const byOrg = ({ orgID }: World) => `?orgID=${orgID}`;
-const member = (world: World) => ({ id: world.otherUserID });
 const TASK = "/api/v2/tasks/:taskID";
 const task = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "tasks", id: world.taskID } }];
 const taskBoth = (world: World) => [...task("read")(world), ...task("write")(world)];
 const FLUX = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
-const DASHBOARD = "/api/v2/dashboards/:dashboardID";
-const dashboard = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "dashboards", id: world.dashboardID } }];
-const dashboardBoth = (world: World) => [...dashboard("read")(world), ...dashboard("write")(world)];
-const VARIABLE = "/api/v2/variables/:variableID";
-const variable = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "variables", id: world.variableID } }];
-const variableBoth = (world: World) => [...variable("read")(world), ...variable("write")(world)];
-const newVariable = ({ orgID }: World) => ({ orgID, name: "w", arguments: { type: "constant", values: ["a"] } });
 const REPLICATION = "/api/v2/replications/:replicationID";
 const remote = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "remotes", id: world.remoteID } }];
 const replication = (action: "read" | "write") => (world: World) => [
@@ -120,14 +106,6 @@ const OPEN: readonly (readonly [method: string, route: string])[] = [
   ["GET", "/api/v2/swagger.json"],
   ["GET", "/docs"],
 ];
-
-function members(path: string, read: RouteRow["needs"], write: RouteRow["needs"]): RouteRow[] {
-  return ["members", "owners"].flatMap((role) => [
-    { method: "GET", route: `${path}/${role}`, needs: read! },
-    { method: "POST", route: `${path}/${role}`, needs: write!, body: member, status: 201 },
-    { method: "DELETE", route: `${path}/${role}/:userID`, needs: write!, status: 204 },
-  ]);
-}
 
 /** Of checks, endpoints and rules. `change`: what changing one needs. */
 function alerts(
@@ -261,54 +239,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
     needs: (w) => [...bucket("read")(w), ...bucket("write")(w)],
     status: 204,
   },
-  { method: "GET", route: "/api/v2/dashboards", needs: dashboard("read"), isFiltered: true },
-  {
-    method: "POST",
-    route: "/api/v2/dashboards",
-    needs: (w) => [write("dashboards", { orgID: w.orgID })],
-    body: (w) => ({ orgID: w.orgID, name: "d" }),
-    status: 201,
-  },
-  { method: "GET", route: DASHBOARD, needs: dashboard("read") },
-  { method: "PATCH", route: DASHBOARD, needs: dashboardBoth, body: () => ({ name: "d" }) },
-  { method: "DELETE", route: DASHBOARD, needs: dashboard("write"), status: 204 },
-  { method: "POST", route: `${DASHBOARD}/cells`, needs: dashboard("write"), body: () => ({ x: 1 }), status: 201 },
-  { method: "PUT", route: `${DASHBOARD}/cells`, needs: dashboard("write"), body: (w) => [{ id: w.cellID, x: 1 }], status: 201 },
-  { method: "PATCH", route: `${DASHBOARD}/cells/:cellID`, needs: dashboard("write"), body: () => ({ x: 1 }) },
-  { method: "DELETE", route: `${DASHBOARD}/cells/:cellID`, needs: dashboard("write"), status: 204 },
-  { method: "GET", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("read") },
-  { method: "PATCH", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("write"), body: () => ({ name: "v" }) },
-  ...members(DASHBOARD, dashboard("read"), dashboardBoth),
-  { method: "GET", route: `${DASHBOARD}/labels`, needs: dashboard("read") },
-  {
-    method: "POST",
-    route: `${DASHBOARD}/labels`,
-    needs: (w) => [...dashboardBoth(w), read("labels", { orgID: w.orgID })],
-    body: (w) => ({ labelID: w.labelID }),
-    status: 201,
-  },
-  { method: "DELETE", route: `${DASHBOARD}/labels/:labelID`, needs: dashboardBoth, status: 204 },
-  { method: "GET", route: "/api/v2/variables", needs: variable("read"), isFiltered: true },
-  {
-    method: "POST",
-    route: "/api/v2/variables",
-    needs: (w) => [write("variables", { orgID: w.orgID })],
-    body: newVariable,
-    status: 201,
-  },
-  { method: "GET", route: VARIABLE, needs: variable("read") },
-  { method: "PATCH", route: VARIABLE, needs: variableBoth, body: () => ({ name: "n" }) },
-  { method: "PUT", route: VARIABLE, needs: variableBoth, body: newVariable },
-  { method: "DELETE", route: VARIABLE, needs: variableBoth, status: 204 },
-  { method: "GET", route: `${VARIABLE}/labels`, needs: variable("read") },
-  {
-    method: "POST",
-    route: `${VARIABLE}/labels`,
-    needs: (w) => [...variableBoth(w), read("labels", { orgID: w.orgID })],
-    body: (w) => ({ labelID: w.labelID }),
-    status: 201,
-  },
-  { method: "DELETE", route: `${VARIABLE}/labels/:labelID`, needs: variableBoth, status: 204 },
+  ...PAGE_ROUTES,
   { method: "GET", route: "/api/v2/tasks", needs: task("read"), isFiltered: true },
   {
     method: "POST",

@@ -36,25 +36,32 @@ if (hasTelegraf) {
     rmSync(folder, { recursive: true });
   });
 
+  /** The TOML that collects about the machine and writes to the bucket. */
+  function configuration(output: Readonly<Record<string, string>>): string {
+    const settings = { token: TOKEN, organization: "o", bucket: "b", ...output };
+    const members = Object.entries(settings).map(([name, value]) => `  ${name} = ${JSON.stringify(value)}\n`);
+    return `[agent]\n  hostname = "here"\n[[inputs.cpu]]\n  percpu = false\n  collect_cpu_time = true\n[[inputs.mem]]
+[[outputs.influxdb_v2]]\n  urls = ["${server.bucketsUrl}"]\n${members.join("")}`;
+  }
+
   /** Collects and writes once: what it says, and how it ends. */
   async function collect(output: Readonly<Record<string, string>>): Promise<{ readonly code: number; readonly said: string }> {
     const file = join(folder, "telegraf.conf");
-    const settings = { token: TOKEN, organization: "o", bucket: "b", ...output };
-    await Bun.write(
-      file,
-      `[agent]\n  hostname = "here"\n[[inputs.cpu]]\n  percpu = false\n  collect_cpu_time = true\n[[inputs.mem]]
-[[outputs.influxdb_v2]]\n  urls = ["${server.bucketsUrl}"]\n${Object.entries(settings)
-        .map(([name, value]) => `  ${name} = ${JSON.stringify(value)}\n`)
-        .join("")}`,
-    );
-    const child = Bun.spawn([installed("telegraf", "telegraf"), file], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    await Bun.write(file, configuration(output));
+    return runWith(file);
+  }
+
+  /** The same with a configuration at a path or URL. */
+  async function runWith(place: string): Promise<{ readonly code: number; readonly said: string }> {
+    const env = { ...process.env, INFLUX_TOKEN: TOKEN };
+    const child = Bun.spawn([installed("telegraf", "telegraf"), place], { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [code, printed, errors] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { code, said: printed + errors };
   }
 
   /** Values of one field, with the tags that its series has. Telegraf rounds times to seconds, also up: they may be after now. */
-  async function values(measurement: string, field: string): Promise<string[]> {
-    const script = `from(bucket: "b") |> range(start: -1h, stop: 1m) |> filter(fn: (r) => r._measurement == "${measurement}" and r._field == "${field}")
+  async function values(measurement: string, field: string, bucket = "b"): Promise<string[]> {
+    const script = `from(bucket: "${bucket}") |> range(start: -1h, stop: 1m) |> filter(fn: (r) => r._measurement == "${measurement}" and r._field == "${field}")
       |> group() |> keep(columns: ["host", "cpu", "_value"])`;
     const csv = await send("/api/v2/query?org=o", script, "application/vnd.flux");
     return csv
@@ -71,6 +78,15 @@ if (hasTelegraf) {
     await send("/api/v2/delete?org=o&bucket=b", { start: "2020-01-01T00:00:00Z", stop, predicate: '_measurement="mem"' });
     expect(await values("mem", "total")).toEqual([]);
     expect(await values("cpu", "time_user")).toHaveLength(1);
+  });
+
+  test("it reads its configuration from the server", async () => {
+    const body = { orgID, name: "of here", config: configuration({ bucket: "agents", token: "$INFLUX_TOKEN" }) };
+    await send("/api/v2/buckets", { orgID, name: "agents" });
+    const kept = JSON.parse(await send("/api/v2/telegrafs", body)) as { id: string; metadata: object };
+    expect(kept.metadata).toEqual({ buckets: ["agents"] });
+    expect(await runWith(`${server.bucketsUrl}/api/v2/telegrafs/${kept.id}`)).toMatchObject({ code: 0 });
+    expect(await values("mem", "total", "agents")).toEqual([expect.stringMatching(/^,_result,0,\d+,here$/)]);
   });
 
   test("without a valid token, without the permission, and without a bucket", async () => {

@@ -88,3 +88,22 @@ test("dashboards are listed", async () => {
   expect(await table("dashboards")).toEqual(wanted);
   expect(await table(`dashboards -i ${id}`)).toEqual(wanted);
 });
+
+test("configurations of agents", async () => {
+  const config = '[[outputs.influxdb_v2]]\n  bucket = "first"\n';
+  const { id } = await json("telegrafs create -n agent -d text -f -", { input: config });
+  expect((await run(`telegrafs -i ${id}`)).out).toBe(config);
+  const kept = async () => {
+    const { name, description, metadata } = await json(`telegrafs -i ${id}`);
+    return { name, description, ...metadata };
+  };
+  expect((await run(`telegrafs update -i ${id} -n renamed`)).code).toBe(0);
+  expect(await kept()).toEqual({ name: "renamed", description: "text", buckets: ["first"] });
+  expect((await run(`telegrafs update -i ${id} -f -`, { input: config.replace("first", "second") })).code).toBe(0);
+  expect(await kept()).toEqual({ name: "renamed", description: "text", buckets: ["second"] });
+  expect((await run("telegrafs create -n wrong -f -", { input: "[agent" })).error).toContain("the configuration is not TOML");
+  // with the line of names
+  expect(await table("telegrafs")).toHaveLength(2);
+  expect((await run(`telegrafs rm -i ${id}`)).code).toBe(0);
+  expect(await table("telegrafs")).toHaveLength(1);
+});

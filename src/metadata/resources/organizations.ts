@@ -4,15 +4,16 @@ import type { RecordTypes } from "../store/kinds.ts";
 import type { Change, Metadata } from "../store/metadata.ts";
 import type { AlertRecords } from "./alert-records.ts";
 import type { BucketService } from "./buckets.ts";
-import type { Dashboards } from "./dashboards.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
+import type { Dashboards } from "./pages/dashboards.ts";
+import type { Telegrafs } from "./pages/telegrafs.ts";
+import type { Variables } from "./pages/variables.ts";
 import type { Remotes } from "./replication/remotes.ts";
 import type { Replications } from "./replication/replications.ts";
 import type { Scrapers } from "./scrapers.ts";
 import type { Tasks } from "./tasks.ts";
-import type { Variables } from "./variables.ts";
 
 export type Organization = RecordTypes["organization"] & { readonly id: string };
 
@@ -42,6 +43,7 @@ export class Organizations {
       readonly tasks: Tasks;
       readonly dashboards: Dashboards;
       readonly variables: Variables;
+      readonly telegrafs: Telegrafs;
     },
   ) {}
 
@@ -128,6 +130,7 @@ export class Organizations {
         tasks,
         dashboards,
         variables,
+        telegrafs,
       } = this.parts;
       const databaseIds = buckets.planDeleteAll(change, id);
       mappings.planRemoveOfOrganization(change, id);
@@ -143,6 +146,7 @@ export class Organizations {
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
       for (const dashboard of dashboards.heads(id)) dashboards.planDelete(change, dashboard.id);
       for (const variable of variables.list(id)) variables.planDelete(change, variable.id);
+      for (const telegraf of telegrafs.list(id)) telegrafs.planDelete(change, telegraf.id);
       for (const replication of replications.list({ orgID: id })) change.remove("replication", replication.id);
       for (const remote of remotes.list({ orgID: id })) remotes.planDelete(change, remote.id);
       for (const task of tasks.all()) if (task.orgID === id) tasks.planDelete(change, task.id);

@@ -110,6 +110,15 @@ export interface RecordTypes {
     readonly createdAt: string;
     readonly updatedAt: string;
   };
+  telegraf: {
+    readonly orgID: string;
+    readonly name: string;
+    readonly description: string;
+    /** TOML, as it came. */
+    readonly config: string;
+    /** `buckets`: the names of those that it writes to; other members as they came. */
+    readonly metadata: Readonly<Record<string, unknown>>;
+  };
   task: {
     readonly orgID: string;
     /** The user with whose rights it runs; may be deleted: then it may do nothing. */
@@ -250,6 +259,7 @@ export const KINDS: KindTable = {
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
   dashboard: { table: "dashboards", columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"] },
   variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
+  telegraf: { table: "telegrafs", columns: ["orgID", "name", "description", "config", "metadata"] },
   task: {
     table: "tasks",
     columns: [

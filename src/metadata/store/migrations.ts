@@ -115,6 +115,11 @@ export const MIGRATIONS: readonly string[] = [
      id text primary key, orgID text not null references organizations, createdAt text not null, events text not null
    ) strict;
    create index stacksByOrganization on stacks (orgID);`,
+  `create table telegrafs (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null,
+     config text not null, metadata text not null
+   ) strict;
+   create index telegrafsByOrganization on telegrafs (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

@@ -1,5 +1,5 @@
 // Variables in templates.
-import type { VariableArguments } from "../../metadata/resources/variables.ts";
+import type { VariableArguments } from "../../metadata/resources/pages/variables.ts";
 import type { SpecReader } from "../spec-reader.ts";
 import { isMembers } from "../template-object.ts";
 

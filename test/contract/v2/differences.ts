@@ -169,19 +169,26 @@ export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
   ...Object.fromEntries(
-    ["scrapers/{scraperTargetID}", "tasks/{taskID}", "variables/{variableID}", ...ALERTS].map((path) => [
+    ["scrapers/{scraperTargetID}", "tasks/{taskID}", "variables/{variableID}", "telegrafs/{telegrafID}", ...ALERTS].map((path) => [
       `DELETE /api/v2/${path}/labels/{labelID} labelID`,
       { status: 204, why: "as recorded" },
     ]),
   ),
   "PUT /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded: name and password are not those of this user" },
   ...Object.fromEntries(
-    ["orgs/{orgID}", "buckets/{bucketID}", "scrapers/{scraperTargetID}", "tasks/{taskID}", "dashboards/{dashboardID}", ...ALERTS].flatMap(
-      (path) =>
-        ["members", "owners"].map((role): [string, Listed] => [
-          `DELETE /api/v2/${path}/${role}/{userID} userID`,
-          { status: 204, why: "as recorded: a user who has no role has none afterwards" },
-        ]),
+    [
+      "orgs/{orgID}",
+      "buckets/{bucketID}",
+      "scrapers/{scraperTargetID}",
+      "tasks/{taskID}",
+      "dashboards/{dashboardID}",
+      "telegrafs/{telegrafID}",
+      ...ALERTS,
+    ].flatMap((path) =>
+      ["members", "owners"].map((role): [string, Listed] => [
+        `DELETE /api/v2/${path}/${role}/{userID} userID`,
+        { status: 204, why: "as recorded: a user who has no role has none afterwards" },
+      ]),
     ),
   ),
 };
@@ -234,6 +241,7 @@ const REQUIRED: VariantRules["required"] = {
   "POST /private/legacy/authorizations": ["orgID", "permissions", "token"],
   "POST /api/v2/restore/bucketMetadata": ["bucketName"],
   "POST /api/v2/scrapers": ["orgID", "bucketID"],
+  "POST /api/v2/telegrafs": ["orgID"],
   "POST /api/v2/remotes": ["orgID"],
   "POST /api/v2/replications": ["orgID", "remoteID", "localBucketID"],
   ...requiredOf("checks", "checkID", ["type", "name", "status", "every", "query"]),
@@ -285,6 +293,7 @@ const KEPT: VariantRules["kept"] = {
   "POST /query": ["query.db"],
 };
 const LENIENT_BODIES: VariantRules["lenientBodies"] = [
+  { what: /^PUT .*\/telegrafs\/\{telegrafID\}: "null" instead/, why: "as an object without members, which become empty" },
   { what: /^(?:PATCH|POST) .*: "null" instead of an object$/, why: "as recorded: as an object without members" },
   {
     what: /\/(?:write|restore\/.*): (?:an unknown content encoding|no body|an empty body)$/,

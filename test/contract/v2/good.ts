@@ -61,6 +61,7 @@ const task = (world: V2World) => world.freshTask().then((id) => `/api/v2/tasks/$
 const dashboard = (world: V2World) => world.freshDashboard().then((id) => `/api/v2/dashboards/${id}`);
 const cell = (world: V2World) => world.freshCell().then(({ path }) => path);
 const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2/variables/${id}`);
+const telegraf = (world: V2World) => world.freshTelegraf().then((id) => `/api/v2/telegrafs/${id}`);
 const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
 const remote = (world: V2World) => world.freshRemote().then((id) => `/api/v2/remotes/${id}`);
 const replication = (world: V2World) => world.freshReplication().then((id) => `/api/v2/replications/${id}`);
@@ -273,6 +274,18 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
     async (world) => ({ body: { labelID: await world.freshLabel() } }),
   ),
   "DELETE /api/v2/variables/{variableID}/labels/{labelID}": at((world) => labelled(world, variable)),
+  "GET /api/v2/telegrafs": ({ orgID }) => ({ query: { orgID } }),
+  "POST /api/v2/telegrafs": (world) => ({ body: world.newTelegraf() }),
+  "GET /api/v2/telegrafs/{telegrafID}": at(telegraf),
+  "PUT /api/v2/telegrafs/{telegrafID}": at(telegraf, (world) => ({ body: world.newTelegraf() })),
+  "DELETE /api/v2/telegrafs/{telegrafID}": at(telegraf),
+  "GET /api/v2/telegrafs/{telegrafID}/labels": at(async (world) => `${await telegraf(world)}/labels`),
+  "POST /api/v2/telegrafs/{telegrafID}/labels": at(
+    async (world) => `${await telegraf(world)}/labels`,
+    async (world) => ({ body: { labelID: await world.freshLabel() } }),
+  ),
+  "DELETE /api/v2/telegrafs/{telegrafID}/labels/{labelID}": at((world) => labelled(world, telegraf)),
+  ...membersOf("/api/v2/telegrafs/:telegrafID", (world) => world.freshTelegraf()),
   "GET /api/v2/tasks": (world) => ({
     query: { ...org(world), name: "a name", user: world.userID, status: "active", after: "0000000000000001", limit: "10", type: "basic" },
   }),

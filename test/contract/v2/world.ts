@@ -162,6 +162,15 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/replications", await this.newReplication())).id;
   }
 
+  newTelegraf(): Members {
+    const config = '[agent]\n  interval = "10s"\n[[outputs.influxdb_v2]]\n  bucket = "b"\n';
+    return { orgID: this.orgID, name: this.fresh(), description: "a text", config, metadata: { buckets: ["b"] } };
+  }
+
+  async freshTelegraf(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/telegrafs", this.newTelegraf())).id;
+  }
+
   newTask(): Members {
     const flux = `import "array"\noption task = {name: "${this.fresh()}", every: 1h}\narray.from(rows: [{v: 1}])`;
     return { orgID: this.orgID, org: ORG, flux, status: "inactive", description: "a text" };
@@ -252,7 +261,7 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
-        ...["/api/v2/dashboards?include=properties", "/api/v2/variables"],
+        ...["/api/v2/dashboards?include=properties", "/api/v2/variables", "/api/v2/telegrafs"],
         // runs change the others
         "/api/v2/tasks?status=inactive",
         ...ALERTS.map((name) => `/api/v2/${name}?orgID=${orgID}&limit=100&descending=true`),

@@ -192,6 +192,17 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "variables / list filters and paging", steps: [12], reason: "an unknown organization is 404" },
   { conversation: "variables / list filters and paging", steps: [20], reason: "a page is as long as it may be, also of an organization" },
   { conversation: "variables / labels", steps: [15, 17], reason: NO_RESOURCE },
+  {
+    conversation: "telegrafs / old plugin bodies",
+    steps: [0, 1, 2, 4],
+    reason: "settings of the agent that are its defaults are not written out",
+  },
+  { conversation: "telegrafs / old plugin bodies", steps: [5], reason: "the contract has TOML as the `config` of a plugin" },
+  { conversation: "telegrafs / labels", steps: [15, 17], reason: NO_RESOURCE },
+  ...["members", "owners"].flatMap((role) => [
+    { conversation: `telegrafs / ${role}`, steps: [12, 13], reason: CLIENTS_FAULT },
+    { conversation: `telegrafs / ${role}`, steps: [14], reason: NO_RESOURCE },
+  ]),
   { conversation: "tasks / options of the script", steps: [24, 26, 27], reason: CRON_WORDS },
   { conversation: "tasks / bodies", steps: [41], reason: CRON_WORDS },
   {

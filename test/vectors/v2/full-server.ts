@@ -14,10 +14,11 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** Starts a server process to replay conversations against. */
 export async function fullServerOf(flags: readonly string[] = []): Promise<PlayedServer> {
   const own = flags.flatMap((flag) => FLAGS[flag] ?? []);
-  // as on the recorded server: buckets without rules keep everything, and scripts reach the listener
+  // as on the recorded server: buckets without rules keep everything, scripts reach the listener, and templates are read from URLs
+  const reached = flags.includes("--hardening-enabled") ? [] : ["--flux-allow-private-network"];
   const server = await TestServer.start({
     withBuckets: true,
-    flags: ["--v2-default-bucket-retention", "0", "--flux-allow-private-network", ...own],
+    flags: ["--v2-default-bucket-retention", "0", "--v2-template-urls", ...reached, ...own],
   });
   return { base: server.bucketsUrl, send: (request) => fetch(request), stop: () => server.dispose() };
 }

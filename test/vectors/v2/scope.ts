@@ -27,6 +27,7 @@ export const LIGHT_GROUPS = [
     "templates",
     "users",
     "variables",
+    "telegrafs",
   ] as const),
 ] as const;
 
@@ -41,12 +42,9 @@ const UNKEPT = "this server does not take resources of these kinds from template
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/(?:telegrafs|sources|documents)(?:\/|$)/, "resources of scripts and pages"],
+  [/^\/api\/v2\/(?:sources|documents)(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
-
-/** Bound by answers of those paths alone. */
-const NOT_BOUND = /^\{\{(?:telegraf)\d+\.id\}\} is not bound$/;
 
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {
@@ -69,5 +67,5 @@ export function missingPart(request: string, mismatch: string): string | null {
   const path = request.slice(request.indexOf(" ") + 1);
   if (mismatch.includes(NO_ROWS)) return "rows";
   if (mismatch.includes(UNKEPT)) return "resources of scripts and pages in templates";
-  return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? (NOT_BOUND.test(mismatch) ? "what bound the id" : null);
+  return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? null;
 }

@@ -17,6 +17,7 @@ import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { mappingRoutes } from "../mappings.ts";
 import { organizationRoutes } from "../organizations.ts";
 import { dashboardRoutes } from "../pages/dashboards.ts";
+import { telegrafRoutes } from "../pages/telegrafs.ts";
 import { variableRoutes } from "../pages/variables.ts";
 import { passwordRoutes } from "../passwords.ts";
 import { profilingRoutes } from "../profiling.ts";
@@ -75,6 +76,7 @@ const ROUTES = [
   taskRoutes,
   dashboardRoutes,
   variableRoutes,
+  telegrafRoutes,
   applyRoutes,
   exportRoutes,
   stackRoutes,
@@ -96,7 +98,7 @@ export function createV2App(services: V2Services): App {
   const app: App = new Elysia({ name: "http.v2", strictPath: true, handler: { standardHostname: false } })
     .wrap((next) => {
       const handler = next as unknown as Handler;
-      if (around?.next !== handler) around = { next: handler, made: border(services, handler) };
+      if (around?.next !== handler) around = { next: handler, made: border(services, known, handler) };
       return around.made;
     })
     .onError(({ error, code, request }) => {
@@ -115,7 +117,7 @@ export function createV2App(services: V2Services): App {
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
-function border(services: V2Services, next: Handler): Handler {
+function border(services: V2Services, known: readonly KnownRoute[], next: Handler): Handler {
   const headers = Object.entries(headersOf(services.options));
   const targets = new RequestTargets();
   const answer = (request: Request, path: string): Response | Promise<Response> => {
@@ -129,6 +131,10 @@ function border(services: V2Services, next: Handler): Handler {
       redirected(request, canonical);
     }
     if (request.method === "OPTIONS" && isApiPath(canonical)) return preflight(request);
+    // the router gives HEAD to routes of GET
+    if (request.method === "HEAD" && !known.some(({ method, matches }) => ["HEAD", "ALL"].includes(method) && matches(canonical))) {
+      return notRouted(services, known, request);
+    }
     return next(request);
   };
   return async (request) => {

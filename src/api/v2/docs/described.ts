@@ -14,6 +14,7 @@ export type Tag =
   | "Tasks"
   | "Dashboards"
   | "Variables"
+  | "Telegraf configurations"
   | "Checks and notifications"
   | "Templates"
   | "v1 clients"

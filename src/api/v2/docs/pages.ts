@@ -1,11 +1,12 @@
-// Operations on dashboards, their cells, and variables.
+// Operations on dashboards, their cells, variables, and configurations of agents.
 import { Type as t } from "@sinclair/typebox";
 import { LabelIdBody } from "../labels.ts";
 import { NewCellBody, PlaceBody, PlacedCellBody, ViewBody } from "../pages/cells.ts";
 import { DashboardBody } from "../pages/dashboards.ts";
+import { TelegrafBody } from "../pages/telegrafs.ts";
 import { VariableBody } from "../pages/variables.ts";
 import { membersOf, PAGE } from "./accounts.ts";
-import { done, id, jsonOf, made, ok, requiring, text, type V2Operations } from "./described.ts";
+import { done, id, jsonOf, made, ok, requiring, type Tag, text, type V2Operations } from "./described.ts";
 import { LabelShape, LabelsShape, OneLabelShape } from "./shapes.ts";
 
 const Id = t.String({ minLength: 16, maxLength: 16 });
@@ -50,7 +51,7 @@ const organization = {
 const unnamed = { 404: { description: "No organization of this name." } };
 const taken = { 422: { description: "The organization has a variable of this name." } };
 
-const labelsOf = (item: string, tag: "Dashboards" | "Variables", one: string): V2Operations => ({
+const labelsOf = (item: string, tag: Tag, one: string): V2Operations => ({
   [`GET ${item}/labels`]: { tag, summary: `Lists the labels of ${one}`, answers: ok("The list.", LabelsShape) },
   [`POST ${item}/labels`]: {
     ...{ tag, summary: `Puts a label on ${one}`, body: jsonOf(requiring(LabelIdBody, "labelID")) },
@@ -132,5 +133,48 @@ const VARIABLES: V2Operations = {
   ...labelsOf(VARIABLE, "Variables", "a variable"),
 };
 
+const TELEGRAF = "/api/v2/telegrafs/:telegrafID";
+const TelegrafShape = t.Object(
+  {
+    ...{ id: Id, orgID: Id, name: t.String(), description: t.Optional(t.String()), config: t.String({ description: "TOML." }) },
+    metadata: t.Object(
+      { buckets: t.Array(t.String()) },
+      { additionalProperties: true, description: "`buckets`: those of its v2 outputs, or as the client gave them." },
+    ),
+    ...{ labels: t.Array(LabelShape), links: Links },
+  },
+  { $id: "Telegraf" },
+);
+const TelegrafsShape = t.Object({ configurations: t.Array(TelegrafShape) }, { $id: "Telegrafs" });
+
+const TELEGRAFS: V2Operations = {
+  "GET /api/v2/telegrafs": {
+    ...{ tag: "Telegraf configurations", summary: "Lists configurations of agents" },
+    query: { orgID: id("Of this organization.") },
+    answers: ok("Those that the sender may read.", TelegrafsShape),
+  },
+  "POST /api/v2/telegrafs": {
+    ...{ tag: "Telegraf configurations", summary: "Keeps a configuration", body: jsonOf(requiring(TelegrafBody, "orgID")) },
+    answers: { ...made("As kept.", TelegrafShape), 404: { description: "No such organization." } },
+  },
+  [`GET ${TELEGRAF}`]: {
+    ...{ tag: "Telegraf configurations", summary: "Reads a configuration" },
+    description: "TOML, for `telegraf --config <this address>`; `Accept` chooses the object in JSON, or a file.",
+    answers: {
+      200: {
+        description: "The configuration.",
+        content: { "application/toml": t.String(), "application/json": TelegrafShape, "application/octet-stream": t.String() },
+      },
+    },
+  },
+  [`PUT ${TELEGRAF}`]: {
+    ...{ tag: "Telegraf configurations", summary: "Replaces a configuration", body: jsonOf(TelegrafBody) },
+    answers: ok("As changed.", TelegrafShape),
+  },
+  [`DELETE ${TELEGRAF}`]: { tag: "Telegraf configurations", summary: "Deletes a configuration", answers: done("It is gone.") },
+  ...labelsOf(TELEGRAF, "Telegraf configurations", "a configuration"),
+  ...membersOf(TELEGRAF, "Telegraf configurations", "a configuration"),
+};
+
 /** By `METHOD path`. */
-export const PAGES: V2Operations = { ...DASHBOARDS, ...VARIABLES };
+export const PAGES: V2Operations = { ...DASHBOARDS, ...VARIABLES, ...TELEGRAFS };

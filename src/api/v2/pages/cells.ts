@@ -1,6 +1,6 @@
 // Cells of a dashboard and their views: below /api/v2/dashboards/{dashboardID}.
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/dashboards.ts";
+import { type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";

@@ -1,6 +1,6 @@
 // Dashboards: /api/v2/dashboards. Their cells are in cells.ts.
 import { Type as t } from "@sinclair/typebox";
-import type { Dashboard, DashboardCell } from "../../../metadata/resources/dashboards.ts";
+import type { Dashboard, DashboardCell } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";

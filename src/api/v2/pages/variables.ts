@@ -1,6 +1,6 @@
 // Variables of dashboards: /api/v2/variables.
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Variable, VariableArguments } from "../../../metadata/resources/variables.ts";
+import type { Variable, VariableArguments } from "../../../metadata/resources/pages/variables.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";

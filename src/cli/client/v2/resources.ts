@@ -123,7 +123,9 @@ const TELEGRAF: readonly ClientCommand[] = [
         description: input.option("description"),
         config: input.option("file") === undefined ? undefined : await statementOf(input, session.terminal),
       };
-      const body = { name, description, config, metadata, orgID, ...present(given) };
+      // the server reads out of a new one what it writes to
+      const kept = given.config === undefined ? { config, metadata } : {};
+      const body = { name, description, orgID, ...kept, ...present(given) };
       return session.show(TELEGRAF_COLUMNS, await session.json("PUT", path, { body }));
     },
   }),

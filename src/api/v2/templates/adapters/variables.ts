@@ -1,6 +1,6 @@
 // Variables of templates.
 import type { V2Line } from "../../../../metadata/line.ts";
-import type { VariableArguments } from "../../../../metadata/resources/variables.ts";
+import type { VariableArguments } from "../../../../metadata/resources/pages/variables.ts";
 import type { VariableSpec } from "../../../../templates/kinds/variable.ts";
 import { type Adapter, described, idNumber } from "./adapter.ts";
 

@@ -1,10 +1,10 @@
 // Dashboards: cells on a grid, each with a view whose properties are the client's and are kept as they come.
-import { TsdbError } from "../../model/errors.ts";
-import { PartIds } from "../store/ids.ts";
-import type { DashboardCell, RecordTypes } from "../store/kinds.ts";
-import type { Change, Metadata } from "../store/metadata.ts";
-import type { Labels } from "./labels.ts";
-import type { Members } from "./members.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { PartIds } from "../../store/ids.ts";
+import type { DashboardCell, RecordTypes } from "../../store/kinds.ts";
+import type { Change, Metadata } from "../../store/metadata.ts";
+import type { Labels } from "../labels.ts";
+import type { Members } from "../members.ts";
 
 export type Dashboard = RecordTypes["dashboard"] & { readonly id: string };
 export type { DashboardCell };

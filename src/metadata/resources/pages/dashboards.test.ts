@@ -1,6 +1,6 @@
 // Cells of dashboards: their ids, and how much they may hold.
 import { expect, test } from "bun:test";
-import { lightServer } from "../../../test/vectors/v2/light-server.ts";
+import { lightServer } from "../../../../test/vectors/v2/light-server.ts";
 
 async function world() {
   const { line } = await lightServer({ clockMs: () => 1_700_000_000_000 });

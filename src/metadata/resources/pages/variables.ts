@@ -1,8 +1,8 @@
 // Variables of dashboards: lists of texts, maps, or a query whose rows are the values. Interfaces put them into scripts as the record `v`.
-import { TsdbError } from "../../model/errors.ts";
-import type { RecordTypes } from "../store/kinds.ts";
-import type { Change, Metadata } from "../store/metadata.ts";
-import type { Labels } from "./labels.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import type { RecordTypes } from "../../store/kinds.ts";
+import type { Change, Metadata } from "../../store/metadata.ts";
+import type { Labels } from "../labels.ts";
 
 export type Variable = RecordTypes["variable"] & { readonly id: string };
 export type VariableArguments = RecordTypes["variable"]["arguments"];
