@@ -57,6 +57,13 @@ afterAll(() => listeners[Symbol.asyncDispose]());
 /** What no request without an admin's token may change. */
 const state = () => JSON.stringify([catalog.tokens(), catalog.nextIds]);
 
+/** A parameter of a route's path stands for any text of one segment. */
+function isOf(pattern: string, path: string | undefined): boolean {
+  const segments = path?.split("/") ?? [];
+  const wanted = pattern.split("/");
+  return segments.length === wanted.length && wanted.every((text, i) => (text.startsWith(":") ? segments[i] !== "" : text === segments[i]));
+}
+
 /** A request that ran, against the request that was sent, the table of routes, and the check. */
 function judge({ id, route, rule, check }: Run, sent: readonly Sent[]): string | undefined {
   const request = sent[id];
@@ -66,7 +73,7 @@ function judge({ id, route, rule, check }: Run, sent: readonly Sent[]): string |
   if (check === undefined || !check.isAdmitted) return "it was not admitted";
   if (check.rule !== rule) return `it was checked for ${check.rule}`;
   const [method, path] = route.split(" ");
-  const isMeant = path!.endsWith("/*") ? request.path?.startsWith(path!.slice(0, -1)) : request.path === path;
+  const isMeant = path!.endsWith("/*") ? request.path?.startsWith(path!.slice(0, -1)) : isOf(path!, request.path);
   if (!isMeant) return `the request was for ${request.path}`;
   if (method !== "ALL" && request.method !== method) return `the request was ${request.method}`;
   if (need === "nothing") return undefined;

@@ -47,7 +47,7 @@ export function openApi(routes: readonly DocumentedRoute[], edition: Edition): O
   for (const { method, path, hooks } of routes) {
     const operation = hooks.detail as Operation | undefined;
     if (operation === undefined || operation.hide === true) continue;
-    const shown = path.replace("*", PATH_PARAMETER);
+    const shown = path.replace("*", PATH_PARAMETER).replaceAll(/:(\w+)/g, "{$1}");
     paths[shown] ??= {};
     paths[shown][method.toLowerCase()] = operation;
   }

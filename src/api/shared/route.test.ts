@@ -30,6 +30,40 @@ describe("an app", () => {
   });
 });
 
+describe("a path with parameters", () => {
+  const seen: unknown[] = [];
+  const app = new Elysia().use(
+    new Routes("a", access)
+      .pattern("PATCH", "/a/{id}/b", hidden("open"), ({ parameters }) => {
+        seen.push(parameters);
+        return new Response();
+      })
+      .get("/a/own/b", hidden("open"), () => new Response()).plugin,
+  );
+  const targets = new RequestTargets();
+  const status = async (path: string, method = "PATCH") => {
+    const request = new Request(`http://localhost:8181${path}`, { method });
+    targets.read(request);
+    return (await app.handle(request)).status;
+  };
+
+  test("takes a segment, decoded, and nothing else", async () => {
+    for (const path of ["/a/1/b", "/a/x%2Fy%20z/b", "/a/own/b", "/a/%3Aid/b"]) expect([path, await status(path)]).toEqual([path, 200]);
+    expect(seen).toEqual([{ id: "1" }, { id: "x/y z" }, { id: "own" }, { id: ":id" }]);
+    for (const path of ["/a//b", "/a/1/b/", "/a/1", "/a/1/2/b", "/a/%ff/b", "/a/%/b"])
+      expect([path, await status(path)]).not.toEqual([path, 200]);
+    expect(await status("/a/1/b", "GET")).not.toBe(200);
+  });
+
+  test("is made of a path with a parameter", () => {
+    for (const path of ["/a", "/a/{}", "/a/*", "/a/{b", "a/{b}", "/a/{b}/"]) {
+      expect(() => new Routes("a", access).pattern("GET", path, hidden("open"), () => new Response())).toThrow(
+        "not a path with parameters",
+      );
+    }
+  });
+});
+
 describe("a route", () => {
   const open = new Elysia().use(
     new Routes("a", access)

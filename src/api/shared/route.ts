@@ -8,7 +8,7 @@ import type { DescribedRoute } from "../docs/operation.ts";
 import { type RequestTarget, targetOf } from "../request/request-target.ts";
 import type { AccessControl } from "./access.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "ALL";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "ALL";
 
 /** The argument of a handler: a request that satisfies its route's rule. */
 export interface Call<R extends AccessRule = AccessRule> {
@@ -16,6 +16,8 @@ export interface Call<R extends AccessRule = AccessRule> {
   readonly target: RequestTarget;
   /** Null without a socket. */
   readonly server: Server<unknown> | null;
+  /** Of the route's path: what stands for `{id}`, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
   readonly caller: CallerOf<R>;
 }
 
@@ -58,6 +60,10 @@ export class Routes {
     return this.add("PUT", path, about, handle);
   }
 
+  patch<R extends AccessRule>(path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
+    return this.add("PATCH", path, about, handle);
+  }
+
   delete<R extends AccessRule>(path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
     return this.add("DELETE", path, about, handle);
   }
@@ -75,18 +81,26 @@ export class Routes {
   below<R extends AccessRule>(method: "GET" | "POST", path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
     const prefix = path.slice(0, -1);
     if (!isExact(path.slice(0, -2)) || !path.endsWith("/*")) throw new Error(`BUG: ${path} is not an exact path with /* behind it`);
-    return this.register(method, path, (asked) => asked.length > prefix.length && asked.startsWith(prefix), about, handle);
+    const read = (asked: string) => (asked.length > prefix.length && asked.startsWith(prefix) ? NO_PARAMETERS : null);
+    return this.register(method, path, read, about, handle);
+  }
+
+  /** A path in which one segment or more stands for anything but nothing: `/a/{id}/b`. */
+  pattern<R extends AccessRule>(method: Exclude<Method, "ALL" | "HEAD">, path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
+    if (!isExact(path.replaceAll(PARAMETER, "x")) || !path.includes("{")) throw new Error(`BUG: ${path} is not a path with parameters`);
+    const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(PARAMETER, "(?<$1>[^/]+)")}$`);
+    return this.register(method, path.replaceAll(PARAMETER, ":$1"), (asked) => parametersOf(pattern.exec(asked)), about, handle);
   }
 
   private add<R extends AccessRule>(method: Method, path: string, about: DescribedRoute<R>, handle: Handler<R>): this {
     if (!isExact(path)) throw new Error(`BUG: ${path} is not an exact path`);
-    return this.register(method, path, (asked) => asked === path, about, handle);
+    return this.register(method, path, (asked) => (asked === path ? NO_PARAMETERS : null), about, handle);
   }
 
   private register<R extends AccessRule>(
     method: Method,
     path: string,
-    isMeant: (asked: string) => boolean,
+    read: (asked: string) => Readonly<Record<string, string>> | null,
     about: DescribedRoute<R>,
     handle: Handler<R>,
   ): this {
@@ -94,17 +108,31 @@ export class Routes {
     const run = (request: Request, server: Server<unknown> | null) => {
       const target = targetOf(request);
       // The router parses the URL itself; a request that it interpreted differently is not run.
-      if (!isMeant(target.path) || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
+      const parameters = read(target.path);
+      if (parameters === null || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
       const caller = access.admit(request, target, about.access);
       if (caller instanceof Response) return caller;
       access.observer?.running(request, `${method} ${path}`, about.access.rule);
-      return handle({ request, target, server, caller });
+      return handle({ request, target, server, parameters, caller });
     };
     const checked: Checked = ({ request, server }) => run(request, server);
     CHECKED.add(checked);
     // Handlers read bodies themselves, with a limit.
     this.plugin.route(method, path, checked as never, { parse: "none", detail: about.detail });
     return this;
+  }
+}
+
+const NO_PARAMETERS: Readonly<Record<string, string>> = {};
+const PARAMETER = /\{(\w+)\}/g;
+
+/** Null without a match, and for escapes that are no UTF-8. */
+function parametersOf(match: RegExpExecArray | null): Readonly<Record<string, string>> | null {
+  if (match === null) return null;
+  try {
+    return Object.fromEntries(Object.entries(match.groups ?? {}).map(([name, text]) => [name, decodeURIComponent(text)]));
+  } catch {
+    return null;
   }
 }
 
