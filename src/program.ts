@@ -44,8 +44,9 @@ async function main(): Promise<void> {
 }
 
 async function serve(config: ServeConfig): Promise<void> {
-  const logs = createLogs({ filter: config.logFilter, format: config.logFormat });
+  const logs = createLogs({ filter: config.logFilter, format: config.logFormat, destination: config.logDestination });
   const log = logs("server");
+  for (const line of config.withoutEffect) log.info(line);
   keepPrivate();
   for (const { source, path } of config.secretFiles) {
     const mode = modeForOthers(path);

@@ -50,6 +50,13 @@ test("serve gives a configuration", () => {
   expect(run("serve", "--node-id", "a")).toMatchObject({ name: "serve", config: { nodeId: "a" } });
 });
 
+test.each([[["--num-io-threads", "4", "serve", "--node-id", "a"]], [["--num-io-threads=4", "serve", "--node-id", "a"]]])("%j", (args) => {
+  expect(run(...args)).toMatchObject({
+    name: "serve",
+    config: { nodeId: "a", withoutEffect: [expect.stringContaining("--num-io-threads")] },
+  });
+});
+
 test.each([
   [["sevre"], 'unknown command "sevre"; did you mean "serve"?'],
   [["frobnicate"], 'unknown command "frobnicate"; tsdb --help lists them'],

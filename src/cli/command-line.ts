@@ -27,8 +27,9 @@ const COMMANDS = ["serve", "print-config", "help", "version"] as const;
 
 /** `args` without the program's name. @throws TsdbError config */
 export function parseCommandLine(given: readonly string[], environment: Environment, machine: Machine = thisMachine()): Command {
-  const wantsHelp = given[0] === "help" || given.some(isHelp);
-  const { config, args } = wantsHelp ? { config: null, args: given } : readConfigFile(given, environment, machine.readFile);
+  const inOrder = commandFirst(given);
+  const wantsHelp = inOrder[0] === "help" || inOrder.some(isHelp);
+  const { config, args } = wantsHelp ? { config: null, args: inOrder } : readConfigFile(inOrder, environment, machine.readFile);
   const [command, ...rest] = args;
   if (command === "help") return help(rest);
   if (command === undefined || isHelp(command)) return print(mainHelp());
@@ -51,6 +52,13 @@ export function parseCommandLine(given: readonly string[], environment: Environm
   if (rest.some(isHelp)) return print(serveHelp());
   if (rest.some(isVersion)) return print(versionLine());
   return { name: "serve", config: parseServeFlags(rest, environment, machine, config) };
+}
+
+/** Other servers take the number of their I/O threads before the command. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  const flag = "--num-io-threads";
+  const count = args[0] === flag ? 2 : args[0]?.startsWith(`${flag}=`) ? 1 : 0;
+  return args[count] === "serve" ? ["serve", ...args.slice(0, count), ...args.slice(count + 1)] : args;
 }
 
 function help(words: readonly string[]): Command {

@@ -34,9 +34,11 @@ export class FlagReader {
     return given.text;
   }
 
-  oneOf<T extends string>(name: FlagName, values: readonly T[]): T {
+  /** @param synonyms other servers' words for some of them */
+  oneOf<T extends string>(name: FlagName, values: readonly T[], synonyms: Readonly<Record<string, T>> = {}): T {
     const given = this.#required(name);
-    const value = values.find((each) => each === given.text.toLowerCase());
+    const text = given.text.toLowerCase();
+    const value = values.find((each) => each === text) ?? (Object.hasOwn(synonyms, text) ? synonyms[text] : undefined);
     if (value === undefined) throw bad(given, `must be ${values.join(" or ")}, got "${near(given.text)}"`);
     return value;
   }
@@ -85,6 +87,8 @@ export class FlagReader {
     const bytes = parseSize(given.text, this.memoryBytes);
     if (bytes === null) throw bad(given, `cannot read "${near(given.text)}" as a size; write bytes, 512kb, 10MiB or 20%`);
     if (bytes < min) throw bad(given, `must be at least ${showBytes(min)}, got ${near(given.text)}`);
+    // a configuration written for another server's limits starts this one
+    if (bytes > max && given.isForeign === true) return max;
     if (bytes > max) throw bad(given, `must be at most ${showBytes(max)}, got ${near(given.text)}`);
     return bytes;
   }

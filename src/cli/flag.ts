@@ -13,6 +13,9 @@ export interface Flag {
   readonly isSecret?: true;
   /** Shown in the help instead of a default. */
   readonly defaultNote?: string;
-  /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. */
+  /** Environment variables of existing installations with the same meaning; the first one set is used. TSDB_ names take precedence. What
+   *  follows their prefix is accepted as a flag: INFLUXDB3_EXEC_MEM_POOL_SIZE is --exec-mem-pool-size. */
   readonly aliases?: readonly string[];
+  /** Of aliases whose numbers have another unit than ours: the unit. */
+  readonly bareUnits?: Readonly<Record<string, string>>;
 }

@@ -260,7 +260,8 @@ export const FLAGS = [
     help: `Memory for decoded data of files, of all query workers together; at most ${showBytes(LIMITS.fileCacheBytesMax)}.`,
     default: null,
     defaultNote: `20% up to ${showBytes(LIMITS.fileCacheBytesMax)}, and what rows, series and other caches leave of ${showBytes(LIMITS.bufferSeriesCacheBytesMax)}`,
-    aliases: ["INFLUXDB3_FILE_CACHE_SIZE"],
+    aliases: ["INFLUXDB3_FILE_CACHE_SIZE", "INFLUXDB3_PARQUET_MEM_CACHE_SIZE"],
+    bareUnits: { INFLUXDB3_PARQUET_MEM_CACHE_SIZE: "mb" },
   },
   {
     name: "cache-mem-limit",
@@ -385,6 +386,14 @@ export const FLAGS = [
     help: "Log lines as readable text or as JSON.",
     default: "full",
     aliases: ["LOG_FORMAT"],
+  },
+  {
+    name: "log-destination",
+    group: "Logging and the rest",
+    value: "stdout|stderr",
+    help: "Where log lines go. The first page of a start stays on standard output.",
+    default: "stdout",
+    aliases: ["LOG_DESTINATION"],
   },
   {
     name: "edition",

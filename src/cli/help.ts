@@ -74,6 +74,8 @@ ${groups.join("\n")}
 Sizes are bytes, 512kb, 10MiB or 20% of the memory. Durations are 100ms, 10s, 5m or 1h30m.
 A flag without a value is a switch; --flag=false turns it off.
 Each flag is also an environment variable: --http-bind is ${environmentName("http-bind")}. Flags take precedence.
+Flags and variables of the servers that this one replaces are accepted too;
+the log tells which have no effect.
 Exit codes: 0 stopped by SIGTERM or SIGINT, 143 or 130 terminated by a second one,
 1 the log or the catalog failed, 2 cannot start.
 `;

@@ -3,6 +3,7 @@
 export const LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 export type LogFormat = "full" | "json";
+export type LogDestination = "stdout" | "stderr";
 
 export interface LogFilter {
   readonly level: LogLevel;

@@ -1,6 +1,6 @@
 // The server's log: pino with levels per component, as text lines or JSON. No worker transports: they do not work in a single executable.
 import pino, { type Logger as Pino } from "pino";
-import type { LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
+import type { LogDestination, LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
 import { visible } from "./visible-text.ts";
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -17,12 +17,13 @@ export interface Log {
 export interface LogOptions {
   readonly filter: LogFilter;
   readonly format: LogFormat;
-  /** Receives whole lines. Default: standard output, written synchronously, so that nothing is lost in a crash. */
+  readonly destination?: LogDestination;
+  /** Receives whole lines. Default: the destination, written synchronously, so that nothing is lost in a crash. */
   readonly write?: (line: string) => void;
 }
 
 /** Returns a function that creates the log of a component: `logs("wal").info("replayed", { rows })`. */
-export function createLogs({ filter, format, write = standardOutput() }: LogOptions): (part: string) => Log {
+export function createLogs({ filter, format, destination = "stdout", write = written(destination) }: LogOptions): (part: string) => Log {
   const stream = { write: format === "json" ? write : (line: string) => write(fullLine(JSON.parse(line) as Entry)) };
   const root = pino(
     {
@@ -54,8 +55,8 @@ function pinoLevel(level: LogLevel): string {
   return level === "off" ? "silent" : level;
 }
 
-function standardOutput(): (line: string) => void {
-  const destination = pino.destination({ dest: 1, sync: true });
+function written(to: LogDestination): (line: string) => void {
+  const destination = pino.destination({ dest: to === "stdout" ? 1 : 2, sync: true });
   return (line) => void destination.write(line);
 }
 

@@ -24,9 +24,12 @@ tsdb.toml, as a tsdb.toml, with where each value comes from. Secrets are not sho
 export function printConfig(args: readonly string[], environment: Environment, machine: Machine, config: ConfigFile | null): string {
   const { key, rest } = takeKey(args);
   parseServeFlags(rest, environment, machine, config);
-  const given = readFlags(rest, environment, config);
+  const { flags: given, withoutEffect } = readFlags(rest, environment, config);
   const flags: readonly Flag[] = FLAGS;
-  if (key === null) return `${flags.map((flag) => lineOf(flag, given.get(flag.name as FlagName))).join("\n")}\n`;
+  if (key === null) {
+    const lines = [...flags.map((flag) => lineOf(flag, given.get(flag.name as FlagName))), ...withoutEffect.map((line) => `# ${line}`)];
+    return `${lines.join("\n")}\n`;
+  }
   const flag = flags.find(({ name }) => name === key) ?? unknownKey(key);
   const text = given.get(flag.name as FlagName)?.text ?? "";
   return `${flag.isSecret && text !== "" ? HIDDEN : text}\n`;

@@ -1,7 +1,9 @@
 // Flags and environment of `tsdb serve`: what they mean, which wins, and the one line about each mistake.
 import { expect, test } from "bun:test";
 import { TsdbError } from "../model/errors.ts";
+import { shownArguments } from "./arguments.ts";
 import type { Flag } from "./flag.ts";
+import { FOREIGN_FLAGS } from "./flags/foreign-flags.ts";
 import { FLAGS } from "./flags.ts";
 import { type Machine, parseServeFlags, type ServeConfig } from "./serve-config.ts";
 
@@ -100,6 +102,8 @@ test("the configuration without flags", () => {
     v1RowsMax: 0,
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
+    logDestination: "stdout",
+    withoutEffect: [],
     edition: "enterprise",
     hasUpgradedEngine: false,
     plugins: null,
@@ -151,6 +155,20 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
     { INFLUXD_QUERY_CONCURRENCY: "3", INFLUXD_QUERY_QUEUE_SIZE: "0", INFLUXD_QUERY_MEMORY_BYTES: "5000000" },
   ],
   ["", { logFilter: { level: "debug", parts: new Map() } }, { INFLUXD_LOG_LEVEL: "debug" }],
+  ["--log-level warn", { logFilter: { level: "warn", parts: new Map() } }],
+  ["--log-destination stderr", { logDestination: "stderr" }],
+  ["", { logDestination: "stderr" }, { LOG_DESTINATION: "stderr" }],
+  // another server's flags
+  ["--exec-mem-pool-size 1000000000", { queryMemoryBytes: 1_000_000_000 }],
+  ["--query-log-max-entries=7 --datafusion-num-threads 3", { queryLogEntries: 7, queryThreads: 3 }],
+  ["--start-without-auth --db-dir /var/lib/y", { withoutAuth: true, dataDir: "/var/lib/y" }],
+  ["--parquet-mem-cache-size 200", { fileCacheBytes: 200_000_000 }],
+  ["", { fileCacheBytes: 200_000_000 }, { INFLUXDB3_PARQUET_MEM_CACHE_SIZE: "200" }],
+  ["--parquet-mem-cache-size 20%", { fileCacheBytes: GIB }],
+  ["", { fileCacheBytes: GIB }, { INFLUXDB3_FILE_CACHE_SIZE: "4gb" }],
+  ["--http-bind-address :9999", { v2Bind: { hostname: "0.0.0.0", port: 9999 } }],
+  ["--session-length 30 --strong-passwords", { v2SessionMs: 1_800_000, v2StrongPasswords: true }],
+  ["--object-store memory-throttled", { objectStore: "memory" }],
   ["--http-bind [::1]:0", { httpBind: { hostname: "::1", port: 0 } }],
   ["--http-bind 0.0.0.0:80 --without-auth", { httpBind: { hostname: "0.0.0.0", port: 80 } }],
   // units
@@ -322,7 +340,82 @@ test("the real machine gives a valid configuration", () => {
   expect(parseServeFlags([], {}).queryWorkers).toBeGreaterThanOrEqual(1);
 });
 
+const INEFFECTIVE: [args: string, lines: string[], environment?: Record<string, string>][] = [
+  ["", []],
+  ["--mode all", ["--mode has no effect: this server is one node that does everything"]],
+  [
+    "",
+    [
+      "INFLUXDB3_GEN1_DURATION has no effect: files hold a day each; compaction decides by their sizes (--compaction-check-interval, --compaction-delay)",
+    ],
+    { INFLUXDB3_GEN1_DURATION: "10m" },
+  ],
+  ["--mode=all --mode ingest", ["--mode has no effect: this server is one node that does everything"]],
+  ["--disable-telemetry-upload", ["--disable-telemetry-upload has no effect: this server sends nothing about itself to anybody"]],
+  [
+    "--disable-telemetry-upload false --node-id x",
+    ["--disable-telemetry-upload has no effect: this server sends nothing about itself to anybody"],
+  ],
+  ["", ["INFLUXDB3_ENTERPRISE_LICENSE_EMAIL has no effect: this server needs no licence"], { INFLUXDB3_ENTERPRISE_LICENSE_EMAIL: "a@b" }],
+  ["--engine-path /e", ["--engine-path has no effect: rows of buckets are stored as those of databases are (--data-dir, --object-store)"]],
+  // variables of programs of their own
+  ["", [], { AWS_ENDPOINT: "x", INFLUXDB3_AWS_ENDPOINT: "x", TRACES_EXPORTER: "jaeger", INFLUXDB3_MODE: "" }],
+];
+
+test.each(INEFFECTIVE)("without effect: %j", (args, withoutEffect, environment = {}) => {
+  expect(parse(args, environment)).toMatchObject({ withoutEffect });
+});
+
+/** v3-facts.md 9.1 and v2-facts.md 10.2. */
+const FOREIGN =
+  `node-id node-id-from-env object-store data-dir bucket aws-access-key-id aws-secret-access-key aws-default-region aws-endpoint
+aws-session-token aws-allow-http aws-skip-signature aws-credentials-file google-service-account azure-storage-account azure-storage-access-key
+azure-endpoint azure-allow-http object-store-connection-limit object-store-http2-only object-store-request-timeout object-store-max-retries
+object-store-retry-timeout object-store-tls-ca object-store-tls-allow-insecure object-store-cache-endpoint http-bind max-http-request-size
+admin-token-recovery-http-bind admin-token-file without-auth disable-authz tls-key tls-cert tls-minimum-version wal-flush-interval
+wal-snapshot-size wal-max-write-buffer-size snapshotted-wal-files-to-keep wal-replay-fail-on-error wal-replay-concurrency-limit gen1-duration
+gen1-lookback-duration checkpoint-interval force-snapshot-mem-threshold exec-mem-pool-bytes query-log-size query-file-limit
+max-concurrent-queries parquet-mem-cache-size parquet-mem-cache-prune-percentage parquet-mem-cache-prune-interval
+parquet-mem-cache-query-path-duration disable-parquet-mem-cache last-cache-eviction-interval distinct-cache-eviction-interval
+table-index-cache-max-entries table-index-cache-concurrency-limit retention-check-interval delete-grace-period
+snapshot-concurrency-limit num-io-threads datafusion-num-threads datafusion-max-parquet-fanout datafusion-config
+plugin-dir virtual-env-location package-manager plugin-repo restrict-plugin-triggers-to log-filter log-destination log-format traces-exporter
+disable-telemetry-upload telemetry-endpoint tcp-listener-file-path cluster-id mode license-email license-file license-type num-cores
+num-database-limit num-table-limit num-total-columns-per-table-limit compaction-row-limit compaction-gen2-duration catalog-sync-interval
+replication-interval permission-tokens-file use-pacha-tree upgrade-pacha-tree exec-mem-pool-size file-cache-size file-cache-recency
+disable-file-cache force-snapshot-mem-size wal-files-per-snapshot wal-max-buffered-writes query-log-max-entries shutdown-timeout
+http-bind-address http-read-header-timeout http-read-timeout http-write-timeout http-idle-timeout tls-min-version tls-strict-ciphers bolt-path
+sqlite-path engine-path store secret-store session-length session-renew-disabled strong-passwords use-hashed-tokens hardening-enabled
+strict-transport-security-max-age template-file-urls-disabled query-concurrency query-queue-size query-memory-bytes
+query-initial-memory-bytes query-max-memory-bytes influxql-max-select-point influxql-max-select-series influxql-max-select-buckets
+flux-log-enabled storage-write-timeout storage-wal-fsync-delay storage-validate-keys storage-retention-check-interval no-tasks instance-id
+feature-flags log-level tracing-type reporting-disabled pid-file metrics-disabled pprof-disabled ui-disabled assets-path`.split(/\s+/);
+
+test.each(FOREIGN)("--%s is a flag", (name) => {
+  // its value may be wrong, its name is not
+  let message = "";
+  try {
+    parse(`--${name}=1`);
+  } catch (error) {
+    message = (error as Error).message;
+  }
+  expect(message).not.toContain("unknown flag");
+});
+
 test("no two flags share a variable", () => {
   const names = (FLAGS as readonly Flag[]).flatMap(({ aliases = [] }) => aliases);
   expect(new Set(names).size).toBe(names.length);
+});
+
+test("no flag without effect has the name of one of ours", () => {
+  const ours = (FLAGS as readonly Flag[]).map(({ name }) => name);
+  const foreign = FOREIGN_FLAGS.map(({ name }) => name);
+  expect(foreign.filter((name) => ours.includes(name))).toEqual([]);
+  expect(new Set(foreign).size).toBe(foreign.length);
+});
+
+test("secrets of another server's flags are not shown", () => {
+  expect(shownArguments(["serve", "--aws-secret-access-key", "k", "--vault-token=t", "--init-password", "p", "--mode", "all"])).toEqual([
+    ...["serve", "--aws-secret-access-key", "***", "--vault-token=***", "--init-password", "***", "--mode", "all"],
+  ]);
 });

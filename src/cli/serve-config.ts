@@ -15,7 +15,7 @@ import { FlagReader } from "./flag-reader.ts";
 import { type PluginConfig, readPlugins } from "./flags/plugin-flags.ts";
 import { readV2, type V2Config } from "./flags/v2-config.ts";
 import type { Environment } from "./flags.ts";
-import type { LogFilter, LogFormat } from "./log-filter.ts";
+import type { LogDestination, LogFilter, LogFormat } from "./log-filter.ts";
 import { type MemoryLimits, readMemoryLimits } from "./memory-limits.ts";
 import type { Address } from "./units.ts";
 
@@ -33,6 +33,9 @@ export interface ServeConfig
   readonly caches: CacheOptions;
   readonly logFilter: LogFilter;
   readonly logFormat: LogFormat;
+  readonly logDestination: LogDestination;
+  /** A line for each flag and variable of another server's that was accepted without effect. */
+  readonly withoutEffect: readonly string[];
   readonly edition: Edition;
   /** Serves what the vendor offers with its upgraded storage engine alone. */
   readonly hasUpgradedEngine: boolean;
@@ -137,7 +140,8 @@ export function parseServeFlags(
   machine = thisMachine(),
   config: ConfigFile | null = null,
 ): ServeConfig {
-  const read = new FlagReader(readFlags(args, environment, config), machine.memoryBytes, machine.readFile);
+  const { flags, withoutEffect } = readFlags(args, environment, config);
+  const read = new FlagReader(flags, machine.memoryBytes, machine.readFile);
   const network = readNetwork(read);
   const { valueCacheBytesMax, ...memory } = readMemoryLimits(read, network.maxRequestBytes);
   return {
@@ -153,6 +157,8 @@ export function parseServeFlags(
     caches: readCaches(read, valueCacheBytesMax),
     logFilter: read.logFilter("log-filter"),
     logFormat: read.oneOf("log-format", ["full", "json"]),
+    logDestination: read.oneOf("log-destination", ["stdout", "stderr"]),
+    withoutEffect,
     edition: read.oneOf("edition", ["enterprise", "core"]),
     hasUpgradedEngine: read.boolean("use-pacha-tree"),
     shutdownTimeoutMs: read.durationMs("shutdown-timeout", { min: 0, max: 3_600_000 }),
@@ -195,7 +201,7 @@ function readStorage(read: FlagReader): StorageConfig {
   const nodeIds = "1 to 64 letters, digits, - and _, beginning with a letter or digit";
   return {
     nodeId: read.matching("node-id", /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, nodeIds),
-    objectStore: read.oneOf("object-store", ["file", "memory"]),
+    objectStore: read.oneOf("object-store", ["file", "memory"], { "memory-throttled": "memory" }),
     dataDir: read.text("data-dir"),
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
