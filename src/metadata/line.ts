@@ -15,6 +15,7 @@ import { Members } from "./resources/members.ts";
 import { Onboarding, type Setup, type SetupResult } from "./resources/onboarding.ts";
 import { Organizations } from "./resources/organizations.ts";
 import { Dashboards } from "./resources/pages/dashboards.ts";
+import { Sources } from "./resources/pages/sources.ts";
 import { Telegrafs } from "./resources/pages/telegrafs.ts";
 import { Variables } from "./resources/pages/variables.ts";
 import { PortableRecords } from "./resources/portable-records.ts";
@@ -71,6 +72,7 @@ export class V2Line {
   readonly dashboards: Dashboards;
   readonly variables: Variables;
   readonly telegrafs: Telegrafs;
+  readonly sources: Sources;
   readonly stacks: Stacks;
   readonly portable: PortableRecords;
   readonly onboarding: Onboarding;
@@ -103,6 +105,7 @@ export class V2Line {
     this.dashboards = new Dashboards(metadata, this);
     this.variables = new Variables(metadata, this);
     this.telegrafs = new Telegrafs(metadata, this);
+    this.sources = new Sources(metadata, box);
     this.organizations = new Organizations(metadata, this);
     this.authorizations = new Authorizations(metadata, box, keepsHashesOnly);
     this.legacyAuthorizations = new LegacyAuthorizations(metadata);
@@ -119,7 +122,7 @@ export class V2Line {
   /** Encrypts anew, in one step, the tokens and secrets that the previous key has encrypted. Gives their number. */
   async renewSealed(): Promise<number> {
     const { catalog } = this.metadata;
-    const renewed = (["authorization", "secret", "remote"] as const).flatMap((of) =>
+    const renewed = (["authorization", "secret", "remote", "source"] as const).flatMap((of) =>
       [...catalog.records.ofKind(of)].flatMap(([id, value]) => this.portable.renewed({ of, id, value }) ?? []),
     );
     if (renewed.length === 0) return 0;

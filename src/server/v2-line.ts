@@ -261,6 +261,7 @@ function optionsOf(config: ServeConfig): V2Options {
     pprofDisabled: config.v2PprofDisabled,
     commandLine: shownArguments(process.argv),
     fluxAllowsPrivateNetwork: config.fluxAllowsPrivateNetwork,
+    sourcesAllowPrivateNetwork: config.v2TransportSecurityMs === null,
     templateUrls: config.v2TemplateUrls,
     fluxSqliteFolder: config.fluxSqliteFolder,
     maxRequestBytes: config.maxRequestBytes,

@@ -41,7 +41,9 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const variable = (await ask(server, "POST", "/api/v2/variables", OPERATOR, newVariable)).body;
   const stack = (await ask(server, "POST", "/api/v2/stacks", OPERATOR, { orgID, name: "s" })).body;
   const telegraf = (await ask(server, "POST", "/api/v2/telegrafs", OPERATOR, { orgID, name: "t", config: "[agent]" })).body;
+  const source = (await ask(server, "POST", "/api/v2/sources", OPERATOR, { orgID, name: "s", type: "self" })).body;
   const ids = {
+    sourceID: source.id,
     telegrafID: telegraf.id,
     stack_id: stack.id,
     ...{ dashboardID: dashboard.id, cellID: dashboard.cells[0].id, variableID: variable.id },

@@ -1,4 +1,4 @@
-// Who may ask the routes of dashboards, variables and configurations of agents.
+// Who may ask the routes of dashboards, variables, configurations of agents and sources.
 import { members, read, write } from "./v2-route-parts.ts";
 import type { RouteRow, World } from "./v2-routes.ts";
 
@@ -12,6 +12,9 @@ const newVariable = ({ orgID }: World) => ({ orgID, name: "w", arguments: { type
 const TELEGRAF = "/api/v2/telegrafs/:telegrafID";
 const telegraf = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "telegrafs", id: world.telegrafID } }];
 const telegrafBoth = (world: World) => [...telegraf("read")(world), ...telegraf("write")(world)];
+
+const SOURCE = "/api/v2/sources/:sourceID";
+const source = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "sources", id: world.sourceID } }];
 
 export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "GET", route: "/api/v2/dashboards", needs: dashboard("read"), isFiltered: true },
@@ -83,4 +86,17 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
     status: 201,
   },
   { method: "DELETE", route: `${TELEGRAF}/labels/:labelID`, needs: telegrafBoth, status: 204 },
+  { method: "GET", route: "/api/v2/sources", needs: source("read"), isFiltered: true },
+  {
+    method: "POST",
+    route: "/api/v2/sources",
+    needs: (w) => [write("sources", { orgID: w.orgID })],
+    body: (w) => ({ orgID: w.orgID, name: "s", type: "v2", url: "http://localhost" }),
+    status: 201,
+  },
+  { method: "GET", route: SOURCE, needs: source("read") },
+  { method: "PATCH", route: SOURCE, needs: source("write"), body: () => ({ name: "n" }) },
+  { method: "DELETE", route: SOURCE, needs: source("write"), status: 204 },
+  { method: "GET", route: `${SOURCE}/health`, needs: source("read") },
+  { method: "GET", route: `${SOURCE}/buckets`, needs: source("read") },
 ];

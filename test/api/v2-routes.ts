@@ -14,6 +14,7 @@ export interface World {
   readonly authID: string;
   readonly legacyID: string;
   readonly labelID: string;
+  readonly sourceID: string;
   readonly dbrpID: string;
   readonly scraperTargetID: string;
   readonly remoteID: string;

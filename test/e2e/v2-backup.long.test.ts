@@ -77,7 +77,8 @@ async function listsOf(server: TestServer, orgID: string): Promise<object> {
     "/api/v2/labels",
     `/api/v2/orgs/${orgID}/secrets`,
     `/api/v2/orgs/${orgID}/owners`,
-    ...["checks", "notificationEndpoints", "notificationRules"].map((name) => `/api/v2/${name}?orgID=${orgID}`),
+    ...["checks", "notificationEndpoints", "notificationRules", "sources"].map((name) => `/api/v2/${name}?orgID=${orgID}`),
+    ...["dashboards?include=properties", "variables", "telegrafs"].map((name) => `/api/v2/${name}`),
   ];
   const { body } = await ask(server, "GET", "/api/v2/authorizations");
   return [body, ...(await Promise.all(paths.map(async (path) => (await ask(server, "GET", path)).body)))];
@@ -134,6 +135,15 @@ test.each(Object.keys(STATES))("rows that are %s, restored into an empty server"
     endpointID: endpoint.id,
     messageTemplate: "m",
   });
+  const pages = {
+    sources: { name: "s", type: "v2", url: "http://a.example", token: "of the source", password: "p" },
+    dashboards: { name: "d", cells: [{ x: 1, y: 2, name: "c", properties: { type: "markdown", note: "n" } }] },
+    variables: { name: "v", arguments: { type: "map", values: { a: "b" } } },
+    telegrafs: { name: "t", config: "[agent]" },
+  };
+  for (const [name, members] of Object.entries(pages)) {
+    expect((await ask(source, "POST", `/api/v2/${name}`, { orgID, ...members })).status).toBe(201);
+  }
   const permissions = [{ action: "read", resource: { type: "buckets", id: bucket.id, orgID } }];
   const reader = (await ask(source, "POST", "/api/v2/authorizations", { orgID, permissions })).body.token as string;
   await ask(source, "POST", "/api/v2/users", { name: "ann" });

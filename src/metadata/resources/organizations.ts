@@ -139,6 +139,7 @@ export class Organizations {
         ["legacy_authorization", "legacyAuthorizations"],
         ["secret", "secrets"],
         ["stack", "stacks"],
+        ["source", "sources"],
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }

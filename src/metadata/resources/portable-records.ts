@@ -2,6 +2,7 @@
 // it: a backup is to be kept as secret as the server's folder.
 import type { SecretBox } from "../access/secret-box.ts";
 import { tokenContext } from "./authorizations.ts";
+import { sourceContext } from "./pages/sources.ts";
 import { remoteContext } from "./replication/remotes.ts";
 import { secretContext } from "./secrets.ts";
 
@@ -52,6 +53,7 @@ export class PortableRecords {
 function placeOf({ of, id, value }: PlainRecord): { readonly sealed: string; readonly open: string; readonly context: string } | null {
   if (of === "authorization") return { sealed: "sealedToken", open: "token", context: tokenContext(id) };
   if (of === "remote") return { sealed: "sealedToken", open: "token", context: remoteContext(id) };
+  if (of === "source") return { sealed: "sealedSecrets", open: "secrets", context: sourceContext(id) };
   if (of !== "secret") return null;
   return { sealed: "sealedValue", open: "secret", context: secretContext(String(value["orgID"]), String(value["key"])) };
 }

@@ -119,6 +119,22 @@ export interface RecordTypes {
     /** `buckets`: the names of those that it writes to; other members as they came. */
     readonly metadata: Readonly<Record<string, unknown>>;
   };
+  /** A server whose data pages show. Its organization may be missing. */
+  source: {
+    readonly orgID: string;
+    readonly isDefault: boolean;
+    readonly name: string;
+    /** `self`, `v1`, `v2`, or any text that a client has sent. */
+    readonly type: string;
+    readonly url: string;
+    readonly metaUrl: string;
+    readonly telegraf: string;
+    readonly defaultRP: string;
+    readonly username: string;
+    readonly insecureSkipVerify: boolean;
+    /** Encrypted: the JSON of its token, password and shared secret. */
+    readonly sealedSecrets: string;
+  };
   task: {
     readonly orgID: string;
     /** The user with whose rights it runs; may be deleted: then it may do nothing. */
@@ -260,6 +276,13 @@ export const KINDS: KindTable = {
   dashboard: { table: "dashboards", columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"] },
   variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
   telegraf: { table: "telegrafs", columns: ["orgID", "name", "description", "config", "metadata"] },
+  source: {
+    table: "sources",
+    columns: [
+      ...(["orgID", "isDefault", "name", "type", "url", "metaUrl", "telegraf", "defaultRP", "username"] as const),
+      ...(["insecureSkipVerify", "sealedSecrets"] as const),
+    ],
+  },
   task: {
     table: "tasks",
     columns: [

@@ -120,6 +120,12 @@ export const MIGRATIONS: readonly string[] = [
      config text not null, metadata text not null
    ) strict;
    create index telegrafsByOrganization on telegrafs (orgID);`,
+  `create table sources (
+     id text primary key, orgID text not null, isDefault integer not null, name text not null, type text not null, url text not null,
+     metaUrl text not null, telegraf text not null, defaultRP text not null, username text not null, insecureSkipVerify integer not null,
+     sealedSecrets text not null
+   ) strict;
+   create index sourcesByOrganization on sources (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

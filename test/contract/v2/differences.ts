@@ -72,6 +72,20 @@ const SCRAPER: StrictSchema = {
   additionalProperties: false,
 };
 
+/** With any type. */
+const SOURCE: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(
+      ["id", "orgID", "name", "type", "url", "metaUrl", "telegraf", "defaultRP"].map((name) => [name, { type: "string" }]),
+    ),
+    ...Object.fromEntries(["token", "username"].map((name) => [name, { type: "string" }])),
+    ...Object.fromEntries(["default", "insecureSkipVerify"].map((name) => [name, { type: "boolean" }])),
+    links: { type: "object", additionalProperties: { type: "string" } },
+  },
+  required: ["id", "orgID", "default", "name", "url", "telegraf", "token", "defaultRP", "links"],
+  additionalProperties: false,
+};
 const LINKS: StrictSchema = { type: "object", additionalProperties: { type: "string" } };
 const CELL: StrictSchema = {
   type: "object",
@@ -140,6 +154,8 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
   "POST /api/v2/restore/bucket/{bucketID} 200": { type: "application/octet-stream", why: "as recorded" },
   "POST /api/v2/scrapers 201": { schema: SCRAPER, why: "as recorded: a target may have any type" },
   "PATCH /api/v2/scrapers/{scraperTargetID} 200": { schema: SCRAPER, why: "as recorded: a target may have any type, or none" },
+  "POST /api/v2/sources 201": { schema: SOURCE, why: "as recorded: a source may have any type" },
+  "PATCH /api/v2/sources/{sourceID} 200": { schema: SOURCE, why: "as recorded: a source may have any type" },
   "POST /api/v2/dashboards 201": { schema: DASHBOARD, why: TWO_FORMS },
   "GET /api/v2/dashboards/{dashboardID} 200": { schema: DASHBOARD, why: TWO_FORMS },
   "PUT /api/v2/dashboards/{dashboardID}/cells 201": { schema: CELLS, why: "as recorded: the cells" },
@@ -211,7 +227,7 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /^GET .*notificationEndpoints: query\.(?:orgID)?$/, why: "as recorded: 401" },
   { what: /replications.*: query\.validate=/, why: "as recorded: what is not true is false" },
   { what: /replications.*: body\.maxAgeSeconds=-1$/, why: "as recorded: no limit" },
-  { what: /scrapers.*: body\.type=/, why: "as recorded: a target may have any type" },
+  { what: /(?:scrapers|sources).*: body\.type=/, why: "as recorded: it may have any type" },
   { what: /dashboards.*: query\.(?:sortBy|include)=/, why: "as recorded: what is not known is ignored" },
   { what: /dashboards.*: body(?:\.cells\.0)?\.[xywh]=-1$/, why: "as recorded: a cell may lie anywhere" },
   { what: /^POST .*\/dashboards: body\.name$/, why: "as recorded: the name may be empty" },
@@ -242,6 +258,7 @@ const REQUIRED: VariantRules["required"] = {
   "POST /api/v2/restore/bucketMetadata": ["bucketName"],
   "POST /api/v2/scrapers": ["orgID", "bucketID"],
   "POST /api/v2/telegrafs": ["orgID"],
+  "POST /api/v2/sources": ["orgID"],
   "POST /api/v2/remotes": ["orgID"],
   "POST /api/v2/replications": ["orgID", "remoteID", "localBucketID"],
   ...requiredOf("checks", "checkID", ["type", "name", "status", "every", "query"]),

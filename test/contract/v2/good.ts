@@ -1,41 +1,10 @@
 // A good request for each operation, with every parameter and member that it may have.
-import type { Good } from "../good.ts";
+import { GOOD_PAGES } from "./good-pages.ts";
+import { at, bucket, labelled, type Make, membersOf, none, org } from "./good-parts.ts";
 import { BUCKET, basicOf, ORG, USER, type V2World } from "./world.ts";
 
-type Make = (world: V2World) => Good | Promise<Good>;
-
 const LINES = "written,host=a v=1 1";
-const none: Make = () => ({});
-const org = ({ orgID }: V2World) => ({ org: ORG, orgID });
 const rule = { type: "expire", everySeconds: 86_400, shardGroupDurationSeconds: 3600 };
-const at = (make: (world: V2World) => string | Promise<string>, rest: (world: V2World) => Good | Promise<Good> = none): Make => {
-  return async (world) => ({ path: await make(world), ...(await rest(world)) });
-};
-
-function membersOf(path: string, id: (world: V2World) => Promise<string>): Record<string, Make> {
-  const shown = path.replace(/:(\w+)/, "{$1}");
-  const of = async (world: V2World, role: string) => `${path.replace(/:\w+/, await id(world))}/${role}s`;
-  const made = ["member", "owner"].flatMap((role): [string, Make][] => [
-    [`GET ${shown}/${role}s`, at((world) => of(world, role))],
-    [
-      `POST ${shown}/${role}s`,
-      at(
-        (world) => of(world, role),
-        async (world) => ({ body: { id: await world.freshUser(), name: "a name" } }),
-      ),
-    ],
-    [
-      `DELETE ${shown}/${role}s/{userID}`,
-      at(async (world) => {
-        const [list, userID] = [await of(world, role), await world.freshUser()];
-        await world.post(list, { id: userID });
-        return `${list}/${userID}`;
-      }),
-    ],
-  ]);
-  return Object.fromEntries(made);
-}
-
 function authorizationsAt(path: string, more: (world: V2World) => Record<string, string>): Record<string, Make> {
   const id = (world: V2World) => world.freshAuthorization(path, more(world)).then((each) => `${path}/${each}`);
   const update = () => ({ body: { status: "inactive", description: "a text" } });
@@ -54,15 +23,9 @@ function authorizationsAt(path: string, more: (world: V2World) => Record<string,
 const label = (world: V2World) => world.freshLabel().then((id) => `/api/v2/labels/${id}`);
 const user = (world: V2World) => world.freshUser().then((id) => `/api/v2/users/${id}`);
 const organization = (world: V2World) => world.freshOrganization().then((id) => `/api/v2/orgs/${id}`);
-const bucket = (world: V2World) => world.freshBucket().then((id) => `/api/v2/buckets/${id}`);
 const mapping = (world: V2World) => world.freshMapping().then((id) => `/api/v2/dbrps/${id}`);
 const secrets = (world: V2World) => organization(world).then((path) => `${path}/secrets`);
 const task = (world: V2World) => world.freshTask().then((id) => `/api/v2/tasks/${id}`);
-const dashboard = (world: V2World) => world.freshDashboard().then((id) => `/api/v2/dashboards/${id}`);
-const cell = (world: V2World) => world.freshCell().then(({ path }) => path);
-const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2/variables/${id}`);
-const telegraf = (world: V2World) => world.freshTelegraf().then((id) => `/api/v2/telegrafs/${id}`);
-const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
 const remote = (world: V2World) => world.freshRemote().then((id) => `/api/v2/remotes/${id}`);
 const replication = (world: V2World) => world.freshReplication().then((id) => `/api/v2/replications/${id}`);
 const stack = (world: V2World) => world.freshStack().then((id) => `/api/v2/stacks/${id}`);
@@ -100,12 +63,6 @@ function alertsAt(
   };
 }
 
-const labelled = async (world: V2World, of = bucket) => {
-  const path = `${await of(world)}/labels`;
-  const labelID = await world.freshLabel();
-  await world.post(path, { labelID });
-  return `${path}/${labelID}`;
-};
 const password = () => ({ body: { password: USER.password } });
 const legacy = async (world: V2World) => {
   const id = await world.freshAuthorization("/private/legacy/authorizations", { token: world.fresh() });
@@ -228,64 +185,7 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   "DELETE /api/v2/buckets/{bucketID}/labels/{labelID}": at((world) => labelled(world)),
   ...membersOf("/api/v2/buckets/:bucketID", (world) => world.freshBucket()),
 
-  "GET /api/v2/dashboards": async (world) => ({
-    query: {
-      ...{ ...org(world), id: await world.freshDashboard(), owner: world.userID, sortBy: "CreatedAt" },
-      ...{ limit: "10", offset: "0", descending: "true" },
-    },
-  }),
-  "POST /api/v2/dashboards": ({ orgID }) => ({ body: { orgID, name: "a name", description: "a text" } }),
-  "GET /api/v2/dashboards/{dashboardID}": at(dashboard, () => ({ query: { include: "properties" } })),
-  "PATCH /api/v2/dashboards/{dashboardID}": at(dashboard, () => ({
-    body: { name: "a name", description: "a text", cells: [{ x: 1, y: 2, w: 3, h: 4, name: "a name", properties: { shape: "empty" } }] },
-  })),
-  "DELETE /api/v2/dashboards/{dashboardID}": at(dashboard),
-  "POST /api/v2/dashboards/{dashboardID}/cells": at(
-    async (world) => `${await dashboard(world)}/cells`,
-    () => ({ body: { x: 1, y: 2, w: 3, h: 4, name: "a name" } }),
-  ),
-  "PUT /api/v2/dashboards/{dashboardID}/cells": async (world) => {
-    const { path, id } = await world.freshCell();
-    return { path: path.slice(0, path.lastIndexOf("/")), body: JSON.stringify([{ id, x: 1, y: 2, w: 3, h: 4 }]) };
-  },
-  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}": at(cell, () => ({ body: { x: 1, y: 2, w: 3, h: 4 } })),
-  "DELETE /api/v2/dashboards/{dashboardID}/cells/{cellID}": at(cell),
-  "GET /api/v2/dashboards/{dashboardID}/cells/{cellID}/view": at(async (world) => `${await cell(world)}/view`),
-  "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}/view": at(
-    async (world) => `${await cell(world)}/view`,
-    () => ({ body: { name: "a name", properties: MARKDOWN } }),
-  ),
-  "GET /api/v2/dashboards/{dashboardID}/labels": at(async (world) => `${await dashboard(world)}/labels`),
-  "POST /api/v2/dashboards/{dashboardID}/labels": at(
-    async (world) => `${await dashboard(world)}/labels`,
-    async (world) => ({ body: { labelID: await world.freshLabel() } }),
-  ),
-  "DELETE /api/v2/dashboards/{dashboardID}/labels/{labelID}": at((world) => labelled(world, dashboard)),
-  ...membersOf("/api/v2/dashboards/:dashboardID", (world) => world.freshDashboard()),
-  "GET /api/v2/variables": (world) => ({ query: org(world) }),
-  "POST /api/v2/variables": (world) => ({ body: world.newVariable() }),
-  "GET /api/v2/variables/{variableID}": at(variable),
-  "PATCH /api/v2/variables/{variableID}": at(variable, (world) => ({ body: world.newVariable() })),
-  "PUT /api/v2/variables/{variableID}": at(variable, (world) => ({ body: world.newVariable() })),
-  "DELETE /api/v2/variables/{variableID}": at(variable),
-  "GET /api/v2/variables/{variableID}/labels": at(async (world) => `${await variable(world)}/labels`),
-  "POST /api/v2/variables/{variableID}/labels": at(
-    async (world) => `${await variable(world)}/labels`,
-    async (world) => ({ body: { labelID: await world.freshLabel() } }),
-  ),
-  "DELETE /api/v2/variables/{variableID}/labels/{labelID}": at((world) => labelled(world, variable)),
-  "GET /api/v2/telegrafs": ({ orgID }) => ({ query: { orgID } }),
-  "POST /api/v2/telegrafs": (world) => ({ body: world.newTelegraf() }),
-  "GET /api/v2/telegrafs/{telegrafID}": at(telegraf),
-  "PUT /api/v2/telegrafs/{telegrafID}": at(telegraf, (world) => ({ body: world.newTelegraf() })),
-  "DELETE /api/v2/telegrafs/{telegrafID}": at(telegraf),
-  "GET /api/v2/telegrafs/{telegrafID}/labels": at(async (world) => `${await telegraf(world)}/labels`),
-  "POST /api/v2/telegrafs/{telegrafID}/labels": at(
-    async (world) => `${await telegraf(world)}/labels`,
-    async (world) => ({ body: { labelID: await world.freshLabel() } }),
-  ),
-  "DELETE /api/v2/telegrafs/{telegrafID}/labels/{labelID}": at((world) => labelled(world, telegraf)),
-  ...membersOf("/api/v2/telegrafs/:telegrafID", (world) => world.freshTelegraf()),
+  ...GOOD_PAGES,
   "GET /api/v2/tasks": (world) => ({
     query: { ...org(world), name: "a name", user: world.userID, status: "active", after: "0000000000000001", limit: "10", type: "basic" },
   }),

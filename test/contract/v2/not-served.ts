@@ -4,14 +4,6 @@
 export const LATER: ReadonlySet<string> = new Set([
   // configurations of agents
   "GET /api/v2/telegraf/plugins",
-  // sources
-  "GET /api/v2/sources",
-  "POST /api/v2/sources",
-  "DELETE /api/v2/sources/{sourceID}",
-  "GET /api/v2/sources/{sourceID}",
-  "PATCH /api/v2/sources/{sourceID}",
-  "GET /api/v2/sources/{sourceID}/buckets",
-  "GET /api/v2/sources/{sourceID}/health",
   // for web pages with maps
   "GET /api/v2/maps/mapToken",
 ]);

@@ -17,6 +17,7 @@ export const RESOURCE_TYPES = [
   "scrapers",
   "remotes",
   "replications",
+  "sources",
   ...ALERTS,
 ];
 
@@ -171,6 +172,17 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/telegrafs", this.newTelegraf())).id;
   }
 
+  /** This server: others are not asked. */
+  newSource(): Members {
+    const secrets = { token: "t", username: "a name", password: "p", sharedSecret: "s" };
+    const place = { default: true, name: "a name", type: "self", url: this.server.bucketsUrl, metaUrl: "http://localhost/meta" };
+    return { orgID: this.orgID, ...place, ...secrets, insecureSkipVerify: true, telegraf: "a name", defaultRP: "a name" };
+  }
+
+  async freshSource(): Promise<string> {
+    return (await this.post<WithId>("/api/v2/sources", this.newSource())).id;
+  }
+
   newTask(): Members {
     const flux = `import "array"\noption task = {name: "${this.fresh()}", every: 1h}\narray.from(rows: [{v: 1}])`;
     return { orgID: this.orgID, org: ORG, flux, status: "inactive", description: "a text" };
@@ -261,7 +273,7 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
-        ...["/api/v2/dashboards?include=properties", "/api/v2/variables", "/api/v2/telegrafs"],
+        ...["/api/v2/dashboards?include=properties", "/api/v2/variables", "/api/v2/telegrafs", "/api/v2/sources"],
         // runs change the others
         "/api/v2/tasks?status=inactive",
         ...ALERTS.map((name) => `/api/v2/${name}?orgID=${orgID}&limit=100&descending=true`),

@@ -203,6 +203,12 @@ export const DIFFERENCES: readonly Difference[] = [
     { conversation: `telegrafs / ${role}`, steps: [12, 13], reason: CLIENTS_FAULT },
     { conversation: `telegrafs / ${role}`, steps: [14], reason: NO_RESOURCE },
   ]),
+  {
+    conversation: "sources / create, read, change, delete",
+    steps: [3, 4, 5, 6],
+    reason: "no answer has a password or a shared secret",
+  },
+  { conversation: "sources / bodies, ids, permissions", steps: [0, 1, 2, 3, 4, 5], reason: CLIENTS_FAULT },
   { conversation: "tasks / options of the script", steps: [24, 26, 27], reason: CRON_WORDS },
   { conversation: "tasks / bodies", steps: [41], reason: CRON_WORDS },
   {

@@ -108,6 +108,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
       pprofDisabled: false,
       commandLine: ["tsdb", "serve"],
       fluxAllowsPrivateNetwork: false,
+      sourcesAllowPrivateNetwork: true,
       templateUrls: false,
       fluxSqliteFolder: null,
       maxRequestBytes: 1 << 20,

@@ -28,6 +28,7 @@ export const LIGHT_GROUPS = [
     "users",
     "variables",
     "telegrafs",
+    "sources",
   ] as const),
 ] as const;
 
@@ -42,7 +43,7 @@ const UNKEPT = "this server does not take resources of these kinds from template
 
 /** Paths that are not served, and what is missing. */
 const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/(?:sources|documents)(?:\/|$)/, "resources of scripts and pages"],
+  [/^\/api\/v2\/documents(?:\/|$)/, "resources of scripts and pages"],
   [/^\/api\/v2private\//, "pages of the vendor's interface"],
 ];
 

@@ -32,6 +32,7 @@ import { scraperRoutes } from "../scrapers.ts";
 import { secretRoutes } from "../secrets.ts";
 import { sessionRoutes } from "../session.ts";
 import { setupRoutes } from "../setup.ts";
+import { sourceRoutes } from "../sources/sources.ts";
 import { systemRoutes } from "../system.ts";
 import { taskRoutes } from "../tasks/routes.ts";
 import { applyRoutes } from "../templates/apply.ts";
@@ -77,6 +78,7 @@ const ROUTES = [
   dashboardRoutes,
   variableRoutes,
   telegrafRoutes,
+  sourceRoutes,
   applyRoutes,
   exportRoutes,
   stackRoutes,

@@ -24,6 +24,8 @@ export interface V2Options {
   readonly commandLine: readonly string[];
   /** Requests of scripts may go to loopback and private addresses. */
   readonly fluxAllowsPrivateNetwork: boolean;
+  /** Sources may have loopback and private addresses. */
+  readonly sourcesAllowPrivateNetwork: boolean;
   /** Templates may be read from URLs that requests name. */
   readonly templateUrls: boolean;
   /** Of SQLite files; null: scripts open none. */

@@ -15,6 +15,7 @@ export type Tag =
   | "Dashboards"
   | "Variables"
   | "Telegraf configurations"
+  | "Sources"
   | "Checks and notifications"
   | "Templates"
   | "v1 clients"

@@ -10,6 +10,7 @@ import { REPLICATION } from "./replication.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
 import { SCRAPERS } from "./scrapers.ts";
 import { ErrorShape } from "./shapes.ts";
+import { SOURCES } from "./sources.ts";
 import { SYSTEM } from "./system.ts";
 import { TASK_OPERATIONS } from "./tasks.ts";
 import { TEMPLATES } from "./templates.ts";
@@ -21,6 +22,7 @@ export const V2_OPERATIONS: V2Operations = {
   ...SCRAPERS,
   ...TASK_OPERATIONS,
   ...PAGES,
+  ...SOURCES,
   ...REPLICATION,
   ...ALERTS,
   ...TEMPLATES,

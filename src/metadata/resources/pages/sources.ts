@@ -1,0 +1,127 @@
+// Sources: servers whose data pages show. One is built in: this server. Its secrets are encrypted wherever they are kept.
+import { TsdbError } from "../../../model/errors.ts";
+import type { SecretBox } from "../../access/secret-box.ts";
+import type { RecordTypes } from "../../store/kinds.ts";
+import type { Metadata } from "../../store/metadata.ts";
+
+/** What a source is asked with. "": none. */
+export interface SourceSecrets {
+  readonly token: string;
+  readonly password: string;
+  readonly sharedSecret: string;
+}
+type SourceRecord = RecordTypes["source"];
+export type NewSource = Omit<SourceRecord, "sealedSecrets"> & SourceSecrets;
+export type Source = NewSource & { readonly id: string };
+export type SourceUpdate = Partial<Omit<NewSource, "orgID" | "isDefault">>;
+
+type SourceRow = Omit<SourceRecord, "isDefault" | "insecureSkipVerify"> & {
+  readonly id: string;
+  readonly isDefault: number;
+  readonly insecureSkipVerify: number;
+};
+
+/** What a source's secrets are sealed for. */
+export const sourceContext = (id: string): string => `source/${id}`;
+
+const NO_SECRETS: SourceSecrets = { token: "", password: "", sharedSecret: "" };
+
+/** This server, as clients of the vendor know it. Its organization is none of those that there are. */
+const BUILT_IN: Source = {
+  ...{ id: "020f755c3c082000", orgID: "50616e67652c206c", isDefault: true, name: "autogen", type: "self" },
+  ...{ url: "", metaUrl: "", telegraf: "", defaultRP: "", username: "", insecureSkipVerify: false, ...NO_SECRETS },
+};
+
+/** Creates, finds, changes and deletes sources. */
+export class Sources {
+  constructor(
+    private readonly metadata: Metadata,
+    private readonly box: SecretBox,
+  ) {}
+
+  /** @throws TsdbError not_found */
+  get(id: string): Source {
+    if (id === BUILT_IN.id) return BUILT_IN;
+    const row = this.row(id);
+    if (row === null) throw new TsdbError("not_found", "source not found");
+    return this.sourceOf(row);
+  }
+
+  /** The built-in one, and those of the organization in order of creation. @param orgID null: of all */
+  list(orgID: string | null): Source[] {
+    const rows = this.metadata.view.all<SourceRow>("select * from sources where (?1 is null or orgID = ?1) order by id", orgID);
+    return [BUILT_IN, ...rows.map((row) => this.sourceOf(row))];
+  }
+
+  create(source: NewSource): Promise<Source> {
+    return this.metadata.change((change) => {
+      const id = change.newId();
+      change.put("source", id, this.recordOf({ id, ...source }));
+      return { id, ...source };
+    });
+  }
+
+  /** Secrets are for the server that they were given for: with the address of another one those are gone that are not given again.
+   *  @throws TsdbError not_found, forbidden */
+  update(id: string, changes: SourceUpdate): Promise<Source> {
+    return this.metadata.change((change) => {
+      const before = this.changeable(id, "change");
+      const isElsewhere = changes.url !== undefined && before.url !== "" && originOf(changes.url) !== originOf(before.url);
+      const source = { ...before, ...(isElsewhere ? NO_SECRETS : {}), ...changes };
+      // what was encrypted with another key stays, until other secrets are given
+      const isSealedAnew = isElsewhere || Object.keys(NO_SECRETS).some((name) => name in changes);
+      const sealed = isSealedAnew ? {} : { sealedSecrets: this.row(id)!.sealedSecrets };
+      change.put("source", id, { ...this.recordOf(source), ...sealed });
+      return source;
+    });
+  }
+
+  /** @throws TsdbError not_found, forbidden */
+  delete(id: string): Promise<void> {
+    return this.metadata.change((change) => {
+      this.changeable(id, "delete");
+      change.remove("source", id);
+    });
+  }
+
+  private changeable(id: string, what: string): Source {
+    if (id === BUILT_IN.id) throw new TsdbError("forbidden", `cannot ${what} autogen source`);
+    return this.get(id);
+  }
+
+  private row(id: string): SourceRow | null {
+    return this.metadata.view.get<SourceRow>("select * from sources where id = ?", id);
+  }
+
+  private recordOf({ id, token, password, sharedSecret, ...source }: Source): SourceRecord {
+    return { ...source, sealedSecrets: this.box.seal(JSON.stringify({ token, password, sharedSecret }), sourceContext(id)) };
+  }
+
+  private sourceOf({ sealedSecrets, isDefault, insecureSkipVerify, ...row }: SourceRow): Source {
+    const secrets = secretsIn(this.box.open(sealedSecrets, sourceContext(row.id)));
+    return { ...row, ...secrets, isDefault: isDefault !== 0, insecureSkipVerify: insecureSkipVerify !== 0 };
+  }
+}
+
+/** What is no address is a place of its own. */
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? url;
+}
+
+/** @param text null: encrypted with another key. A backup may hold any text. */
+function secretsIn(text: string | null): SourceSecrets {
+  const given = (text === null ? {} : parsed(text)) as Readonly<Record<string, unknown>> | null;
+  const secret = (name: keyof SourceSecrets): string => {
+    const value = given?.[name];
+    return typeof value === "string" ? value : "";
+  };
+  return { token: secret("token"), password: secret("password"), sharedSecret: secret("sharedSecret") };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
