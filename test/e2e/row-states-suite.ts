@@ -64,6 +64,9 @@ const SQL: readonly (readonly [sql: string, rows: readonly object[]])[] = [
   ["SELECT host, n FROM last_cache('cpu', 'fed') ORDER BY host", [{ host: "a", n: 223 }, { host: "b", n: 106 }]],
   ["SELECT host, n FROM last_cache('cpu', 'filled') WHERE env = 'prod' ORDER BY host", [{ host: "a", n: 223 }, { host: "b", n: 106 }]],
   ["SELECT host FROM distinct_cache('cpu', 'hosts') WHERE env = 'prod' ORDER BY host", [{ host: "a" }, { host: "b" }]],
+  ["SELECT * FROM tag_values('cpu', 'host') ORDER BY host", [{ host: "a" }, { host: "b" }]],
+  ["SELECT * FROM tag_values('cpu', 'env')", [{ env: "prod" }]],
+  ["SELECT host FROM tag_values('one', 'host')", [{ host: "a" }]],
   ["SELECT env, host FROM distinct_cache('cpu', 'filled_hosts') ORDER BY host", [{ env: "prod", host: "a" }, { env: "prod", host: "b" }]],
 ]; // biome-ignore format: a statement a line
 

@@ -12,7 +12,7 @@ import { parseStatement } from "../../src/sql/parse/statement.ts";
 import { Template } from "../../src/sql/parse/template.ts";
 import { PhysicalPlan } from "../../src/sql/plan/physical-plan.ts";
 import { makePlan, queryOf } from "../../src/sql/plan/plan.ts";
-import { nameCaches } from "../../src/sql/tables/cache-tables.ts";
+import { nameTables } from "../../src/sql/tables/cache-tables.ts";
 import { FakeTable } from "../support/fake-table.ts";
 import { countSteps } from "../support/step-count.ts";
 
@@ -42,7 +42,7 @@ async function stepsOf(sql: string): Promise<Record<string, number>> {
   let plan: ReturnType<typeof makePlan> | undefined;
   const tree = countSteps(() => {
     const node = queryOf(json, lifted.text);
-    nameCaches(node, lifted.text);
+    nameTables(node, lifted.text);
     const reads = checkQuery(node);
     const template = Template.from(node, lifted.text, lifted.literals);
     plan = makePlan(statement, lifted, { reads, template, jsonChars: json.length });

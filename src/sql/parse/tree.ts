@@ -241,6 +241,8 @@ export interface BaseTable extends RefBase {
   at_clause: object | null;
   /** Set if it is a cache rather than a table (cache-tables.ts). */
   cache?: CacheReference;
+  /** Set if a column must be a tag of the table: its name. */
+  tag?: string;
 }
 export interface Join extends RefBase {
   type: "JOIN";

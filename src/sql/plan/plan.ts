@@ -11,7 +11,7 @@ import { decodeNames } from "../parse/names.ts";
 import type { Statement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
 import { parseTree, type QueryNode } from "../parse/tree.ts";
-import { nameCaches } from "../tables/cache-tables.ts";
+import { nameTables } from "../tables/cache-tables.ts";
 import { KnownPlan } from "./known-plan.ts";
 import type { ParsedQuery } from "./physical-plan.ts";
 
@@ -58,7 +58,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
   const json = await serialize(text.sql);
   await breathe();
   const node = queryOf(json, text);
-  nameCaches(node, text);
+  nameTables(node, text);
   await breathe();
   const reads = checkQuery(node);
   await breathe();

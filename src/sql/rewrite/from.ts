@@ -1,12 +1,13 @@
 // Rewrites FROM: tables become calls of the scan function under their own names, and their relations are the scope of names.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
+import { ColumnType } from "../../model/rows/column.ts";
 import { clockOf, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
 import { renameColumns, Scope } from "../bind/scope.ts";
 import { type TableName, tableNameOf, unknownTable } from "../parse/check.ts";
 import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, TableFunctionRef, TableRef } from "../parse/tree.ts";
 import { call, castTo, integerConstant } from "../parse/tree.ts";
-import { unknownCache } from "../tables/cache-tables.ts";
+import { notTag, unknownCache } from "../tables/cache-tables.ts";
 import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
 import type { RewriteContext } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
@@ -62,6 +63,8 @@ function rewriteBaseTable(ref: BaseTable, context: RewriteContext, ctes: CteMap)
   if (schema !== "iox") return rewriteVirtualTable(ref, { schema, table }, alias, context);
   const scan = context.tables.scanTable(table);
   if (scan === null) throw ref.cache === undefined ? unknownTable("public", schema, table) : unknownCache(ref.cache, "cache");
+  const { tag } = ref;
+  if (tag !== undefined && !scan.columns.some(({ name, type }) => name === tag && type === ColumnType.tag)) throw notTag(table, tag);
   const columns = scan.columns.map(({ name, type }, index): OutputColumn => ({ name, kind: kindOfColumn(type), source: { scan, index } }));
   const relations = [{ alias, columns: renameColumns(columns, ref.column_name_alias) }];
   // a sample is taken from the whole table

@@ -104,6 +104,17 @@ test.each<[sql: string, names: string[], rows: SqlValue[][]]>([
   ],
   ["SELECT host FROM last_cache('cpu') ORDER BY time DESC LIMIT 1", ["host"], [["b"]]],
   ["WITH w AS (SELECT host, usage FROM last_cache('cpu', 'c')) SELECT max(usage) AS m FROM w", ["m"], [[1.5]]],
+  // values of a tag
+  ["SELECT * FROM tag_values('cpu', 'host') ORDER BY 1", ["host"], [["a"], ["b"]]],
+  ["SELECT host AS h FROM TAG_VALUES('cpu', 'host') WHERE host > 'a'", ["h"], [["b"]]],
+  ["SELECT count(*) AS n FROM tag_values('cpu', 'host')", ["n"], [[2n]]],
+  ["SELECT x.v FROM tag_values('cpu', 'host') AS x(v) ORDER BY v DESC LIMIT 1", ["v"], [["b"]]],
+  [
+    "SELECT tag_values.host FROM tag_values('cpu', 'host') JOIN last_cache('cpu') AS l ON l.host = tag_values.host AND usage > 1",
+    ["host"],
+    [["b"]],
+  ],
+  ["SELECT (SELECT max(host) FROM tag_values('cpu', 'host')) AS m", ["m"], [["b"]]],
   // a WITH entry of the function's name is another thing
   [
     "WITH last_cache AS (SELECT 7 AS seven) SELECT seven, x.host FROM last_cache, last_cache('cpu') AS x ORDER BY 2",
@@ -191,6 +202,16 @@ test.each([
   ["SELECT * FROM \"LAST_CACHE\"('cpu')", "Error during planning: table function 'LAST_CACHE' not found"],
   ["SELECT last_cache('cpu')", "Error during planning: Invalid function 'last_cache'"],
   ["SELECT * FROM last_cache('mem')", "Error during planning: could not find last value cache for the given arguments"],
+  ["SELECT * FROM tag_values('cpu')", "Error during planning: second argument must be the name of a tag as a string"],
+  ["SELECT * FROM tag_values('cpu', $1)", "Error during planning: second argument must be the name of a tag as a string"],
+  ["SELECT * FROM tag_values(cpu, 'host')", "Error during planning: first argument must be the table name as a string"],
+  [
+    "SELECT * FROM tag_values('cpu', 'host', 'x')",
+    "Error during planning: tag_values takes the name of a table and that of a tag, not 3 arguments",
+  ],
+  ["SELECT * FROM tag_values('cpu', 'usage')", "Error during planning: column 'usage' of table 'cpu' is not a tag"],
+  ["SELECT * FROM tag_values('cpu', 'Host')", "Error during planning: column 'Host' of table 'cpu' is not a tag"],
+  ["SELECT * FROM tag_values('mem', 'host')", "Error during planning: table 'public.iox.mem' not found"],
   ["SELECT * FROM distinct_cache('cpu', 'x')", "Error during planning: could not find distinct value cache for the given arguments"],
 ])("%s is refused", async (sql, message) => {
   expect(await ask(sql, { t: "cpu", "1": "c" }).catch(({ kind, message }) => ({ kind, message }))).toEqual({ kind: "bad_query", message });
