@@ -65,6 +65,7 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
     status: 201,
   },
   { method: "DELETE", route: `${VARIABLE}/labels/:labelID`, needs: variableBoth, status: 204 },
+  { method: "GET", route: "/api/v2/telegraf/plugins", needs: () => [] },
   { method: "GET", route: "/api/v2/telegrafs", needs: telegraf("read"), isFiltered: true },
   {
     method: "POST",

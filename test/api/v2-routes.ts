@@ -145,6 +145,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
   ...OPEN.map(([method, route]): RouteRow => ({ method, route, isOpen: true })),
   { method: "GET", route: "/api/v2/flags", needs: () => [] },
   { method: "ALL", route: "/api/v2/resources", needs: () => [] },
+  { method: "GET", route: "/api/v2/maps/mapToken", needs: () => [] },
   { method: "GET", route: "/api/v2/me", needs: (world) => [read("users", { id: world.userID })] },
   { method: "GET", route: "/api/v2/authorizations", needs: authorization("read"), isFiltered: true },
   { method: "POST", route: "/api/v2/authorizations", needs: authorization("write"), body: newAuthorization, status: 201 },

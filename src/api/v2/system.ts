@@ -14,24 +14,28 @@ export const systemRoutes = (services: V2Services): V2Routes => {
   const health = () => healthAnswer(services);
   const ready = () => readyAnswer(services);
   const ping = () => new Response(null, { status: 204 });
-  return new V2Routes("system", services)
-    .open("GET", "/api/v2", () => json(200, topLevelRoutes()))
-    .open("ALL", "/health", health)
-    .open("HEAD", "/health", health)
-    .open("ALL", "/ready", ready)
-    .open("HEAD", "/ready", ready)
-    .open("GET", "/ping", ping)
-    .open("HEAD", "/ping", ping)
-    .open("GET", "/metrics", () => metrics(services))
-    .get("/api/v2/config", ({ principal }) => {
-      if (!principal.isOperator) throw new TsdbError("forbidden", "access to /api/v2/config requires operator permissions");
-      return json(200, { config: services.options.shownConfig });
-    })
-    .get("/api/v2/flags", () => json(200, FLAGS))
-    .all(
-      "/api/v2/resources",
-      () => new Response(`${JSON.stringify(RESOURCE_TYPES)}\n`, { headers: { "content-type": "application/json" } }),
-    );
+  return (
+    new V2Routes("system", services)
+      .open("GET", "/api/v2", () => json(200, topLevelRoutes()))
+      .open("ALL", "/health", health)
+      .open("HEAD", "/health", health)
+      .open("ALL", "/ready", ready)
+      .open("HEAD", "/ready", ready)
+      .open("GET", "/ping", ping)
+      .open("HEAD", "/ping", ping)
+      .open("GET", "/metrics", () => metrics(services))
+      .get("/api/v2/config", ({ principal }) => {
+        if (!principal.isOperator) throw new TsdbError("forbidden", "access to /api/v2/config requires operator permissions");
+        return json(200, { config: services.options.shownConfig });
+      })
+      .get("/api/v2/flags", () => json(200, FLAGS))
+      // of a service of maps, which this server has no account at
+      .get("/api/v2/maps/mapToken", () => json(200, { token: "" }))
+      .all(
+        "/api/v2/resources",
+        () => new Response(`${JSON.stringify(RESOURCE_TYPES)}\n`, { headers: { "content-type": "application/json" } }),
+      )
+  );
 };
 
 function healthAnswer({ status, revision }: V2Services): Response {

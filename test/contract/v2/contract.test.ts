@@ -14,7 +14,6 @@ import contractFile from "./contract.json";
 import { BODIES, ERROR, insteadOfSuccess, isListed, NEVER, rulesOf, UNKNOWN_ID } from "./differences.ts";
 import { extractV2, type V2Contract, v2SpecFolder } from "./extract.ts";
 import { GOOD_V2 } from "./good.ts";
-import { LATER } from "./not-served.ts";
 import { operationsOf } from "./own.ts";
 import { V2World } from "./world.ts";
 
@@ -178,21 +177,14 @@ test("answers are compared with the document of the running server", async () =>
   expect(JSON.parse(text) as OpenApi).toEqual(JSON.parse(JSON.stringify(v2OpenApi())));
 });
 
-test("operations listed as not served are not served", async () => {
-  const found: string[] = [];
-  for (const key of LATER) {
-    const [method, path] = key.split(" ") as [string, string];
-    const { status, text } = await world.send({ method, path: path.replaceAll(/\{\w+\}/g, "0123456789abcdef") });
-    if (status !== 404 && status !== 405) found.push(`${key}: ${status} ${text.slice(0, 100)}`);
-  }
-  expect(found).toEqual([]);
+test("all operations of the OpenAPI file are served", () => {
+  expect(Object.keys(contract)).toHaveLength(234);
+  expect(Object.keys(contract).filter((key) => GOOD_V2[key] === undefined)).toEqual([]);
 });
 
 if (v2SpecFolder !== undefined) {
   const folder = v2SpecFolder;
   test("the OpenAPI file says what contract.json says: else run `bun test/contract/v2/extract.ts`", async () => {
-    const { contract: found, keys } = await extractV2(folder);
-    expect(found).toEqual(contract);
-    expect([...LATER].filter((key) => !keys.includes(key))).toEqual([]);
+    expect(await extractV2(folder)).toEqual(contract);
   });
 }

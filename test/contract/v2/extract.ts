@@ -2,7 +2,6 @@
 // the file: `bun test/contract/v2/extract.ts`.
 import { join } from "node:path";
 import { Extractor, entries, type Node, type OperationForm, sorted, specFolderWith, writeContract } from "../extract.ts";
-import { LATER } from "./not-served.ts";
 
 /** By `METHOD path`, the path as of this server. */
 export type V2Contract = Readonly<Record<string, OperationForm>>;
@@ -17,25 +16,23 @@ const OPAQUE = new Set(["File", "Package", "Error", "TemplateSummary"]);
 /** Undefined: the file is not on this machine. */
 export const v2SpecFolder = specFolderWith([FILE]);
 
-/** Every operation of the file, and those that this server has. */
-export async function extractV2(folder: string): Promise<{ readonly contract: V2Contract; readonly keys: readonly string[] }> {
+/** Every operation of the file. */
+export async function extractV2(folder: string): Promise<V2Contract> {
   const document = (await Bun.file(join(folder, FILE)).json()) as Node;
   const extractor = new Extractor(document, undefined, OPAQUE);
   const contract: Record<string, OperationForm> = {};
-  const keys: string[] = [];
   for (const [path, item] of entries(document["paths"])) {
     const [server] = (item["servers"] ?? []) as { readonly url: string }[];
     for (const [method, operation] of entries(item)) {
       if (!METHODS.has(method)) continue;
       const key = `${method.toUpperCase()} ${server?.url ?? ""}${path}`;
-      keys.push(key);
-      if (!LATER.has(key)) contract[key] = extractor.operation(operation);
+      contract[key] = extractor.operation(operation);
     }
   }
-  return { contract: sorted(contract), keys: keys.sort() };
+  return sorted(contract);
 }
 
 if (import.meta.main) {
   if (v2SpecFolder === undefined) throw new Error(`no ${FILE} on this machine`);
-  await writeContract(TARGET, (await extractV2(v2SpecFolder)).contract);
+  await writeContract(TARGET, await extractV2(v2SpecFolder));
 }

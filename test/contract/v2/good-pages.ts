@@ -57,6 +57,7 @@ export const GOOD_PAGES: Readonly<Record<string, Make>> = {
     async (world) => ({ body: { labelID: await world.freshLabel() } }),
   ),
   "DELETE /api/v2/variables/{variableID}/labels/{labelID}": at((world) => labelled(world, variable)),
+  "GET /api/v2/telegraf/plugins": () => ({ query: { type: "input" } }),
   "GET /api/v2/telegrafs": ({ orgID }) => ({ query: { orgID } }),
   "POST /api/v2/telegrafs": (world) => ({ body: world.newTelegraf() }),
   "GET /api/v2/telegrafs/{telegrafID}": at(telegraf),

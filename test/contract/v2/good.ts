@@ -124,6 +124,7 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(profiles.map((name) => [`GET /debug/pprof/${name}`, () => ({ query: PROFILE_QUERY[name] ?? {} })])),
   "GET /api/v2/config": none,
   "GET /api/v2/flags": none,
+  "GET /api/v2/maps/mapToken": none,
   "GET /api/v2/resources": none,
 
   "GET /api/v2/setup": none,

@@ -17,6 +17,7 @@ import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { mappingRoutes } from "../mappings.ts";
 import { organizationRoutes } from "../organizations.ts";
 import { dashboardRoutes } from "../pages/dashboards.ts";
+import { telegrafPluginRoutes } from "../pages/telegraf-plugins.ts";
 import { telegrafRoutes } from "../pages/telegrafs.ts";
 import { variableRoutes } from "../pages/variables.ts";
 import { passwordRoutes } from "../passwords.ts";
@@ -78,6 +79,7 @@ const ROUTES = [
   dashboardRoutes,
   variableRoutes,
   telegrafRoutes,
+  telegrafPluginRoutes,
   sourceRoutes,
   applyRoutes,
   exportRoutes,

@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { LabelIdBody } from "../labels.ts";
 import { NewCellBody, PlaceBody, PlacedCellBody, ViewBody } from "../pages/cells.ts";
 import { DashboardBody } from "../pages/dashboards.ts";
+import { PLUGIN_TYPES } from "../pages/telegraf-plugins.ts";
 import { TelegrafBody } from "../pages/telegrafs.ts";
 import { VariableBody } from "../pages/variables.ts";
 import { membersOf, PAGE } from "./accounts.ts";
@@ -147,7 +148,21 @@ const TelegrafShape = t.Object(
 );
 const TelegrafsShape = t.Object({ configurations: t.Array(TelegrafShape) }, { $id: "Telegrafs" });
 
+const PluginsShape = t.Object(
+  {
+    version: t.String({ description: "Of the agent that has them." }),
+    os: t.Optional(t.String()),
+    plugins: t.Array(t.Object({ type: t.String(), name: t.String(), description: t.String(), config: t.String({ description: "TOML." }) })),
+  },
+  { $id: "TelegrafPlugins" },
+);
+
 const TELEGRAFS: V2Operations = {
+  "GET /api/v2/telegraf/plugins": {
+    ...{ tag: "Telegraf configurations", summary: "Lists the plugins that agents can be configured with" },
+    query: { type: t.Optional(t.Unsafe<string>({ type: "string", enum: PLUGIN_TYPES, description: "Of this type." })) },
+    answers: ok("Name, what it is for, and a configuration to begin with.", PluginsShape),
+  },
   "GET /api/v2/telegrafs": {
     ...{ tag: "Telegraf configurations", summary: "Lists configurations of agents" },
     query: { orgID: id("Of this organization.") },

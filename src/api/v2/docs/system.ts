@@ -51,6 +51,10 @@ export const SYSTEM: V2Operations = {
     answers: ok("Values by name.", t.Object({ config: t.Object({}) })),
   },
   "GET /api/v2/flags": { tag: "System", summary: "Lists switches of web interfaces", answers: ok("Values by name.", t.Object({})) },
+  "GET /api/v2/maps/mapToken": {
+    ...{ tag: "System", summary: "Gives the token of a service of maps", description: "There is none." },
+    answers: ok("An empty one.", t.Object({ token: t.String() })),
+  },
   "GET /api/v2/resources": {
     tag: "System",
     summary: "Lists the types of resources that permissions may name",
