@@ -34,6 +34,16 @@ export interface QueryLogOptions {
   readonly clockNs: () => bigint;
   /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
+  readonly observer?: QueryLogObserver;
+}
+
+/** Is told what becomes of listed statements. */
+export interface QueryLogObserver {
+  /** @param from null: the statement has just arrived */
+  moved(from: QueryPhase | null, to: QueryPhase): void;
+  ended(statement: QueryLogEntry): void;
+  /** Nanoseconds in which its worker computed; may be told after the end. */
+  computed(nanoseconds: bigint): void;
 }
 
 /** The most recent `entriesMax` statements, running and ended. */
@@ -45,10 +55,10 @@ export class QueryLog {
 
   /** Adds a statement; with `unlisted`, for statements that are only described, it is not shown. */
   begin(statement: LoggedStatement, { unlisted = false }: { readonly unlisted?: boolean } = {}): LoggedQuery {
-    const { clockNs, nowMs, entriesMax } = this.options;
+    const { clockNs, nowMs, entriesMax, observer } = this.options;
     const { queryText: text } = statement;
     const queryText = text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
-    const logged = new LoggedQuery({ ...statement, queryText }, clockNs(), nowMs);
+    const logged = new LoggedQuery({ ...statement, queryText }, clockNs(), nowMs, unlisted ? undefined : observer);
     if (unlisted) return logged;
     this.statements.add(logged);
     for (const oldest of this.statements) {
@@ -84,31 +94,34 @@ export class LoggedQuery implements QueryLogEntry {
     statement: Pick<QueryLogEntry, "database" | "queryType" | "queryText">,
     readonly issueTimeNs: bigint,
     private readonly nowMs: () => number,
+    private readonly observer?: QueryLogObserver,
   ) {
     this.database = statement.database;
     this.queryType = statement.queryType;
     this.queryText = statement.queryText;
     this.startedMs = nowMs();
+    observer?.moved(null, "received");
   }
 
   /** The statement has received its permit. */
   permitted(): void {
     this.permitMs = this.nowMs();
     this.permitNs = nanoseconds(this.permitMs - this.startedMs);
-    this.phase = "permit";
+    this.enter("permit");
   }
 
   /** Planning has ended and reading begins, after this time in its worker. */
   planned(milliseconds: number): void {
     if (this.end2endNs !== null || this.planNs !== null) return;
     this.planNs = nanoseconds(milliseconds);
-    this.phase = "planned";
+    this.enter("planned");
   }
 
   /** Times measured by the worker; may arrive after the end. */
   timed({ planMs, computeMs }: { readonly planMs: number; readonly computeMs: number }): void {
     this.planned(planMs);
     this.computeNs = nanoseconds(computeMs);
+    this.observer?.computed(this.computeNs);
   }
 
   /** Everything of it has ended. `error`: why the answer is incomplete. */
@@ -120,7 +133,13 @@ export class LoggedQuery implements QueryLogEntry {
       const executeNs = nanoseconds(endMs - this.permitMs) - this.planNs;
       this.executeNs = executeNs > 0n ? executeNs : 0n;
     }
-    this.phase = error === undefined ? "success" : error instanceof TsdbError && error.kind === "cancelled" ? "cancel" : "fail";
+    this.enter(error === undefined ? "success" : error instanceof TsdbError && error.kind === "cancelled" ? "cancel" : "fail");
+    this.observer?.ended(this);
+  }
+
+  private enter(phase: QueryPhase): void {
+    this.observer?.moved(this.phase, phase);
+    this.phase = phase;
   }
 }
 

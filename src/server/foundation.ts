@@ -83,6 +83,7 @@ export class Foundation {
     const paths = pathsOf(config, dataFolder);
     const storage = await openStorage(config, {
       ...{ dataFolder, paths },
+      onOperation: (operation) => metrics.store.add(operation),
       onSpace: (problem) => {
         if (problem === null) logs("disk").info("the disk has space again: writes are taken");
         else logs("disk").error("writes are refused", { reason: problem.message });
@@ -121,6 +122,7 @@ export class Foundation {
       series: tables.seriesCount,
       seriesBytes: tables.seriesMemory.bytes,
       seriesEvictions: tables.seriesMemory.evictions,
+      catalogOperations: catalog.version,
     };
   }
 

@@ -68,7 +68,8 @@ export class Queries {
     // during replay only the catalog's deletions exist
     this.deletions = { tombstonesOf: (tableId) => catalog.tombstonesOf(tableId), lastOf: () => 0 };
     const clockNs = () => BigInt(Date.now()) * 1_000_000n;
-    const log = new QueryLog({ entriesMax: config.queryLogEntries, clockNs, nowMs: () => performance.now() });
+    const entriesMax = config.queryLogEntries;
+    const log = new QueryLog({ entriesMax, clockNs, nowMs: () => performance.now(), observer: metrics.statements });
     this.snapshots = new Snapshots({
       ...{ catalog, tables, manifest, indexes, pins },
       tombstonesOf: (tableId) => this.deletions.tombstonesOf(tableId),

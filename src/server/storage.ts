@@ -13,6 +13,7 @@ import { DiskSpace } from "../disk/space.ts";
 import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { FileObjectStore } from "../object-store/file-object-store.ts";
+import { MeasuredObjectStore, type StoreOperation } from "../object-store/measured-object-store.ts";
 import { MemoryObjectStore } from "../object-store/memory-object-store.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import type { ObjectSource } from "../scan/snapshot.ts";
@@ -20,7 +21,7 @@ import type { Manifest } from "../storage/manifest/manifest.ts";
 import type { LocalPaths } from "../storage/paths.ts";
 
 export interface Storage {
-  readonly store: FileObjectStore | MemoryObjectStore;
+  readonly store: ObjectStore;
   readonly walDisk: Disk;
   /** Space of the data folder's disk. */
   readonly space: DiskSpace;
@@ -40,25 +41,29 @@ function temporaryLogDisk({ wal, temporary }: LocalPaths): Disk {
   return new NodeDisk();
 }
 
+interface StorageParts {
+  readonly dataFolder: string;
+  readonly paths: LocalPaths;
+  readonly onSpace: (problem: TsdbError | null) => void;
+  readonly onOperation: (operation: StoreOperation) => void;
+}
+
 /** Creates the folders and takes the lock. @throws TsdbError config if the folder cannot be used */
-export async function openStorage(
-  config: ServeConfig,
-  { dataFolder, paths, onSpace }: { dataFolder: string; paths: LocalPaths; onSpace: (problem: TsdbError | null) => void },
-): Promise<Storage> {
+export async function openStorage(config: ServeConfig, { dataFolder, paths, onSpace, onOperation }: StorageParts): Promise<Storage> {
   if (config.objectStore === "memory") {
     const store = new MemoryObjectStore();
     const space = new NullDisk();
     makeFolder(paths.temporary);
     const walDisk = config.plugins === null ? space : temporaryLogDisk(paths);
     return {
-      ...{ store, walDisk, tempDir: paths.temporary },
+      ...{ store: new MeasuredObjectStore(store, onOperation), walDisk, tempDir: paths.temporary },
       space: new DiskSpace(space, { path: "", reserveBytes: 0, folder: dataFolder }),
       objectSource: (key) => ({ kind: "bytes", bytes: store.sharedBytes(key) }),
       warnings: [],
       release: () => rmSync(paths.temporary, { recursive: true, force: true }),
     };
   }
-  if (config.readOnly) return openReadOnly(dataFolder, paths);
+  if (config.readOnly) return openReadOnly(dataFolder, paths, onOperation);
   makeFolder(dataFolder);
   requireWritable(dataFolder);
   const lock = lockFolder(dataFolder);
@@ -74,7 +79,7 @@ export async function openStorage(
     rmSync(paths.temporary, { recursive: true, force: true });
     makeFolder(paths.temporary);
     return {
-      ...{ store, walDisk: disk, space, tempDir: paths.temporary },
+      ...{ store: new MeasuredObjectStore(store, onOperation), walDisk: disk, space, tempDir: paths.temporary },
       objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
       warnings,
       release: () => lock.release(),
@@ -100,7 +105,7 @@ function requireWritable(dataFolder: string): void {
 }
 
 /** Writes nothing into the folder, and locks it only against writing servers. */
-function openReadOnly(dataFolder: string, paths: LocalPaths): Storage {
+function openReadOnly(dataFolder: string, paths: LocalPaths, onOperation: StorageParts["onOperation"]): Storage {
   if (statSync(dataFolder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new TsdbError("config", `--read-only: there is no data folder ${dataFolder}`, { dataFolder });
   }
@@ -109,7 +114,7 @@ function openReadOnly(dataFolder: string, paths: LocalPaths): Storage {
   const store = new FileObjectStore(disk, paths.objects);
   const tempDir = mkdtempSync(join(tmpdir(), "tsdb-"));
   return {
-    ...{ store, walDisk: disk, tempDir },
+    ...{ store: new MeasuredObjectStore(store, onOperation), walDisk: disk, tempDir },
     space: new DiskSpace(disk, { path: "", reserveBytes: 0, folder: dataFolder }),
     objectSource: (key) => ({ kind: "path", path: store.localPath(key) }),
     warnings: [],

@@ -31,6 +31,7 @@ const STATS: ServerStats = {
   series: 20,
   seriesBytes: 21,
   seriesEvictions: 22,
+  catalogOperations: 23,
 };
 
 export const STORED: WriteResult = { rowCount: 1, rejectedCount: 0, lineErrors: [], schemaLimit: false, empty: false };

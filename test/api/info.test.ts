@@ -116,13 +116,15 @@ test("metrics count by route pattern, never by raw path", async () => {
   const { send, services } = fakes({ write: () => next });
   await send("POST", "/api/v3/write_lp?db=d", { body: "x".repeat(40) });
   next = rejected(3, 7);
-  await send("POST", "/write?db=d", { body: "x".repeat(60) });
+  await send("POST", "/write?db=e", { body: "x".repeat(60) });
   await (await send("GET", "/api/v3/query_sql?db=d&q=a")).text();
   await send("GET", "/api/v3/query_sql?db=d");
   await send("GET", "/secret/1");
   await send("GET", "/secret/2");
   await send("PURGE", "/secret/3");
   services.metrics.walSynced(0.002, 100);
+  services.metrics.store.add({ op: "put", result: "success", seconds: 0.002, bytes: 70, objects: 1 });
+  services.metrics.store.add({ op: "list", result: "error", seconds: 3, bytes: 0, objects: 0 });
   const response = await send("GET", "/metrics");
   expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
   const page = await response.text();
@@ -137,11 +139,14 @@ test("metrics count by route pattern, never by raw path", async () => {
     'http_request_duration_seconds_count{method="GET",path="/api/v3/query_sql"} 2',
     'http_request_duration_seconds_bucket{le="+Inf",method="GET",path="other"} 2',
     "tsdb_write_lines_total 17",
-    "influxdb3_write_lines_total 17",
+    'influxdb3_write_lines_total{db="d"} 10',
+    'influxdb3_write_lines_total{db="e"} 7',
     "tsdb_write_lines_rejected_total 3",
-    "influxdb3_write_lines_rejected_total 3",
+    'influxdb3_write_lines_rejected_total{db="d"} 0',
+    'influxdb3_write_lines_rejected_total{db="e"} 3',
     "tsdb_write_bytes_total 100",
-    "influxdb3_write_bytes_total 100",
+    'influxdb3_write_bytes_total{db="d"} 40',
+    'influxdb3_write_bytes_total{db="e"} 60',
     'tsdb_writes_total{outcome="stored"} 1',
     'tsdb_writes_total{outcome="partial"} 1',
     'tsdb_queries_total{outcome="answered"} 1',
@@ -154,10 +159,18 @@ test("metrics count by route pattern, never by raw path", async () => {
     'tsdb_wal_sync_duration_seconds_bucket{le="0.0025"} 1',
     "tsdb_wal_sync_duration_seconds_sum 0.002",
     "tsdb_wal_synced_bytes_total 100",
+    'object_store_op_duration_seconds_bucket{le="0.001",op="put",result="success"} 0',
+    'object_store_op_duration_seconds_bucket{le="0.0025",op="put",result="success"} 1',
+    'object_store_op_duration_seconds_sum{op="list",result="error"} 3',
+    'object_store_transfer_bytes_total{op="put"} 70',
+    'object_store_transfer_objects_total{op="put"} 1',
+    'object_store_transfer_objects_total{op="list"} 0',
     "tsdb_buffer_bytes 11",
     "tsdb_series 20",
     "tsdb_series_bytes 21",
     "tsdb_series_evictions_total 22",
+    "tsdb_catalog_operations_total 23",
+    "influxdb3_catalog_operations_total 23",
   ]) {
     expect(lines).toContain(line);
   }

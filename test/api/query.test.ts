@@ -163,7 +163,7 @@ test("a short answer comes whole and is counted", async () => {
     "content-type": "text/csv",
   });
   expect(await response.text()).toBe("a,b\n1,2\n");
-  const page = (await services.metrics.render()).text;
+  const page = (await services.metrics.render({ withDatabases: true })).text;
   expect(page).toContain('tsdb_queries_total{outcome="answered"} 1');
   expect(page).toContain("tsdb_queries_running 0");
 });
@@ -182,7 +182,7 @@ test("an answer that breaks half way is reported and counted", async () => {
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow("bad block");
   expect(reports).toEqual([{ error, where: `${PATH}, half way` }]);
-  const page = (await services.metrics.render()).text;
+  const page = (await services.metrics.render({ withDatabases: true })).text;
   expect(page).toContain('tsdb_queries_total{outcome="failed"} 1');
   expect(page).toContain("tsdb_queries_running 0");
 });

@@ -98,7 +98,7 @@ test.each(["Content-Length: 8", "Transfer-Encoding: chunked"])(
     client.destroy();
     let page = "";
     while (!page.includes('status="499"} 1')) {
-      page = (await it.services.metrics.render()).text;
+      page = (await it.services.metrics.render({ withDatabases: true })).text;
       await turn();
     }
     expect([it.writes, it.reports]).toEqual([[], []]);

@@ -256,7 +256,7 @@ describe("long answers", () => {
     await reader.read();
     await reader.cancel();
     expect(cancelled).toBe(1);
-    const page = (await services.metrics.render()).text;
+    const page = (await services.metrics.render({ withDatabases: true })).text;
     expect(page).toContain('tsdb_queries_total{outcome="cancelled"} 1');
   });
 

@@ -158,4 +158,8 @@ test("/metrics counts writes, queries and resources under the names of both line
   expect(after.map((value, i) => value - before[i]!)).toEqual([1, "metrics v=1 1".length, 2, csv.length, 1]);
   expect(await family("tsdb_write_lines_total")).toBeGreaterThan(0);
   expect(await family("influxdb_info")).toBe(1);
+  // without a token nobody learns names
+  const page = await (await fetch(`${server.bucketsUrl}/metrics`)).text();
+  expect(page).not.toContain("influxdb3_write_lines_total");
+  expect(page).not.toContain("db=");
 });

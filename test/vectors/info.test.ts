@@ -75,12 +75,20 @@ test.each(VECTORS.filter((vector) => vector.class === undefined).map((vector) =>
   },
 );
 
+const OUR_FAMILIES = new RegExp(
+  [
+    ...["http_requests_", "http_request_dur", "influxdb3_write_", "influxdb3_last_values", "influxdb3_catalog_operations"],
+    ...["influxdb3_parquet_cache_(?:acc|size_b)", "object_store_(?:op_dur|transfer_\\w+_total)"],
+    "influxdb_iox_query_log_(?:phase|plan|permit|execute|end2end|compute|parquet)",
+  ]
+    .map((start) => `^${start}`)
+    .join("|"),
+);
+
 test("families of metrics that dashboards of writes and requests read have the vendor's names and types", async () => {
   const page = await (await fetch(`${server.url}/metrics`)).text();
   const recorded = VECTORS.find(({ id }) => id === "info-004")!.steps[0]!.answer as string[];
-  for (const family of recorded.filter((name) =>
-    /^(?:http_requests_|http_request_dur|influxdb3_write_|influxdb3_last_values)/.test(name),
-  )) {
+  for (const family of recorded.filter((name) => OUR_FAMILIES.test(name))) {
     expect(page).toContain(`# TYPE ${family}\n`);
   }
 });

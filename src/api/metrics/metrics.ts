@@ -6,7 +6,10 @@ import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import type { CacheKind } from "../../model/caches.ts";
 import { METRIC_ALIASES } from "../shared/aliases.ts";
+import { DatabaseWrites, type WriteCounts } from "./database-writes.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { StatementMetrics } from "./statement-metrics.ts";
+import { StoreMetrics } from "./store-metrics.ts";
 
 /** Current sizes, read at each scrape: must be cheap. */
 export interface ServerStats {
@@ -25,6 +28,8 @@ export interface ServerStats {
   readonly seriesBytes: number;
   /** Since the server started. */
   readonly seriesEvictions: number;
+  /** Operations of the catalog's log, since the first start. */
+  readonly catalogOperations: number;
 }
 
 /** The block caches: current bytes, the rest since the server started. */
@@ -82,9 +87,15 @@ interface RequestKind {
   readonly count: RouteCount;
 }
 
-/** All metric families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths or names. */
+/** All metric families of one server. Label values are bounded: known methods, route patterns and statuses, never raw paths; names of
+ *  databases in families of their own, for readers that may see them. */
 export class Metrics {
   readonly #registry = new Registry();
+  /** Families that name databases. */
+  readonly #named = new Registry();
+  readonly #databaseWrites = new DatabaseWrites(this.#named);
+  readonly statements = new StatementMetrics(this.#registry);
+  readonly store = new StoreMetrics(this.#registry);
   readonly #routes = new Map<string, RouteCount>();
   /** The labels of the last request: the next one is usually of the same kind. */
   #lastRequest: RequestKind | undefined;
@@ -135,12 +146,13 @@ export class Metrics {
     count.seconds.observe(seconds);
   }
 
-  /** Counts a parsed body. `bytes` is its decompressed size. */
-  write(outcome: WriteOutcome, counts: { rows: number; rejected: number; bytes: number }): void {
+  /** Counts a body of line protocol. */
+  write(outcome: WriteOutcome, counts: WriteCounts): void {
     this.#writes[outcome]++;
     this.#lines += counts.rows;
     this.#rejectedLines += counts.rejected;
     this.#writeBytes += counts.bytes;
+    if (counts.database !== undefined) this.#databaseWrites.add(counts.database, counts);
   }
 
   /** Counts a sync of the log. */
@@ -205,6 +217,16 @@ export class Metrics {
         },
       });
     }
+    new Counter({
+      ...{ name: "influxdb3_parquet_cache_access_total", help: "Uses of the cache of decoded data of files", registers },
+      labelNames: ["status"],
+      collect() {
+        this.reset();
+        const { gen0Hits, gen0Misses, compactedHits, compactedMisses } = read();
+        this.inc({ status: "cached" }, gen0Hits + compactedHits);
+        this.inc({ status: "miss" }, gen0Misses + compactedMisses);
+      },
+    });
     this.#total("tsdb_file_read_bytes_total", "Bytes that statements have read from data files", () => read().bytesRead);
   }
 
@@ -223,18 +245,8 @@ export class Metrics {
 
   /** Registers the file indexes, read at each scrape. */
   watchFileIndexes(read: () => { readonly count: number; readonly bytes: number }): void {
-    const gauge = (name: string, help: string, value: () => number) => {
-      new Gauge({
-        name,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.set(value());
-        },
-      });
-    };
-    gauge("tsdb_file_indexes", "Data files that have a file index", () => read().count);
-    gauge("tsdb_file_index_bytes", "Bytes of file indexes", () => read().bytes);
+    this.#gauge("tsdb_file_indexes", "Data files that have a file index", () => read().count);
+    this.#gauge("tsdb_file_index_bytes", "Bytes of file indexes", () => read().bytes);
     this.#total(
       "tsdb_file_index_blocks_ruled_out_total",
       "Blocks that statements passed over by a file index",
@@ -268,9 +280,10 @@ export class Metrics {
     this.#total("tsdb_cache_feed_seconds_total", "Time from such a message to its answer", () => read().feedSeconds);
   }
 
-  /** All metrics as text. */
-  async render(): Promise<{ readonly contentType: string; readonly text: string }> {
-    return { contentType: this.#registry.contentType, text: `${await this.#registry.metrics()}# EOF\n` };
+  /** All metrics as text. @param withDatabases also those that name databases */
+  async render({ withDatabases }: { readonly withDatabases: boolean }): Promise<{ readonly contentType: string; readonly text: string }> {
+    const texts = await Promise.all([this.#registry.metrics(), ...(withDatabases ? [this.#named.metrics()] : [])]);
+    return { contentType: this.#registry.contentType, text: `${texts.join("")}# EOF\n` };
   }
 
   #findRoute(method: string, path: string, status: number): RequestKind {
@@ -328,6 +341,7 @@ export class Metrics {
   #registerGauges(stats: () => ServerStats): void {
     for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
     this.#total("tsdb_series_evictions_total", "Tables whose series had to leave memory", () => stats().seriesEvictions);
+    this.#total("tsdb_catalog_operations_total", "Operations of the catalog's log", () => stats().catalogOperations);
     this.#gauge("tsdb_queries_running", "Queries that are not over", () => this.#queriesRunning);
   }
 
@@ -341,15 +355,16 @@ export class Metrics {
     });
   }
 
+  /** Registers a gauge under each of its names. */
   #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    for (const each of namesOf(name)) {
+      new Gauge({
+        ...{ name: each, help, registers: [this.#registry] },
+        collect() {
+          this.set(read());
+        },
+      });
+    }
   }
 
   /** Registers a counter that hot code keeps as a plain number, under each of its names. */

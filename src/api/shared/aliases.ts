@@ -24,9 +24,8 @@ export const QUERY_ALIASES = ["/api/v3/query_tsdbql", "/api/v3/query_influxql"] 
 
 /** Metric families that dashboards know by another name: both are exposed. */
 export const METRIC_ALIASES = {
-  tsdb_write_lines_total: "influxdb3_write_lines_total",
-  tsdb_write_lines_rejected_total: "influxdb3_write_lines_rejected_total",
-  tsdb_write_bytes_total: "influxdb3_write_bytes_total",
+  tsdb_catalog_operations_total: "influxdb3_catalog_operations_total",
+  tsdb_file_cache_bytes: "influxdb3_parquet_cache_size_bytes",
   tsdb_last_values_cache_query_duration_seconds: "influxdb3_last_values_cache_query_duration_seconds",
 } as const;
 

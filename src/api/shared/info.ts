@@ -96,7 +96,7 @@ export const infoRoutes = (services: AppServices) => {
         answers: { 200: { description: "All families.", content: { "text/plain": t.String() } } },
       }),
       async () => {
-        const page = await services.metrics.render();
+        const page = await services.metrics.render({ withDatabases: true });
         return new Response(page.text, { headers: { "content-type": page.contentType } });
       },
     );

@@ -75,7 +75,7 @@ export class WriteRoute {
       const result = await body.write(target);
       if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
       const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
-      services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+      services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: target.database });
       return result.rejectedCount === 0 ? complete(new Response(null, this.written)) : dialect.rejected(result, target);
     } catch (error) {
       services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });

@@ -7,6 +7,7 @@ import type { ReplicationService } from "../../../metadata/resources/replication
 import type { TaskRunService } from "../../../metadata/resources/task-runs.ts";
 import type { QueryService } from "../../../model/query/query.ts";
 import type { WriteService } from "../../../model/write.ts";
+import type { WriteCounts } from "../../metrics/database-writes.ts";
 import type { CountedRequest } from "../../metrics/v2-metrics.ts";
 import type { ServerStatus } from "../../services.ts";
 import type { QueryReports } from "../../shared/run-query.ts";
@@ -39,12 +40,6 @@ export interface V2Options {
   /** Cookies go over https only. */
   readonly isSecure: boolean;
   readonly sessionLengthSeconds: number;
-}
-
-export interface WriteCounts {
-  readonly rows: number;
-  readonly rejected: number;
-  readonly bytes: number;
 }
 
 export interface TracedRequest {

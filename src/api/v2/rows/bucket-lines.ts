@@ -104,7 +104,7 @@ export class BucketLines {
     const wanted = { database: name, databaseId: databaseIdOf(id)!, precision, acceptPartial: "conflicts", noSync: false } as const;
     const result = await body.write({ ...wanted, ...(minTimeNs === undefined ? {} : { minTimeNs }) });
     const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
-    services.written(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes });
+    services.written(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: name });
     return result.rejectedCount === 0 ? null : rejection(result, unit, bucket, minTimeNs);
   }
 }

@@ -1,0 +1,51 @@
+// Operations on the object store, for scrapers.
+import Counter from "prom-client/lib/counter.js";
+import type Registry from "prom-client/lib/registry.js";
+import type { StoreOperation } from "../../object-store/measured-object-store.ts";
+import { Buckets, registerHistogram } from "./plain-histogram.ts";
+
+const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+interface Transfer {
+  bytes: number;
+  objects: number;
+}
+
+/** Times and sizes by operation and result. */
+export class StoreMetrics {
+  private readonly times = new Map<string, Buckets>();
+  private readonly transfers = new Map<StoreOperation["op"], Transfer>();
+
+  constructor(registry: Registry) {
+    const time = { name: "object_store_op_duration_seconds", help: "Time of an operation on the object store" };
+    registerHistogram(registry, time, () => this.times.values());
+    const { transfers } = this;
+    for (const [name, help, key] of [
+      ["object_store_transfer_bytes_total", "Bytes that operations on the object store have read or written", "bytes"],
+      [
+        "object_store_transfer_objects_total",
+        "Objects that operations on the object store have read, written, listed or deleted",
+        "objects",
+      ],
+    ] as const) {
+      new Counter({
+        ...{ name, help, labelNames: ["op"], registers: [registry] },
+        collect() {
+          this.reset();
+          for (const [op, transfer] of transfers) this.inc({ op }, transfer[key]);
+        },
+      });
+    }
+  }
+
+  add({ op, result, seconds, bytes, objects }: StoreOperation): void {
+    const key = `${op} ${result}`;
+    const times = this.times.get(key) ?? new Buckets({ op, result }, SECONDS);
+    this.times.set(key, times);
+    times.observe(seconds);
+    const transfer = this.transfers.get(op) ?? { bytes: 0, objects: 0 };
+    this.transfers.set(op, transfer);
+    transfer.bytes += bytes;
+    transfer.objects += objects;
+  }
+}
