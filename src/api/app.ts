@@ -11,6 +11,7 @@ import { isChecked } from "./shared/route.ts";
 import { v1QueryRoutes } from "./v1/query.ts";
 import { v1WriteRoutes } from "./v1/write.ts";
 import { v2WriteRoutes } from "./v2/write.ts";
+import { backupRoutes } from "./v3/backup.ts";
 import { cacheRoutes } from "./v3/configure/cache.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
 import { fileIndexRoutes } from "./v3/configure/file-index.ts";
@@ -26,6 +27,7 @@ import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { querySqlTelemetryRoutes } from "./v3/query-sql-telemetry.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
+import { restoreRoutes } from "./v3/restore.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
 export type App = AnyElysia;
@@ -50,6 +52,8 @@ const ROUTES = [
   querySqlRoutes,
   querySqlTelemetryRoutes,
   exportRoutes,
+  backupRoutes,
+  restoreRoutes,
   queryTsdbqlRoutes,
   databaseRoutes,
   tableRoutes,

@@ -8,6 +8,7 @@ import type { PluginService } from "../model/plugins.ts";
 import type { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { PolicyLookup } from "../model/retention-policies.ts";
+import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { DataService } from "../model/rows/deletion.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import type { FileIndexService } from "../model/rows/file-index.ts";
@@ -56,6 +57,8 @@ export interface AppServices {
   readonly engine: (caller: ProvenCaller) => EngineService;
   /** A handler asks for the right to read the database. @throws TsdbError unavailable before the log is replayed */
   readonly exports: () => ExportService;
+  /** Asked for only if `hasUpgradedEngine`. @throws TsdbError unavailable before the log is replayed */
+  readonly backups: (admin: AdminCaller) => BackupJobs;
   /** Of SQL statements. */
   readonly telemetry: LatestTelemetry;
   readonly access: AccessControl;

@@ -9,3 +9,17 @@ export function sha256(...pieces: readonly Uint8Array[]): string {
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
 }
+
+/** A digest that is added to piece by piece. */
+export class Sha256 {
+  private readonly hash = createHash("sha256");
+
+  add(piece: Uint8Array): void {
+    this.hash.update(piece);
+  }
+
+  /** In hex; nothing can be added afterwards. */
+  digest(): string {
+    return this.hash.digest("hex");
+  }
+}

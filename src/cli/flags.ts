@@ -132,6 +132,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_DATA_DIR", "INFLUXDB3_DB_DIR"],
   },
   {
+    name: "backup-dir",
+    group: "Storage",
+    value: "FOLDER",
+    help: "Folder of backups (extended edition): they are in `backups` below it. Default: in the data folder, beside the data.",
+    default: null,
+  },
+  {
     name: "wal-flush-interval",
     group: "Storage",
     value: "DURATION",
@@ -406,7 +413,7 @@ export const FLAGS = [
     name: "use-pacha-tree",
     group: "Logging and the rest",
     value: null,
-    help: "Serve exports and the telemetry of SQL statements (extended edition). Files are the same without.",
+    help: "Serve exports, backups and the telemetry of SQL statements (extended edition). Files are the same without.",
     default: "false",
     aliases: ["INFLUXDB3_USE_PACHA_TREE"],
   },

@@ -38,6 +38,7 @@ test("the configuration without flags", () => {
     nodeId: "node0",
     objectStore: "file",
     dataDir: "./.tsdb",
+    backupDir: null,
     httpBind: { hostname: "127.0.0.1", port: 8181 },
     flightBind: { hostname: "127.0.0.1", port: 8183 },
     flightIsOptional: true,

@@ -75,6 +75,8 @@ interface StorageConfig {
   readonly objectStore: "file" | "memory";
   /** As given: may be relative to the working directory. */
   readonly dataDir: string;
+  /** The same, of backups; null: with the data. */
+  readonly backupDir: string | null;
   /** 0 = a group is synced as soon as the previous sync ends. */
   readonly walFlushIntervalMs: number;
   readonly walReplayFailOnError: boolean;
@@ -203,6 +205,7 @@ function readStorage(read: FlagReader): StorageConfig {
     nodeId: read.matching("node-id", /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, nodeIds),
     objectStore: read.oneOf("object-store", ["file", "memory"], { "memory-throttled": "memory" }),
     dataDir: read.text("data-dir"),
+    backupDir: read.optional("backup-dir"),
     walFlushIntervalMs: read.durationMs("wal-flush-interval", { min: 0, max: 60_000 }),
     walReplayFailOnError: read.boolean("wal-replay-fail-on-error"),
     readOnly: read.boolean("read-only"),

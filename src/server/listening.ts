@@ -13,6 +13,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { PluginService } from "../model/plugins.ts";
 import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
@@ -52,6 +53,8 @@ export interface RequestServices {
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   readonly exports: ExportService;
+  /** Asked for with --use-pacha-tree alone. */
+  backups(): BackupJobs;
   /** Of system.plugin_files. */
   pluginFileRows(): SystemRow[];
   receive: WriteService["receive"];
@@ -109,6 +112,7 @@ function startHttp(
     fileIndexes: () => serving().admin.fileIndexes,
     plugins: () => serving().plugins,
     exports: () => serving().exports,
+    backups: () => serving().backups(),
     telemetry,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),

@@ -8,6 +8,7 @@ import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
 import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
 import type { BackupService } from "../backup/backup-service.ts";
+import type { DatabaseBackups } from "../backup/databases/database-backups.ts";
 import { DayExports } from "../export/export-service.ts";
 import { Admission } from "../ingest/admission.ts";
 import { BodyMemory } from "../ingest/body-memory.ts";
@@ -21,6 +22,7 @@ import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
+import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
 import type { Replicator } from "../replications/replicator.ts";
@@ -30,6 +32,7 @@ import { Wal } from "../storage/wal/wal.ts";
 import type { TaskScheduler } from "../tasks/scheduler.ts";
 import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
+import { createDatabaseBackups } from "./backup-services.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
@@ -44,6 +47,8 @@ interface ServingParts {
   readonly admin: AdminServices;
   /** Null: the bucket-based API is off. */
   readonly v2: V2Services | null;
+  /** Null without --use-pacha-tree, and in the base edition. */
+  readonly databaseBackups: DatabaseBackups | null;
   readonly replications: Replicating | null;
   readonly triggers: Triggers;
   /** Null: without --plugin-dir. */
@@ -88,6 +93,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   });
   const line = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
   const v2 = line === null ? null : { line, backup: createBackup(foundation, line, { backgroundJobs, deletions, maintenance }) };
+  const databaseBackups = await createDatabaseBackups(foundation, { backgroundJobs, deletions, wal });
   const replications = line === null ? null : new Replicating(foundation, line, wal);
   watcher.replications = replications;
   const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
@@ -110,7 +116,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
       await setUpOnce(line, foundation);
     }
   }
-  return { wal, ingest, backgroundJobs, admin, triggers, v2, replications, pluginParts };
+  return { wal, ingest, backgroundJobs, admin, triggers, v2, databaseBackups, replications, pluginParts };
 }
 
 async function openWal(
@@ -177,19 +183,21 @@ export class Serving implements RequestServices {
   private readonly tasks: TaskScheduler | null;
   private readonly ingest: Ingest;
   private readonly v2: V2Services | null;
+  private readonly databaseBackups: DatabaseBackups | null;
   private readonly replications: Replicating | null;
   private readonly pluginParts: PluginParts | null;
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, triggers, v2, replications, pluginParts }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, triggers, v2, databaseBackups, replications, pluginParts }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
     this.v2 = v2;
+    this.databaseBackups = databaseBackups;
     this.replications = replications;
     this.pluginParts = pluginParts;
     this.plugins = new Plugins(pluginParts, listening.foundation);
@@ -219,6 +227,11 @@ export class Serving implements RequestServices {
 
   backup(): BackupService {
     return this.v2Services.backup;
+  }
+
+  backups(): BackupJobs {
+    assert(this.databaseBackups !== null, "backups of databases are off, and were asked for");
+    return this.databaseBackups;
   }
 
   taskRuns(): TaskRunService {
@@ -270,6 +283,7 @@ export class Serving implements RequestServices {
   async close(): Promise<void> {
     const { wal, backgroundJobs, ingest } = this;
     const { config, manifest, catalog } = this.listening.foundation;
+    await this.databaseBackups?.stop();
     // unfinished work starts over at the next start
     await Promise.all([backgroundJobs.compactor.stop(), backgroundJobs.indexer.stop()]);
     ingest.close();

@@ -47,6 +47,9 @@ export interface ObjectKeys {
   readonly data: string;
   /** Prefix of all file indexes, with the slash: indexes of files that are not in the manifest are left over. */
   readonly indexes: string;
+  /** Prefixes of backups and of the records of restores, with the slash. */
+  readonly backups: string;
+  readonly restores: string;
   /** Key of a `.pt` file. */
   ptFile(fileId: number): string;
   /** Key of a data file's index; `revision` is above those of its earlier indexes. */
@@ -61,6 +64,8 @@ export function objectKeys(nodeId: string): ObjectKeys {
     manifest: `${nodeId}/manifest`,
     data: `${nodeId}/data/`,
     indexes: `${nodeId}/indexes/`,
+    backups: `${nodeId}/backups/`,
+    restores: `${nodeId}/restores/`,
     ptFile: (fileId) => {
       assert(Number.isSafeInteger(fileId) && fileId > 0, `file id ${fileId}`);
       return `${nodeId}/data/${String(fileId).padStart(20, "0")}.pt`;

@@ -9,6 +9,7 @@ import type { TokenService } from "../../src/auth/token-service.ts";
 import { LatestTelemetry } from "../../src/model/query/latest-telemetry.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
+import type { BackupJobs } from "../../src/model/rows/backup-jobs.ts";
 import type { ExportService } from "../../src/model/rows/export.ts";
 import type { EngineRoute, EngineService } from "../../src/model/triggers.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
@@ -102,6 +103,29 @@ function recordedExports(onCall: NonNullable<FakeOptions["onCall"]>): ExportServ
   };
 }
 
+/** Knows one backup and one restore, whatever they are called. */
+function recordedBackups(onCall: NonNullable<FakeOptions["onCall"]>): BackupJobs {
+  const called = async <T>(method: string, answer: T): Promise<T> => {
+    onCall("backups", method);
+    return answer;
+  };
+  const times = { createdMs: 0, completedMs: 0, status: "completed", error: null } as const;
+  const job = { ...times, totalFiles: 0, totalBytes: 0, doneFiles: 0, doneBytes: 0 };
+  const backup = { ...job, name: "b", type: "full", parent: null } as const;
+  const restore = { ...job, id: "r", backup: "b" };
+  return {
+    start: () => called("start", "b"),
+    list: () => called("list", [backup]),
+    find: () => called("find", backup),
+    cancel: () => called("cancel", undefined),
+    delete: () => called("delete", "full" as const),
+    startRestore: () => called("startRestore", "r"),
+    restores: () => called("restores", [restore]),
+    findRestore: () => called("findRestore", restore),
+    cancelRestore: () => called("cancelRestore", undefined),
+  };
+}
+
 /** Services of the HTTP application without storage; `options` replaces some. */
 export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
@@ -140,6 +164,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     engine: () => options.engine ?? { find: () => ANY_TRIGGER },
     plugins: () => service("plugins"),
     exports: () => options.exports ?? (onCall === undefined ? service("exports") : recordedExports(onCall)),
+    backups: () => (onCall === undefined ? service("backups") : recordedBackups(onCall)),
     telemetry: new LatestTelemetry(),
     hasUpgradedEngine: options.hasUpgradedEngine ?? true,
     access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),

@@ -76,6 +76,57 @@ const requestPath = async (world: World, wantsBody: string) => {
   return `/api/v3/engine/${path}`;
 };
 
+const BACKUP = "/api/v3/enterprise/backup";
+const RESTORE = "/api/v3/enterprise/restore";
+const FULL = { type: "full", force: true };
+/** Until the job has ended. */
+const ended = async (world: World, path: string) => {
+  for (;;) {
+    const { text } = await world.succeed({ method: "GET", path });
+    if ((JSON.parse(text) as { status: string }).status !== "in_progress") return;
+    await Bun.sleep(2);
+  }
+};
+const finishedBackup = async (world: World) => {
+  const name = world.fresh();
+  await world.post(BACKUP, { ...FULL, name });
+  await ended(world, `${BACKUP}/${name}`);
+  return name;
+};
+/** As many files as take a backup or a restore longer than a request. */
+const FILES = 20;
+const LARGE = "large";
+const largeWorlds = new WeakSet<World>();
+const largeBackup = async (world: World) => {
+  if (largeWorlds.has(world)) return LARGE;
+  largeWorlds.add(world);
+  for (let i = 0; i < FILES; i++) {
+    await world.write(DATABASE, `files v=${i} ${i}`);
+    await world.post(BACKUP, { ...FULL, name: LARGE });
+    await ended(world, `${BACKUP}/${LARGE}`);
+  }
+  return LARGE;
+};
+/** It waits for others. */
+const startedBackup = async (world: World) => {
+  const name = world.fresh();
+  await largeBackup(world);
+  for (const before of ["a", "b", "c"]) await world.post(BACKUP, { ...FULL, name: `${name}-${before}` });
+  await world.post(BACKUP, { ...FULL, name });
+  return name;
+};
+const noRestore = async (world: World) => {
+  const { text } = await world.succeed({ method: "GET", path: RESTORE });
+  const { restores } = JSON.parse(text) as { restores: { restore_id: string }[] };
+  for (const { restore_id: id } of restores) await ended(world, `${RESTORE}/${id}`);
+};
+const startedRestore = async (world: World) => {
+  const backup_name = await largeBackup(world);
+  await noRestore(world);
+  const { text } = await world.post(RESTORE, { backup_name });
+  return (JSON.parse(text) as { restore_id: string }).restore_id;
+};
+
 export const GOOD: Readonly<Record<string, Make>> = {
   "GET /health": () => ({}),
   "GET /api/v1/health": () => ({}),
@@ -133,6 +184,19 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "GET /api/v3/export/tables": query({ db: DATABASE }),
   "GET /api/v3/export/windows": query(onTable),
   "GET /api/v3/export/window_data": query({ ...onTable, windows: "1970-01-01" }),
+  "POST /api/v3/enterprise/backup": (world) => ({ body: { type: "full", name: world.fresh(), force: true } }),
+  "GET /api/v3/enterprise/backup": query({}),
+  "DELETE /api/v3/enterprise/backup": async (world) => ({ body: { name: await startedBackup(world) } }),
+  "GET /api/v3/enterprise/backup/{name}": async (world) => ({ path: `${BACKUP}/${await finishedBackup(world)}` }),
+  "DELETE /api/v3/enterprise/backup/{name}": async (world) => ({ path: `${BACKUP}/${await finishedBackup(world)}` }),
+  "POST /api/v3/enterprise/restore": async (world) => {
+    const backup_name = await finishedBackup(world);
+    await noRestore(world);
+    return { body: { backup_name } };
+  },
+  "GET /api/v3/enterprise/restore": query({}),
+  "GET /api/v3/enterprise/restore/{id}": async (world) => ({ path: `${RESTORE}/${await startedRestore(world)}` }),
+  "DELETE /api/v3/enterprise/restore/{id}": async (world) => ({ path: `${RESTORE}/${await startedRestore(world)}` }),
   "GET /api/v3/query_sql_telemetry": afterStatement,
   "POST /api/v3/query_sql_telemetry": afterStatement,
   "GET /api/v3/configure/database": query({ format: "json", show_deleted: "true" }),

@@ -18,16 +18,7 @@ export const LATER: ReadonlySet<string> = new Set([
   "GET /api/v3/users/{id}/roles",
   "PUT /api/v3/users/{id}/roles",
   "GET /api/v3/users_by_oauth_id/{oauth_id}",
-  // backup, restore, import, export, deletion of rows
-  "DELETE /api/v3/enterprise/backup",
-  "GET /api/v3/enterprise/backup",
-  "POST /api/v3/enterprise/backup",
-  "DELETE /api/v3/enterprise/backup/{name}",
-  "GET /api/v3/enterprise/backup/{name}",
-  "GET /api/v3/enterprise/restore",
-  "POST /api/v3/enterprise/restore",
-  "DELETE /api/v3/enterprise/restore/{id}",
-  "GET /api/v3/enterprise/restore/{id}",
+  // import, deletion of rows
   "GET /api/v3/enterprise/import",
   "POST /api/v3/enterprise/import",
   "GET /api/v3/row_delete_requests",

@@ -15,6 +15,7 @@ export interface Situation {
 const NOWHERE = "nowhere";
 const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
+const BACKUP = "/api/v3/enterprise/backup";
 const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e3d", "9999y", "30d,"];
 
 /** The name of what is not there, in each place that can name it. */
@@ -58,6 +59,15 @@ export const SITUATIONS: readonly Situation[] = [
   ...unknown("GET /api/v3/export/window_data", "query", ["db", "table"]),
   { key: "GET /api/v3/export/window_data", what: "a day without rows", query: { windows: "1970-01-02" }, status: 404 },
   { key: "GET /api/v3/export/window_data", what: "no day", query: { windows: "today" }, status: 400 },
+
+  // Backups and restores: facts 8.4
+  { key: `POST ${BACKUP}`, what: "a name that is taken", twice: true, body: { force: false }, status: 409 },
+  { key: `POST ${BACKUP}`, what: "no name of a backup", body: { name: "../etc" }, status: 400 },
+  { key: `POST ${BACKUP}`, what: "an unknown parent", body: { type: "incremental", parent: NOWHERE }, status: 404 },
+  { key: `DELETE ${BACKUP}`, what: "a backup that is not running", body: { name: NOWHERE }, status: 404 },
+  { key: `DELETE ${BACKUP}/{name}`, what: "the same once more", twice: true, status: 404 },
+  { key: "POST /api/v3/enterprise/restore", what: "an empty name", body: { backup_name: "" }, status: 400 },
+  { key: "POST /api/v3/enterprise/restore", what: "an unknown backup", body: { backup_name: NOWHERE }, status: 404 },
   ...BAD_DURATIONS.flatMap((period): Situation[] => [
     { key: `POST ${ENTERPRISE}/table/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },
     { key: `POST ${CONFIGURE}/database/retention_period`, what: `the duration "${period}"`, query: { duration: period }, status: 400 },

@@ -64,7 +64,7 @@ export class World {
     writeFileSync(join(folder, REQUIREMENTS), "# none\n");
     const tools = mkdtempSync(join(tmpdir(), "tsdb-contract-tools-"));
     writeFileSync(join(tools, "uv"), UV, { mode: 0o755 });
-    const plugins = ["--plugin-dir", folder, "--package-manager", "uv", "--use-pacha-tree"];
+    const plugins = ["--plugin-dir", folder, "--package-manager", "uv", "--use-pacha-tree", "--compaction-check-interval", "24h"];
     const env = { ...(process.env as Record<string, string>), PATH: `${tools}:${process.env["PATH"]}` };
     const server = await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] });
     const world = new World(server, [folder, tools]);

@@ -63,6 +63,13 @@ export class Deletions {
     return this.last.get(tableId) ?? 0;
   }
 
+  /** Sets aside ids for deletions of a backup, which come to the catalog with their tables. Returns the first. */
+  reserveIds(count: number): number {
+    const first = Math.max(this.nextId, this.parts.catalog.nextIds.tombstoneId);
+    this.nextId = first + count;
+    return first;
+  }
+
   /** Takes effect synchronously for all or none of `deletions`; resolves once they are durable, atomically. @throws TsdbError
    *  unknown_table, bad_request, limit_exceeded, unavailable */
   deleteRows(deletions: readonly Deletion[]): Promise<void> {

@@ -137,6 +137,32 @@ describe("deletions and retention", () => {
     expect(catalog.retentionMinNs(1, 0)).toBe(MIN + 1n);
   });
 
+  // from a snapshot, and from the log
+  test.each([1, 200])("ids that were set aside come after greater ones, with a snapshot every %d entries", async (snapshotEntries) => {
+    const store = new MemoryObjectStore();
+    const catalog = await open(store, snapshotEntries);
+    catalog.apply([...SCHEMA, { ...DELETION, id: 7 }]);
+    const table = { kind: "create_table", id: 20, databaseId: 1, name: "gone" } as const;
+    const gone = { kind: "soft_delete", of: "table", id: 20, name: "gone 1", deletedMs: 0, hardDeleteMs: 0 } as const;
+    catalog.apply([table, gone, { kind: "drop", of: "table", id: 20 }]);
+    catalog.apply([
+      { kind: "create_table", id: 12, databaseId: 1, name: "reused", isReused: true },
+      { kind: "delete_rows", id: 3, tableId: 12, sequence: 1, minTimeNs: "0", maxTimeNs: "9", tags: [] },
+      { kind: "delete_rows", id: 4, tableId: 12, sequence: 2, minTimeNs: "10", maxTimeNs: "19", tags: [] },
+    ]);
+    await catalog.apply([{ kind: "create_table", id: 21, databaseId: 1, name: "next" }]).durable;
+    const check = ({ tombstonesOf, ...found }: { tombstonesOf: number[]; tombstoneId: number; tableId: number; tables: number[] }) => {
+      expect([tombstonesOf, found]).toEqual([[3, 4], { tombstoneId: 8, tableId: 22, tables: [1, 2, 12, 21] }]);
+    };
+    const seen = (of: Catalog) => {
+      const { tombstoneId, tableId } = of.nextIds;
+      return { tombstonesOf: of.tombstonesOf(12).map(({ id }) => id), tombstoneId, tableId, tables: of.tables(1).map(({ id }) => id) };
+    };
+    check(seen(catalog));
+    await catalog.close();
+    check(seen(await open(store)));
+  });
+
   const UNFIT: [title: string, operation: CatalogOperation][] = [
     ["a deletion id used before", { ...DELETION, id: 1 }],
     ["a deletion in no table", { ...DELETION, id: 2, tableId: 9 }],

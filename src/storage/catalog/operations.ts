@@ -75,6 +75,8 @@ export interface CreateTable {
   readonly id: number;
   readonly databaseId: number;
   readonly name: string;
+  /** A table of a backup, under an id that was set aside for it: no table has had it. Other ids were never used before. */
+  readonly isReused?: true;
 }
 
 export interface AddColumns {
@@ -86,7 +88,7 @@ export interface AddColumns {
 /** A tombstone; removes those of the same table that it covers (model/rows/tombstone.ts). */
 export interface DeleteRows {
   readonly kind: "delete_rows";
-  /** Ascending over the whole log. */
+  /** Unique over the whole log, ascending within a table. */
   readonly id: number;
   readonly tableId: number;
   /** Sequence in the write-ahead log: the deletion applies to rows up to it. */
@@ -276,6 +278,7 @@ export function readOperation(value: unknown): CatalogOperation {
         id: readCount("id", operation["id"]),
         databaseId: readCount("databaseId", operation["databaseId"]),
         name: readText("name", operation["name"]),
+        ...(operation["isReused"] === true ? { isReused: true as const } : {}),
       };
     case "add_columns": {
       const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));

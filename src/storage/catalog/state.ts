@@ -283,17 +283,17 @@ export class CatalogState {
     return entry;
   }
 
-  private createTable(table: { id: number; databaseId: number; name: string }): MutableTable {
+  private createTable({ isReused, ...table }: { id: number; databaseId: number; name: string; isReused?: boolean }): MutableTable {
     const { id, databaseId, name } = table;
     const database = this.databasesById.get(databaseId);
     if (database === undefined) violated(`table ${JSON.stringify(name)} in database ${databaseId}, which does not exist`);
-    if (id < this.nextTableId) violated(`table id ${id} of ${JSON.stringify(name)} was used before`);
+    if (isReused ? this.tablesById.has(id) : id < this.nextTableId) violated(`table id ${id} of ${JSON.stringify(name)} was used before`);
     if (database.tablesByName.has(name)) violated(`a second table ${JSON.stringify(name)} in database ${databaseId}`);
     const entry = newTable(table);
     database.tablesByName.set(name, entry);
     this.tablesById.set(id, entry);
     if (database.deletion === null && database.def.namespace !== SERVER_NAMESPACE) this.tableCount_ += 1;
-    this.nextTableId = id + 1;
+    this.nextTableId = Math.max(this.nextTableId, id + 1);
     return entry;
   }
 
@@ -398,7 +398,7 @@ export class CatalogState {
       nextTableId: this.nextTableId,
       nextTombstoneId: this.tombstones_.nextId,
       databases: [...this.databasesById.values()].sort((a, b) => a.def.id - b.def.id).map(databaseToJson),
-      tables: [...this.tablesById.values()].map(tableToJson),
+      tables: [...this.tablesById.values()].sort((a, b) => a.def.id - b.def.id).map(tableToJson),
       tombstones: this.tombstones_.all().map(deleteRowsOperation),
       nextTokenId: this.tokens_.nextId,
       tokens: this.tokens_.all(),

@@ -5,7 +5,7 @@ import { violated } from "./contradiction.ts";
 
 /** Tombstones by table and id. */
 export class TombstoneSet {
-  /** Ids are never reused, even after their owner is gone. */
+  /** Ids are never reused, even after their owner is gone; those of a restored backup are set aside before others that come first. */
   nextId = 1;
   /** Ascending ids; a table's list is replaced, never modified. Tables without tombstones have no entry. */
   private readonly byTable = new Map<number, readonly Tombstone[]>();
@@ -40,7 +40,7 @@ export class TombstoneSet {
   add(tombstone: Tombstone, table: TableDef | undefined): void {
     const { id, tableId, range, tags } = tombstone;
     if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
-    if (id < this.nextId) violated(`deletion id ${id} was used before`);
+    if (this.has(id) || id <= (this.ofTable(tableId).at(-1)?.id ?? 0)) violated(`deletion id ${id} was used before`);
     if (range.minNs > range.maxNs) violated(`deletion ${id} ends before it begins`);
     const isTag = (columnId: number) => table.columns.some((column) => column.id === columnId && column.type === ColumnType.tag);
     const other = tags.find(({ columnId }) => !isTag(columnId));
@@ -53,7 +53,7 @@ export class TombstoneSet {
     this.byTable.set(tombstone.tableId, [...kept, tombstone]);
     this.tableOf.set(tombstone.id, tombstone.tableId);
     if (!hidesAll(tombstone)) this.partial += 1;
-    this.nextId = tombstone.id + 1;
+    this.nextId = Math.max(this.nextId, id + 1);
   }
 
   /** Removes all of them or, if it throws, none. @throws TsdbError corrupt_file */

@@ -1,0 +1,148 @@
+// Restores a backup: files are copied and verified under new keys, become part of the data by one entry of the manifest as rows of tables
+// that do not exist, and in the step in which it takes effect one entry of the catalog makes the tables. After a crash before that entry
+// is durable compaction drops the rows, as those of any table that is gone.
+import { EMPTY_FRAME } from "../../ingest/frame.ts";
+import { TsdbError } from "../../model/errors.ts";
+import type { BlockMeta, FileMeta } from "../../storage/manifest/manifest.ts";
+import { requireSpace } from "./backup-run.ts";
+import type { BackupContent, StoredFile } from "./content.ts";
+import { copyObject, throwIfCancelled } from "./copy.ts";
+import type { DatabaseBackupParts } from "./parts.ts";
+import type { JobProgress } from "./progress.ts";
+import { planRestore, type RestoredIds, reserveIds } from "./restore-plan.ts";
+import type { Shelf } from "./shelf.ts";
+import { TableOrder } from "./table-order.ts";
+
+export interface RestoreRun {
+  readonly content: BackupContent;
+  readonly progress: JobProgress;
+  readonly signal: AbortSignal;
+  /** Records the tables, or the databases without any, by which a later start knows whether it came about. */
+  readonly onReserved: (ids: { readonly tables: readonly number[]; readonly databases: readonly number[] }) => Promise<void>;
+}
+
+/** Resolves when the databases are as the backup has them. @throws TsdbError corrupt_file naming the file, cancelled, already_exists,
+ *  limit_exceeded, overloaded, no_space, read_only, io: nothing is restored then */
+export async function runRestore(parts: DatabaseBackupParts, shelf: Shelf, run: RestoreRun): Promise<void> {
+  const { catalog, manifest, nowMs } = parts;
+  const { content, progress, signal } = run;
+  const totalBytes = content.files.reduce((sum, { file }) => sum + file.bytes, 0);
+  progress.expect(content.files.length, totalBytes);
+  await requireRoom(parts, totalBytes);
+  const ids = await reserveIds(catalog, content.databases, nowMs());
+  await run.onReserved({ tables: [...ids.tables.values()], databases: [...ids.databases.values()] });
+  const orders = ordersOf(parts, content);
+  // before anything is copied: what does not fit is known now
+  planRestore(catalog, content.databases, ids, orders, momentOf(parts));
+  const added: FileMeta[] = [];
+  let isDone = false;
+  try {
+    for (const stored of content.files) {
+      added.push(await restoreFile(parts, shelf, stored, { ids, orders, progress, signal }));
+      progress.addFile();
+    }
+    await lengthenLog(parts, Math.max(0, ...[...orders.values()].map(({ length }) => length)));
+    await catalog.durable(catalog.version);
+    throwIfCancelled(signal);
+    const before = catalog.version;
+    let plan = planRestore(catalog, content.databases, ids, orders, momentOf(parts));
+    const made = Promise.withResolvers<void>();
+    made.promise.catch(() => {}); // awaited after the commit
+    const change = () => {
+      try {
+        if (catalog.version !== before) plan = planRestore(catalog, content.databases, ids, orders, momentOf(parts));
+        const { durable } = catalog.apply(plan.operations);
+        for (const tableId of plan.replaced) parts.tables.renamed(tableId);
+        made.resolve(durable);
+      } catch (error) {
+        made.reject(error);
+      }
+    };
+    await manifest.commit({ added }, () => {
+      isDone = true;
+      change();
+    });
+    await made.promise;
+    parts.onRestored();
+  } catch (error) {
+    // rows of tables that there are not
+    if (isDone) parts.onRestored();
+    throw error;
+  } finally {
+    if (!isDone) for (const { key } of added) await parts.store.delete(key).catch(() => {}); // else removed at the next start
+  }
+}
+
+function momentOf({ nowMs, durableSequence }: DatabaseBackupParts) {
+  return { nowMs: nowMs(), durableSequence: durableSequence() };
+}
+
+async function requireRoom({ dataRoom }: DatabaseBackupParts, bytes: number): Promise<void> {
+  requireSpace(await dataRoom(), bytes);
+}
+
+/** By the ids that tables have in the backup. */
+function ordersOf({ reserveTombstones }: DatabaseBackupParts, { databases, files }: BackupContent): Map<number, TableOrder> {
+  const blocks = Map.groupBy(
+    files.flatMap(({ file }) => file.blocks),
+    ({ tableId }) => tableId,
+  );
+  const tables = databases.flatMap((database) => database.tables);
+  return new Map(
+    tables.map((table) => [table.id, new TableOrder(table, blocks.get(table.id) ?? [], reserveTombstones(table.tombstones.length))]),
+  );
+}
+
+interface FileOptions extends Pick<RestoreRun, "progress" | "signal"> {
+  readonly ids: RestoredIds;
+  readonly orders: ReadonlyMap<number, TableOrder>;
+}
+
+/** The file as part of the data. @throws TsdbError corrupt_file naming the copy */
+async function restoreFile(
+  { manifest, store, ptKey }: DatabaseBackupParts,
+  shelf: Shelf,
+  { file, place, sha256 }: StoredFile,
+  { ids, orders, progress, signal }: FileOptions,
+): Promise<FileMeta> {
+  const source = { store: shelf.store, key: shelf.keyOf(place), bytes: file.bytes };
+  const blocks = file.blocks.map((block) => restoredBlock(block, ids, orders, source.key));
+  const id = manifest.allocateFileId();
+  const key = ptKey(id);
+  const check = (got: string) => {
+    if (got === sha256) return;
+    throw new TsdbError("corrupt_file", `${source.key} is damaged: its SHA-256 is ${got}, want ${sha256}`, { file: source.key });
+  };
+  try {
+    await copyObject(source, () => store.begin(key), { signal, onBytes: (bytes) => progress.addBytes(bytes), check });
+  } catch (error) {
+    if (!(error instanceof TsdbError && error.kind === "not_found")) throw error;
+    throw new TsdbError("corrupt_file", `${source.key} is missing`, { file: source.key }, { cause: error });
+  }
+  return { ...file, id, key, blocks };
+}
+
+function restoredBlock(block: BlockMeta, ids: RestoredIds, orders: ReadonlyMap<number, TableOrder>, key: string): BlockMeta {
+  const { appliedTombstone, ...rest } = block;
+  const databaseId = ids.databases.get(block.databaseId);
+  const tableId = ids.tables.get(block.tableId);
+  const order = orders.get(block.tableId);
+  if (databaseId === undefined || tableId === undefined || order === undefined) {
+    throw new TsdbError("corrupt_file", `the backup contradicts itself: ${key} has rows of a table that it does not describe`, {
+      file: key,
+    });
+  }
+  const applied = appliedTombstone === undefined ? undefined : order.applied(appliedTombstone);
+  const own = { databaseId, tableId, seqMin: order.sequence(block.seqMin), seqMax: order.sequence(block.seqMax) };
+  return { ...rest, ...own, ...(applied === undefined ? {} : { appliedTombstone: applied }) };
+}
+
+/** Rows that come later have greater sequences than those that are restored. */
+async function lengthenLog({ wal, barrier }: DatabaseBackupParts, sequences: number): Promise<void> {
+  while (wal.lastSequence < sequences) {
+    await wal.makeRoom(EMPTY_FRAME.byteLength);
+    if (wal.lastSequence < sequences) wal.append(EMPTY_FRAME);
+  }
+  // a start goes on behind what is in files
+  await barrier();
+}

@@ -1,0 +1,114 @@
+// The restores of a server: at most one runs.
+
+import { TsdbError } from "../../model/errors.ts";
+import type { RestoreInfo } from "../../model/rows/backup-jobs.ts";
+import type { DatabaseBackupParts } from "./parts.ts";
+import { JobProgress } from "./progress.ts";
+import type { RestoreLog, RestoreRecord } from "./restore-log.ts";
+import { runRestore } from "./restore-run.ts";
+import type { BackupRecord, Shelf } from "./shelf.ts";
+
+interface RunningRestore {
+  readonly id: string;
+  readonly progress: JobProgress;
+  readonly controller: AbortController;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** Runs restores, and remembers those that there were. */
+export class Restores {
+  private running: RunningRestore | null = null;
+
+  constructor(
+    private readonly parts: DatabaseBackupParts,
+    private readonly shelf: Shelf,
+    private readonly log: RestoreLog,
+  ) {}
+
+  async open(): Promise<void> {
+    const { catalog, nowMs } = this.parts;
+    const cameAbout = ({ tables, databases }: RestoreRecord) => {
+      if (tables.length > 0) return tables.some((id) => catalog.tableById(id) !== undefined);
+      return databases.some((id) => catalog.databaseById(id) !== undefined);
+    };
+    await this.log.open(catalog.refusal === null ? cameAbout : null, nowMs());
+  }
+
+  /** @throws TsdbError already_exists */
+  requireIdle(): void {
+    if (this.running === null) return;
+    throw new TsdbError("already_exists", `restore ${this.running.id} is running, and only one can run at a time`);
+  }
+
+  /** Resolves to its id. `release` is called when it has ended. */
+  async start(backup: BackupRecord, release: () => void): Promise<string> {
+    const { parts, log } = this;
+    const id = Bun.randomUUIDv7();
+    let record: RestoreRecord = {
+      ...{ id, backup: backup.name, status: "in_progress", createdMs: parts.nowMs(), completedMs: null, error: null },
+      ...{ totalFiles: 0, totalBytes: 0, tables: [], databases: [] },
+    };
+    await log.put(record);
+    const progress = new JobProgress();
+    const controller = new AbortController();
+    const run = async () => {
+      const content = await this.shelf.content(backup);
+      const onReserved = (ids: { readonly tables: readonly number[]; readonly databases: readonly number[] }) => {
+        const { totalFiles, totalBytes } = progress;
+        record = { ...record, ...ids, totalFiles, totalBytes };
+        return log.put(record);
+      };
+      await runRestore(parts, this.shelf, { content, progress, signal: controller.signal, onReserved });
+      parts.ended("restore", { id, backup: backup.name, files: progress.totalFiles, bytes: progress.totalBytes }, null);
+      const { totalFiles, totalBytes } = progress;
+      await log.put({ ...record, status: "completed", completedMs: parts.nowMs(), totalFiles, totalBytes });
+    };
+    const ended = run()
+      .catch(async (error) => {
+        parts.ended("restore", { id, backup: backup.name }, error);
+        // else the next start does it
+        await log.put({ ...record, status: "failed", error: reasonOf(error) }).catch((cause) => parts.ended("restore", { id }, cause));
+      })
+      .finally(() => {
+        this.running = null;
+        release();
+      });
+    this.running = { id, progress, controller, ended };
+    return id;
+  }
+
+  list(): RestoreInfo[] {
+    return this.log.all().map((record) => this.infoOf(record));
+  }
+
+  /** @throws TsdbError not_found */
+  find(id: string): RestoreInfo {
+    const record = this.log.find(id);
+    if (record === undefined) throw new TsdbError("not_found", `restore not found: ${id.slice(0, 200)}`);
+    return this.infoOf(record);
+  }
+
+  /** @throws TsdbError not_found */
+  cancel(id: string): void {
+    if (this.running?.id !== id) throw new TsdbError("not_found", `no restore ${id.slice(0, 200)} is running`);
+    this.running.controller.abort();
+  }
+
+  async stop(reason: TsdbError): Promise<void> {
+    this.running?.controller.abort(reason);
+    await this.running?.ended;
+  }
+
+  private infoOf({ id, backup, status, createdMs, completedMs, totalFiles, totalBytes, error }: RestoreRecord): RestoreInfo {
+    const own = { id, backup, status, createdMs, completedMs, error };
+    if (this.running?.id === id) return { ...own, ...this.running.progress.counts() };
+    const isWhole = status === "completed";
+    return { ...own, totalFiles, totalBytes, doneFiles: isWhole ? totalFiles : 0, doneBytes: isWhole ? totalBytes : 0 };
+  }
+}
+
+/** What clients are told of an error. */
+export function reasonOf(error: unknown): string {
+  return error instanceof TsdbError ? error.message : "internal error; the server's log has it";
+}

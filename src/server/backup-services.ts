@@ -1,0 +1,86 @@
+// Backups of the databases of port 8181 as a part of the server.
+import { resolve } from "node:path";
+import { DatabaseBackups } from "../backup/databases/database-backups.ts";
+import type { DatabaseBackupParts } from "../backup/databases/parts.ts";
+import { RestoreLog } from "../backup/databases/restore-log.ts";
+import { Shelf } from "../backup/databases/shelf.ts";
+import { NodeDisk } from "../disk/node-disk.ts";
+import { ReadOnlyDisk } from "../disk/read-only-disk.ts";
+import type { Deletions } from "../ingest/definitions/deletions.ts";
+import { TsdbError } from "../model/errors.ts";
+import { FileObjectStore } from "../object-store/file-object-store.ts";
+import { objectKeys } from "../storage/paths.ts";
+import type { Wal } from "../storage/wal/wal.ts";
+import type { BackgroundJobs } from "./background-jobs.ts";
+import type { Foundation } from "./foundation.ts";
+
+interface Running {
+  readonly backgroundJobs: BackgroundJobs;
+  readonly deletions: Deletions;
+  readonly wal: Wal;
+}
+
+/** Backups in a folder that is given, below it. */
+const FOLDER_PREFIX = "backups/";
+
+/** Null without --use-pacha-tree, and in the base edition. Reads in the background what there is. @throws TsdbError config if --backup-dir
+ *  cannot be used */
+export async function createDatabaseBackups(foundation: Foundation, running: Running): Promise<DatabaseBackups | null> {
+  const { config, storage, logs } = foundation;
+  if (!config.hasUpgradedEngine || config.edition !== "enterprise") return null;
+  const keys = objectKeys(config.nodeId);
+  const given = config.backupDir === null ? null : await openFolder(resolve(config.backupDir), config.readOnly);
+  const shelf = given === null ? new Shelf(storage.store, keys.backups) : new Shelf(given, FOLDER_PREFIX);
+  const backups = new DatabaseBackups(partsOf(foundation, running), shelf, new RestoreLog(storage.store, keys.restores));
+  // each call waits for it, and tries again
+  backups.open().catch((error) => logs("backup").error("backups cannot be read; will be tried again", { err: error }));
+  return backups;
+}
+
+/** A folder that other servers may have open too. */
+async function openFolder(folder: string, readOnly: boolean): Promise<FileObjectStore> {
+  if (readOnly) return new FileObjectStore(new ReadOnlyDisk(new NodeDisk()), folder);
+  try {
+    const disk = new NodeDisk();
+    await disk.makeFolder(folder);
+    const store = new FileObjectStore(disk, folder);
+    await store.recover();
+    return store;
+  } catch (cause) {
+    throw new TsdbError("config", `--backup-dir: ${(cause as Error).message}`, { folder }, { cause });
+  }
+}
+
+function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Running): DatabaseBackupParts {
+  const { config, catalog, manifest, tables, storage, logs } = foundation;
+  const { flusher, compactor, indexer } = backgroundJobs;
+  const keys = objectKeys(config.nodeId);
+  const dataFolder = resolve(config.dataDir);
+  const log = logs("backup");
+  const freeBytes = async (folder: string) => {
+    const free = await new NodeDisk().freeBytes(folder);
+    return free === null ? null : Math.max(0, free - config.diskReserveBytes);
+  };
+  const dataRoom = () => (config.objectStore === "memory" ? Promise.resolve(null) : freeBytes(dataFolder));
+  return {
+    ...{ catalog, manifest, tables, wal, store: storage.store, dataRoom },
+    ptKey: (fileId) => keys.ptFile(fileId),
+    source: `${catalog.clusterUuid}/${config.nodeId}`,
+    tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
+    reserveTombstones: (count) => deletions.reserveIds(count),
+    barrier: () => flusher.barrier(),
+    keepFiles: () => compactor.keepFiles(),
+    durableSequence: () => wal.durableSequence,
+    backupRoom: () => (config.backupDir === null ? dataRoom() : freeBytes(resolve(config.backupDir))),
+    onRestored: () => {
+      compactor.check();
+      indexer.check();
+    },
+    nowMs: () => Date.now(),
+    ended: (what, details, error) => {
+      if (error === null) log.info(`${what} completed`, details);
+      else if (error instanceof TsdbError && error.kind === "cancelled") log.warn(`${what} ended`, { ...details, reason: error.message });
+      else log.error(`${what} failed`, { ...details, err: error });
+    },
+  };
+}
