@@ -24,6 +24,7 @@ import { exportRoutes } from "./v3/export.ts";
 import { pluginDryRunRoutes } from "./v3/plugins/dry-run.ts";
 import { pluginFileRoutes } from "./v3/plugins/files.ts";
 import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
+import { profilingRoutes } from "./v3/profiling.ts";
 import { querySqlRoutes } from "./v3/query-sql.ts";
 import { querySqlTelemetryRoutes } from "./v3/query-sql-telemetry.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
@@ -67,6 +68,7 @@ const ROUTES = [
   triggerRoutes,
   engineRoutes,
   infoRoutes,
+  profilingRoutes,
 ];
 
 /** All routes over `services`. `handle(request)` answers without a socket; server.ts listens. @throws Error for a route without an

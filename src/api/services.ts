@@ -70,6 +70,8 @@ export interface AppServices {
   readonly edition: Edition;
   /** --use-pacha-tree was given. */
   readonly hasUpgradedEngine: boolean;
+  /** Arguments of the process, without secrets. */
+  readonly commandLine: readonly string[];
   /** Short commit hash of the build. */
   readonly revision: string;
   /** Created before the services, which report to it. */

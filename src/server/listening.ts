@@ -1,11 +1,13 @@
 // The parts of a server during replay, in addition to its foundation: HTTP, which answers only requests that need no data, and the workers,
 // which start meanwhile.
+
 import { createApp } from "../api/app.ts";
 import { showAddress } from "../api/flight/grpc/address.ts";
 import type { RunCounts } from "../api/metrics/v2-metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import type { BackupService } from "../backup/backup-service.ts";
+import { shownArguments } from "../cli/arguments.ts";
 import { writePublicFile } from "../disk/private-files.ts";
 import type { V2Line } from "../metadata/line.ts";
 import type { TaskRunService } from "../metadata/resources/task-runs.ts";
@@ -125,6 +127,7 @@ function startHttp(
     edition: config.edition,
     hasUpgradedEngine: config.hasUpgradedEngine,
     revision: process.env["TSDB_REVISION"] ?? "source",
+    commandLine: shownArguments(process.argv),
     metrics,
     maxRequestBytes: config.maxRequestBytes,
     v1RowsMax: config.v1RowsMax,

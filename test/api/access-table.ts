@@ -113,6 +113,8 @@ export const ROUTES: readonly RouteRow[] = [
   ["POST", "/ping", "page:ping"],
   ["HEAD", "/ping", "page:ping", "", { headers: { "user-agent": "InfluxDBClient" } }],
   ["GET", "/metrics", "page:metrics"],
+  ["GET", "/debug/pprof", "admin"],
+  ["GET", "/debug/pprof/:profile", "admin"],
   ["GET", "/openapi.json", "nothing"],
   ["GET", "/docs", "nothing"],
 ];

@@ -173,6 +173,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     processId: PROCESS_ID,
     edition: options.edition ?? "enterprise",
     revision: "abc1234",
+    commandLine: ["tsdb", "serve"],
     metrics: new Metrics(() => STATS),
     maxRequestBytes: options.maxRequestBytes ?? 1000,
     v1RowsMax: options.v1RowsMax ?? 0,

@@ -5,6 +5,7 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { shownArguments } from "../../src/cli/arguments.ts";
 import { profileBytes } from "../../src/profiles/profile-proto.ts";
 import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import { fakes } from "./fakes.ts";
 
 let server: LightServer;
 beforeAll(async () => {
@@ -167,4 +168,24 @@ test("nothing where it is turned off", async () => {
     expect([answer.status, await answer.json()]).toEqual([403, { code: "forbidden", message: "profiling disabled" }]);
   }
   await off.stop();
+});
+
+describe("on port 8181", () => {
+  const { send } = fakes();
+  const heap = async () => send("GET", "/debug/pprof/heap");
+
+  test("the profiles are the same, and the page lists them", async () => {
+    const page = await (await send("GET", "/debug/pprof")).text();
+    for (const name of ["heap", "profile", "cmdline"]) expect(page).toContain(`>${name}</a>`);
+    expect(read(new Uint8Array(await (await heap()).arrayBuffer())).kinds).toEqual((await profileOf("/heap")).kinds);
+    expect(await (await send("GET", "/debug/pprof/cmdline")).text()).toBe("tsdb\0serve");
+  });
+
+  test.each([
+    ["/debug/pprof/nothing", 404],
+    ["/debug/pprof/profile?seconds=0", 400],
+    ["/debug/pprof/profile?seconds=61", 400],
+    ["/debug/pprof/all?cpu=x", 400],
+    ["/debug/pprof/", 404],
+  ])("%s: %i", async (path, status) => expect((await send("GET", path)).status).toBe(status));
 });

@@ -134,6 +134,8 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "GET /ping": () => ({}),
   "POST /ping": () => ({}),
   "GET /metrics": () => ({}),
+  "GET /debug/pprof": () => ({}),
+  "GET /debug/pprof/{profile}": () => ({ path: "/debug/pprof/heap", query: { debug: "1" } }),
 
   "POST /api/v3/write_lp": () => ({
     query: { db: DATABASE, precision: "nanosecond", accept_partial: "false", no_sync: "true" },

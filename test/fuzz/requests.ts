@@ -83,12 +83,12 @@ function randomRequest(below: Below, texts: Texts, token: string | null, { id, i
 }
 
 /** The path of a request target, of origin-form and absolute-form alone. The runtime has put the Host in place of the authority of an
- *  absolute target before anything of the server sees it. */
+ *  absolute target before anything of the server sees it; a backslash does not end an authority there. */
 function pathIn(target: string): string | undefined {
   if (target.includes("#") || /\s/.test(target)) return undefined;
   const isAbsolute = /^https?:\/\//i.test(target);
   if (!isAbsolute && !target.startsWith("/")) return undefined;
-  return new URL(`http://host${isAbsolute ? target.replace(/^https?:\/\/[^/?\\]*/i, "") : target}`).pathname;
+  return new URL(`http://host${isAbsolute ? target.replace(/^https?:\/\/[^/?]*/i, "") : target}`).pathname;
 }
 
 function randomTarget(below: Below, path: string, query: string): string {
