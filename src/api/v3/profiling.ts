@@ -1,7 +1,7 @@
 // /debug/pprof on port 8181, for admins.
 import { t } from "elysia";
 import { operation } from "../docs/operation.ts";
-import { readRequiredQuery } from "../request/query-string.ts";
+import { readQueryString } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
 import { PROFILE_ROOT, ProfileAnswers } from "../shared/profiles.ts";
 import { Routes } from "../shared/route.ts";
@@ -43,7 +43,7 @@ export const profilingRoutes = (services: AppServices) => {
   return new Routes("http.profiling", services.access)
     .get(PROFILE_ROOT, LIST, () => profiles.index())
     .pattern("GET", `${PROFILE_ROOT}/{profile}`, PROFILE, ({ parameters, target, request, server }) => {
-      const query = readRequiredQuery(ProfileQuery, target.search);
+      const query = readQueryString(ProfileQuery, target.search) ?? {};
       return profiles.answer({ name: parameters["profile"]!, query, request, server });
     });
 };
