@@ -20,6 +20,8 @@ const VERBS = [
   "update",
   "delete",
   "restore",
+  "status",
+  "cancel",
   "stop",
   "test",
   "install",

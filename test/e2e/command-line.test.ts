@@ -113,6 +113,43 @@ test("file indexes are made, listed and deleted after a question", async () => {
   expect((await run(["delete", "file_index"], { input: "y\n" })).code).toBe(0);
 });
 
+test("backups are made, listed, restored and deleted after a question", async () => {
+  const lines = (v: number) => run(["write", "-q", "-d", "kept"], { input: `m v=${v}i 1\n` });
+  const value = async () => (await run(["query", "-d", "kept", "--format", "csv", "SELECT v FROM m"])).out;
+  await run(["create", "database", "kept"]);
+  await lines(1);
+  const made = await run(["create", "backup", "monday"]);
+  expect(made).toEqual({ code: 0, out: expect.stringMatching(/^Backup "monday" completed: \d+ files?, [\d.]+ MB\n$/), error: "" });
+  const again = await run(["create", "backup", "--name", "monday"]);
+  expect([again.code, again.error]).toEqual([1, expect.stringContaining("Create command failed: server responded with error [409")]);
+  const next = await run(["create", "backup", "--type", "incremental", "--parent", "monday", "tuesday", "--no-wait"]);
+  expect(next).toEqual({ code: 0, out: 'Backup "tuesday" has begun\n', error: "" });
+  await lines(2);
+  const restored = await run(["restore", "backup", "monday"]);
+  expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^Restore [0-9a-f-]{36} completed: /)]);
+  expect(await value()).toBe("v\n1\n");
+  const status = JSON.parse((await run(["status", "backup", "tuesday", "--format", "json"])).out) as object;
+  expect(status).toEqual([expect.objectContaining({ name: "tuesday", type: "incremental", parent: "monday", status: "completed" })]);
+  expect((await run(["show", "backups"])).out).toMatch(
+    /^name +type +parent +status .*\ntuesday +incremental +monday +completed .*\nmonday +full +completed /,
+  );
+  const [{ restore: id }] = JSON.parse((await run(["show", "restore", "--format", "json"])).out) as [{ restore: string }];
+  expect((await run(["status", "restore", id])).out).toContain(`${id}  monday  completed`);
+  for (const [args, why] of [
+    [["cancel", "backup", "monday"], "Cancel command failed: server responded with error [404"],
+    [["cancel", "restore", id], "Cancel command failed: server responded with error [404"],
+    [["restore", "backup", "nobody"], "Restore command failed: server responded with error [404"],
+    [["create", "restore", "a/b"], "Restore command failed: server responded with error [400"],
+  ] as const) {
+    const failed = await run(args);
+    expect([args, failed.code, failed.error]).toEqual([args, 1, expect.stringContaining(why)]);
+  }
+  expect(await run(["delete", "backup", "monday"], { input: "no\n" })).toMatchObject({ code: 1, out: "" });
+  expect((await run(["delete", "backup", "monday", "--yes"])).out).toBe('Backup "monday" deleted successfully\n');
+  expect((await run(["show", "backup"])).out).toBe("none\n");
+  await run(["delete", "database", "kept", "--yes"]);
+});
+
 test("caches are made, listed and deleted", async () => {
   expect((await run(["create", "table", "air", "--tags", "site,mast", "--fields", "speed:float64,note:utf8"])).code).toBe(0);
   const last = await run(["create", "last_cache", "-t", "air", "--count", "5", "--ttl", "1h 30m", "newest"]);

@@ -27,7 +27,7 @@ export class CommandRunner {
   private constructor(readonly server: TestServer) {}
 
   static async start(): Promise<CommandRunner> {
-    const runner = new CommandRunner(await TestServer.start({ withAuth: true }));
+    const runner = new CommandRunner(await TestServer.start({ withAuth: true, flags: ["--use-pacha-tree"] }));
     const { out } = await runner.run(["create", "token", "--admin", "--format", "json"]);
     runner.token = (JSON.parse(out) as { token: string }).token;
     return runner;

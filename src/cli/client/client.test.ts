@@ -52,7 +52,7 @@ describe("arguments", () => {
   ])("%j: %s", (args, message) => expect(() => readInput(SIGNATURE, args, {}).flag("yes")).toThrow(message));
 
   test.each([
-    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, trigger, token"],
+    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, backup, restore, trigger, token"],
     [["create", "databse"], 'cannot create "databse"; did you mean "create database"?'],
     [["frobnicate"], null],
   ])("%j: %p", (args, message) => {
@@ -210,7 +210,7 @@ test.each<[words: string[], expected: string[]]>([
   [["cre"], ["create"]],
   [
     ["create", ""],
-    ["database", "table", "last_cache", "distinct_cache", "file_index", "trigger", "token"],
+    ["database", "table", "last_cache", "distinct_cache", "file_index", "backup", "restore", "trigger", "token"],
   ],
   [["create", "token", "--off"], ["--offline"]],
   [["query", "--form"], ["--format"]],

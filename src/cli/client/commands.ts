@@ -2,6 +2,7 @@
 import { nearestName } from "../nearest-name.ts";
 import { INSPECT_COMMAND } from "../offline/inspect.ts";
 import { RECOVERY_COMMANDS } from "../offline/recovery.ts";
+import { BACKUP_COMMANDS } from "./backups.ts";
 import { CACHE_COMMANDS } from "./caches.ts";
 import type { ClientCommand } from "./command.ts";
 import { completionsCommand } from "./completions.ts";
@@ -27,6 +28,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...SYSTEM_COMMANDS,
   ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
+  ...BACKUP_COMMANDS,
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,

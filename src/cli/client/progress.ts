@@ -37,12 +37,17 @@ export class Progress {
   private text(bytes: number, lines: number): string {
     const counts = `${lines.toLocaleString("en-US")} lines  ${megabytes(bytes)}`;
     if (this.total === undefined || this.total === 0) return counts;
-    const done = Math.min(1, bytes / this.total);
-    const bar = "#".repeat(Math.round(done * WIDTH)).padEnd(WIDTH);
-    return `[${bar}] ${Math.floor(done * 100)} %  ${counts}`;
+    return `${bar(bytes / this.total)}  ${counts}`;
   }
 }
 
-function megabytes(bytes: number): string {
+/** A share from 0 to 1, as a bar and in per cent. */
+export function bar(share: number): string {
+  const done = Math.min(1, share);
+  return `[${"#".repeat(Math.round(done * WIDTH)).padEnd(WIDTH)}] ${Math.floor(done * 100)} %`;
+}
+
+/** Bytes in megabytes. */
+export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
