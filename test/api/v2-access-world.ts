@@ -42,7 +42,12 @@ export async function world(): Promise<{ readonly server: LightServer; readonly 
   const stack = (await ask(server, "POST", "/api/v2/stacks", OPERATOR, { orgID, name: "s" })).body;
   const telegraf = (await ask(server, "POST", "/api/v2/telegrafs", OPERATOR, { orgID, name: "t", config: "[agent]" })).body;
   const source = (await ask(server, "POST", "/api/v2/sources", OPERATOR, { orgID, name: "s", type: "self" })).body;
+  const notebook = (await ask(server, "POST", "/api/v2private/notebooks", OPERATOR, { orgID, name: "n", spec: {} })).body;
+  const noted = [{ stream: "s", summary: "a", startTime: "2020-01-01T00:00:00Z", endTime: "2020-01-01T01:00:00Z" }];
+  const [annotation] = (await ask(server, "POST", `/api/v2private/annotations?orgID=${orgID}`, OPERATOR, noted)).body;
+  const [stream] = (await ask(server, "GET", `/api/v2private/streams?orgID=${orgID}`, OPERATOR)).body;
   const ids = {
+    ...{ notebookID: notebook.id, annotationID: annotation.id, streamID: stream.id },
     sourceID: source.id,
     telegrafID: telegraf.id,
     stack_id: stack.id,
@@ -70,6 +75,7 @@ export function pathOf({ route, query }: Pick<RouteRow, "route" | "query">, worl
     userID: world.otherUserID,
     authID: route.startsWith("/private") ? world.legacyID : world.authID,
     secretID: "k",
+    namespace: "templates",
     profile: "heap",
   };
   return route.replace(/:(\w+)/g, (_, name: string) => ids[name]!) + (query?.(world) ?? "");

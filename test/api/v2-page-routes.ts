@@ -101,3 +101,41 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "GET", route: `${SOURCE}/health`, needs: source("read") },
   { method: "GET", route: `${SOURCE}/buckets`, needs: source("read") },
 ];
+
+const NOTEBOOKS = "/api/v2private/notebooks";
+const notebook = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "notebooks", id: world.notebookID } }];
+const newNotebook = ({ orgID }: World) => ({ orgID, name: "n", spec: { a: 1 } });
+const ANNOTATIONS = "/api/v2private/annotations";
+const annotation = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "annotations", id: world.annotationID } }];
+const annotations = (action: "read" | "write") => (world: World) => [{ action, resource: { type: "annotations", orgID: world.orgID } }];
+const stream = (world: World) => [{ action: "write" as const, resource: { type: "annotations", id: world.streamID } }];
+const STREAMS = "/api/v2private/streams";
+const organization = ({ orgID }: World) => `?orgID=${orgID}`;
+const deleted = ({ orgID }: World) => `?orgID=${orgID}&stream=s&startTime=2019-01-01T00:00:00Z&endTime=2021-01-01T00:00:00Z`;
+
+/** Of notebooks, annotations and their streams. */
+export const NOTEBOOK_ROUTES: readonly RouteRow[] = [
+  { method: "GET", route: NOTEBOOKS, query: organization, needs: (w) => [read("notebooks", { orgID: w.orgID })] },
+  { method: "POST", route: NOTEBOOKS, needs: (w) => [write("notebooks", { orgID: w.orgID })], body: newNotebook },
+  { method: "GET", route: `${NOTEBOOKS}/:notebookID`, needs: notebook("read") },
+  { method: "PUT", route: `${NOTEBOOKS}/:notebookID`, needs: notebook("write"), body: newNotebook },
+  { method: "PATCH", route: `${NOTEBOOKS}/:notebookID`, needs: notebook("write"), body: newNotebook },
+  { method: "DELETE", route: `${NOTEBOOKS}/:notebookID`, needs: notebook("write"), status: 204 },
+  {
+    method: "GET",
+    route: "/api/v2/documents/:namespace",
+    query: organization,
+    needs: (w) => [read("documents", { orgID: w.orgID })],
+  },
+  { method: "GET", route: ANNOTATIONS, query: organization, needs: annotations("read") },
+  { method: "POST", route: ANNOTATIONS, query: organization, needs: annotations("write"), body: () => [{ summary: "a" }] },
+  { method: "DELETE", route: ANNOTATIONS, query: deleted, needs: annotations("write"), status: 204 },
+  { method: "GET", route: `${ANNOTATIONS}/:annotationID`, needs: annotation("read") },
+  { method: "PUT", route: `${ANNOTATIONS}/:annotationID`, needs: annotation("write"), body: () => ({ summary: "a" }) },
+  { method: "DELETE", route: `${ANNOTATIONS}/:annotationID`, needs: annotation("write"), status: 204 },
+  { method: "GET", route: STREAMS, query: organization, needs: annotations("read") },
+  { method: "PUT", route: STREAMS, query: organization, needs: annotations("write"), body: () => ({ stream: "s" }) },
+  { method: "DELETE", route: STREAMS, query: (w) => `?orgID=${w.orgID}&stream=s`, needs: annotations("write"), status: 204 },
+  { method: "PUT", route: `${STREAMS}/:streamID`, needs: stream, body: () => ({ stream: "s" }) },
+  { method: "DELETE", route: `${STREAMS}/:streamID`, needs: stream, status: 204 },
+];

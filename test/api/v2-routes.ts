@@ -1,6 +1,6 @@
 // Who may ask which route of port 8086, said a second time beside the code: what a token needs for it, and a request that it answers.
 
-import { PAGE_ROUTES } from "./v2-page-routes.ts";
+import { NOTEBOOK_ROUTES, PAGE_ROUTES } from "./v2-page-routes.ts";
 import { members, read, write } from "./v2-route-parts.ts";
 import { TEMPLATE_ROUTES } from "./v2-template-routes.ts";
 
@@ -15,6 +15,9 @@ export interface World {
   readonly legacyID: string;
   readonly labelID: string;
   readonly sourceID: string;
+  readonly notebookID: string;
+  readonly annotationID: string;
+  readonly streamID: string;
   readonly dbrpID: string;
   readonly scraperTargetID: string;
   readonly remoteID: string;
@@ -242,6 +245,7 @@ export const V2_ROUTES: readonly RouteRow[] = [
     status: 204,
   },
   ...PAGE_ROUTES,
+  ...NOTEBOOK_ROUTES,
   { method: "GET", route: "/api/v2/tasks", needs: task("read"), isFiltered: true },
   {
     method: "POST",

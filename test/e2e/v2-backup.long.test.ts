@@ -78,6 +78,7 @@ async function listsOf(server: TestServer, orgID: string): Promise<object> {
     `/api/v2/orgs/${orgID}/secrets`,
     `/api/v2/orgs/${orgID}/owners`,
     ...["checks", "notificationEndpoints", "notificationRules", "sources"].map((name) => `/api/v2/${name}?orgID=${orgID}`),
+    ...["notebooks", "annotations", "streams"].map((name) => `/api/v2private/${name}?orgID=${orgID}`),
     ...["dashboards?include=properties", "variables", "telegrafs"].map((name) => `/api/v2/${name}`),
   ];
   const { body } = await ask(server, "GET", "/api/v2/authorizations");
@@ -144,6 +145,8 @@ test.each(Object.keys(STATES))("rows that are %s, restored into an empty server"
   for (const [name, members] of Object.entries(pages)) {
     expect((await ask(source, "POST", `/api/v2/${name}`, { orgID, ...members })).status).toBe(201);
   }
+  await ask(source, "POST", "/api/v2private/notebooks", { orgID, name: "n", spec: { a: [1] } });
+  await ask(source, "POST", `/api/v2private/annotations?orgID=${orgID}`, [{ summary: "a", stickers: { k: "v" } }]);
   const permissions = [{ action: "read", resource: { type: "buckets", id: bucket.id, orgID } }];
   const reader = (await ask(source, "POST", "/api/v2/authorizations", { orgID, permissions })).body.token as string;
   await ask(source, "POST", "/api/v2/users", { name: "ann" });

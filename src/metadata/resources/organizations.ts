@@ -140,6 +140,9 @@ export class Organizations {
         ["secret", "secrets"],
         ["stack", "stacks"],
         ["source", "sources"],
+        ["notebook", "notebooks"],
+        ["annotation", "annotations"],
+        ["annotation_stream", "annotationStreams"],
       ] as const) {
         for (const row of view.all<{ id: string }>(`select id from ${table} where orgID = ?`, id)) change.remove(kind, row.id);
       }

@@ -119,6 +119,32 @@ export interface RecordTypes {
     /** `buckets`: the names of those that it writes to; other members as they came. */
     readonly metadata: Readonly<Record<string, unknown>>;
   };
+  notebook: {
+    readonly orgID: string;
+    readonly name: string;
+    /** Of the interface that shows it; as it came. */
+    readonly spec: object;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  /** Of annotations. */
+  annotation_stream: {
+    readonly orgID: string;
+    readonly name: string;
+    readonly description: string;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  /** What happened in a range of times, for people. Its times have nine digits of the second: texts are ordered as times. */
+  annotation: {
+    readonly orgID: string;
+    readonly streamID: string;
+    readonly summary: string;
+    readonly message: string;
+    readonly stickers: Readonly<Record<string, string>>;
+    readonly startTime: string;
+    readonly endTime: string;
+  };
   /** A server whose data pages show. Its organization may be missing. */
   source: {
     readonly orgID: string;
@@ -276,6 +302,9 @@ export const KINDS: KindTable = {
   dashboard: { table: "dashboards", columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"] },
   variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
   telegraf: { table: "telegrafs", columns: ["orgID", "name", "description", "config", "metadata"] },
+  notebook: { table: "notebooks", columns: ["orgID", "name", "spec", "createdAt", "updatedAt"] },
+  annotation_stream: { table: "annotationStreams", columns: ["orgID", "name", "description", "createdAt", "updatedAt"] },
+  annotation: { table: "annotations", columns: ["orgID", "streamID", "summary", "message", "stickers", "startTime", "endTime"] },
   source: {
     table: "sources",
     columns: [

@@ -126,6 +126,21 @@ export const MIGRATIONS: readonly string[] = [
      sealedSecrets text not null
    ) strict;
    create index sourcesByOrganization on sources (orgID);`,
+  `create table notebooks (
+     id text primary key, orgID text not null references organizations, name text not null, spec text not null, createdAt text not null,
+     updatedAt text not null
+   ) strict;
+   create index notebooksByOrganization on notebooks (orgID);
+   create table annotationStreams (
+     id text primary key, orgID text not null references organizations, name text not null, description text not null,
+     createdAt text not null, updatedAt text not null, unique (orgID, name)
+   ) strict;
+   create table annotations (
+     id text primary key, orgID text not null references organizations, streamID text not null references annotationStreams,
+     summary text not null, message text not null, stickers text not null, startTime text not null, endTime text not null
+   ) strict;
+   create index annotationsByStream on annotations (streamID, startTime);
+   create index annotationsByOrganization on annotations (orgID);`,
 ];
 
 /** Runs the steps that the database has not seen. */

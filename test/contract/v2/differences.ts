@@ -182,6 +182,18 @@ const ALERTS = ["checks/{checkID}", "notificationEndpoints/{endpointID}", "notif
 
 /** Ids of nothing that are not answered by 404, by operation and parameter. */
 export const UNKNOWN_ID: Readonly<Record<string, Listed>> = {
+  ...Object.fromEntries(
+    [
+      "GET annotations/{annotationID}",
+      "PUT annotations/{annotationID}",
+      "DELETE annotations/{annotationID}",
+      "PUT streams/{streamID}",
+      "DELETE streams/{streamID}",
+    ].map((key) => {
+      const [method, path] = key.split(" ") as [string, string];
+      return [`${method} /api/v2private/${path} ${/\w+ID/.exec(path)![0]}`, { status: 400, why: "as recorded" }];
+    }),
+  ),
   "GET /api/v2/users/{userID}/permissions userID": { status: 200, why: "as recorded: what a user of this id could do" },
   "POST /api/v2/users/{userID}/password userID": { status: 403, why: "as recorded" },
   ...Object.fromEntries(
@@ -292,6 +304,8 @@ const KEPT: VariantRules["kept"] = {
   "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}": ["body.x"],
   // at least one member
   "PATCH /api/v2/tasks/{taskID}": ["body.status"],
+  // one of two
+  "DELETE /api/v2private/annotations": ["query.stream"],
   "POST /api/v2/stacks": ["body.orgID"],
   "POST /api/v2/stacks/{stack_id}/uninstall": ["query.orgID"],
   "POST /api/v2/templates/apply": ["body.orgID"],

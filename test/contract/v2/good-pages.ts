@@ -8,6 +8,14 @@ const variable = (world: V2World) => world.freshVariable().then((id) => `/api/v2
 const telegraf = (world: V2World) => world.freshTelegraf().then((id) => `/api/v2/telegrafs/${id}`);
 const source = (world: V2World) => world.freshSource().then((id) => `/api/v2/sources/${id}`);
 const MARKDOWN = { type: "markdown", shape: "chronograf-v2", note: "# a title" };
+const organization = ({ orgID }: V2World) => ({ query: { orgID } });
+const notebook = (world: V2World) => world.freshNotebook().then((id) => `/api/v2private/notebooks/${id}`);
+const notebookBody = (world: V2World) => ({ body: world.newNotebook() });
+const annotation = (world: V2World) => world.freshAnnotation().then((id) => `/api/v2private/annotations/${id}`);
+const annotationBody = (world: V2World) => ({ body: world.newAnnotation() });
+const range = { startTime: "2019-01-01T00:00:00Z", endTime: "2021-01-01T00:00:00Z" };
+const stream = (world: V2World) => world.freshStream().then(({ id }) => `/api/v2private/streams/${id}`);
+const streamBody = (world: V2World) => ({ body: { stream: world.fresh(), description: "a text" } });
 
 /** By `METHOD path`. */
 export const GOOD_PAGES: Readonly<Record<string, Make>> = {
@@ -80,4 +88,25 @@ export const GOOD_PAGES: Readonly<Record<string, Make>> = {
     async (world) => `${await source(world)}/buckets`,
     () => ({ query: { org: ORG } }),
   ),
+  "GET /api/v2/documents/{namespace}": (world) => ({ path: "/api/v2/documents/templates", ...organization(world) }),
+  "GET /api/v2private/notebooks": organization,
+  "POST /api/v2private/notebooks": notebookBody,
+  "GET /api/v2private/notebooks/{notebookID}": at(notebook),
+  "PUT /api/v2private/notebooks/{notebookID}": at(notebook, notebookBody),
+  "PATCH /api/v2private/notebooks/{notebookID}": at(notebook, notebookBody),
+  "DELETE /api/v2private/notebooks/{notebookID}": at(notebook),
+  "GET /api/v2private/annotations": ({ orgID }) => ({ query: { orgID, streamIncludes: "a name", ...range } }),
+  "POST /api/v2private/annotations": (world) => ({ ...organization(world), body: JSON.stringify([world.newAnnotation()]) }),
+  "DELETE /api/v2private/annotations": async (world) => {
+    const { id, stream } = await world.freshStream();
+    return { query: { orgID: world.orgID, stream, streamID: id, ...range } };
+  },
+  "GET /api/v2private/annotations/{annotationID}": at(annotation),
+  "PUT /api/v2private/annotations/{annotationID}": at(annotation, annotationBody),
+  "DELETE /api/v2private/annotations/{annotationID}": at(annotation),
+  "GET /api/v2private/streams": ({ orgID }) => ({ query: { orgID, streamIncludes: "a name" } }),
+  "PUT /api/v2private/streams": (world) => ({ ...organization(world), ...streamBody(world) }),
+  "DELETE /api/v2private/streams": async (world) => ({ query: { orgID: world.orgID, stream: (await world.freshStream()).stream } }),
+  "PUT /api/v2private/streams/{streamID}": at(stream, streamBody),
+  "DELETE /api/v2private/streams/{streamID}": at(stream),
 };

@@ -17,7 +17,7 @@ export const RESOURCE_TYPES = [
   "scrapers",
   "remotes",
   "replications",
-  "sources",
+  ...["sources", "notebooks", "annotations"],
   ...ALERTS,
 ];
 
@@ -183,6 +183,31 @@ export class V2World {
     return (await this.post<WithId>("/api/v2/sources", this.newSource())).id;
   }
 
+  newNotebook(): Members {
+    return { orgID: this.orgID, name: "a name", spec: { text: "a text", list: [1, { deep: true }] } };
+  }
+
+  async freshNotebook(): Promise<string> {
+    return (await this.post<WithId>("/api/v2private/notebooks", this.newNotebook())).id;
+  }
+
+  newAnnotation(): Members {
+    const text = { stream: this.fresh(), summary: "a text", message: "a text", stickers: { key: "a value" } };
+    return { ...text, startTime: "2020-01-01T00:00:00Z", endTime: "2020-01-01T01:00:00.5Z" };
+  }
+
+  async freshAnnotation(): Promise<string> {
+    const path = `/api/v2private/annotations?orgID=${this.orgID}`;
+    const { text } = await this.succeed({ method: "POST", path, body: JSON.stringify([this.newAnnotation()]) });
+    return (JSON.parse(text) as [WithId])[0].id;
+  }
+
+  async freshStream(): Promise<WithId & { readonly stream: string }> {
+    const [path, stream] = [`/api/v2private/streams?orgID=${this.orgID}`, this.fresh()];
+    const { text } = await this.succeed({ method: "PUT", path, body: JSON.stringify({ stream }) });
+    return JSON.parse(text) as WithId & { readonly stream: string };
+  }
+
   newTask(): Members {
     const flux = `import "array"\noption task = {name: "${this.fresh()}", every: 1h}\narray.from(rows: [{v: 1}])`;
     return { orgID: this.orgID, org: ORG, flux, status: "inactive", description: "a text" };
@@ -273,6 +298,7 @@ export class V2World {
         `/api/v2/labels?orgID=${orgID}`,
         `/api/v2/dbrps?orgID=${orgID}`,
         "/api/v2/scrapers",
+        ...["notebooks", "annotations", "streams"].map((name) => `/api/v2private/${name}?orgID=${orgID}`),
         ...["/api/v2/dashboards?include=properties", "/api/v2/variables", "/api/v2/telegrafs", "/api/v2/sources"],
         // runs change the others
         "/api/v2/tasks?status=inactive",

@@ -1,4 +1,4 @@
-// Which recorded conversations are replayed, and which of their steps ask for what this server does not have yet.
+// Which recorded conversations are replayed, and which of their steps ask for what the asked server does not have.
 import { type Conversation, isRequest } from "./conversation.ts";
 
 /** Groups that need no rows: they are replayed without sockets and threads. */
@@ -28,6 +28,7 @@ export const LIGHT_GROUPS = [
     "users",
     "variables",
     "telegrafs",
+    "notebooks_annotations",
     "sources",
   ] as const),
 ] as const;
@@ -40,12 +41,6 @@ export const NO_ROWS = "there are no rows here";
 
 /** The refusal of templates with resources that this server does not take from them. */
 const UNKEPT = "this server does not take resources of these kinds from templates";
-
-/** Paths that are not served, and what is missing. */
-const NOT_SERVED: readonly (readonly [path: RegExp, what: string])[] = [
-  [/^\/api\/v2\/documents(?:\/|$)/, "resources of scripts and pages"],
-  [/^\/api\/v2private\//, "pages of the vendor's interface"],
-];
 
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {
@@ -64,9 +59,8 @@ export function needsRows({ steps }: Conversation): boolean {
 }
 
 /** What a step that differs asks for and this server does not have; null = nothing, it is to be compared. */
-export function missingPart(request: string, mismatch: string): string | null {
-  const path = request.slice(request.indexOf(" ") + 1);
+export function missingPart(mismatch: string): string | null {
   if (mismatch.includes(NO_ROWS)) return "rows";
   if (mismatch.includes(UNKEPT)) return "resources of scripts and pages in templates";
-  return NOT_SERVED.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+  return null;
 }

@@ -12,7 +12,7 @@ export async function unexpected(conversation: Conversation, server: PlayedServe
   const outcomes = await replay(conversation, server).finally(() => server.stop());
   return outcomes.flatMap(({ index, mismatch, request }) => {
     if (tabled.has(index)) return mismatch === null ? [`#${index} ${request}: no longer differs`] : [];
-    return mismatch === null || (missingPart(request, mismatch) ?? unkeptPart(conversation, request)) !== null
+    return mismatch === null || (missingPart(mismatch) ?? unkeptPart(conversation, request)) !== null
       ? []
       : [`#${index} ${request}: ${mismatch}`];
   });

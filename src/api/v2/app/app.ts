@@ -16,7 +16,11 @@ import { labelRoutes } from "../labels.ts";
 import { legacyAuthorizationRoutes } from "../legacy-authorizations.ts";
 import { mappingRoutes } from "../mappings.ts";
 import { organizationRoutes } from "../organizations.ts";
+import { annotationStreamRoutes } from "../pages/annotation-streams.ts";
+import { annotationRoutes } from "../pages/annotations.ts";
 import { dashboardRoutes } from "../pages/dashboards.ts";
+import { documentRoutes } from "../pages/documents.ts";
+import { notebookRoutes } from "../pages/notebooks.ts";
 import { telegrafPluginRoutes } from "../pages/telegraf-plugins.ts";
 import { telegrafRoutes } from "../pages/telegrafs.ts";
 import { variableRoutes } from "../pages/variables.ts";
@@ -81,6 +85,10 @@ const ROUTES = [
   telegrafRoutes,
   telegrafPluginRoutes,
   sourceRoutes,
+  notebookRoutes,
+  annotationRoutes,
+  annotationStreamRoutes,
+  documentRoutes,
   applyRoutes,
   exportRoutes,
   stackRoutes,
@@ -185,11 +193,11 @@ function headersOf({ transportSecuritySeconds: seconds }: V2Services["options"])
 function canonicalPath(path: string): string {
   if (path.startsWith("/health/")) return "/health";
   if (path.startsWith("/ready/")) return "/ready";
-  return path.endsWith("/") && /^\/(?:api\/v2|private|debug)\//.test(path) ? path.slice(0, -1) : path;
+  return path.endsWith("/") && /^\/(?:api\/v2|api\/v2private|private|debug)\//.test(path) ? path.slice(0, -1) : path;
 }
 
 function isApiPath(path: string): boolean {
-  return path === "/api/v2" || path.startsWith("/api/v2/") || path.startsWith("/private/");
+  return path === "/api/v2" || path.startsWith("/api/v2/") || path.startsWith("/api/v2private/") || path.startsWith("/private/");
 }
 
 function preflight(request: Request): Response {

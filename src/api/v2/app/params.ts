@@ -35,6 +35,14 @@ export class SearchParams {
     return this.values.get(name) ?? [];
   }
 
+  /** Of `name[key]=value`, the first value of each key. */
+  ofMap(name: string): [key: string, value: string][] {
+    this.values ??= parsed(this.text);
+    return [...this.values].flatMap(([given, [value]]): [string, string][] =>
+      given.startsWith(`${name}[`) && given.endsWith("]") ? [[given.slice(name.length + 1, -1), value!]] : [],
+    );
+  }
+
   /** @throws TsdbError bad_request */
   id(name: string): string | undefined {
     const text = this.get(name);

@@ -15,9 +15,9 @@ export interface KnownRoute {
 /** Below these the vendor's server answers without JSON, and its clients expect so. */
 const PLAIN_RESOURCES = new Set([
   ...["authorizations", "buckets", "config", "dashboards", "dbrps", "labels", "me", "orgs", "remotes", "replications", "setup"],
-  ...["signin", "signout", "stacks", "templates", "users"],
+  ...["signin", "signout", "stacks", "templates", "users", "notebooks", "annotations", "streams"],
 ]);
-const CHECKED = /^\/(?:api\/v2|private|v1|query|write)(?:\/|$)/;
+const CHECKED = /^\/(?:api\/v2|api\/v2private|private|v1|query|write)(?:\/|$)/;
 const PAGE_NOT_FOUND = "404 page not found\n";
 
 /** The answer to a request without a route: 404, or 405 for a known path. The sender of a checked path is authenticated first. */
@@ -29,7 +29,8 @@ export function notRouted(services: V2Services, known: readonly KnownRoute[], re
   }
   const principal = admit(services, request);
   if (principal instanceof Response) return principal;
-  const resource = /^\/api\/v2\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
+  const resource =
+    /^\/api\/v2(?:private)?\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
   const isPlain = PLAIN_RESOURCES.has(resource);
   if (routes.length > 0) {
     const allow = allowed(routes);

@@ -16,6 +16,7 @@ export type Tag =
   | "Variables"
   | "Telegraf configurations"
   | "Sources"
+  | "Notebooks and annotations"
   | "Checks and notifications"
   | "Templates"
   | "v1 clients"

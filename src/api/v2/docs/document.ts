@@ -5,6 +5,7 @@ import { V2_VERSION } from "../../shared/aliases.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import { ALERTS } from "./alerts.ts";
 import { type AnswerSource, jsonOf, type V2Operation, type V2Operations } from "./described.ts";
+import { NOTEBOOKS } from "./notebooks.ts";
 import { PAGES } from "./pages.ts";
 import { REPLICATION } from "./replication.ts";
 import { BUCKETS_AND_ROWS } from "./rows.ts";
@@ -23,6 +24,7 @@ export const V2_OPERATIONS: V2Operations = {
   ...TASK_OPERATIONS,
   ...PAGES,
   ...SOURCES,
+  ...NOTEBOOKS,
   ...REPLICATION,
   ...ALERTS,
   ...TEMPLATES,
