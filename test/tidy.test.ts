@@ -23,7 +23,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["object-store", "sql", "tsdbql/regex", "tsdbql/functions", "storage/wal", "storage/buffer", "storage/block"],
   ["tsdbql/plan", "flux", "storage/paths.ts", "storage/catalog", "storage/manifest"],
   ["auth", "ingest", "metadata", "tasks/script", "storage/pt"],
-  ["storage/flush", "storage/file-index", "alerts"],
+  ["storage/flush", "storage/file-index", "alerts", "accounts"],
   ["storage/block-cache", "storage/compaction"],
   ["scan", "backup", "templates"],
   ["caches", "tsdbql/execute", "plugins", "export"],

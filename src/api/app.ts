@@ -29,6 +29,8 @@ import { querySqlRoutes } from "./v3/query-sql.ts";
 import { querySqlTelemetryRoutes } from "./v3/query-sql-telemetry.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { restoreRoutes } from "./v3/restore.ts";
+import { authorizeRoutes } from "./v3/users/authorize.ts";
+import { userRoutes } from "./v3/users/users.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
 
 export type App = AnyElysia;
@@ -62,6 +64,8 @@ const ROUTES = [
   cacheRoutes,
   fileIndexRoutes,
   nodeRoutes,
+  authorizeRoutes,
+  userRoutes,
   pluginFileRoutes,
   pluginPackageRoutes,
   pluginDryRunRoutes,

@@ -1,4 +1,7 @@
 // The services that routes need from the server. server/ provides them; tests use fakes.
+import type { ProviderConfig } from "../accounts/identity-provider.ts";
+import type { SignIns } from "../accounts/sign-ins.ts";
+import type { FirstUser, UserAccounts } from "../accounts/users.ts";
 import type { AdminCaller, DatabaseGrant, ProvenCaller } from "../auth/authorizer.ts";
 import type { TokenService } from "../auth/token-service.ts";
 import type { CacheService } from "../model/cache-service.ts";
@@ -25,6 +28,19 @@ export interface ServerStatus {
   readonly reason?: string;
   /** Why writes are rejected although the server is ready: the disk is full. */
   readonly degraded?: string;
+}
+
+/** Users, if they are on. Each is a function: @throws TsdbError unavailable until the log is replayed */
+export interface AccountServices {
+  readonly users: () => Pick<UserAccounts, keyof UserAccounts>;
+  readonly signIns: () => Pick<SignIns, keyof SignIns>;
+  /** There is no user, and an admin token: only with it the first user is made. */
+  readonly needsAdmin: () => boolean;
+  readonly createFirst: (first: FirstUser, admin: AdminCaller | null, address: string) => ReturnType<UserAccounts["createFirst"]>;
+  /** @throws TsdbError not_found without an identity provider, unavailable */
+  readonly providerConfig: () => Promise<ProviderConfig>;
+  /** @throws TsdbError not_found without an identity provider */
+  readonly requireProvider: () => void;
 }
 
 export interface AppServices {
@@ -61,6 +77,8 @@ export interface AppServices {
   readonly backups: (admin: AdminCaller) => BackupJobs;
   /** Of SQL statements. */
   readonly telemetry: LatestTelemetry;
+  /** Null: users are off. */
+  readonly accounts: AccountServices | null;
   readonly access: AccessControl;
   readonly status: () => ServerStatus;
   /** The catalog's uuid: on every response. */

@@ -1,7 +1,9 @@
 // Decides whether a request may run, from its credentials and the access rule of its route. The result is a value that only this file
 // constructs, so a function that takes a proven caller or a grant cannot be called without a decision.
 import {
+  ACCOUNT_RULES,
   type AccessRule,
+  type AccountRule,
   type Authenticator,
   type Caller,
   DATABASE_ACTIONS,
@@ -11,6 +13,9 @@ import {
 import { TsdbError } from "../model/errors.ts";
 import type { Credentials } from "./credentials.ts";
 
+/** Tokens have numbers, users texts. */
+export type CallerId = number | string | null;
+
 /** The reason of a refusal. */
 export type Denial = "malformed" | "unauthenticated" | "forbidden";
 
@@ -19,11 +24,13 @@ export type CallerOf<R extends AccessRule> = R extends "admin"
   ? AdminCaller
   : R extends "database" | "any token"
     ? ProvenCaller
-    : R extends "open" | SystemPage
-      ? null
-      : never;
+    : R extends AccountRule
+      ? AccountGrant
+      : R extends "open" | SystemPage
+        ? null
+        : never;
 
-const EVERYBODY: Caller = { token: null, isAdmin: true, allows: () => true };
+const EVERYBODY: Caller = { token: null, user: null, isAdmin: true, allows: () => true };
 
 /** Without authentication everything is allowed. */
 export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY };
@@ -31,6 +38,7 @@ export const NO_AUTH: Authenticator = { isOn: false, callerOf: () => EVERYBODY }
 let proveCaller: (caller: Caller) => ProvenCaller;
 let proveAdmin: (caller: Caller) => AdminCaller;
 let grant: (database: string) => DatabaseGrant;
+let accountGrant: (rule: AccountRule, caller: Caller) => AccountGrant;
 
 /** The caller has a valid token, or authentication is off. `require` checks its permissions for a database. */
 export class ProvenCaller {
@@ -44,9 +52,15 @@ export class ProvenCaller {
     return this.caller.isAdmin;
   }
 
-  /** Null without authentication. */
-  get tokenId(): number | null {
-    return this.caller.token?.id ?? null;
+  /** Of the token, or of the user who signed in; null without authentication. */
+  get id(): CallerId {
+    const { token, user } = this.caller;
+    return user === null ? (token?.id ?? null) : `user ${user.id}`;
+  }
+
+  /** For the audit log. */
+  get name(): string {
+    return nameOf(this.caller);
   }
 
   allows(database: string, action: DatabaseAction): boolean {
@@ -108,6 +122,27 @@ export class DatabaseGrant {
   }
 }
 
+/** Proof that the caller may do what a rule about users or roles says. */
+export class AccountGrant {
+  readonly #rule: AccountRule;
+  readonly #actor: string;
+
+  static {
+    accountGrant = (rule, caller) => new AccountGrant(rule, nameOf(caller));
+  }
+
+  private constructor(rule: AccountRule, actor: string) {
+    this.#rule = rule;
+    this.#actor = actor;
+  }
+
+  /** Who asks, for the audit log. Throws for a value that was cast to this type, and for a proof of another rule. */
+  actorOf(rule: AccountRule): string {
+    if (this.#rule !== rule) throw new Error(`BUG: a caller proven for ${this.#rule} is taken for ${rule}`);
+    return this.#actor;
+  }
+}
+
 /** The only place that decides whether a request may run. A decision is a value: a caller with its permissions, or a denial. */
 export class Authorizer {
   constructor(
@@ -127,9 +162,10 @@ export class Authorizer {
   }
 
   /** The caller for a route with `rule`, or the reason of the refusal. */
-  authorize<R extends AccessRule>(rule: R, credentials: Credentials): CallerOf<R> | Denial {
+  authorize<R extends AccessRule>(rule: R, credentials: Credentials): CallerOf<R> | Denial | Promise<CallerOf<R> | Denial> {
+    const decide = (caller: Caller | Denial) => (typeof caller === "string" ? caller : (proofOf(rule, caller) as CallerOf<R> | Denial));
     const caller = this.needsToken(rule) ? this.callerOf(credentials) : EVERYBODY;
-    return typeof caller === "string" ? caller : (proofOf(rule, caller) as CallerOf<R> | Denial);
+    return caller instanceof Promise ? caller.then(decide) : decide(caller);
   }
 
   /** The caller of the recovery address. Only src/api/recovery.ts uses it, for one request. */
@@ -137,15 +173,26 @@ export class Authorizer {
     return proveAdmin(EVERYBODY);
   }
 
-  private callerOf(credentials: Credentials): Caller | Denial {
+  private callerOf(credentials: Credentials): Caller | Denial | Promise<Caller | Denial> {
     if (credentials === "malformed") return "malformed";
     if (credentials === "none") return "unauthenticated";
-    return this.authenticator.callerOf(credentials.token) ?? "unauthenticated";
+    const caller = this.authenticator.callerOf(credentials.token);
+    if (caller instanceof Promise) return caller.then((found) => found ?? "unauthenticated");
+    return caller ?? "unauthenticated";
   }
 }
 
+function nameOf({ token, user }: Caller): string {
+  if (user !== null) return `user ${user.username ?? user.id}`;
+  return token === null ? "anyone (no authentication)" : `token ${token.name}`;
+}
+
 /** Everything that no case allows is forbidden. */
-function proofOf(rule: AccessRule, caller: Caller): ProvenCaller | null | Denial {
+function proofOf(rule: AccessRule, caller: Caller): ProvenCaller | AccountGrant | null | Denial {
+  if ((ACCOUNT_RULES as readonly string[]).includes(rule)) {
+    const [resource, action] = rule.split(":") as ["user" | "role", string];
+    return caller.allows(resource, "*", action) ? accountGrant(rule as AccountRule, caller) : "forbidden";
+  }
   switch (rule) {
     case "open":
       return null;

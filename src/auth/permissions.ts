@@ -50,7 +50,7 @@ export function permissionText({ resourceType, names, actions }: Permission): st
 }
 
 /** True if a valid token permits the action. */
-export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType, name: string, action: string): boolean {
+export function isAllowed({ permissions }: TokenDef, resourceType: ResourceType | "user" | "role", name: string, action: string): boolean {
   if (permissions === null) return true;
   return permissions.some(({ resourceType: type, names, actions }) => {
     return type === resourceType && includesName(names, resourceType, name) && includes(actions, action);

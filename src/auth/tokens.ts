@@ -15,6 +15,8 @@ const EXPIRY_SECONDS_MAX = 100 * 366 * 86_400;
 export interface TokensParts {
   readonly catalog: Pick<Catalog, "apply" | "nextIds" | "findToken" | "tokenByHash" | "tokens">;
   readonly nowMs: () => number;
+  /** Is told of what was done. */
+  readonly audit?: (event: { actor: string; action: string; target: string }) => void;
 }
 
 /** Tokens over the catalog. Only the hash of a text is stored; `NewToken` contains the text once. Changes resolve once they are durable.
@@ -41,7 +43,7 @@ export class Tokens implements TokenService, Authenticator {
   async createOperatorToken(): Promise<NewToken> {
     // a file may have named its admin token differently: only the very first token is created without authorization
     if (this.hasOperator) throw nameTaken(OPERATOR_TOKEN);
-    return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
+    return this.add("anyone", { name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
 
   async regenerateOperatorToken(admin: AdminCaller): Promise<NewToken> {
@@ -58,16 +60,18 @@ export class Tokens implements TokenService, Authenticator {
       const { name } = token;
       const create = { kind: "create_token", id, name, hash, createdMs: updatedMs, expiryMs: null, permissions: null } as const;
       await catalog.apply([{ kind: "delete_token", id: token.id }, create]).durable;
+      this.note(admin.name, "token_regenerated", name);
       return { id, name, token: text, hash, createdMs: updatedMs, expiryMs: null };
     }
     await catalog.apply([{ kind: "replace_token", id: token.id, hash, updatedMs }]).durable;
+    this.note(admin.name, "token_regenerated", token.name);
     return { id: token.id, name: token.name, token: text, hash, createdMs: updatedMs, expiryMs: token.expiryMs };
   }
 
   async recoverOperatorToken(admin: AdminCaller): Promise<NewToken> {
     AdminCaller.assert(admin);
     if (this.parts.catalog.findToken(OPERATOR_TOKEN) !== undefined) return this.regenerateOperatorToken(admin);
-    return this.add({ name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
+    return this.add(admin.name, { name: OPERATOR_TOKEN, expirySeconds: null, permissions: null });
   }
 
   async createToken(admin: AdminCaller, request: NewTokenRequest): Promise<NewToken> {
@@ -79,7 +83,7 @@ export class Tokens implements TokenService, Authenticator {
     if (expirySeconds !== null && !(Number.isInteger(expirySeconds) && expirySeconds > 0 && expirySeconds <= EXPIRY_SECONDS_MAX)) {
       throw new TsdbError("bad_request", `expiry_secs must be a whole number from 1 to ${EXPIRY_SECONDS_MAX}, got ${expirySeconds}`, {});
     }
-    return this.add(request);
+    return this.add(admin.name, request);
   }
 
   /** Adds tokens from files at start. Planned in the same synchronous step. */
@@ -102,9 +106,14 @@ export class Tokens implements TokenService, Authenticator {
     const isLast = isAdmins(token) && catalog.tokens().filter(isAdmins).length === 1;
     if (isLast) throw new TsdbError("method_not_allowed", "cannot delete the last admin token", {});
     await catalog.apply([{ kind: "delete_token", id: token.id }]).durable;
+    this.note(admin.name, "token_deleted", name);
   }
 
-  private async add({ name, expirySeconds, permissions }: NewTokenRequest): Promise<NewToken> {
+  private note(actor: string, action: string, name: string): void {
+    this.parts.audit?.({ actor, action, target: `token ${name}` });
+  }
+
+  private async add(actor: string, { name, expirySeconds, permissions }: NewTokenRequest): Promise<NewToken> {
     const { catalog, nowMs } = this.parts;
     if (catalog.findToken(name) !== undefined) throw nameTaken(name);
     const text = newTokenText();
@@ -113,6 +122,7 @@ export class Tokens implements TokenService, Authenticator {
     const expiryMs = expirySeconds === null ? null : createdMs + expirySeconds * 1000;
     const { tokenId: id } = catalog.nextIds;
     await catalog.apply([{ kind: "create_token", id, name, hash, createdMs, expiryMs, permissions }]).durable;
+    this.note(actor, "token_created", name);
     return { id, name, token: text, hash, createdMs, expiryMs };
   }
 }
@@ -121,6 +131,7 @@ export class Tokens implements TokenService, Authenticator {
 export function callerWith(token: TokenDef): Caller {
   return {
     token,
+    user: null,
     isAdmin: token.permissions === null,
     allows: (resourceType, name, action) => isAllowed(token, resourceType, name, action),
   };

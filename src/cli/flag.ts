@@ -3,7 +3,7 @@
 /** One flag of `tsdb serve`. */
 export interface Flag {
   readonly name: string;
-  readonly group: "Network" | "Buckets (v2)" | "Storage" | "Memory and queries" | "Plugins" | "Logging and the rest";
+  readonly group: "Network" | "Users (v3)" | "Buckets (v2)" | "Storage" | "Memory and queries" | "Plugins" | "Logging and the rest";
   /** Placeholder for the value in the help; null = a switch. */
   readonly value: string | null;
   readonly help: string;

@@ -3,6 +3,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { Flag } from "./flag.ts";
 import { PLUGIN_FLAGS } from "./flags/plugin-flags.ts";
 import { SETUP_FLAGS } from "./flags/setup-flags.ts";
+import { USER_FLAGS } from "./flags/user-flags.ts";
 import { V2_FLAGS } from "./flags/v2-flags.ts";
 import { showBytes } from "./units.ts";
 
@@ -105,6 +106,7 @@ export const FLAGS = [
     default: null,
     aliases: ["INFLUXDB3_TCP_LISTENER_FILE_PATH", "INFLUXDB3_TCP_LISTINER_FILE_PATH"],
   },
+  ...USER_FLAGS,
   ...V2_FLAGS,
   ...SETUP_FLAGS,
   {

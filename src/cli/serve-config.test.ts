@@ -74,6 +74,7 @@ test("the configuration without flags", () => {
     adminToken: null,
     permissionTokens: null,
     secretFiles: [],
+    users: null,
     recoveryBind: null,
     maxRequestBytes: 10 * 2 ** 20,
     walFlushIntervalMs: 0,

@@ -13,6 +13,7 @@ import { readFlags } from "./arguments.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { FlagReader } from "./flag-reader.ts";
 import { type PluginConfig, readPlugins } from "./flags/plugin-flags.ts";
+import { readUsers, type UsersConfig } from "./flags/user-config.ts";
 import { readV2, type V2Config } from "./flags/v2-config.ts";
 import type { Environment } from "./flags.ts";
 import type { LogDestination, LogFilter, LogFormat } from "./log-filter.ts";
@@ -22,6 +23,7 @@ import type { Address } from "./units.ts";
 export interface ServeConfig
   extends NetworkConfig,
     AuthConfig,
+    UsersConfig,
     StorageConfig,
     V2Config,
     CompactionConfig,
@@ -149,6 +151,7 @@ export function parseServeFlags(
   return {
     ...network,
     ...readAuth(read),
+    ...readUsers(read),
     ...readV2(read),
     ...readStorage(read),
     ...readCompaction(read),
@@ -185,16 +188,19 @@ function readAuth(read: FlagReader): AuthConfig {
     openPages: read.someOf("disable-authz", SYSTEM_PAGES),
     adminToken: read.file("admin-token-file", readAdminTokenFile),
     permissionTokens: read.file("permission-tokens-file", readPermissionTokensFile),
-    secretFiles: read.paths([
-      "admin-token-file",
-      "permission-tokens-file",
-      "tls-key",
-      "v2-secret-key-file",
-      "v2-previous-secret-key-file",
-      "v2-tls-key",
-      "init-password-file",
-      "init-admin-token-file",
-    ]),
+    secretFiles: read
+      .paths([
+        "admin-token-file",
+        "permission-tokens-file",
+        "tls-key",
+        "jwt-private-key",
+        "v2-secret-key-file",
+        "v2-previous-secret-key-file",
+        "v2-tls-key",
+        "init-password-file",
+        "init-admin-token-file",
+      ])
+      .filter(({ path }) => !path.includes("-----BEGIN")),
     recoveryBind: read.given.has("admin-token-recovery-http-bind") ? read.address("admin-token-recovery-http-bind") : null,
   };
 }

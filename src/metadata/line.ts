@@ -42,6 +42,8 @@ export interface LineOptions {
   readonly keepsHashesOnly: boolean;
   /** Of passwords; given by tests, for which the usual one is too slow. */
   readonly hashCost?: HashCost;
+  /** Shared with users of port 8181, so that both together take no more memory. */
+  readonly passwords?: PasswordHasher;
   readonly bucketLimits?: BucketLimits;
   /** Databases are to be dropped. */
   readonly onDropped: (databaseIds: readonly number[]) => void;
@@ -90,7 +92,7 @@ export class V2Line {
   /** @throws TsdbError corrupt_file */
   constructor(
     catalog: Catalog,
-    { nowMs, sessions, box, keepsHashesOnly, hashCost, bucketLimits = NO_BUCKET_LIMITS, onDropped }: LineOptions,
+    { nowMs, sessions, box, keepsHashesOnly, hashCost, passwords, bucketLimits = NO_BUCKET_LIMITS, onDropped }: LineOptions,
   ) {
     const metadata = Metadata.open(catalog, nowMs);
     this.metadata = metadata;
@@ -122,7 +124,7 @@ export class V2Line {
     this.stacks = new Stacks(metadata);
     this.portable = new PortableRecords(box, keepsHashesOnly);
     this.onboarding = new Onboarding(metadata, this);
-    this.passwords = new PasswordHasher(hashCost);
+    this.passwords = passwords ?? new PasswordHasher(hashCost);
     this.sessions = new Sessions(sessions, nowMs);
     this.authentication = new Authentication(metadata, this.members, this.sessions);
     this.v1Authentication = new V1Authentication(metadata, this.authentication, this.passwords);

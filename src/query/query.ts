@@ -113,7 +113,7 @@ export class QueryRunner {
     const snapshot = await snapshotOf(plan, request);
     const tables = await this.openTables(plan, snapshot, request.signal);
     const input: SqlInput = {
-      tables: tables.scans.filter(({ tableId }) => tableId !== snapshot.triggerLog?.tableId),
+      tables: tables.scans.filter(({ tableId }) => tableId !== snapshot.triggerLog?.tableId && tableId !== snapshot.auditTableId),
       storedSystemTables: storedSystemTables(snapshot, tables.scans),
       ...(tables.caches === undefined ? {} : { caches: tables.caches }),
       databaseTables: snapshot.catalog,

@@ -1,7 +1,7 @@
-// A table of schema `system` whose rows are stored in a table of the server's own: its columns, and the rows of one database.
+// Tables of schema `system` whose rows are stored in tables of the server's own: their columns, and the rows of one database.
 
-import { LOG_COLUMN, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
-import type { FieldPredicate, ScanRequest } from "../model/query/scan.ts";
+import { AUDIT_COLUMN, AUDIT_SYSTEM_TABLE, LOG_COLUMN, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
+import type { FieldPredicate, ScanRequest, TagPredicate } from "../model/query/scan.ts";
 import type { ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { ColumnDef } from "../model/rows/column.ts";
 import type { DatabaseSnapshot } from "../scan/snapshot.ts";
@@ -9,19 +9,29 @@ import type { TableScan } from "../scan/table-scan.ts";
 import { rowTableDefs } from "../sql/tables/row-table.ts";
 import { SYSTEM_TABLES } from "../sql/tables/system-schema.ts";
 
-/** Stored columns in the order of system.processing_engine_logs. */
-const STORED = [LOG_COLUMN.time, LOG_COLUMN.trigger, LOG_COLUMN.level, LOG_COLUMN.text];
+/** Stored columns in the order of the system table's. */
+const STORED = {
+  [LOG_SYSTEM_TABLE]: [LOG_COLUMN.time, LOG_COLUMN.trigger, LOG_COLUMN.level, LOG_COLUMN.text],
+  [AUDIT_SYSTEM_TABLE]: [
+    ...([AUDIT_COLUMN.time, AUDIT_COLUMN.actor, AUDIT_COLUMN.action, AUDIT_COLUMN.target] as const),
+    ...([AUDIT_COLUMN.outcome, AUDIT_COLUMN.address, AUDIT_COLUMN.details] as const),
+  ],
+} as const satisfies Record<string, readonly number[]>;
 
-/** What triggers of one database have logged. */
-class DatabaseLogTable implements ScanTable {
-  readonly name = LOG_SYSTEM_TABLE;
+/** A stored table as a table of schema `system`. */
+class StoredSystemTable implements ScanTable {
   /** Their ids are their places. */
-  readonly columns = rowTableDefs(SYSTEM_TABLES[LOG_SYSTEM_TABLE]!.columns);
+  readonly columns: ScanTable["columns"];
+  private readonly storedIds: readonly number[];
 
   constructor(
+    readonly name: keyof typeof STORED,
     private readonly stored: ScanTable,
-    private readonly databaseId: number,
-  ) {}
+    private readonly tags: readonly TagPredicate[],
+  ) {
+    this.columns = rowTableDefs(SYSTEM_TABLES[name]!.columns);
+    this.storedIds = STORED[name];
+  }
 
   /** Rows of all databases: an upper bound. */
   get rowCountMax(): number {
@@ -32,19 +42,27 @@ class DatabaseLogTable implements ScanTable {
     return this.stored.open({
       range,
       columns: columns.map(({ id }) => this.storedColumn(id)),
-      fields: fields.map((field): FieldPredicate => ({ ...field, columnId: STORED[field.columnId]! })),
-      tags: [{ columnId: LOG_COLUMN.database, values: [String(this.databaseId)] }],
+      fields: fields.map((field): FieldPredicate => ({ ...field, columnId: this.storedIds[field.columnId]! })),
+      tags: this.tags,
     });
   }
 
   private storedColumn(id: number): ColumnDef {
-    return this.stored.columns.find((column) => column.id === STORED[id])!;
+    return this.stored.columns.find((column) => column.id === this.storedIds[id])!;
   }
 }
 
 /** The stored tables of schema `system` in a snapshot, by name. */
-export function storedSystemTables({ triggerLog }: DatabaseSnapshot, scans: readonly TableScan[]): ReadonlyMap<string, ScanTable> {
-  const stored = scans.find(({ tableId }) => tableId === triggerLog?.tableId);
-  if (triggerLog === undefined || stored === undefined) return new Map();
-  return new Map([[LOG_SYSTEM_TABLE, new DatabaseLogTable(stored, triggerLog.databaseId)]]);
+export function storedSystemTables(
+  { triggerLog, auditTableId }: DatabaseSnapshot,
+  scans: readonly TableScan[],
+): ReadonlyMap<string, ScanTable> {
+  const tables = new Map<string, ScanTable>();
+  const add = (name: keyof typeof STORED, id: number | undefined, tags: readonly TagPredicate[]) => {
+    const stored = scans.find(({ tableId }) => tableId === id);
+    if (stored !== undefined) tables.set(name, new StoredSystemTable(name, stored, tags));
+  };
+  add(LOG_SYSTEM_TABLE, triggerLog?.tableId, [{ columnId: LOG_COLUMN.database, values: [String(triggerLog?.databaseId)] }]);
+  add(AUDIT_SYSTEM_TABLE, auditTableId, []);
+  return tables;
 }

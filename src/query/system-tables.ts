@@ -104,6 +104,8 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   plugin_files: ({ pluginFiles }) => pluginFiles(),
   // those of a database are stored (stored-system-table.ts)
   processing_engine_logs: () => [],
+  // stored likewise
+  audit_log: () => [],
   nodes: ({ nodes }) =>
     nodes().map(({ nodeId, instanceId, modes, coreCount, startedNs, stoppedNs }, index) => {
       const state = stoppedNs === null ? "running" : "stopped";

@@ -77,6 +77,8 @@ export interface DatabaseSnapshot {
   /** The table of `tables` that has the rows of system.processing_engine_logs, of all databases, and the database that is asked for;
    *  absent: not requested, or nothing is logged yet. */
   readonly triggerLog?: { readonly tableId: number; readonly databaseId: number };
+  /** The table of `tables` that has the rows of system.audit_log; absent likewise. */
+  readonly auditTableId?: number;
   /** The requested caches; absent if none were requested. */
   readonly caches?: readonly CacheSnapshot[];
 }

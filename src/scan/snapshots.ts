@@ -1,6 +1,6 @@
 // Takes the snapshots that statements run on: the rows and files of tables at this moment, pinned until released. Main thread.
 
-import { findLogTable, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
+import { AUDIT_SYSTEM_TABLE, findAuditTable, findLogTable, LOG_SYSTEM_TABLE } from "../ingest/definitions/server-tables.ts";
 import type { CacheClock } from "../model/cache-table.ts";
 import type { CacheReference } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
@@ -65,6 +65,8 @@ export class Snapshots {
     for (const name of need.tables) find(name);
     const logTable = database !== null && need.systemTables.includes(LOG_SYSTEM_TABLE) ? findLogTable(catalog) : undefined;
     if (logTable !== undefined) tables.set(logTable.id, this.table(logTable));
+    const auditTable = database === null && need.systemTables.includes(AUDIT_SYSTEM_TABLE) ? findAuditTable(catalog) : undefined;
+    if (auditTable !== undefined) tables.set(auditTable.id, this.table(auditTable));
     const caches = need.caches?.map((reference) => this.cache(reference, find(reference.table)));
     const all = need.wholeCatalog && database !== null ? catalog.tables(database.id) : [];
     const snapshot = {
@@ -73,6 +75,7 @@ export class Snapshots {
       isInternal: database === null,
       systemRows: this.parts.systemRows(need.systemTables, database),
       ...(logTable === undefined ? {} : { triggerLog: { tableId: logTable.id, databaseId: database!.id } }),
+      ...(auditTable === undefined ? {} : { auditTableId: auditTable.id }),
       ...(caches === undefined ? {} : { caches }),
     };
     const pin = pins.take();

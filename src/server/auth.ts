@@ -1,6 +1,8 @@
 // Access to the server: its tokens, token files on the command line, and the recovery of a lost first token.
 
+import { withUsers } from "../accounts/sign-ins.ts";
 import { type RecoveryListener, startRecovery } from "../api/recovery.ts";
+import type { AccountServices } from "../api/services.ts";
 import { AccessControl } from "../api/shared/access.ts";
 import { Authorizer, NO_AUTH, type ProvenCaller } from "../auth/authorizer.ts";
 import { planGiven } from "../auth/given-tokens.ts";
@@ -14,6 +16,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { QueryRequest } from "../model/query/query.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
+import { UserServices } from "./user-services.ts";
 
 /** Characters of a token's hash shown in system.tokens. */
 const SHOWN_HASH_CHARS = 9;
@@ -22,19 +25,26 @@ export interface GateParts {
   readonly config: ServeConfig;
   readonly catalog: Catalog;
   readonly log: Log;
+  /** File of the key that signs tokens of users. */
+  readonly keyPath: string;
 }
 
 /** Tokens, access control and the recovery address of one server, assembled from its configuration. */
 export class ServerAuth {
   readonly tokens: Tokens;
   readonly access: AccessControl;
+  /** Null: users are off. */
+  readonly users: UserServices | null;
   private readonly authorizer: Authorizer;
   private recovery: RecoveryListener | undefined;
 
   constructor(private readonly parts: GateParts) {
     const { config, catalog } = parts;
-    this.tokens = new Tokens({ catalog, nowMs: () => Date.now() });
-    this.authorizer = new Authorizer(config.withoutAuth ? NO_AUTH : this.tokens, new Set(config.openPages));
+    const users = UserServices.open(parts);
+    this.users = users;
+    this.tokens = new Tokens({ catalog, nowMs: () => Date.now(), ...(users === null ? {} : { audit: users.audit.record }) });
+    const known = users === null ? this.tokens : withUsers(this.tokens, users.signIns);
+    this.authorizer = new Authorizer(config.withoutAuth ? NO_AUTH : known, new Set(config.openPages));
     this.access = new AccessControl(this.authorizer);
   }
 
@@ -66,15 +76,21 @@ export class ServerAuth {
     log.warn("a client of the recovery address can replace the first admin token, once", { url: this.recovery.url });
   }
 
+  /** For the routes; null: users are off. @param serving throws until the log is replayed */
+  accounts(serving: () => unknown): AccountServices | null {
+    const { users, tokens } = this;
+    return users === null ? null : users.accounts(tokens, serving);
+  }
+
   /** Checks that a reader may read the database. @throws TsdbError unauthenticated, forbidden */
-  checkReader(token: string | null, database: string | null): void {
-    const caller = this.reader(token);
+  async checkReader(token: string | null, database: string | null): Promise<void> {
+    const caller = await this.reader(token);
     if (database !== null) caller.require(database, "read");
   }
 
   /** @throws TsdbError unauthenticated */
-  reader(token: string | null): ProvenCaller {
-    const caller = this.authorizer.authorize("database", token === null ? "none" : { token });
+  async reader(token: string | null): Promise<ProvenCaller> {
+    const caller = await this.authorizer.authorize("database", token === null ? "none" : { token });
     if (typeof caller === "string") throw new TsdbError("unauthenticated", "the request was not authenticated", {});
     return caller;
   }

@@ -74,7 +74,7 @@ export class Foundation {
     const durableTimes = (tableId: number) => manifest.tableTimes(tableId);
     this.tables = new LiveTables(this.kernel, this.pins, durableTimes, new SeriesMemory(config.seriesBytesMax));
     this.node = new LocalNodeService(catalog, config, this.processId);
-    this.auth = new ServerAuth({ config, catalog, log: logs("auth") });
+    this.auth = new ServerAuth({ config, catalog, log: logs("auth"), keyPath: paths.signingKey });
   }
 
   /** Locks the data folder and reads catalog and manifest. @throws TsdbError config, io, corrupt_file; nothing is held then */

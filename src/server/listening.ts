@@ -120,6 +120,7 @@ function startHttp(
     nodes: () => ifServing(node),
     triggers: () => serving().triggers.service,
     engine: () => serving().triggers.requests,
+    accounts: auth.accounts(serving),
     access: auth.access,
     status: () => view.status(),
     clusterUuid: catalog.clusterUuid,

@@ -111,6 +111,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   if (!config.readOnly) {
     await node.started();
     await auth.addGiven(admin.databases);
+    await auth.users?.users.addRoles();
     if (line !== null) {
       await renewSealed(line, foundation);
       await setUpOnce(line, foundation);
@@ -211,6 +212,7 @@ export class Serving implements RequestServices {
     const services = { writes: ingest, queries: listening.queries.client };
     this.tasks = v2 === null ? null : createTasks(listening.foundation, v2.line, services);
     if (!listening.foundation.config.readOnly) {
+      listening.foundation.auth.users?.audit.start(ingest);
       backgroundJobs.startTimers();
       triggers.start();
       this.scraping?.start();
@@ -286,6 +288,7 @@ export class Serving implements RequestServices {
     await this.databaseBackups?.stop();
     // unfinished work starts over at the next start
     await Promise.all([backgroundJobs.compactor.stop(), backgroundJobs.indexer.stop()]);
+    await this.listening.foundation.auth.users?.audit.flush();
     ingest.close();
     if (wal.failed !== null) return;
     if (!config.readOnly) {
@@ -315,15 +318,15 @@ async function flightOf(
   const { config, logs, metrics, tls, auth } = foundation;
   const { flightBind: bind, flightIsOptional: isOptional } = config;
   if (bind === null) return null;
-  const check = (token: string | null, database: string | null) => {
-    auth.checkReader(token, database);
+  const check = async (token: string | null, database: string | null) => {
+    await auth.checkReader(token, database);
     if (database !== null) queries.snapshots.checkDatabase(database);
   };
   // the token is checked for one database
   const query = async (request: QueryRequest, token: string | null) => {
-    const reader = auth.reader(token);
+    const reader = await auth.reader(token);
     const onTelemetry = (of: QueryTelemetry) => {
-      if (request.tsdbql === undefined) telemetry.set(reader.tokenId, of);
+      if (request.tsdbql === undefined) telemetry.set(reader.id, of);
     };
     return (await nameListAnswer({ databaseList }, reader, request)) ?? queries.client.query(auth.narrowed({ ...request, onTelemetry }));
   };

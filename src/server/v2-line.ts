@@ -53,13 +53,14 @@ export interface V2View {
 const RENEW_MS = 5 * 60_000;
 
 /** Null when the API is off. @throws TsdbError corrupt_file, config when the key of secrets cannot be used */
-export function openV2Line({ config, catalog, tables, paths }: Foundation, onScheduled: () => void): V2Line | null {
+export function openV2Line({ config, catalog, tables, paths, auth }: Foundation, onScheduled: () => void): V2Line | null {
   if (config.v2Bind === null) return null;
   return new V2Line(catalog, {
     nowMs: () => Date.now(),
     sessions: { lengthMs: config.v2SessionMs, renewMs: config.v2RenewsSessions ? RENEW_MS : null },
     box: secretBox(config, paths.secretKey),
     keepsHashesOnly: config.v2HashedTokens,
+    ...(auth.users === null ? {} : { passwords: auth.users.passwords }),
     bucketLimits: { countMax: config.v2BucketsMax, retentionSecondsMax: secondsOrNull(config.v2RetentionMaxMs) },
     onDropped: (databaseIds) => {
       for (const databaseId of databaseIds) for (const { id } of catalog.allTables(databaseId)) tables.renamed(id);

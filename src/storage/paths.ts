@@ -15,6 +15,8 @@ export interface LocalPaths {
   readonly reserve: string;
   /** Key of tokens and secrets, which the catalog has encrypted. */
   readonly secretKey: string;
+  /** Key that signs the tokens of users. */
+  readonly signingKey: string;
   /** How far write triggers have come in the log. */
   readonly triggerPositions: string;
   /** Queues of replications. */
@@ -32,6 +34,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
     reserve: `${dataFolder}/${nodeId}/reserve`,
     cache: `${dataFolder}/${nodeId}/cache`,
     secretKey: `${dataFolder}/${nodeId}/secrets.key`,
+    signingKey: `${dataFolder}/${nodeId}/signing.key`,
     triggerPositions: `${dataFolder}/${nodeId}/trigger-positions.json`,
     replications: `${dataFolder}/${nodeId}/replications`,
     temporary: `${dataFolder}/${nodeId}/tmp`,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { AccessControl } from "../../src/api/shared/access.ts";
 import { credentialsOf } from "../../src/auth/credentials.ts";
 import type { SystemPage } from "../../src/model/access.ts";
-import { mayAsk, ROUTES, type RouteRow, TOKENS, tokenWorld } from "./access-table.ts";
+import { mayAsk, NOBODIES, ROUTES, type RouteRow, TOKENS, tokenWorld, USERS } from "./access-table.ts";
 import { type Fakes, fakes } from "./fakes.ts";
 
 async function app(openPages: readonly SystemPage[] = []) {
@@ -17,7 +17,8 @@ async function app(openPages: readonly SystemPage[] = []) {
 const UNAUTHENTICATED =
   '{"error": "the request was not authenticated","code":"unauthorized","message":"the request was not authenticated"}';
 const SOURCES = join(import.meta.dir, "../../src");
-const { fake, texts } = await app();
+const shared = await app();
+const { fake, texts } = shared;
 
 function send(target: Fakes, [method, path, , query = "", init = {}]: RouteRow, authorization?: string) {
   const headers = { ...init.headers, ...(authorization === undefined ? {} : { authorization }) };
@@ -31,14 +32,13 @@ test("the table has every route of the app and no other", () => {
 
 describe.each(ROUTES.map((route) => [`${route[0]} ${route[1]}`, route] as const))("%s", (_, route) => {
   const need = route[2];
-  // some routes replace or make tokens
-  let fake: Fakes;
-  let texts: Readonly<Record<string, string>>;
+  let [fake, texts] = [shared.fake, shared.texts];
   beforeEach(async () => {
-    ({ fake, texts } = await app());
+    // these replace or make tokens
+    if (route[1].includes("/configure/token")) ({ fake, texts } = await app());
   });
 
-  test.each(["operator", ...Object.keys(TOKENS)])("with the token: %s", async (name) => {
+  test.each(["operator", ...Object.keys(TOKENS), ...Object.keys(USERS)])("with the token: %s", async (name) => {
     const { status } = await send(fake, route, `Bearer ${texts[name]}`);
     if (mayAsk(need, name)) expect([401, 403]).not.toContain(status);
     else expect(status).toBe(403);
@@ -48,6 +48,7 @@ describe.each(ROUTES.map((route) => [`${route[0]} ${route[1]}`, route] as const)
     ["no token", undefined],
     ["an expired token", "expired"],
     ["a deleted token", "deleted"],
+    ...NOBODIES.map((name) => [name, name] as const),
   ])("with no token that counts: %s", async (_name, token) => {
     const response = await send(fake, route, token === undefined ? undefined : `Token ${texts[token]}`);
     if (need === "nothing") expect([401, 403]).not.toContain(response.status);
@@ -129,7 +130,7 @@ test("a path that no route has tells nobody so without a token", async () => {
 test("proven callers are made where they are decided alone, and no cast makes one", () => {
   const sources = [...new Bun.Glob("**/*.ts").scanSync(SOURCES)].filter((path) => !path.endsWith(".test.ts"));
   const having = (pattern: RegExp) => sources.filter((path) => pattern.test(readFileSync(join(SOURCES, path), "utf8"))).sort();
-  expect(having(/\bas (unknown as )?(AdminCaller|ProvenCaller|DatabaseGrant)\b/)).toEqual([]);
+  expect(having(/\bas (unknown as )?(AdminCaller|ProvenCaller|DatabaseGrant|AccountGrant)\b/)).toEqual([]);
   expect(having(/\brecoveryCaller\(/)).toEqual(["api/recovery.ts", "auth/authorizer.ts"]);
 });
 

@@ -1,11 +1,13 @@
 // Fake services that record what the routes ask and answer what a test tells them to.
 
+import type { SignedIn } from "../../src/accounts/sign-ins.ts";
 import { createApp } from "../../src/api/app.ts";
 import { Metrics, type ServerStats } from "../../src/api/metrics/metrics.ts";
-import type { AppServices, ServerStatus } from "../../src/api/services.ts";
+import type { AccountServices, AppServices, ServerStatus } from "../../src/api/services.ts";
 import { AccessControl } from "../../src/api/shared/access.ts";
 import { Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 import type { TokenService } from "../../src/auth/token-service.ts";
+import type { RoleDef, UserDef } from "../../src/model/access.ts";
 import { LatestTelemetry } from "../../src/model/query/latest-telemetry.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
@@ -74,6 +76,8 @@ export interface FakeOptions {
   readonly access?: AccessControl;
   readonly tokens?: TokenService;
   readonly definitions?: DefinitionService;
+  /** Null: users are off. */
+  readonly accounts?: AccountServices | null;
   /** Default: every path is a trigger's of the database `d`. */
   readonly engine?: EngineService;
   /** Default: no database has a default policy of its own. */
@@ -165,6 +169,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     plugins: () => service("plugins"),
     exports: () => options.exports ?? (onCall === undefined ? service("exports") : recordedExports(onCall)),
     backups: () => (onCall === undefined ? service("backups") : recordedBackups(onCall)),
+    accounts: options.accounts === undefined ? recordedAccounts(onCall ?? (() => {})) : options.accounts,
     telemetry: new LatestTelemetry(),
     hasUpgradedEngine: options.hasUpgradedEngine ?? true,
     access: options.access ?? new AccessControl(new Authorizer(NO_AUTH)),
@@ -185,6 +190,45 @@ export function fakes(options: FakeOptions = {}): Fakes {
     app.handle(new Request(`http://localhost:8181${path}`, { method, ...init }));
   const bodiesHeld = () => bodies.filter(({ released }) => !released).length;
   return { writes, bodiesHeld, queries, reports, services, routes: app.routes, send };
+}
+
+const USER: UserDef = {
+  ...{ id: 1, username: "u", displayName: null, passwordHash: "-", requiresReset: false, oauthId: null, roleIds: [] },
+  ...{ createdMs: 0, updatedMs: 0, deletedMs: null },
+};
+const ROLE: RoleDef = { id: 1, name: "r", description: null, isRequired: false, permissions: [], createdMs: 0, updatedMs: 0 };
+const SIGNED_IN: SignedIn = { user: USER, token: "t", expiryMs: 0, refreshToken: "r", refreshExpiryMs: 0 };
+const INVITED = { user: USER, temporaryPassword: null };
+const PROVIDER = { issuer: "i", clientId: "c", authorizationEndpoint: "a", scopes: "openid" };
+
+/** Users whose calls are recorded, and answered with what routes pass on. */
+function recordedAccounts(onCall: NonNullable<FakeOptions["onCall"]>): AccountServices {
+  const of = <T extends object>(name: string, answers: Readonly<Record<string, unknown>>): T => {
+    return new Proxy(
+      {},
+      {
+        get: (_target, method: string) => () => {
+          onCall(name, method);
+          return answers[method] ?? answers["else"];
+        },
+      },
+    ) as T;
+  };
+  const lists = { list: [USER], rolesOf: [ROLE], setRoles: [ROLE], roles: [ROLE], roleNamed: ROLE, role: ROLE };
+  return {
+    users: () => of("users", { ...lists, invite: INVITED, else: USER }),
+    signIns: () => of("signIns", { else: SIGNED_IN }),
+    needsAdmin: () => false,
+    createFirst: async () => {
+      onCall("users", "createFirst");
+      return { user: USER, operatorToken: null };
+    },
+    providerConfig: async () => {
+      onCall("provider", "config");
+      return PROVIDER;
+    },
+    requireProvider: () => {},
+  };
 }
 
 /** Routes that change the catalog are tested with the real one. */

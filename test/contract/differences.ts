@@ -38,6 +38,18 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
   "POST /api/v3/enterprise/backup": [{ status: 404, why: "seed, Errors: what is not found; here the parent" }],
   "POST /api/v3/enterprise/restore": [{ status: 404, why: "seed, Errors: what is not found; here the backup" }],
   "DELETE /api/v3/enterprise/restore/{id}": [{ status: 503, why: "seed, Errors: without the upgraded engine" }],
+  "POST /api/v3/configure/user": [
+    { status: 409, why: "facts 5.5: once" },
+    { status: 429, why: "as many passwords are hashed as may be" },
+  ],
+  "POST /api/v3/authorize": [{ status: 429, why: "waits between failed attempts" }],
+  "POST /api/v3/authorize/reset-password": [{ status: 429, why: "waits between failed attempts" }],
+  "POST /api/v3/users": [
+    { status: 409, why: "the name is taken" },
+    { status: 422, why: "as many users as there may be" },
+    { status: 429, why: "as many passwords are hashed as may be" },
+  ],
+  "GET /api/v3/users/{id}": [{ status: 404, why: "no user has the id" }],
   "GET /ready": [{ status: 503, why: "facts 0.5" }],
   // what the seed says of the native endpoint alone; a limit of the schema is the same on all three
   "POST /write": [{ status: 422, why: "seed, Errors: write endpoints" }],
@@ -160,6 +172,37 @@ const DRY_SCHEDULE: StrictSchema = {
   required: [...DRY_RUN.required!, "trigger_time"],
 };
 
+const integer: StrictSchema = { type: "integer" };
+const string: StrictSchema = { type: "string" };
+const USER: StrictSchema = {
+  type: "object",
+  properties: {
+    ...{ userId: integer, username: string, displayName: string, requiresPasswordReset: { type: "boolean" } },
+    ...{ createdAt: integer, updatedAt: integer, deletedAt: integer, operatorToken: string, oauthId: string },
+    // not of the files: they do not say how an invited user gets in
+    temporaryPassword: string,
+  },
+  required: ["userId", "createdAt", "updatedAt"],
+  additionalProperties: false,
+};
+const SIGNED_IN: StrictSchema = {
+  type: "object",
+  properties: { token: string, tokenType: string, expiresAt: integer, refreshToken: string, refreshExpiresAt: integer, user: USER },
+  required: ["token", "tokenType", "expiresAt", "refreshToken", "refreshExpiresAt", "user"],
+  additionalProperties: false,
+};
+const ROLE: StrictSchema = {
+  type: "object",
+  properties: {
+    ...{ id: integer, name: string, isRequiredRole: { type: "boolean" }, description: string, createdAt: integer, updatedAt: integer },
+  },
+  required: ["id", "name", "isRequiredRole", "createdAt", "updatedAt"],
+  additionalProperties: false,
+};
+const listOf = (items: StrictSchema): StrictSchema => {
+  return { type: "object", properties: { items: { type: "array", items } }, required: ["items"], additionalProperties: false };
+};
+
 /** Bodies in JSON, where the description has another schema, or one without constraints; by operation and status. */
 const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly why: string }>> = {
   "GET /api/v3/configure/database 200": {
@@ -179,6 +222,14 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "GET /api/v3/export/databases 200": { schema: LINES, why: "seed, Export: a list" },
   "GET /api/v3/export/tables 200": { schema: LINES, why: "seed, Export: a list" },
   "GET /api/v3/export/windows 200": { schema: { ...LINES, items: DAY }, why: "seed, Export: a list of 24-hour windows" },
+  "POST /api/v3/authorize 200": { schema: SIGNED_IN, why: "facts 5.5: the files do not show it" },
+  "POST /api/v3/authorize/refresh 200": { schema: SIGNED_IN, why: "facts 5.5" },
+  "POST /api/v3/authorize/reset-password 200": { schema: SIGNED_IN, why: "facts 5.5" },
+  "POST /api/v3/configure/user 200": { schema: USER, why: "facts 5.5" },
+  "GET /api/v3/users 200": { schema: listOf(USER), why: "facts 5.5: as lists of roles" },
+  "POST /api/v3/users 200": { schema: USER, why: "facts 5.5" },
+  "GET /api/v3/users/{id} 200": { schema: USER, why: "facts 5.5" },
+  "GET /api/v3/roles 200": { schema: listOf(ROLE), why: "facts 5.5" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
@@ -230,6 +281,15 @@ export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
   // facts 6.4
   "POST /api/v3/plugin_test/wal": ["application/json"],
   "POST /api/v3/plugin_test/schedule": ["application/json"],
+  // facts 5.5: what these answer
+  "POST /api/v3/configure/user": ["application/json"],
+  "POST /api/v3/authorize": ["application/json"],
+  "POST /api/v3/authorize/refresh": ["application/json"],
+  "POST /api/v3/authorize/reset-password": ["application/json"],
+  "GET /api/v3/users": ["application/json"],
+  "POST /api/v3/users": ["application/json"],
+  "GET /api/v3/users/{id}": ["application/json"],
+  "GET /api/v3/roles": ["application/json"],
   "GET /metrics": ["text/plain"],
   "GET /ready": ["text/plain"],
 };

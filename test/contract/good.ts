@@ -126,6 +126,9 @@ const startedRestore = async (world: World) => {
   const { text } = await world.post(RESTORE, { backup_name });
   return (JSON.parse(text) as { restore_id: string }).restore_id;
 };
+const ofUser = (rest = ""): Make => {
+  return async (world) => ({ path: `/api/v3/users/${(await world.freshUser()).userId}${rest}` });
+};
 
 export const GOOD: Readonly<Record<string, Make>> = {
   "GET /health": () => ({}),
@@ -255,6 +258,38 @@ export const GOOD: Readonly<Record<string, Make>> = {
     await world.post("/api/v3/configure/token/named_admin", { token_name: name });
     return { query: { token_name: name } };
   },
+  "POST /api/v3/configure/user": ({ user }) => ({ body: { ...user, displayName: "First" } }),
+  "POST /api/v3/authorize": ({ user }) => ({ body: { ...user } }),
+  "POST /api/v3/authorize/refresh": async (world) => ({ body: { refreshToken: (await world.signIn()).refreshToken } }),
+  "POST /api/v3/authorize/logout": async (world) => ({ body: { refreshToken: (await world.signIn()).refreshToken } }),
+  "POST /api/v3/authorize/reset-password": async (world) => {
+    const { username, password } = await world.freshUser();
+    return { body: { username, password, newPassword: "another password" } };
+  },
+  "POST /api/v3/authorize/oauth": async (world) => {
+    // of a user without a password, who needs no new one
+    const oauthId = `subject ${world.fresh()}`;
+    await world.post("/api/v3/users", { oauthId });
+    return { body: { code: oauthId, codeVerifier: "v".repeat(43), redirectUri: "http://127.0.0.1/" } };
+  },
+  "GET /api/v3/auth/oauth/config": query({}),
+  "GET /api/v3/users": query({}),
+  "POST /api/v3/users": (world) => {
+    const username = world.fresh();
+    return { body: { username, displayName: "New", password: "some password", oauthId: `of ${username}`, roleIds: [2, 3] } };
+  },
+  "GET /api/v3/users/{id}": ofUser(),
+  "PATCH /api/v3/users/{id}": async (world) => ({ ...(await ofUser()(world)), body: { displayName: "Changed" } }),
+  "DELETE /api/v3/users/{id}": ofUser(),
+  "POST /api/v3/users/{id}/require-password-reset": ofUser("/require-password-reset"),
+  "GET /api/v3/users/{id}/roles": ofUser("/roles"),
+  "PUT /api/v3/users/{id}/roles": async (world) => ({ ...(await ofUser("/roles")(world)), body: { roleIds: [3] } }),
+  "GET /api/v3/users_by_oauth_id/{oauth_id}": async (world) => {
+    return { path: `/api/v3/users_by_oauth_id/${encodeURIComponent((await world.freshUser()).oauthId)}` };
+  },
+  "GET /api/v3/roles": query({}),
+  "GET /api/v3/roles/{id}/permissions": () => ({ path: "/api/v3/roles/2/permissions" }),
+  "GET /api/v3/roles_by_name/{roleName}": () => ({ path: "/api/v3/roles_by_name/Auditor" }),
   "POST /api/v3/enterprise/configure/node/stop": () => ({ body: { node_id: "node0" } }),
 
   "POST /api/v3/configure/distinct_cache": async (world) => ({ body: await distinctCache(world) }),
@@ -306,6 +341,13 @@ export const GOOD: Readonly<Record<string, Make>> = {
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   // the files forget that a database has to be named
   "PUT /api/v3/configure/database": ["db"],
+  // the files do not say what these bodies have
+  "POST /api/v3/configure/user": ["username", "password"],
+  "POST /api/v3/authorize": ["username", "password"],
+  "POST /api/v3/authorize/refresh": ["refreshToken"],
+  "POST /api/v3/authorize/reset-password": ["username", "password", "newPassword"],
+  // a user has a name or a subject
+  "POST /api/v3/users": ["username"],
   // facts 2.1: the statement may name its database
   "POST /api/v3/query_influxql": ["q"],
 };

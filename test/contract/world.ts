@@ -1,7 +1,9 @@
 // The server that the contract is tested on: tokens are asked for, and it has a database with a table, another one, and tokens for them.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/fake-provider.ts";
 import { TestServer } from "../support/server.ts";
 
 export const DATABASE = "contract";
@@ -49,10 +51,12 @@ export class World {
   admin = "";
   /** For everything in the other database, and for nothing else. */
   stranger = "";
+  readonly user = { username: "first", password: "first password" };
   private names = 0;
 
   private constructor(
     readonly server: TestServer,
+    private readonly provider: FakeProvider,
     private readonly folders: readonly string[],
   ) {}
 
@@ -64,10 +68,12 @@ export class World {
     writeFileSync(join(folder, REQUIREMENTS), "# none\n");
     const tools = mkdtempSync(join(tmpdir(), "tsdb-contract-tools-"));
     writeFileSync(join(tools, "uv"), UV, { mode: 0o755 });
+    const provider = await fakeProvider();
+    const users = ["--without-user-auth", "false", "--oauth-issuer", provider.issuer, "--oauth-client-id", CLIENT_ID];
     const plugins = ["--plugin-dir", folder, "--package-manager", "uv", "--use-pacha-tree", "--compaction-check-interval", "24h"];
     const env = { ...(process.env as Record<string, string>), PATH: `${tools}:${process.env["PATH"]}` };
-    const server = await TestServer.start({ withAuth: true, env, flags: [...plugins, ...flags] });
-    const world = new World(server, [folder, tools]);
+    const server = await TestServer.start({ withAuth: true, env, flags: [...plugins, ...users, ...flags] });
+    const world = new World(server, provider, [folder, tools]);
     const first = await world.send({ method: "POST", path: "/api/v3/configure/token/admin" }, null);
     world.admin = tokenOf(first);
     // not the first one, which an operation replaces
@@ -79,11 +85,15 @@ export class World {
 
   async dispose(): Promise<void> {
     await this.server.dispose();
+    this.provider.stop();
     for (const folder of this.folders) rmSync(folder, { recursive: true });
   }
 
   /** Needs the extended edition. */
   async makeStranger(): Promise<void> {
+    await this.post("/api/v3/configure/user", this.user);
+    // failures of others from this address do not count for a user who was here before
+    await this.signIn();
     const permissions = [{ resource_type: "db", resource_names: [OTHER_DATABASE], actions: ["*"] }];
     this.stranger = tokenOf(await this.post("/api/v3/enterprise/configure/token", { token_name: "stranger", permissions }));
   }
@@ -110,6 +120,19 @@ export class World {
 
   write(database: string, lines: string): Promise<Answer> {
     return this.succeed({ method: "POST", path: `/api/v3/write_lp?db=${database}&precision=ns`, body: lines });
+  }
+
+  /** Tokens of the first user. */
+  async signIn(): Promise<{ token: string; refreshToken: string }> {
+    return JSON.parse((await this.post("/api/v3/authorize", this.user)).text) as { token: string; refreshToken: string };
+  }
+
+  /** A new user without roles, who must choose a password. */
+  async freshUser(): Promise<{ userId: number; username: string; password: string; oauthId: string }> {
+    const username = this.fresh();
+    const user = { username, password: `password of ${username}`, oauthId: `subject of ${username}` };
+    const { userId } = JSON.parse((await this.post("/api/v3/users", user)).text) as { userId: number };
+    return { ...user, userId };
   }
 
   /** A new database with a table in it. */
@@ -140,7 +163,7 @@ export class World {
     const tables = await this.rows("_internal", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'system'");
     const internal = (JSON.parse(tables) as { table_name: string }[]).map(({ table_name: name }) => name);
     // these say what was asked, not what there is
-    const states = internal.filter((name) => !["queries", "influxdb_schema", "parquet_files"].includes(name));
+    const states = internal.filter((name) => !["queries", "influxdb_schema", "parquet_files", "audit_log"].includes(name));
     const asked = [
       ...states.map((name) => ["_internal", `SELECT * FROM system.${name} ORDER BY ALL`]),
       [DATABASE, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY ALL"],

@@ -43,7 +43,7 @@ const SYSTEM = [
   ...["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files"],
   ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "tables"],
 ];
-const INTERNAL = [...SYSTEM, "databases", "generation_durations", "nodes", "plugin_files", "tokens"].sort();
+const INTERNAL = [...SYSTEM, "audit_log", "databases", "generation_durations", "nodes", "plugin_files", "tokens"].sort();
 
 const HOME_COLUMNS = [
   ["co", "Int64", "YES"],

@@ -2,6 +2,6 @@
 import { type AdminCaller, Authorizer, NO_AUTH } from "../../src/auth/authorizer.ts";
 
 const proven = new Authorizer(NO_AUTH).authorize("admin", "none");
-if (typeof proven === "string") throw new Error(`BUG: ${proven}`);
+if (typeof proven === "string" || proven instanceof Promise) throw new Error(`BUG: ${String(proven)}`);
 
 export const ADMIN: AdminCaller = proven;

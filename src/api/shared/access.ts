@@ -47,24 +47,35 @@ export class AccessControl {
     return this.authorizer.isOn;
   }
 
-  /** The caller for the handler of a route, or the refusal. */
-  admit<R extends AccessRule>(request: Request, target: RequestTarget, access: RouteAccess<R>): CallerOf<R> | Response {
+  /** The caller for the handler of a route, or the refusal. A promise for a signed token that was not seen before. */
+  admit<R extends AccessRule>(
+    request: Request,
+    target: RequestTarget,
+    access: RouteAccess<R>,
+  ): CallerOf<R> | Response | Promise<CallerOf<R> | Response> {
     const { rule, takesPassword, refusalHeaders } = access;
     const { authorizer, observer } = this;
     const credentials = authorizer.needsToken(rule) ? credentialsIn(request, target, takesPassword) : "none";
+    const decided = (caller: CallerOf<R> | Denial): CallerOf<R> | Response => {
+      const isDenied = typeof caller === "string";
+      observer?.checked(request, rule, !isDenied);
+      return isDenied ? refusal(caller, refusalHeaders) : caller;
+    };
     const caller = authorizer.authorize(rule, credentials);
-    const isDenied = typeof caller === "string";
-    observer?.checked(request, rule, !isDenied);
-    return isDenied ? refusal(caller, refusalHeaders) : caller;
+    return caller instanceof Promise ? caller.then(decided) : decided(caller);
   }
 
   /** The answer for an unknown path: without a token nobody learns which paths exist. */
-  notFound(request: Request, target: RequestTarget): Response {
-    const caller = this.admit(request, target, UNROUTED);
-    if (caller instanceof Response) return caller;
-    const message = otherRoute(target.path);
-    return message === null ? text(404, NOT_FOUND) : json(404, { error: NOT_FOUND, code: "not found", message });
+  notFound(request: Request, target: RequestTarget): Response | Promise<Response> {
+    const admitted = this.admit(request, target, UNROUTED);
+    if (admitted instanceof Promise) return admitted.then((caller) => (caller instanceof Response ? caller : nothingAt(target)));
+    return admitted instanceof Response ? admitted : nothingAt(target);
   }
+}
+
+function nothingAt(target: RequestTarget): Response {
+  const message = otherRoute(target.path);
+  return message === null ? text(404, NOT_FOUND) : json(404, { error: NOT_FOUND, code: "not found", message });
 }
 
 function credentialsIn(request: Request, { search }: RequestTarget, takesPassword: boolean): Credentials {

@@ -112,7 +112,7 @@ describe("what only the authorizer makes", () => {
   });
 
   test("a rule that nobody knows lets nobody in", () => {
-    const everybody = { token: null, isAdmin: true, allows: () => true };
+    const everybody = { token: null, user: null, isAdmin: true, allows: () => true };
     const authorizer = new Authorizer({ isOn: true, callerOf: () => everybody });
     for (const rule of ["", "OPEN", "admins", "toString"]) {
       expect(authorizer.authorize(rule as AccessRule, { token: "a" }) as string).toBe("forbidden");

@@ -110,10 +110,13 @@ export class Routes {
       // The router parses the URL itself; a request that it interpreted differently is not run.
       const parameters = read(target.path);
       if (parameters === null || (method !== "ALL" && request.method !== method)) return access.notFound(request, target);
-      const caller = access.admit(request, target, about.access);
-      if (caller instanceof Response) return caller;
-      access.observer?.running(request, `${method} ${path}`, about.access.rule);
-      return handle({ request, target, server, parameters, caller });
+      const answer = (caller: CallerOf<R> | Response) => {
+        if (caller instanceof Response) return caller;
+        access.observer?.running(request, `${method} ${path}`, about.access.rule);
+        return handle({ request, target, server, parameters, caller });
+      };
+      const admitted = access.admit(request, target, about.access);
+      return admitted instanceof Promise ? admitted.then(answer) : answer(admitted);
     };
     const checked: Checked = ({ request, server }) => run(request, server);
     CHECKED.add(checked);

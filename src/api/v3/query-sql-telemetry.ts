@@ -53,7 +53,7 @@ export const querySqlTelemetryRoutes = (services: AppServices) => {
   const answer = ({ caller }: Call<"any token">) => {
     try {
       requireUpgradedEngine(services);
-      const telemetry = services.telemetry.of(caller.tokenId);
+      const telemetry = services.telemetry.of(caller.id);
       if (telemetry !== undefined) return json(200, shown(telemetry));
       return json(404, { error: "this token has sent no SQL statement since the server started" });
     } catch (error) {

@@ -90,7 +90,7 @@ function takeQuery(
       statement = await read();
       requireReady(services.status());
       caller.require(statement.database, "read");
-      const onTelemetry = (telemetry: QueryTelemetry) => services.telemetry.set(caller.tokenId, telemetry);
+      const onTelemetry = (telemetry: QueryTelemetry) => services.telemetry.set(caller.id, telemetry);
       return services.query.query({ ...statement, onTelemetry, signal: request.signal });
     },
     refused: (failure, error) => refused(failure, error, statement),

@@ -34,6 +34,10 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   ),
   processing_engine_trigger_arguments: inEvery("trigger_name:text, argument_key:text, argument_value:text"),
   processing_engine_logs: storedInEvery("event_time:time, trigger_name:text, log_level:text, log_text:text"),
+  audit_log: {
+    ...inInternal("event_time:time, actor:text, action:text, target:text, outcome:text, address:text, details:text"),
+    isStored: true,
+  },
   plugin_files: inInternal("plugin_name:text, file_name:text, file_path:text, size_bytes:integer, last_modified:time"),
   databases: inInternal("database_name:text, retention_period_ns:unsigned?, deleted:boolean, hard_deletion_time:zoned_time?"),
   generation_durations: inInternal("level:unsigned, duration_seconds:unsigned"),

@@ -21,7 +21,7 @@ import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } 
 /** Operations that lead to freed disk space; on a full disk they wait for the few bytes that they need. */
 const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
   ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
-  ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger", "delete_record"] as const),
+  ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger", "delete_record", "end_session"] as const),
 ]);
 
 /** Namespace of the default organization's databases: those visible on port 8181. */
@@ -298,6 +298,11 @@ export class Catalog {
   /** Retention policies of a database as v1 clients see them. */
   policies(databaseId: number): PolicySettings {
     return this.state.policies(databaseId);
+  }
+
+  /** Users of port 8181. Borrowed: read it within the same synchronous step. */
+  get accounts(): CatalogState["accounts"] {
+    return this.state.accounts;
   }
 
   /** Of the v2 line. Borrowed: read it within the same synchronous step. */

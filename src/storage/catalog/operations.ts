@@ -6,13 +6,14 @@ import type { TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
+import { type AccountOperation, readAccountOperation } from "./accounts.ts";
 import { readCache } from "./caches.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
 import { readStoppedNode, type StoppedNode } from "./nodes.ts";
 import { readSetPolicies, type SetPolicies } from "./policies.ts";
 import { type DeleteRecord, type PutRecord, readId, readRecord } from "./records.ts";
 import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
-import { readTriggerOperation, type TriggerOperation } from "./triggers.ts";
+import { readTrigger, readTriggerOperation, type TriggerOperation } from "./triggers.ts";
 
 /** Column types as spelled in the log; `time` is column 0 of every table and never written. */
 export const COLUMN_TYPE_NAME = { tag: 1, float: 2, integer: 3, unsigned: 4, string: 5, boolean: 6 } as const satisfies Record<
@@ -178,7 +179,8 @@ export interface DeleteCache {
   readonly id: number;
 }
 
-export type CatalogOperation =
+/** Of everything but what a set of its own has: users, tokens, triggers, records. */
+export type TableOperation =
   | CreateCluster
   | CreateDatabase
   | CreateTable
@@ -190,18 +192,22 @@ export type CatalogOperation =
   | ScheduleDrop
   | Restore
   | Drop
-  | CreateToken
-  | ReplaceToken
-  | DeleteToken
   | StopNode
   | StartNode
   | SetFileIndex
   | SetPolicies
   | CreateCache
   | DeleteCache
-  | RenameDatabase
+  | RenameDatabase;
+
+export type CatalogOperation =
+  | TableOperation
+  | CreateToken
+  | ReplaceToken
+  | DeleteToken
   | PutRecord
   | DeleteRecord
+  | AccountOperation
   | TriggerOperation;
 
 /** The log operation of a tombstone. */
@@ -333,6 +339,12 @@ export function readOperation(value: unknown): CatalogOperation {
     case "enable_trigger":
     case "disable_trigger":
       return readTriggerOperation(kind, operation);
+    case "put_user":
+    case "forget_user":
+    case "put_role":
+    case "put_session":
+    case "end_session":
+      return readAccountOperation(kind, operation);
     case "rename_database":
       return { kind, id: readCount("id", operation["id"]), name: readText("name", operation["name"]) };
     case "put_record":
@@ -342,4 +354,15 @@ export function readOperation(value: unknown): CatalogOperation {
     default:
       badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
   }
+}
+
+/** What a snapshot has beside databases, tables, tokens and users, as the operations that make it. Snapshots of servers that had no
+ *  deletions, caches or triggers do not have these. @throws TsdbError corrupt_file */
+export function* snapshotOperations(snapshot: Readonly<Record<string, unknown>>): Generator<CatalogOperation> {
+  const items = (name: string) => readArray(name, snapshot[name] ?? []);
+  for (const item of items("tombstones")) yield deleteRowsOperation(readTombstone(item));
+  for (const item of items("stoppedNodes")) yield { kind: "stop_node", ...readStoppedNode(item) };
+  for (const item of items("fileIndexes")) yield readSetFileIndex(item);
+  for (const item of items("caches")) yield { kind: "create_cache", cache: readCache(item) };
+  for (const item of items("triggers")) yield { kind: "create_trigger", trigger: readTrigger(item) };
 }

@@ -14,6 +14,11 @@ export interface DeleteRecord {
   readonly id: string;
 }
 
+/** True if the operation is of records. */
+export function isRecordOperation(operation: { readonly kind: string }): operation is PutRecord | DeleteRecord {
+  return ["put_record", "delete_record"].includes(operation.kind);
+}
+
 /** The members of a record as its owner wrote them. */
 export type RecordValue = Readonly<Record<string, unknown>>;
 

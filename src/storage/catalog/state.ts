@@ -3,6 +3,7 @@
 import { LIMITS } from "../../model/limits.ts";
 import type { ColumnDef, TableDef } from "../../model/rows/column.ts";
 import { readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
+import { AccountSet, isAccountOperation } from "./accounts.ts";
 import { CacheSet, readCache } from "./caches.ts";
 import { violated } from "./contradiction.ts";
 import {
@@ -36,13 +37,14 @@ import {
   type ScheduleDrop,
   SERVER_NAMESPACE,
   type SoftDelete,
+  snapshotOperations,
+  type TableOperation,
 } from "./operations.ts";
 import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
-import { RecordSet, readRecords } from "./records.ts";
-import { snapshotOperations } from "./snapshot-operations.ts";
-import { readToken, TokenSet } from "./tokens.ts";
+import { isRecordOperation, RecordSet, readRecords } from "./records.ts";
+import { isTokenOperation, readToken, TokenSet } from "./tokens.ts";
 import { TombstoneSet } from "./tombstones.ts";
-import { TriggerSet } from "./triggers.ts";
+import { isTriggerOperation, TriggerSet } from "./triggers.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
 /** The state of the catalog: databases, tables, columns, tokens, caches, deletions, indexes, policies, nodes. */
@@ -65,6 +67,7 @@ export class CatalogState {
   private records_ = new RecordSet();
   private readonly stoppedNodes = new StoppedNodes();
   private readonly triggers_ = new TriggerSet();
+  private readonly accounts_ = new AccountSet();
 
   /** Without deleted ones. */
   get databaseCount(): number {
@@ -159,6 +162,10 @@ export class CatalogState {
     return this.caches_;
   }
 
+  get accounts(): Omit<AccountSet, "apply" | "toJson"> {
+    return this.accounts_;
+  }
+
   get records(): Pick<RecordSet, "lastId" | "kinds" | "ofKind"> {
     return this.records_;
   }
@@ -194,17 +201,23 @@ export class CatalogState {
 
   /** Applies an operation completely, or not at all if it does not fit the state. @throws TsdbError corrupt_file */
   apply(operation: CatalogOperation): void {
+    if (isAccountOperation(operation)) this.accounts_.apply(operation);
+    else if (isTriggerOperation(operation)) this.triggers_.apply(operation, (id) => this.databasesById.has(id));
+    else if (isRecordOperation(operation)) this.records_.apply(operation);
+    else if (isTokenOperation(operation)) this.tokens_.apply(operation);
+    else this.applyToTables(operation);
+  }
+
+  private applyToTables(operation: TableOperation): void {
     switch (operation.kind) {
       case "create_cluster":
         if (this.clusterUuid !== "") violated("a second create_cluster");
         this.clusterUuid = operation.uuid;
         return;
       case "create_database":
-        this.createDatabase(operation);
-        return;
+        return void this.createDatabase(operation);
       case "create_table":
-        this.createTable(operation);
-        return;
+        return void this.createTable(operation);
       case "add_columns":
         this.addColumns(operation.tableId, operation.columns.map(columnDef));
         return;
@@ -236,11 +249,6 @@ export class CatalogState {
         this.owner("database", operation.id);
         this.rename("database", operation.id, operation.name);
         return;
-      case "create_token":
-      case "replace_token":
-      case "delete_token":
-        this.tokens_.apply(operation);
-        return;
       case "stop_node":
         this.stoppedNodes.stop(operation);
         return;
@@ -256,16 +264,6 @@ export class CatalogState {
         return;
       case "delete_cache":
         this.caches_.remove(operation.id);
-        return;
-      case "create_trigger":
-      case "delete_trigger":
-      case "enable_trigger":
-      case "disable_trigger":
-        this.triggers_.apply(operation, (id) => this.databasesById.has(id));
-        return;
-      case "put_record":
-      case "delete_record":
-        this.records_.apply(operation);
         return;
     }
   }
@@ -409,6 +407,7 @@ export class CatalogState {
       nextTriggerId: this.triggers_.nextId,
       triggers: this.triggers_.all(),
       records: this.records_.toJson(),
+      accounts: this.accounts_.toJson(),
     };
   }
 
@@ -442,6 +441,7 @@ export class CatalogState {
     state.caches_.nextId = next("nextCacheId", state.caches_.nextId);
     state.triggers_.nextId = next("nextTriggerId", state.triggers_.nextId);
     state.tokens_.nextId = next("nextTokenId", state.tokens_.nextId);
+    state.accounts_.restore(snapshot["accounts"]);
     state.records_ = readRecords(snapshot["records"]);
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));

@@ -20,6 +20,11 @@ export interface DeleteToken {
   readonly id: number;
 }
 
+/** True if the operation is of tokens. */
+export function isTokenOperation(operation: { readonly kind: string }): operation is CreateToken | ReplaceToken | DeleteToken {
+  return ["create_token", "replace_token", "delete_token"].includes(operation.kind);
+}
+
 /** Tokens by id, name and hash. */
 export class TokenSet {
   /** Ids are never reused. */

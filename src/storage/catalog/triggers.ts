@@ -29,6 +29,11 @@ export interface DisableTrigger {
 
 export type TriggerOperation = CreateTrigger | DeleteTrigger | EnableTrigger | DisableTrigger;
 
+/** True if the operation is of triggers. */
+export function isTriggerOperation(operation: { readonly kind: string }): operation is TriggerOperation {
+  return ["create_trigger", "delete_trigger", "enable_trigger", "disable_trigger"].includes(operation.kind);
+}
+
 /** The triggers by database and name. */
 export class TriggerSet {
   /** Ids are never used again, also when their owner is gone. */

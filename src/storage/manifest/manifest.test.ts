@@ -326,6 +326,7 @@ test("object keys and local paths of a node", () => {
     reserve: "/var/tsdb/n1/reserve",
     cache: "/var/tsdb/n1/cache",
     secretKey: "/var/tsdb/n1/secrets.key",
+    signingKey: "/var/tsdb/n1/signing.key",
     replications: "/var/tsdb/n1/replications",
     triggerPositions: "/var/tsdb/n1/trigger-positions.json",
     temporary: "/var/tsdb/n1/tmp",
