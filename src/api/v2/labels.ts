@@ -5,6 +5,7 @@ import { parseId, readId } from "../../metadata/store/ids.ts";
 import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
+import { found, listAnswer } from "./app/list-answer.ts";
 import { JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -24,9 +25,10 @@ export const labelRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("labels", services)
     .get(LABELS, ({ principal, search }) => {
       const orgID = parseId(search.get("orgID") ?? "") ?? undefined;
-      const found = line().labels.list({ orgID, name: search.get("name") });
-      const visible = found.filter((label) => principal.allows(needOf("read", label)));
-      return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
+      const all = line().labels.heads({ orgID, name: search.get("name") });
+      const visible = all.filter((label) => principal.allows(needOf("read", label)));
+      const items = found(visible, (id) => line().labels.find(id), shownLabel);
+      return listAnswer("labels", items, { links: { self: LABELS } });
     })
     .post(LABELS, async ({ principal, request }) => {
       const label = readLabel(await bodies.read(LabelBody, request));
@@ -61,7 +63,7 @@ function readLabel({ orgID, name = "", properties = {} }: Static<typeof LabelBod
   return { orgID: id, name: name.trim(), properties };
 }
 
-function needOf(action: "read" | "write", { id, orgID }: Label) {
+function needOf(action: "read" | "write", { id, orgID }: Pick<Label, "id" | "orgID">) {
   return { action, type: "labels", id, orgID } as const;
 }
 

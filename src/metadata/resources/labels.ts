@@ -31,11 +31,9 @@ export class Labels {
   }
 
   /** In order of creation. */
-  list({ orgID, name }: { readonly orgID?: string | undefined; readonly name?: string | undefined }): Label[] {
+  heads({ orgID, name }: { readonly orgID?: string | undefined; readonly name?: string | undefined }): Pick<Label, "id" | "orgID">[] {
     const where = "(?1 is null or orgID = ?1) and (?2 is null or name = ?2)";
-    return this.metadata.view
-      .all<LabelRow>(`select ${COLUMNS} from labels where ${where} order by id`, orgID ?? null, name ?? null)
-      .map(labelOf);
+    return this.metadata.view.all(`select id, orgID from labels where ${where} order by id`, orgID ?? null, name ?? null);
   }
 
   /** @throws TsdbError not_found for an unknown organization, already_exists */

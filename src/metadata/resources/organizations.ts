@@ -149,12 +149,12 @@ export class Organizations {
       for (const alerts of [checks, notificationEndpoints, notificationRules]) alerts.planDeleteOfOrganization(change, id);
       for (const scraper of scrapers.list({ orgID: id })) scrapers.planDelete(change, scraper.id);
       for (const dashboard of dashboards.heads(id)) dashboards.planDelete(change, dashboard.id);
-      for (const variable of variables.list(id)) variables.planDelete(change, variable.id);
-      for (const telegraf of telegrafs.list(id)) telegrafs.planDelete(change, telegraf.id);
+      for (const variable of variables.heads(id)) variables.planDelete(change, variable.id);
+      for (const telegraf of telegrafs.heads(id)) telegrafs.planDelete(change, telegraf.id);
       for (const replication of replications.list({ orgID: id })) change.remove("replication", replication.id);
       for (const remote of remotes.list({ orgID: id })) remotes.planDelete(change, remote.id);
       for (const task of tasks.all()) if (task.orgID === id) tasks.planDelete(change, task.id);
-      for (const label of labels.list({ orgID: id })) labels.planDelete(change, label.id);
+      for (const label of labels.heads({ orgID: id })) labels.planDelete(change, label.id);
       const members = "select id from members where resourceType = 'orgs' and resourceID = ?";
       for (const row of view.all<{ id: string }>(members, id)) change.remove("member", row.id);
       change.remove("organization", id);

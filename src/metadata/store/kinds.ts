@@ -281,7 +281,14 @@ export type ResourceType = (typeof RESOURCE_TYPES)[number];
 export type RecordKind = keyof RecordTypes;
 
 type Columns<K extends RecordKind> = readonly (keyof RecordTypes[K] & string)[];
-type KindTable = { readonly [K in RecordKind]: { readonly table: string; readonly columns: Columns<K> } };
+type KindTable = {
+  readonly [K in RecordKind]: {
+    readonly table: string;
+    readonly columns: Columns<K>;
+    /** Other columns, made of a record: lists read them instead of the whole. */
+    readonly derived?: Readonly<Record<string, (record: RecordTypes[K]) => unknown>>;
+  };
+};
 
 const ALERT = ["orgID", "name", "description", "status", "settings", "createdAt", "updatedAt"] as const;
 const AUTHORIZATION = ["orgID", "userID", "status", "description", "permissions", "createdAt", "updatedAt"] as const;
@@ -299,7 +306,11 @@ export const KINDS: KindTable = {
   label_mapping: { table: "labelMappings", columns: ["labelID", "resourceType", "resourceID"] },
   dbrp: { table: "dbrps", columns: ["orgID", "bucketID", "database", "retentionPolicy", "isDefault"] },
   secret: { table: "secrets", columns: ["orgID", "key", "sealedValue"] },
-  dashboard: { table: "dashboards", columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"] },
+  dashboard: {
+    table: "dashboards",
+    columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"],
+    derived: { cellPlaces: ({ cells }) => cells.map(({ id, x, y, w, h }) => ({ id, x, y, w, h })) },
+  },
   variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
   telegraf: { table: "telegrafs", columns: ["orgID", "name", "description", "config", "metadata"] },
   notebook: { table: "notebooks", columns: ["orgID", "name", "spec", "createdAt", "updatedAt"] },

@@ -141,6 +141,7 @@ export const MIGRATIONS: readonly string[] = [
    ) strict;
    create index annotationsByStream on annotations (streamID, startTime);
    create index annotationsByOrganization on annotations (orgID);`,
+  "alter table dashboards add column cellPlaces text not null default '[]'",
 ];
 
 /** Runs the steps that the database has not seen. */

@@ -17,7 +17,9 @@ export class MetadataView {
 
   put<K extends RecordKind>(kind: K, id: string, value: RecordTypes[K]): void {
     const members = value as Readonly<Record<string, unknown>>;
-    this.run(this.puts.get(kind)!, id, ...KINDS[kind].columns.map((column) => stored(members[column])));
+    const { columns, derived = {} } = KINDS[kind];
+    const made = Object.values(derived).map((derive) => stored(derive(value)));
+    this.run(this.puts.get(kind)!, id, ...columns.map((column) => stored(members[column])), ...made);
   }
 
   remove(kind: RecordKind, id: string): void {
@@ -62,9 +64,12 @@ export class MetadataView {
 }
 
 function putStatement(kind: RecordKind): string {
-  const { table, columns } = KINDS[kind];
-  const names = ["id", ...columns];
-  const changes = columns.map((name) => `${name} = excluded.${name}`).join(", ");
+  const { table, columns, derived = {} } = KINDS[kind];
+  const names = ["id", ...columns, ...Object.keys(derived)];
+  const changes = names
+    .slice(1)
+    .map((name) => `${name} = excluded.${name}`)
+    .join(", ");
   return `insert into ${table} (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) on conflict (id) do update set ${changes}`;
 }
 

@@ -13,6 +13,18 @@ export function listAnswer(name: string, items: Iterable<object | string | null>
   return textAnswer(listTexts(name, items, rest));
 }
 
+/** Items of a list: what is found by each id, as it is shown. */
+export function* found<T>(
+  heads: readonly { readonly id: string }[],
+  find: (id: string) => T | null,
+  show: (found: T) => object | string,
+): Generator<object | string | null, void, void> {
+  for (const { id } of heads) {
+    const item = find(id);
+    yield item === null ? null : show(item);
+  }
+}
+
 /** A JSON text of parts, which are made one by one. A short one is sent at once. */
 export function textAnswer(parts: Iterator<string, void, void>): Response {
   const first = nextPiece(parts);

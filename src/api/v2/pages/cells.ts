@@ -1,6 +1,6 @@
 // Cells of a dashboard and their views: below /api/v2/dashboards/{dashboardID}.
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
+import { type CellPlace, type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -97,13 +97,17 @@ export type ShownViews = "none" | "all" | "given";
 
 /** A cell as clients read it. `path`: of its dashboard. */
 export function shownCell(path: string, { id, x, y, w, h, name, properties: given }: DashboardCell, views: ShownViews): object {
-  const self = `${path}/cells/${id}`;
   const isShown = views === "all" || (views === "given" && (name !== "" || given !== null));
   return {
-    ...{ id, x, y, w, h },
+    ...cellHead(path, { id, x, y, w, h }),
     ...(isShown ? { properties: given ?? NO_PROPERTIES, ...(name === "" ? {} : { name }) } : {}),
-    links: { self, view: `${self}/view` },
   };
+}
+
+/** A cell without its view. */
+export function cellHead(path: string, { id, x, y, w, h }: CellPlace & { readonly id: string }): object {
+  const self = `${path}/cells/${id}`;
+  return { id, x, y, w, h, links: { self, view: `${self}/view` } };
 }
 
 function shownView(path: string, id: string, { name, properties: given }: Pick<DashboardCell, "name" | "properties">): object {

@@ -1,9 +1,10 @@
 // Dashboards: /api/v2/dashboards. Their cells are in cells.ts.
 import { Type as t } from "@sinclair/typebox";
-import type { Dashboard, DashboardCell } from "../../../metadata/resources/pages/dashboards.ts";
+import type { Dashboard, DashboardSummary } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
@@ -12,7 +13,7 @@ import { addLabelRoutes } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { parentId } from "../organizations.ts";
 import { shownLabel } from "../shown.ts";
-import { addCellRoutes, CellBody, newCell, type ShownViews, shownCell } from "./cells.ts";
+import { addCellRoutes, CellBody, cellHead, newCell, type ShownViews, shownCell } from "./cells.ts";
 
 export const DashboardBody = t.Object({
   orgID: t.Optional(t.String()),
@@ -116,9 +117,11 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   // equal times in order of creation
   if (key !== undefined) wanted.sort((a, b) => (a[key] === b[key] ? 0 : a[key] < b[key] ? -1 : 1));
   if (page.isDescending) wanted.reverse();
-  const shown = wanted.slice(page.offset, page.offset + page.limit).map(({ id }) => dashboards.get(id));
+  const shown = wanted.slice(page.offset, page.offset + page.limit);
   const links = pageLinks(DASHBOARDS, page, shown.length, { id: ids, org, orgID: given, owner, sortBy });
-  return json(200, { links, dashboards: shown.map((each) => shownDashboard(services, each, "none")) });
+  const head = (summary: DashboardSummary) => dashboardWith(services, summary, (self) => summary.cells.map((cell) => cellHead(self, cell)));
+  const items = found(shown, (id) => dashboards.summary(id), head);
+  return listAnswer("dashboards", items, { links });
 }
 
 function viewsOf({ search }: V2Call): ShownViews {
@@ -127,12 +130,16 @@ function viewsOf({ search }: V2Call): ShownViews {
 
 /** A dashboard as clients read it. */
 function shownDashboard(services: V2Services, dashboard: Dashboard, views: ShownViews): object {
-  const { id, orgID, name, description, cells, createdAt, updatedAt } = dashboard;
+  return dashboardWith(services, dashboard, (self) => dashboard.cells.map((cell) => shownCell(self, cell, views)));
+}
+
+function dashboardWith(services: V2Services, dashboard: Omit<DashboardSummary, "cells">, cellsAt: (self: string) => object[]): object {
+  const { id, orgID, name, description, createdAt, updatedAt } = dashboard;
   const self = `${DASHBOARDS}/${id}`;
   const links = ["members", "owners", "cells", "labels"].map((each) => [each, `${self}/${each}`]);
   return {
     ...{ id, orgID, name, description, meta: { createdAt, updatedAt } },
-    cells: cells.map((cell: DashboardCell) => shownCell(self, cell, views)),
+    cells: cellsAt(self),
     labels: services.line().labels.ofResource("dashboards", id).map(shownLabel),
     links: { self, ...Object.fromEntries(links), org: `/api/v2/orgs/${orgID}` },
   };

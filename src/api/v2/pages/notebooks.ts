@@ -4,7 +4,7 @@ import type { Notebook } from "../../../metadata/resources/pages/notebooks.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { noContent } from "../app/answers.ts";
-import { listAnswer, textAnswer } from "../app/list-answer.ts";
+import { listAnswer, found as listed, textAnswer } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -45,10 +45,9 @@ export const notebookRoutes = (services: V2Services): V2Routes => {
     .get(NOTEBOOKS, ({ principal, search }) => {
       const orgID = organizationIn(search);
       principal.require({ action: "read", type: "notebooks", orgID });
-      const ids = notebooks().ids(orgID).values();
       return listAnswer(
         "flows",
-        ids.map((id) => textOf(notebooks().find(id))),
+        listed(notebooks().heads(orgID), (id) => notebooks().find(id), textOf),
       );
     })
     .post(NOTEBOOKS, async ({ principal, request }) => {
@@ -92,9 +91,7 @@ function shown(notebook: Notebook): Response {
   return textAnswer([`${textOf(notebook)}\n`].values());
 }
 
-function textOf<N extends Notebook | null>(notebook: N): N extends null ? null : string;
-function textOf(notebook: Notebook | null): string | null {
-  if (notebook === null) return null;
+function textOf(notebook: Notebook): string {
   const { id, orgID, name, spec, createdAt, updatedAt } = notebook;
   return `${JSON.stringify({ orgID, id, name, createdAt, updatedAt }).slice(0, -1)},"spec":${spec}}`;
 }

@@ -4,6 +4,7 @@ import type { Telegraf } from "../../../metadata/resources/pages/telegrafs.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -45,9 +46,12 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes("telegrafs", services)
     .get(TELEGRAFS, ({ principal, search }) => {
       const visible = line()
-        .telegrafs.list(organizationOf(search))
+        .telegrafs.heads(organizationOf(search))
         .filter((telegraf) => principal.allows(needOf("read", telegraf)));
-      return json(200, { configurations: visible.map(shown) });
+      return listAnswer(
+        "configurations",
+        found(visible, (id) => line().telegrafs.find(id), shown),
+      );
     })
     .post(TELEGRAFS, async ({ principal, request }) => {
       const { orgID = "", ...given } = await bodies.read(TelegrafBody, request, "");

@@ -1,9 +1,10 @@
 // Variables of dashboards: /api/v2/variables.
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { Variable, VariableArguments } from "../../../metadata/resources/pages/variables.ts";
+import type { Variable, VariableArguments, VariableText } from "../../../metadata/resources/pages/variables.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
@@ -91,11 +92,16 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   const page = readPage(search);
   const [org, given, sortBy] = [search.get("org"), search.id("orgID"), search.get("sortBy")];
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
-  const visible = variables.list(orgID).filter((variable) => principal.allows(needOf("read", variable)));
+  const visible = variables.heads(orgID).filter((variable) => principal.allows(needOf("read", variable)));
   if (page.isDescending) visible.reverse();
   const shown = visible.slice(page.offset, page.offset + page.limit);
   const links = pageLinks(VARIABLES, page, shown.length, { org, orgID: given, sortBy });
-  return json(200, { variables: shown.map((variable) => shownVariable(services, variable)), links });
+  const items = found(
+    shown,
+    (id) => variables.findText(id),
+    (variable) => variableText(services, variable),
+  );
+  return listAnswer("variables", items, { links });
 }
 
 /** @throws TsdbError bad_request */
@@ -157,11 +163,20 @@ function textOf(value: unknown): string {
 }
 
 /** A variable as clients read it. */
-function shownVariable(services: V2Services, variable: Variable): object {
-  const { id, orgID, name, description, selected, arguments: given, createdAt, updatedAt } = variable;
+function shownVariable(services: V2Services, { selected, arguments: given, ...variable }: Variable): object {
+  return { ...variableHead(services, variable), selected, arguments: given };
+}
+
+/** The same as JSON. */
+function variableText(services: V2Services, { selected, arguments: given, ...variable }: VariableText): string {
+  return `${JSON.stringify(variableHead(services, variable)).slice(0, -1)},"selected":${selected},"arguments":${given}}`;
+}
+
+function variableHead(services: V2Services, variable: Omit<Variable, "selected" | "arguments">): object {
+  const { id, orgID } = variable;
   const self = `${VARIABLES}/${id}`;
   return {
-    ...{ id, orgID, name, description, selected, arguments: given, createdAt, updatedAt },
+    ...variable,
     labels: services.line().labels.ofResource("variables", id).map(shownLabel),
     links: { self, labels: `${self}/labels`, org: `/api/v2/orgs/${orgID}` },
   };

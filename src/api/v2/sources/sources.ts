@@ -4,6 +4,7 @@ import type { Source } from "../../../metadata/resources/pages/sources.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { found, listAnswer } from "../app/list-answer.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -36,7 +37,7 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
   const asked = new AskedSources(services.options.sourcesAllowPrivateNetwork, services.clockMs);
   const sources = () => services.line().sources;
   /** @throws TsdbError bad_request, not_found, forbidden */
-  const found = ({ principal, params }: V2Call, action: "read" | "write"): Source => {
+  const permitted = ({ principal, params }: V2Call, action: "read" | "write"): Source => {
     const source = sources().get(readId(params["sourceID"]!));
     principal.require(needOf(action, source));
     return source;
@@ -44,9 +45,10 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("sources", services)
     .get(SOURCES, ({ principal, search }) => {
       const org = search.get("org");
-      const all = sources().list(org === undefined ? null : services.line().organizations.byName(org).id);
+      const all = sources().heads(org === undefined ? null : services.line().organizations.byName(org).id);
       const visible = all.filter((source) => principal.allows(needOf("read", source)));
-      return json(200, { sources: visible.map(shownSource), links: { self: SOURCES } });
+      const items = found(visible, (id) => sources().find(id), shownSource);
+      return listAnswer("sources", items, { links: { self: SOURCES } });
     })
     .post(SOURCES, async ({ principal, request }) => {
       const { orgID: org = "", default: isDefault = false, ...body } = await bodies.read(SourceBody, request);
@@ -59,11 +61,11 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
       const made = { ...place, telegraf, defaultRP, username, token, password, sharedSecret };
       return json(201, shownSource(await sources().create(made)));
     })
-    .get(ITEM, (call) => json(200, shownSource(found(call, "read"))))
+    .get(ITEM, (call) => json(200, shownSource(permitted(call, "read"))))
     .patch(ITEM, async (call) => {
       const id = readId(call.params["sourceID"]!);
       const body = await bodies.read(SourceBody, call.request);
-      found(call, "write");
+      permitted(call, "write");
       // it stays in its organization
       const { name, type, url, metaUrl, telegraf, defaultRP, username, insecureSkipVerify, token, password, sharedSecret } = body;
       const place = { name, type, url, metaUrl, telegraf, defaultRP, username, insecureSkipVerify };
@@ -72,23 +74,23 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
       return json(200, shownSource(call.principal.allows(needOf("read", source)) ? source : { ...source, token: "" }));
     })
     .delete(ITEM, async (call) => {
-      await sources().delete(found(call, "write").id);
+      await sources().delete(permitted(call, "write").id);
       return noContent();
     })
     .get(`${ITEM}/health`, async (call) => {
-      const fault = await asked.fault(found(call, "read"));
+      const fault = await asked.fault(permitted(call, "read"));
       const health = (status: "pass" | "fail", message: string) => ({ name: "sources", message, status, checks: [] });
       return fault === null ? json(200, health("pass", "source is healthy")) : json(503, health("fail", fault));
     })
     .get(`${ITEM}/buckets`, async (call) => {
-      const source = found(call, "read");
+      const source = permitted(call, "read");
       const org = call.search.get("org");
       const buckets = source.type === "self" ? ownBuckets(services, call, org) : await asked.buckets(source, org);
       return json(200, { links: { self: `${SOURCES}/${source.id}/buckets` }, buckets });
     });
 };
 
-function needOf(action: "read" | "write", { id, orgID }: Source) {
+function needOf(action: "read" | "write", { id, orgID }: Pick<Source, "id" | "orgID">) {
   return { action, type: "sources", id, orgID } as const;
 }
 

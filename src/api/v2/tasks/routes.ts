@@ -9,6 +9,7 @@ import { near, TsdbError } from "../../../model/errors.ts";
 import { readTaskOptions } from "../../../tasks/script/options.ts";
 import { isNone, rewriteTaskOptions } from "../../../tasks/script/rewrite.ts";
 import { json, noContent } from "../app/answers.ts";
+import { listAnswer, found as listed } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -52,12 +53,17 @@ export const taskRoutes = (services: V2Services): V2Routes => {
     .get(TASKS, ({ principal, search }) => {
       const { filter, limit, query } = headed(DECODING, () => readFilter(services, search));
       const visible = line()
-        .tasks.list(filter)
+        .tasks.heads(filter)
         .filter((task) => principal.allows(taskNeed("read", task)))
         .slice(0, limit);
       const link = (more: Readonly<Record<string, string>>) => `${TASKS}?${new URLSearchParams(sorted({ ...query, ...more }))}`;
       const next = visible.length < limit ? {} : { next: link({ after: visible.at(-1)!.id }) };
-      return json(200, { links: { self: link({}), ...next }, tasks: visible.map((task) => shownTask(services, task)) });
+      const items = listed(
+        visible,
+        (id) => line().tasks.find(id),
+        (task) => shownTask(services, task),
+      );
+      return listAnswer("tasks", items, { links: { self: link({}), ...next } });
     })
     .post(TASKS, async ({ principal, request }) => {
       const { flux = "", orgID = "", org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);

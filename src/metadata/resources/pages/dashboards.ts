@@ -17,6 +17,9 @@ export interface CellView {
   readonly properties: object | null;
 }
 
+/** Without the views of its cells, and without their names. */
+export type DashboardSummary = Omit<Dashboard, "cells"> & { readonly cells: readonly (CellPlace & { readonly id: string })[] };
+
 type DashboardRow = Omit<Dashboard, "cells"> & { readonly cells: string };
 
 const COLUMNS = "id, orgID, name, description, cells, createdAt, updatedAt";
@@ -46,6 +49,13 @@ export class Dashboards {
     const found = this.find(id);
     if (found === null) throw new TsdbError("not_found", "dashboard not found");
     return found;
+  }
+
+  /** Reads nothing of what its views hold. */
+  summary(id: string): DashboardSummary | null {
+    const sql = "select id, orgID, name, description, cellPlaces as cells, createdAt, updatedAt from dashboards where id = ?";
+    const row = this.metadata.view.get<DashboardRow>(sql, id);
+    return row === null ? null : { ...row, cells: JSON.parse(row.cells) as DashboardSummary["cells"] };
   }
 
   /** Without what they hold, in order of creation. */

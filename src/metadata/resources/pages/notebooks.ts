@@ -26,8 +26,8 @@ export class Notebooks {
   }
 
   /** In order of creation. */
-  ids(orgID: string): string[] {
-    return this.metadata.view.all<{ id: string }>("select id from notebooks where orgID = ? order by id", orgID).map(({ id }) => id);
+  heads(orgID: string): { readonly id: string }[] {
+    return this.metadata.view.all("select id from notebooks where orgID = ? order by id", orgID);
   }
 
   /** @throws TsdbError not_found for an unknown organization */

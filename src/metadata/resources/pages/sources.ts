@@ -39,18 +39,24 @@ export class Sources {
     private readonly box: SecretBox,
   ) {}
 
-  /** @throws TsdbError not_found */
-  get(id: string): Source {
+  find(id: string): Source | null {
     if (id === BUILT_IN.id) return BUILT_IN;
     const row = this.row(id);
-    if (row === null) throw new TsdbError("not_found", "source not found");
-    return this.sourceOf(row);
+    return row === null ? null : this.sourceOf(row);
+  }
+
+  /** @throws TsdbError not_found */
+  get(id: string): Source {
+    const found = this.find(id);
+    if (found === null) throw new TsdbError("not_found", "source not found");
+    return found;
   }
 
   /** The built-in one, and those of the organization in order of creation. @param orgID null: of all */
-  list(orgID: string | null): Source[] {
-    const rows = this.metadata.view.all<SourceRow>("select * from sources where (?1 is null or orgID = ?1) order by id", orgID);
-    return [BUILT_IN, ...rows.map((row) => this.sourceOf(row))];
+  heads(orgID: string | null): Pick<Source, "id" | "orgID">[] {
+    const sql = "select id, orgID from sources where (?1 is null or orgID = ?1) order by id";
+    const { id, orgID: builtIn } = BUILT_IN;
+    return [{ id, orgID: builtIn }, ...this.metadata.view.all<Pick<Source, "id" | "orgID">>(sql, orgID)];
   }
 
   create(source: NewSource): Promise<Source> {

@@ -9,7 +9,8 @@ export type VariableArguments = RecordTypes["variable"]["arguments"];
 export type NewVariable = Pick<Variable, "orgID" | "name" | "description" | "selected" | "arguments">;
 export type VariableChanges = Partial<Omit<NewVariable, "orgID">>;
 
-type VariableRow = Omit<Variable, "arguments" | "selected"> & { readonly arguments: string; readonly selected: string | null };
+/** What it has of values is JSON text: long ones are shown as they are stored. */
+export type VariableText = Omit<Variable, "arguments" | "selected"> & { readonly arguments: string; readonly selected: string | null };
 
 const COLUMNS = "id, orgID, name, description, arguments, selected, createdAt, updatedAt";
 /** Words of the script language. */
@@ -28,8 +29,12 @@ export class Variables {
     return this.metadata.view.count("from variables");
   }
 
+  findText(id: string): VariableText | null {
+    return this.metadata.view.get<VariableText>(`select ${COLUMNS} from variables where id = ?`, id);
+  }
+
   find(id: string): Variable | null {
-    const row = this.metadata.view.get<VariableRow>(`select ${COLUMNS} from variables where id = ?`, id);
+    const row = this.findText(id);
     return row === null ? null : variableOf(row);
   }
 
@@ -41,9 +46,8 @@ export class Variables {
   }
 
   /** In order of creation. */
-  list(orgID: string | null): Variable[] {
-    const sql = `select ${COLUMNS} from variables where (?1 is null or orgID = ?1) order by id`;
-    return this.metadata.view.all<VariableRow>(sql, orgID).map(variableOf);
+  heads(orgID: string | null): Pick<Variable, "id" | "orgID">[] {
+    return this.metadata.view.all("select id, orgID from variables where (?1 is null or orgID = ?1) order by id", orgID);
   }
 
   /** The id of that of the name, in any case of letters. */
@@ -106,7 +110,7 @@ function checkName(name: string): void {
   if (RESERVED.has(name)) throw new TsdbError("bad_request", `${JSON.stringify(name)} is a protected variable name`);
 }
 
-function variableOf({ arguments: given, selected, ...row }: VariableRow): Variable {
+function variableOf({ arguments: given, selected, ...row }: VariableText): Variable {
   return {
     ...row,
     arguments: JSON.parse(given) as VariableArguments,

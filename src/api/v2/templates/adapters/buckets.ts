@@ -60,9 +60,9 @@ export function labelAdapter({ labels }: V2Line): Adapter<LabelSpec> {
     return { name, color: given["color"] ?? "", description: given["description"] ?? "" };
   };
   return {
-    find: (orgID, name) => labels.list({ orgID, name })[0]?.id ?? null,
+    find: (orgID, name) => labels.heads({ orgID, name })[0]?.id ?? null,
     orgOf: (id) => labels.find(id)?.orgID ?? null,
-    list: (orgID) => labels.list({ orgID }).map(({ id }) => id),
+    list: (orgID) => labels.heads({ orgID }).map(({ id }) => id),
     create: (change, { name, description, spec }, { orgID }) =>
       labels.planCreate(change, { orgID, name, properties: kept(description, spec) }).id,
     update: (change, { name, description, spec }, _, id) => {

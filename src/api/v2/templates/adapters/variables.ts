@@ -11,7 +11,7 @@ export function variableAdapter({ variables }: V2Line): Adapter<VariableSpec> {
   return {
     find: (orgID, name) => variables.findByName(orgID, name),
     orgOf: (id) => variables.find(id)?.orgID ?? null,
-    list: (orgID) => variables.list(orgID).map(({ id }) => id),
+    list: (orgID) => variables.heads(orgID).map(({ id }) => id),
     create: (change, { name, description, spec }, { orgID }) =>
       variables.planCreate(change, { orgID, name, description, ...given(spec) }).id,
     update: (change, { name, description, spec }, _, id) => void variables.planUpdate(change, id, { name, description, ...given(spec) }),

@@ -1,0 +1,69 @@
+// Lists of resources that hold much: what they show is what each shows by itself, and they read no more than they show.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import { ask } from "./v2-ask.ts";
+
+const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
+let server: LightServer;
+let orgID: string;
+beforeEach(async () => {
+  server = await lightServer();
+  orgID = (await ask(server, "POST", "/api/v2/setup", undefined, SETUP)).body.org.id as string;
+});
+afterEach(() => server.stop());
+
+const send = (method: string, path: string, body?: unknown) => ask(server, method, path, "tok", body);
+
+test("a list of dashboards has the places of cells, after every change of them", async () => {
+  const cells = [1, 2, 3].map((x) => ({ x, y: 1, w: 2, h: 3, name: `c${x}`, properties: { note: "x".repeat(100_000) } }));
+  const { body: made } = await send("POST", "/api/v2/dashboards", { orgID, name: "d", cells });
+  const path = `/api/v2/dashboards/${made.id}`;
+  const [first, second, third] = made.cells as { id: string }[];
+  const changes: readonly (readonly [string, string, unknown])[] = [
+    ["PATCH", `/cells/${first!.id}`, { x: 7 }],
+    ["PATCH", `/cells/${first!.id}/view`, { name: "n", properties: { a: 1 } }],
+    ["POST", "/cells", { x: 9, usingView: first!.id }],
+    ["PUT", "/cells", [{ id: third!.id, y: 5 }, { id: second!.id }]],
+    ["DELETE", `/cells/${second!.id}`, undefined],
+    ["PATCH", "", { name: "renamed", cells: [{ h: 4 }] }],
+  ];
+  for (const [method, below, body] of changes) {
+    expect((await send(method, path + below, body)).status).toBeLessThan(300);
+    expect((await send("GET", "/api/v2/dashboards")).body.dashboards).toEqual([(await send("GET", path)).body]);
+  }
+});
+
+test("a list of dashboards reads nothing of what their views hold", async () => {
+  const { body: made } = await send("POST", "/api/v2/dashboards", { orgID, name: "d", cells: [{ x: 1, properties: { a: 1 } }] });
+  const shown = (await send("GET", `/api/v2/dashboards/${made.id}`)).body;
+  server.line.metadata.view.run("update dashboards set cells = 'read by nobody'");
+  expect((await send("GET", "/api/v2/dashboards")).body.dashboards).toEqual([shown]);
+});
+
+test.each<[string, string, object]>([
+  ["variables", "variables", { arguments: { type: "map", values: { 'a"': "ż", b: "" } }, selected: ["a"], description: "d" }],
+  ["variables", "variables", { arguments: { type: "constant", values: [] } }],
+  ["telegrafs", "configurations", { config: "[agent]\n" }],
+  ["sources", "sources", { type: "v1", token: "t", username: "u" }],
+  ["labels", "labels", { properties: { color: "red" } }],
+  ["tasks", "tasks", { flux: 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])' }],
+])("%s in a list are as by themselves", async (path, name, members) => {
+  const { body: made } = await send("POST", `/api/v2/${path}`, { orgID, name: "n", ...members });
+  const { id } = made.label ?? made;
+  const { body } = await ask(server, "GET", `/api/v2/${path}/${id}`, "tok", undefined, { accept: "application/json" });
+  expect((await send("GET", `/api/v2/${path}?orgID=${orgID}`)).body[name]).toContainEqual(body.label ?? body);
+});
+
+test("what goes while a list is on its way is left out", async () => {
+  const config = `# ${"x".repeat(300_000)}\n`;
+  const ids: string[] = [];
+  for (let i = 0; i < 4; i++) ids.push((await send("POST", "/api/v2/telegrafs", { orgID, name: `t${i}`, config })).body.id);
+  const headers = { authorization: "Token tok" };
+  const response = await server.send(new Request(`${server.base}/api/v2/telegrafs`, { headers }));
+  const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const pieces = [(await reader.read()).value!];
+  await send("DELETE", `/api/v2/telegrafs/${ids[2]}`);
+  for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+  const { configurations } = JSON.parse(Buffer.concat(pieces).toString()) as { configurations: { id: string }[] };
+  expect(configurations.map(({ id }) => id)).toEqual([ids[0]!, ids[1]!, ids[3]!]);
+});
