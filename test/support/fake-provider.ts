@@ -1,15 +1,18 @@
 // An identity provider on loopback that says what a test wants: endpoints, keys, and ID tokens for any code.
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 
-/** Changes an ID token before it is sent. */
-export type Forge = (token: { payload: JWTPayload; header: { alg: string; kid?: string } }) => void;
+/** Members that an ID token has in place of the true ones; undefined: it has none. */
+export interface Forgery {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly payload?: Readonly<Record<string, unknown>>;
+}
 
 export interface FakeProvider {
   readonly issuer: string;
   /** Of the next answers: status and text of the token endpoint; null: tokens. */
   refusal: { status: number; body: string } | null;
   /** Of the next answers. */
-  forge: Forge;
+  forgery: Forgery;
   /** The last request to the token endpoint. */
   readonly asked: () => { readonly form: URLSearchParams; readonly authorization: string | null } | null;
   stop(): void;
@@ -45,32 +48,25 @@ export async function fakeProvider(): Promise<FakeProvider> {
       }
       const [subject = "", nonce] = (form.get("code") ?? "").split("/");
       const now = Math.floor(Date.now() / 1000);
+      const { header, payload } = provider.forgery;
       const token = {
-        header: { alg: "RS256", kid: "1" } as { alg: string; kid?: string },
-        payload: {
-          iss: provider.issuer,
-          aud: CLIENT_ID,
-          sub: subject,
-          iat: now,
-          exp: now + 60,
-          ...(nonce === undefined ? {} : { nonce }),
-        } as JWTPayload,
+        header: { alg: "RS256", kid: "1", ...header },
+        payload: { iss: provider.issuer, aud: CLIENT_ID, sub: subject, iat: now, exp: now + 60, nonce, ...payload } as JWTPayload,
       };
-      provider.forge(token);
       return Response.json({ access_token: "a", token_type: "Bearer", expires_in: 60, id_token: await signed(token, privateKey) });
     },
   });
   const provider: FakeProvider = {
     issuer: `http://127.0.0.1:${server.port}`,
     refusal: null,
-    forge: () => {},
+    forgery: {},
     asked: () => asked,
     stop: () => void server.stop(true),
   };
   return provider;
 }
 
-async function signed({ payload, header }: Parameters<Forge>[0], key: CryptoKey): Promise<string> {
+async function signed({ payload, header }: { payload: JWTPayload; header: { alg: string } }, key: CryptoKey): Promise<string> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   if (header.alg === "none") return `${part(header)}.${part(payload)}.`;
   if (header.alg === "HS256") return new SignJWT(payload).setProtectedHeader(header).sign(new Uint8Array(32));

@@ -1,0 +1,218 @@
+// Users of a real server: the first one, roles over HTTP and Arrow Flight, a real identity provider, the audit log, and a kill.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { status } from "@grpc/grpc-js";
+import { FlightClient } from "../support/flight-server.ts";
+import { descriptorOf, portOf, statementCommand } from "../support/flight-sql.ts";
+import { bringCode, type RealProvider, realProvider } from "../support/identity-provider.ts";
+import { TestServer } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
+
+const ANN = { username: "ann", password: "correct horse" };
+const CLIENT = { id: "tsdb", secret: "a secret of the client" };
+
+interface Tokens {
+  readonly token: string;
+  readonly refreshToken: string;
+}
+
+let server: TestServer;
+let provider: RealProvider;
+let operatorToken: string;
+let ann: Tokens;
+
+async function send(method: string, path: string, body?: unknown, token?: string): Promise<Response> {
+  return fetch(server.url + path, {
+    method,
+    headers: { "content-type": "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+}
+
+async function asked<T>(method: string, path: string, body?: unknown, token?: string): Promise<T> {
+  const response = await send(method, path, body, token);
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const signIn = (credentials: typeof ANN) => asked<Tokens>("POST", "/api/v3/authorize", credentials);
+
+/** A user with a password of its own, signed in. */
+async function userWith(username: string, roleIds: readonly number[]): Promise<Tokens & { id: number }> {
+  const { userId: id, temporaryPassword: password } = await asked<{ userId: number; temporaryPassword: string }>(
+    ...(["POST", "/api/v3/users", { username, roleIds }, ann.token] as const),
+  );
+  const tokens = await asked<Tokens>("POST", "/api/v3/authorize/reset-password", {
+    username,
+    password,
+    newPassword: `of ${username} alone`,
+  });
+  return { ...tokens, id };
+}
+
+const sql = async (db: string, q: string, token: string) => {
+  const response = await send("GET", `/api/v3/query_sql?${new URLSearchParams({ db, q, format: "json" })}`, undefined, token);
+  return response.ok ? ((await response.json()) as object[]) : response.status;
+};
+
+beforeAll(async () => {
+  provider = await realProvider(CLIENT.id, CLIENT.secret);
+  server = await TestServer.start({
+    ...{ withAuth: true, withFlight: true },
+    flags: ["--without-user-auth", "false", "--oauth-issuer", provider.issuer, "--oauth-client-id", CLIENT.id],
+    env: { ...(process.env as Record<string, string>), TSDB_OAUTH_CLIENT_SECRET: CLIENT.secret },
+  });
+  const made = await asked<{ operatorToken: string }>("POST", "/api/v3/configure/user", { ...ANN, displayName: "Ann" });
+  ({ operatorToken } = made);
+  ann = await signIn(ANN);
+});
+afterAll(async () => {
+  await server.dispose();
+  provider.stop();
+});
+
+describe("the first user", () => {
+  test("comes with the first admin token, and both once", async () => {
+    expect((await send("GET", "/api/v3/users", undefined, operatorToken)).status).toBe(200);
+    expect((await send("POST", "/api/v3/configure/user", { username: "eve", password: "password" })).status).toBe(409);
+    expect((await send("POST", "/api/v3/configure/user", { username: "eve", password: "password" }, operatorToken)).status).toBe(409);
+    expect((await send("POST", "/api/v3/configure/token/admin")).status).toBe(409);
+  });
+
+  test("is an admin", async () => {
+    expect((await send("POST", "/api/v3/write_lp?db=d", "cpu,host=a v=1 1", ann.token)).status).toBe(204);
+    expect(await sql("d", "SELECT v FROM cpu", ann.token)).toEqual([{ v: 1 }]);
+    const named = await send("POST", "/api/v3/configure/token/named_admin", { token_name: "of ann" }, ann.token);
+    expect(named.status).toBe(201);
+  });
+});
+
+describe("roles", () => {
+  test("say what a user may, from the next request on", async () => {
+    const { token, id } = await userWith("bob", [3]);
+    const may = async () => [
+      (await send("POST", "/api/v3/write_lp?db=d", "cpu,host=b v=2 2", token)).status,
+      await sql("d", "SELECT count(*) AS n FROM cpu", token),
+      await sql("_internal", "SELECT count(*) > 0 AS n FROM system.tokens", token),
+      (await send("GET", "/api/v3/users", undefined, token)).status,
+      (await send("DELETE", "/api/v3/configure/database?db=d", undefined, token)).status,
+      (await send("POST", "/api/v3/configure/token/named_admin", { token_name: "of bob" }, token)).status,
+    ];
+    expect(await may()).toEqual([204, [{ n: 2 }], 403, 403, 403, 403]);
+    await asked("PUT", `/api/v3/users/${id}/roles`, { roleIds: [2] }, ann.token);
+    expect(await may()).toEqual([403, 403, [{ n: true }], 200, 403, 403]);
+    await asked("PUT", `/api/v3/users/${id}/roles`, { roleIds: [] }, ann.token);
+    expect(await may()).toEqual([403, 403, 403, 403, 403, 403]);
+    await asked("DELETE", `/api/v3/users/${id}`, undefined, ann.token);
+    expect(await may()).toEqual([401, 401, 401, 401, 401, 401]);
+  });
+
+  test("count over Arrow Flight, where a signed token is a bearer like others", async () => {
+    const { token, refreshToken } = await userWith("carl", [3]);
+    const client = new FlightClient(portOf(server));
+    const asks = (database: string, bearer: string) =>
+      client.call("GetFlightInfo", descriptorOf(statementCommand("SELECT 1 AS one")), {
+        headers: { database, authorization: `Bearer ${bearer}` },
+      });
+    try {
+      expect((await asks("d", token)).code).toBe(status.OK);
+      expect((await asks("_internal", token)).code).toBe(status.PERMISSION_DENIED);
+      expect((await asks("d", `${token}x`)).code).toBe(status.UNAUTHENTICATED);
+      expect((await asks("d", refreshToken)).code).toBe(status.UNAUTHENTICATED);
+      await asked("POST", "/api/v3/authorize/logout", { refreshToken });
+      expect((await asks("d", token)).code).toBe(status.UNAUTHENTICATED);
+      expect((await asks("d", operatorToken)).code).toBe(status.OK);
+    } finally {
+      client.close();
+    }
+  });
+});
+
+describe("an identity provider", () => {
+  const config = () => asked<{ authorizationEndpoint: string; clientId: string; scopes: string }>("GET", "/api/v3/auth/oauth/config");
+
+  test("signs in who has a user here, once for each code, and nobody else", async () => {
+    await asked("POST", "/api/v3/users", { oauthId: "dora@provider", displayName: "Dora", roleIds: [3] }, ann.token);
+    const brought = await bringCode(await config(), "dora@provider");
+    const signedIn = await asked<Tokens & { user: object }>("POST", "/api/v3/authorize/oauth", brought);
+    expect(signedIn.user).toMatchObject({ displayName: "Dora", oauthId: "dora@provider" });
+    expect(await sql("d", "SELECT count(*) > 0 AS n FROM cpu", signedIn.token)).toEqual([{ n: true }]);
+    expect(await asked("GET", "/api/v3/users_by_oauth_id/dora%40provider", undefined, ann.token)).toEqual(signedIn.user);
+    expect((await send("POST", "/api/v3/authorize/oauth", brought)).status).toBe(401);
+    const stranger = await bringCode(await config(), "eve@provider");
+    expect((await send("POST", "/api/v3/authorize/oauth", stranger)).status).toBe(403);
+    // a code that was caught on its way is worth nothing without the verifier
+    const caught = await bringCode(await config(), "dora@provider");
+    expect((await send("POST", "/api/v3/authorize/oauth", { ...caught, codeVerifier: "x".repeat(43) })).status).toBe(401);
+    const misled = await bringCode(await config(), "dora@provider");
+    expect((await send("POST", "/api/v3/authorize/oauth", { ...misled, nonce: "other" })).status).toBe(401);
+  });
+});
+
+test("who guesses waits, and who was here before does not", async () => {
+  const guess = () => send("POST", "/api/v3/authorize", { username: "ann", password: "wrong" });
+  const statuses: number[] = [];
+  for (let i = 0; i < 6; i++) statuses.push((await guess()).status);
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+  const refused = await guess();
+  expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+  // all come from one address here, so that ann waits as well; tokens do not
+  expect((await send("GET", "/api/v3/users", undefined, operatorToken)).status).toBe(200);
+  expect((await send("GET", "/api/v3/users", undefined, ann.token)).status).toBe(200);
+});
+
+test("large bodies are refused, and nothing else is", async () => {
+  const large = (n: number) => send("POST", "/api/v3/authorize", { username: "zoe", password: "x".repeat(n) });
+  expect([(await large(500_000)).status, (await large(1_000_000)).status, (await large(2_000_000)).status]).toEqual([401, 401, 413]);
+  expect((await send("PATCH", "/api/v3/users/1", { displayName: "x".repeat(1_000_000) }, ann.token)).status).toBe(400);
+  expect((await send("GET", `/api/v3/roles_by_name/${"x".repeat(16_000)}`, undefined, ann.token)).status).toBe(404);
+});
+
+test("the audit log says who did what, without a password; an auditor reads it", async () => {
+  const rows = (await sql("_internal", "SELECT actor, action, target, outcome, details FROM system.audit_log", ann.token)) as object[];
+  expect(rows).toContainEqual({ actor: "user ann", action: "first_user_created", target: "user ann", outcome: "success", details: "" });
+  expect(rows).toContainEqual({ actor: "user ann", action: "token_created", target: "token of ann", outcome: "success", details: "" });
+  expect(rows).toContainEqual({
+    actor: "user ann",
+    action: "user_created",
+    target: "user bob",
+    outcome: "success",
+    details: "roles Member",
+  });
+  expect(rows).toContainEqual({
+    actor: "user ann",
+    action: "roles_changed",
+    target: "user bob",
+    outcome: "success",
+    details: "roles Auditor",
+  });
+  expect(rows).toContainEqual({ actor: "user ann", action: "user_deleted", target: "user bob", outcome: "success", details: "" });
+  expect(rows).toContainEqual(expect.objectContaining({ actor: "user carl", action: "sign_out" }));
+  expect(rows).toContainEqual(expect.objectContaining({ actor: "user ann", action: "sign_in", outcome: "failure" }));
+  expect(rows).toContainEqual(expect.objectContaining({ actor: "subject eve@provider", action: "oauth_sign_in", outcome: "failure" }));
+  expect(JSON.stringify(rows)).not.toMatch(/correct horse|alone|eyJ/);
+  const failures = "SELECT DISTINCT action FROM system.audit_log WHERE outcome = 'failure' AND actor = 'user ann'";
+  expect(await sql("_internal", failures, ann.token)).toEqual([{ action: "sign_in" }]);
+  expect(await sql("d", "SELECT * FROM system.audit_log", ann.token)).toBe(400);
+});
+
+test("a kill ends no sign-in, and loses no user", async () => {
+  const before = await asked("GET", "/api/v3/users", undefined, ann.token);
+  await server.kill();
+  await server.restart();
+  expect(await asked("GET", "/api/v3/users", undefined, ann.token)).toEqual(before);
+  const next = await asked<Tokens>("POST", "/api/v3/authorize/refresh", { refreshToken: ann.refreshToken });
+  expect((await send("POST", "/api/v3/authorize/refresh", { refreshToken: ann.refreshToken })).status).toBe(401);
+  expect((await send("GET", "/api/v3/users", undefined, next.token)).status).toBe(401);
+  expect(((await sql("_internal", "SELECT count(*) AS n FROM system.audit_log", operatorToken)) as { n: number }[])[0]!.n).toBeGreaterThan(
+    10,
+  );
+  ann = await signIn(ANN);
+});
+
+test("without the flag there are no users, and signed tokens count for nothing", async () => {
+  await server.stop();
+  await server.restart(["--without-user-auth", "true"]);
+  for (const path of ["/api/v3/users", "/api/v3/roles"]) expect((await send("GET", path, undefined, operatorToken)).status).toBe(404);
+  expect((await send("GET", "/api/v3/configure/database?format=json", undefined, ann.token)).status).toBe(401);
+});
