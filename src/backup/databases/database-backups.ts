@@ -94,7 +94,7 @@ export class DatabaseBackups implements BackupJobs {
       this.requireWritable();
       this.requireNotRunning(name);
       const found = await this.shelved(name);
-      requireOwnAttempt(found);
+      this.requireOwnAttempt(found);
       const all = await this.shelf.list();
       const family = [found, ...descendantsOf(name, all)];
       for (const each of family) this.requireUnlocked(originOf(each).name, name);
@@ -210,7 +210,9 @@ export class DatabaseBackups implements BackupJobs {
     const { record, attempt } = found;
     if (record === null) {
       const none = { totalFiles: 0, totalBytes: 0, doneFiles: 0, doneBytes: 0, completedMs: null };
-      return { ...origin, ...none, status: attempt!.error === null ? "in_progress" : "failed", error: attempt!.error };
+      if (attempt!.error === null && attempt!.source !== this.parts.source)
+        return { ...origin, ...none, status: "in_progress", error: null };
+      return { ...origin, ...none, status: "failed", error: attempt!.error ?? "its end could not be recorded" };
     }
     const { totalFiles, totalBytes, completedMs } = record;
     const all = { totalFiles, totalBytes, doneFiles: totalFiles, doneBytes: totalBytes };
@@ -248,7 +250,7 @@ export class DatabaseBackups implements BackupJobs {
     this.requireNotRunning(name);
     const found = await this.shelf.find(name);
     const { record, attempt } = found;
-    requireOwnAttempt(found);
+    this.requireOwnAttempt(found);
     if (record !== null) {
       if (!force) throw new TsdbError("already_exists", `backup "${name}" exists; force replaces it`);
       this.requireUnlocked(name, name);
@@ -257,7 +259,9 @@ export class DatabaseBackups implements BackupJobs {
         throw new TsdbError("already_exists", `backup "${name}" cannot be replaced: the incremental "${originOf(child).name}" needs it`);
       }
     }
-    if (attempt !== null) await this.shelf.forget(attempt);
+    if (attempt === null) return;
+    await this.shelf.tidy(name);
+    await this.shelf.forget(attempt);
   }
 
   private requireNotRunning(name: string): void {
@@ -268,6 +272,12 @@ export class DatabaseBackups implements BackupJobs {
     if (!this.locked.has(name) && !this.running.has(name)) return;
     const whose = name === asked ? "" : `"${name}", which needs it, `;
     throw new TsdbError("already_exists", `backup "${asked}" is in use: ${whose}is being made, read by a backup, or restored`);
+  }
+
+  /** Another server of the folder is making it, or has ended while it was. */
+  private requireOwnAttempt({ attempt }: Shelved): void {
+    if (attempt === null || attempt.error !== null || attempt.source === this.parts.source) return;
+    throw new TsdbError("already_exists", `backup "${attempt.name}" is in progress on another server`);
   }
 
   private requireWritable(): void {
@@ -333,12 +343,6 @@ function originOf({ record, attempt }: Shelved): BackupRecord | Attempt {
 function runningInfo({ attempt, progress }: RunningBackup): BackupInfo {
   const { name, type, parent, createdMs } = attempt;
   return { name, type, parent, createdMs, ...progress.counts(), status: "in_progress", completedMs: null, error: null };
-}
-
-/** Another server of the folder is making it, or has ended while it was. */
-function requireOwnAttempt({ attempt }: Shelved): void {
-  if (attempt === null || attempt.error !== null) return;
-  throw new TsdbError("already_exists", `backup "${attempt.name}" is in progress on another server`);
 }
 
 /** Those that need the backup, parents before their children. */

@@ -70,6 +70,17 @@ export class RestoreLog {
     }
   }
 
+  /** Changes one for this process in any case, and for later ones if the store takes it. */
+  async note(record: RestoreRecord): Promise<void> {
+    this.keep(record);
+    await this.put(record);
+  }
+
+  /** Changes one for this process. */
+  keep(record: RestoreRecord): void {
+    this.byId.set(record.id, record);
+  }
+
   private keyOf(id: string): string {
     return `${this.prefix}${id}.json`;
   }

@@ -52,24 +52,22 @@ export class Restores {
     await log.put(record);
     const progress = new JobProgress();
     const controller = new AbortController();
+    const onReserved = (ids: { readonly tables: readonly number[]; readonly databases: readonly number[] }) => {
+      const { totalFiles, totalBytes } = progress;
+      record = { ...record, ...ids, totalFiles, totalBytes };
+      return log.put(record);
+    };
     const run = async () => {
       const content = await this.shelf.content(backup);
-      const onReserved = (ids: { readonly tables: readonly number[]; readonly databases: readonly number[] }) => {
-        const { totalFiles, totalBytes } = progress;
-        record = { ...record, ...ids, totalFiles, totalBytes };
-        return log.put(record);
-      };
       await runRestore(parts, this.shelf, { content, progress, signal: controller.signal, onReserved });
-      parts.ended("restore", { id, backup: backup.name, files: progress.totalFiles, bytes: progress.totalBytes }, null);
-      const { totalFiles, totalBytes } = progress;
-      await log.put({ ...record, status: "completed", completedMs: parts.nowMs(), totalFiles, totalBytes });
     };
     const ended = run()
-      .catch(async (error) => {
-        parts.ended("restore", { id, backup: backup.name }, error);
-        // else the next start does it
-        await log.put({ ...record, status: "failed", error: reasonOf(error) }).catch((cause) => parts.ended("restore", { id }, cause));
-      })
+      .then(
+        () => this.completed({ ...record, status: "completed", completedMs: parts.nowMs() }),
+        (error) => this.failed({ ...record, status: "failed", error: reasonOf(error) }, error),
+      )
+      // else the next start finds out
+      .catch((cause) => parts.ended("restore", { id }, cause))
       .finally(() => {
         this.running = null;
         release();
@@ -98,6 +96,20 @@ export class Restores {
   async stop(reason: TsdbError): Promise<void> {
     this.running?.controller.abort(reason);
     await this.running?.ended;
+  }
+
+  private completed(record: RestoreRecord): Promise<void> {
+    const { id, backup, totalFiles: files, totalBytes: bytes } = record;
+    this.parts.ended("restore", { id, backup, files, bytes }, null);
+    return this.log.note(record);
+  }
+
+  private async failed(record: RestoreRecord, error: unknown): Promise<void> {
+    const { id, backup } = record;
+    this.parts.ended("restore", { id, backup }, error);
+    // of a catalog that cannot be written only the next start knows what it has: then the record stays as it is
+    if (this.parts.catalog.refusal === null) await this.log.note(record);
+    else this.log.keep(record);
   }
 
   private infoOf({ id, backup, status, createdMs, completedMs, totalFiles, totalBytes, error }: RestoreRecord): RestoreInfo {
