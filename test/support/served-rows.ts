@@ -9,6 +9,7 @@ const FLAGS = ["--gen0-duration", "1d", "--compaction-check-interval", "24h"];
 
 export interface ServedOptions {
   readonly withFlight?: boolean;
+  readonly withBuckets?: boolean;
   readonly flags?: readonly string[];
   /** Runs before the first write. */
   readonly prepare?: (server: TestServer) => Promise<void>;
@@ -20,8 +21,8 @@ export class ServedRows implements RowHolder {
 
   /** Starts a server and brings its rows into the state; end it with `server.dispose`. */
   static async start(state: RowState, steps: readonly RowStep[], options: ServedOptions = {}): Promise<TestServer> {
-    const { withFlight = false, flags = [], prepare } = options;
-    const server = await startDataServer([...FLAGS, ...flags], { withFlight });
+    const { withFlight = false, withBuckets = false, flags = [], prepare } = options;
+    const server = await startDataServer([...FLAGS, ...flags], { withFlight, withBuckets });
     try {
       await prepare?.(server);
       await bringInto(new ServedRows(server), state, steps);
