@@ -70,6 +70,10 @@ test("a full and an incremental backup, back on the same server and on an empty 
   await empty.kill();
   await empty.restart();
   expect(await empty.sql<object>("d", ALL)).toEqual([want[0]!, row("b", 8, 2), want[2]!]);
+  // what the log of this server has in its first places is later than what came from the long log of another one
+  await store(empty, "d", "cpu,host=a f=5 1\ncpu,host=c f=6 3");
+  await empty.restart();
+  expect(await empty.sql<object>("d", ALL)).toEqual([row("a", 5, 1), row("b", 8, 2), row("c", 6, 3)]);
   expect((await ask(empty, "GET", "restore")).body).toMatchObject({ restores: [{ backup_name: "second", status: "completed" }] });
 
   // the incremental one goes with what it needs

@@ -113,8 +113,11 @@ export class Restores {
   }
 
   private infoOf({ id, backup, status, createdMs, completedMs, totalFiles, totalBytes, error }: RestoreRecord): RestoreInfo {
+    // also while its end is recorded: the next one can start when it has ended
+    if (this.running?.id === id) {
+      return { id, backup, status: "in_progress", createdMs, completedMs: null, error: null, ...this.running.progress.counts() };
+    }
     const own = { id, backup, status, createdMs, completedMs, error };
-    if (this.running?.id === id) return { ...own, ...this.running.progress.counts() };
     const isWhole = status === "completed";
     return { ...own, totalFiles, totalBytes, doneFiles: isWhole ? totalFiles : 0, doneBytes: isWhole ? totalBytes : 0 };
   }
