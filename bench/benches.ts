@@ -1,4 +1,5 @@
 // The list of benchmarks, in the order of the table.
+import { backup } from "./backup.ts";
 import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
@@ -43,6 +44,7 @@ export const BENCHES: readonly Bench[] = [
   tasks,
   triggers,
   replication,
+  backup,
   diskSize,
   query,
   v1Query,

@@ -8,7 +8,7 @@ export interface Answer {
   readonly what: string;
   /** The number that has a goal: a ratio, or an absolute number with its unit. */
   readonly value: number;
-  readonly unit: "×" | "bytes/value" | "ms" | "µs" | "rows/s" | "answers/s";
+  readonly unit: "×" | "bytes/value" | "ms" | "µs" | "rows/s" | "answers/s" | "MB/s";
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
   /** The measured numbers behind a ratio, for information only: they depend on the machine. */
   readonly detail: string;

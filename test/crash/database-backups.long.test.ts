@@ -1,5 +1,6 @@
-// A real server is killed with SIGKILL at random moments while it makes backups and restores them, under a writer. What it calls whole after
-// its next start is whole, and a restore is there completely or not at all. `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
+// A real server is killed with SIGKILL at random moments while it makes backups and restores them, under a writer. What it calls whole
+// after its next start is whole, and a restore is there completely or not at all. `ROUNDS=… SEED=… bun test test/crash` runs longer or
+// again.
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Answers before a backup and after its restore are the same, in every state of rows: in SQL, in the v1 language and in Flux, with deletions,
-// retention, policies, caches, file indexes and triggers; on the same server after other writes, and on an empty one.
+// Answers before a backup and after its restore are the same, in every state of rows: in SQL, in the v1 language and in Flux, with
+// deletions, retention, policies, caches, file indexes and triggers; on the same server after other writes, and on an empty one.
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
