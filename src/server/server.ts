@@ -118,6 +118,7 @@ export class Server {
     const { shutdownTimeoutMs } = foundation.config;
     if (state !== "failed") this.life = { state: "stopping", listening, serving };
     serving?.backgroundJobs.stopTimers();
+    serving?.stopWarmUp();
     foundation.auth.stop();
     // concurrently, because HTTP requests arrive by both
     await Promise.all([
@@ -140,7 +141,10 @@ export class Server {
     });
     const parts = await prepareServing(listening, replayed, (error) => this.fail(error));
     // otherwise the server was stopped, or has failed, meanwhile
-    if (this.life.state === "replaying") this.life = { state: "serving", listening, serving: new Serving(listening, parts) };
+    if (this.life.state !== "replaying") return;
+    const serving = new Serving(listening, parts);
+    this.life = { state: "serving", listening, serving };
+    void serving.warmUp();
   }
 
   private fail(error: Error): void {

@@ -1,5 +1,6 @@
 // The parts of a server once its log is replayed: the log open for writing, the write path, background jobs, admin services, and Arrow
 // Flight.
+
 import { authorized } from "../api/flight/access.ts";
 import type { FlightThread } from "../api/flight/flight-thread.ts";
 import { startFlight } from "../api/flight/start-flight.ts";
@@ -39,6 +40,7 @@ import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { Replicating } from "./replication-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
 import { createBackup, createScraping, createTasks, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
+import { warmUp } from "./warm-up.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -187,6 +189,7 @@ export class Serving implements RequestServices {
   private readonly databaseBackups: DatabaseBackups | null;
   private readonly replications: Replicating | null;
   private readonly pluginParts: PluginParts | null;
+  private readonly warming = new AbortController();
 
   /** Starts background jobs and Arrow Flight. */
   constructor(
@@ -221,6 +224,27 @@ export class Serving implements RequestServices {
     }
     this.flight = flightOf(listening, () => admin.databases);
     this.flight.catch(() => {}); // `flightUrl` reports a failure
+  }
+
+  /** Runs usual statements when nothing else does, so that the first of clients are as fast as later ones. */
+  async warmUp(): Promise<void> {
+    const { foundation, queries } = this.listening;
+    const { catalog, manifest, tables, config, logs } = foundation;
+    const report = await warmUp(
+      {
+        ...{ catalog, manifest, tables, query: queries.client, workerCount: config.queryWorkers },
+        isBusy: () => queries.client.activeCount > 0,
+        now: () => performance.now(),
+        sleep: (milliseconds) => Bun.sleep(milliseconds),
+      },
+      this.warming.signal,
+    );
+    logs("query").debug("usual statements have run once", { ...report });
+  }
+
+  /** Ends what `warmUp` has begun. */
+  stopWarmUp(): void {
+    this.warming.abort();
   }
 
   v2Line(): V2Line {

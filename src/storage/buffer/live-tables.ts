@@ -135,6 +135,15 @@ export class LiveTables {
     return this.tables.get(tableId);
   }
 
+  /** The table with the most rows that no flush has begun to write; undefined: there are none. */
+  get largest(): LiveTable | undefined {
+    let found: LiveTable | undefined;
+    for (const table of this.tables.values()) {
+      if (table.buffer.rowCount > (found?.buffer.rowCount ?? 0)) found = table;
+    }
+    return found;
+  }
+
   ensure(table: TableDef): LiveTable {
     let live = this.tables.get(table.id);
     if (live === undefined) {

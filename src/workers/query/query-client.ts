@@ -77,7 +77,7 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
     if (isSql) this.options.snapshots.checkDatabase(request.scope?.databaseId(request.database) ?? request.database);
     if (this.closed) throw new TsdbError("unavailable", "the server is stopping");
     if (request.signal.aborted) throw new TsdbError("cancelled", "the client went away");
-    const { statement, queryType = "sql", describe: unlisted = false } = request;
+    const { statement, queryType = "sql", describe = false, isUnlisted: unlisted = describe } = request;
     // names of a scope are not those of databases that port 8181 shows
     const database = request.scope === undefined ? request.database : "";
     const log = this.options.log.begin({ database, queryType, queryText: statement }, { unlisted });
