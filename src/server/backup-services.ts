@@ -1,6 +1,7 @@
 // Backups of the databases of port 8181 as a part of the server.
 import { resolve } from "node:path";
 import { DatabaseBackups } from "../backup/databases/database-backups.ts";
+import { checkFile } from "../backup/databases/file-check.ts";
 import type { DatabaseBackupParts } from "../backup/databases/parts.ts";
 import { RestoreLog } from "../backup/databases/restore-log.ts";
 import { Shelf } from "../backup/databases/shelf.ts";
@@ -52,8 +53,8 @@ async function openFolder(folder: string, readOnly: boolean): Promise<FileObject
 }
 
 function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Running): DatabaseBackupParts {
-  const { config, catalog, manifest, tables, storage, logs } = foundation;
-  const { flusher, compactor, indexer } = backgroundJobs;
+  const { config, catalog, manifest, tables, storage, logs, kernel } = foundation;
+  const { flusher, compactor, indexer, hardDeletes } = backgroundJobs;
   const keys = objectKeys(config.nodeId);
   const dataFolder = resolve(config.dataDir);
   const log = logs("backup");
@@ -65,6 +66,7 @@ function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Run
   return {
     ...{ catalog, manifest, tables, wal, store: storage.store, dataRoom },
     ptKey: (fileId) => keys.ptFile(fileId),
+    checkFile: (key, blocks, described) => checkFile(kernel, storage.objectSource(key), blocks, described),
     source: `${catalog.clusterUuid}/${config.nodeId}`,
     tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
     reserveTombstones: (count) => deletions.reserveIds(count),
@@ -73,6 +75,8 @@ function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Run
     durableSequence: () => wal.durableSequence,
     backupRoom: () => (config.backupDir === null ? dataRoom() : freeBytes(resolve(config.backupDir))),
     onRestored: () => {
+      // of the tables that were replaced
+      hardDeletes.check();
       compactor.check();
       indexer.check();
     },

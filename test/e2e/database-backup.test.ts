@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Shelf } from "../../src/backup/databases/shelf.ts";
+import { NodeDisk } from "../../src/disk/node-disk.ts";
+import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { ask, backUp, restore, statuses } from "../support/database-backups.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
@@ -129,6 +132,23 @@ test("a flipped byte is found, and the file named; nothing is restored", async (
   expect(await server.sql<object>("e", "SELECT f FROM cpu")).toEqual([{ f: 2 }]);
   expect((await ask(server, "DELETE", "backup/damaged")).status).toBe(200);
   expect(filesOf("damaged")).toEqual([]);
+});
+
+test("a whole file that is another one than described is found", async () => {
+  await store(server, "mixed", "cpu,host=a f=1 1");
+  await backUp(server, "mixed");
+  await store(server, "mixed", "cpu,host=a f=1 1\ncpu,host=b f=1 2");
+  await backUp(server, "later", { type: "incremental", parent: "mixed" });
+  const shelf = new Shelf(new FileObjectStore(new NodeDisk(), folder), "backups/");
+  const { record } = await shelf.find("mixed");
+  const content = await shelf.content(record!);
+  const other = (await shelf.content((await shelf.find("later")).record!)).files.at(-1)!;
+  const { place, sha256 } = other;
+  const files = content.files.map((file) => ({ place, sha256, file: { ...file.file, bytes: other.file.bytes } }));
+  await shelf.complete(record!, { ...content, files });
+  const { status, error } = await restore(server, "mixed");
+  expect([status, error]).toEqual(["failed", expect.stringContaining(`backups/${place} is damaged: its block`)]);
+  expect((await ask(server, "DELETE", "backup/mixed")).status).toBe(200);
 });
 
 describe("refused", () => {

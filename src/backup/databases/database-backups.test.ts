@@ -8,6 +8,7 @@ import { Catalog } from "../../storage/catalog/catalog.ts";
 import { Manifest } from "../../storage/manifest/manifest.ts";
 import type { BlockMeta } from "../../storage/manifest/manifest-entry.ts";
 import { sha256 } from "../checksum.ts";
+import type { BackupContent } from "./content.ts";
 import { DatabaseBackups } from "./database-backups.ts";
 import type { DatabaseBackupParts } from "./parts.ts";
 import { RestoreLog } from "./restore-log.ts";
@@ -107,6 +108,8 @@ class SmallServer {
     let nextTombstone = 1000;
     const parts: DatabaseBackupParts = {
       ...{ catalog, manifest, wal, store, ptKey, source: "cluster/node0" },
+      // these files are no files of rows
+      checkFile: () => {},
       tables: { runs: () => [], renamed: () => {} },
       tombstonesOf: (tableId) => catalog.tombstonesOf(tableId),
       reserveTombstones: (count) => {
@@ -359,3 +362,31 @@ test("a cancelled backup and a cancelled restore leave nothing", async () => {
   expect(await server.tables(objects)).toEqual(AFTER);
   expect(await server.backups.cancelRestore(id).catch(String)).toContain("no restore");
 });
+
+test.each([
+  ["two tables of a name", (content: BackupContent) => ({ ...content, databases: twice(content.databases) }), "a second table"],
+  ["rows of no table", (content: BackupContent) => ({ ...content, databases: [] }), "does not describe"],
+  ["a file elsewhere", (content: BackupContent) => ({ ...content, files: elsewhere(content, "../../catalog/x") }), "file.place"],
+  ["a file of another name", (content: BackupContent) => ({ ...content, files: elsewhere(content, "whole/run/none.pt") }), "is missing"],
+])("a description that contradicts itself: %s", async (_what, change, why) => {
+  const objects = await world();
+  const server = await SmallServer.open(objects);
+  const record = (await server.shelf.find("whole")).record!;
+  const content = await server.shelf.content(record);
+  await server.shelf.complete(record, change(content));
+  const id = await server.backups.startRestore("whole");
+  while ((await server.backups.findRestore(id)).status === "in_progress") await Bun.sleep(0);
+  expect(await server.backups.findRestore(id)).toMatchObject({ status: "failed", error: expect.stringContaining(why) });
+  expect(await server.tables(objects)).toEqual(AFTER);
+});
+
+function twice(databases: BackupContent["databases"]): BackupContent["databases"] {
+  return databases.map((database) => {
+    const [first, ...others] = database.tables;
+    return { ...database, tables: [first!, ...others.map((table) => ({ ...table, name: first!.name }))] };
+  });
+}
+
+function elsewhere({ files }: BackupContent, place: string): BackupContent["files"] {
+  return files.map((file) => ({ ...file, place }));
+}

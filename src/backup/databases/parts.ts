@@ -3,8 +3,9 @@ import type { Tombstone } from "../../model/rows/tombstone.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { LiveTables } from "../../storage/buffer/live-tables.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
-import type { Manifest } from "../../storage/manifest/manifest.ts";
+import type { BlockMeta, Manifest } from "../../storage/manifest/manifest.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
+import type { TableContent } from "./content.ts";
 
 export interface DatabaseBackupParts {
   readonly catalog: Catalog;
@@ -14,6 +15,8 @@ export interface DatabaseBackupParts {
   /** Of the data. */
   readonly store: ObjectStore;
   readonly ptKey: (fileId: number) => string;
+  /** Compares a file of the store with its description. @throws TsdbError corrupt_file */
+  readonly checkFile: (key: string, blocks: readonly BlockMeta[], tables: ReadonlyMap<number, TableContent>) => void;
   /** Identifies the server: its file ids mean the same files. */
   readonly source: string;
   /** Including deletions that are not in the catalog yet. */

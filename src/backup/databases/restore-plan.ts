@@ -9,8 +9,8 @@ import type { TriggerDef } from "../../model/triggers.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import { type CatalogOperation, deleteRowsOperation } from "../../storage/catalog/operations.ts";
 import type { PolicySettings } from "../../storage/catalog/policies.ts";
-import type { DatabaseDef } from "../../storage/catalog/state.ts";
-import { checkRestore } from "../metadata-restore.ts";
+import { checkDatabaseLimit, checkSchemaMemory, checkTableLimit } from "../../storage/catalog/schema-limits.ts";
+import { CatalogState, type DatabaseDef } from "../../storage/catalog/state.ts";
 import type { DatabaseContent, TableContent } from "./content.ts";
 import type { TableOrder } from "./table-order.ts";
 
@@ -57,8 +57,8 @@ export async function reserveIds(catalog: Catalog, databases: readonly DatabaseC
   return { databases: ofDatabases, tables: ofTables, lastDatabase: id };
 }
 
-/** The entry, tried on a copy of the catalog. @throws TsdbError already_exists if a database was made or deleted meanwhile;
- *  limit_exceeded, overloaded; corrupt_file if the backup contradicts itself: nothing has changed then */
+/** The entry. @throws TsdbError already_exists if a database was made or deleted meanwhile; limit_exceeded, overloaded: nothing has
+ *  changed then */
 export function planRestore(
   catalog: Catalog,
   databases: readonly DatabaseContent[],
@@ -67,14 +67,49 @@ export function planRestore(
   moment: RestoreMoment,
 ): RestorePlan {
   const plan = new Planner(catalog, ids, orders, moment);
-  for (const database of databases) plan.addDatabase(database);
-  for (const database of databases) plan.addTriggers(database);
-  const { operations, replaced } = plan;
-  if (plan.newCaches > 0) requireRoom("caches", catalog.cacheCount + plan.newCaches, LIMITS.cachesMax);
-  if (plan.newTriggers > 0) requireRoom("triggers", catalog.triggers.count + plan.newTriggers, LIMITS.triggersMax);
-  checkRestore(catalog, operations);
+  for (const database of databases) plan.addAll(database);
+  const { operations, replaced, added } = plan;
+  const { limits, databaseCount, tableCount } = catalog;
+  if (added.databases > 0) checkDatabaseLimit({ databaseCount: databaseCount + added.databases - 1 }, limits);
+  checkTableLimit({ tableCount: tableCount - replaced.length }, added.tables, limits);
+  checkSchemaMemory(catalog, added, limits);
+  if (added.caches > 0) requireRoom("caches", catalog.cacheCount + added.caches, LIMITS.cachesMax);
+  if (added.triggers > 0) requireRoom("triggers", catalog.triggers.count + added.triggers, LIMITS.triggersMax);
   return { operations, replaced };
 }
+
+/** Makes the databases in an empty catalog, which a backup that contradicts itself does not allow; some at a time. @throws TsdbError
+ *  corrupt_file */
+export async function checkContent(databases: readonly DatabaseContent[], orders: ReadonlyMap<number, TableOrder>): Promise<void> {
+  const own = new Map(databases.map(({ id }) => [id, id]));
+  const tables = new Map(databases.flatMap((database) => database.tables.map(({ id }) => [id, id] as const)));
+  const state = new CatalogState();
+  const plan = new Planner(EMPTY, { databases: own, tables, lastDatabase: 0 }, orders, { nowMs: 0, durableSequence: 0 });
+  for (const database of databases) plan.addAll(database);
+  for (const [i, operation] of plan.operations.entries()) {
+    if (i % OPERATIONS_PER_TURN === OPERATIONS_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
+    try {
+      state.apply(operation);
+    } catch (cause) {
+      throw new TsdbError("corrupt_file", `the backup contradicts itself: ${(cause as Error).message}`, {}, { cause });
+    }
+  }
+}
+
+/** A few milliseconds. */
+const OPERATIONS_PER_TURN = 2000;
+
+/** What a plan asks of a catalog. */
+type PlannedCatalog = Pick<
+  Catalog,
+  "findDatabase" | "findDeletedDatabase" | "findDeletedTable" | "databaseById" | "tables" | "allTables" | "nextIds"
+> & { readonly triggers: Pick<Catalog["triggers"], "ofDatabase"> };
+
+const EMPTY: PlannedCatalog = {
+  ...{ findDatabase: () => undefined, findDeletedDatabase: () => undefined, findDeletedTable: () => undefined },
+  ...{ databaseById: () => undefined, tables: () => [], allTables: () => [], triggers: { ofDatabase: () => [] } },
+  nextIds: { databaseId: 1, tableId: 1, tombstoneId: 1, tokenId: 0, cacheId: 0, triggerId: 1 },
+};
 
 function requireRoom(what: string, count: number, max: number): void {
   if (count > max) throw new TsdbError("limit_exceeded", `with the backup there would be ${count} ${what}, at most ${max} are possible`);
@@ -83,13 +118,12 @@ function requireRoom(what: string, count: number, max: number): void {
 class Planner {
   readonly operations: CatalogOperation[] = [];
   readonly replaced: number[] = [];
-  newCaches = 0;
-  newTriggers = 0;
+  readonly added = { databases: 0, tables: 0, columns: 0, caches: 0, triggers: 0 };
   private nextCacheId: number;
   private nextTriggerId: number;
 
   constructor(
-    private readonly catalog: Catalog,
+    private readonly catalog: PlannedCatalog,
     private readonly ids: RestoredIds,
     private readonly orders: ReadonlyMap<number, TableOrder>,
     private readonly moment: RestoreMoment,
@@ -98,7 +132,12 @@ class Planner {
     this.nextTriggerId = catalog.nextIds.triggerId;
   }
 
-  addDatabase({ id: formerId, name, retentionNs, policies, fileIndex, tables }: DatabaseContent): void {
+  addAll(database: DatabaseContent): void {
+    this.addDatabase(database);
+    this.addTriggers(database);
+  }
+
+  private addDatabase({ id: formerId, name, retentionNs, policies, fileIndex, tables }: DatabaseContent): void {
     const { catalog, operations } = this;
     const id = this.ids.databases.get(formerId)!;
     const present = catalog.findDatabase(name);
@@ -106,6 +145,7 @@ class Planner {
     if (present === undefined) {
       if (catalog.findDeletedDatabase(name) !== undefined) throw taken(name);
       operations.push({ kind: "create_database", id, namespace: 0, name, isReused: true });
+      this.added.databases += 1;
     } else this.removeTables(present);
     operations.push(
       { kind: "set_retention", of: "database", id, retentionNs },
@@ -136,6 +176,8 @@ class Planner {
     const id = this.ids.tables.get(table.id)!;
     const order = this.orders.get(table.id)!;
     operations.push({ kind: "create_table", id, databaseId, name, isReused: true });
+    this.added.tables += 1;
+    this.added.columns += columns.length;
     if (columns.length > 0) operations.push({ kind: "add_columns", tableId: id, columns });
     if (retentionNs !== null) operations.push({ kind: "set_retention", of: "table", id, retentionNs });
     if (fileIndex !== null) operations.push({ kind: "set_file_index", of: "table", id, columns: fileIndex });
@@ -145,12 +187,12 @@ class Planner {
     }
     for (const cache of caches) {
       operations.push({ kind: "create_cache", cache: { ...cache, id: this.nextCacheId++, tableId: id } });
-      this.newCaches += 1;
+      this.added.caches += 1;
     }
   }
 
   /** Those that are there and are the same stay, with their place in the log. */
-  addTriggers({ id: formerId, triggers }: DatabaseContent): void {
+  private addTriggers({ id: formerId, triggers }: DatabaseContent): void {
     const databaseId = this.ids.databases.get(formerId)!;
     const present = this.catalog.triggers.ofDatabase(databaseId);
     const kept = new Set<string>();
@@ -159,14 +201,14 @@ class Planner {
       if (same !== undefined && shown(same) === shown(trigger)) kept.add(trigger.name);
       else {
         this.operations.push({ kind: "delete_trigger", id: trigger.id });
-        this.newTriggers -= 1;
+        this.added.triggers -= 1;
       }
     }
     for (const trigger of triggers) {
       if (kept.has(trigger.name)) continue;
       const own = { id: this.nextTriggerId++, databaseId, sequence: this.moment.durableSequence };
       this.operations.push({ kind: "create_trigger", trigger: { ...trigger, ...own } });
-      this.newTriggers += 1;
+      this.added.triggers += 1;
     }
   }
 

@@ -5,11 +5,11 @@ import { EMPTY_FRAME } from "../../ingest/frame.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { BlockMeta, FileMeta } from "../../storage/manifest/manifest.ts";
 import { requireSpace } from "./backup-run.ts";
-import type { BackupContent, StoredFile } from "./content.ts";
+import type { BackupContent, StoredFile, TableContent } from "./content.ts";
 import { copyObject, throwIfCancelled } from "./copy.ts";
 import type { DatabaseBackupParts } from "./parts.ts";
 import type { JobProgress } from "./progress.ts";
-import { planRestore, type RestoredIds, reserveIds } from "./restore-plan.ts";
+import { checkContent, planRestore, type RestoredIds, reserveIds } from "./restore-plan.ts";
 import type { Shelf } from "./shelf.ts";
 import { TableOrder } from "./table-order.ts";
 
@@ -29,16 +29,18 @@ export async function runRestore(parts: DatabaseBackupParts, shelf: Shelf, run: 
   const totalBytes = content.files.reduce((sum, { file }) => sum + file.bytes, 0);
   progress.expect(content.files.length, totalBytes);
   await requireRoom(parts, totalBytes);
+  const orders = ordersOf(parts, content);
+  await checkContent(content.databases, orders);
   const ids = await reserveIds(catalog, content.databases, nowMs());
   await run.onReserved({ tables: [...ids.tables.values()], databases: [...ids.databases.values()] });
-  const orders = ordersOf(parts, content);
   // before anything is copied: what does not fit is known now
   planRestore(catalog, content.databases, ids, orders, momentOf(parts));
+  const tables = new Map(content.databases.flatMap((database) => database.tables.map((table) => [table.id, table] as const)));
   const added: FileMeta[] = [];
   let isDone = false;
   try {
     for (const stored of content.files) {
-      added.push(await restoreFile(parts, shelf, stored, { ids, orders, progress, signal }));
+      added.push(await restoreFile(parts, shelf, stored, { ids, orders, tables, progress, signal }));
       progress.addFile();
     }
     await lengthenLog(parts, Math.max(0, ...[...orders.values()].map(({ length }) => length)));
@@ -96,14 +98,16 @@ function ordersOf({ reserveTombstones }: DatabaseBackupParts, { databases, files
 interface FileOptions extends Pick<RestoreRun, "progress" | "signal"> {
   readonly ids: RestoredIds;
   readonly orders: ReadonlyMap<number, TableOrder>;
+  /** By the ids that they have in the backup. */
+  readonly tables: ReadonlyMap<number, TableContent>;
 }
 
 /** The file as part of the data. @throws TsdbError corrupt_file naming the copy */
 async function restoreFile(
-  { manifest, store, ptKey }: DatabaseBackupParts,
+  { manifest, store, ptKey, checkFile }: DatabaseBackupParts,
   shelf: Shelf,
   { file, place, sha256 }: StoredFile,
-  { ids, orders, progress, signal }: FileOptions,
+  { ids, orders, tables, progress, signal }: FileOptions,
 ): Promise<FileMeta> {
   const source = { store: shelf.store, key: shelf.keyOf(place), bytes: file.bytes };
   const blocks = file.blocks.map((block) => restoredBlock(block, ids, orders, source.key));
@@ -118,6 +122,18 @@ async function restoreFile(
   } catch (error) {
     if (!(error instanceof TsdbError && error.kind === "not_found")) throw error;
     throw new TsdbError("corrupt_file", `${source.key} is missing`, { file: source.key }, { cause: error });
+  }
+  try {
+    checkFile(key, file.blocks, tables);
+  } catch (error) {
+    await store.delete(key).catch(() => {}); // else removed at the next start
+    if (!(error instanceof TsdbError && error.kind === "corrupt_file")) throw error;
+    throw new TsdbError(
+      "corrupt_file",
+      `${source.key} is damaged: ${error.message.replaceAll(key, "it")}`,
+      { file: source.key },
+      { cause: error },
+    );
   }
   return { ...file, id, key, blocks };
 }
