@@ -59,7 +59,7 @@ beforeAll(async () => {
   provider = await realProvider(CLIENT.id, CLIENT.secret);
   server = await TestServer.start({
     ...{ withAuth: true, withFlight: true },
-    flags: ["--without-user-auth", "false", "--oauth-issuer", provider.issuer, "--oauth-client-id", CLIENT.id],
+    flags: ["--use-pacha-tree", "--without-user-auth", "false", "--oauth-issuer", provider.issuer, "--oauth-client-id", CLIENT.id],
     env: { ...(process.env as Record<string, string>), TSDB_OAUTH_CLIENT_SECRET: CLIENT.secret },
   });
   const made = await asked<{ operatorToken: string }>("POST", "/api/v3/configure/user", { ...ANN, displayName: "Ann" });
@@ -88,6 +88,28 @@ describe("the first user", () => {
 });
 
 describe("roles", () => {
+  test("an admin may back up and restore, other users may not; a restore leaves users as they are", async () => {
+    const BACKUPS = "/api/v3/enterprise/backup";
+    const other = await userWith("backer", [2, 3]);
+    expect((await send("POST", BACKUPS, { type: "full", name: "b" }, other.token)).status).toBe(403);
+    expect((await send("GET", BACKUPS, undefined, other.token)).status).toBe(403);
+    expect((await send("POST", BACKUPS, { type: "full", name: "b" }, ann.token)).status).toBe(202);
+    const until = async (path: string) => {
+      for (;;) {
+        const job = await asked<{ status: string }>("GET", path, undefined, ann.token);
+        if (job.status !== "in_progress") return job.status;
+        await Bun.sleep(2);
+      }
+    };
+    expect(await until(`${BACKUPS}/b`)).toBe("completed");
+    const later = await asked<{ userId: number }>("POST", "/api/v3/users", { username: "later", roleIds: [3] }, ann.token);
+    const body = { backup_name: "b" };
+    const { restore_id: id } = await asked<{ restore_id: string }>("POST", "/api/v3/enterprise/restore", body, ann.token);
+    expect(await until(`/api/v3/enterprise/restore/${id}`)).toBe("completed");
+    expect((await send("GET", `/api/v3/users/${later.userId}`, undefined, ann.token)).status).toBe(200);
+    expect((await send("POST", "/api/v3/write_lp?db=d", "cpu,host=a v=1 1", operatorToken)).status).toBe(204);
+  });
+
   test("say what a user may, from the next request on", async () => {
     const { token, id } = await userWith("bob", [3]);
     const may = async () => [
