@@ -2,11 +2,12 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { needOf, needText, type Permission } from "../../metadata/access/permissions.ts";
 import type { Principal } from "../../metadata/access/principal.ts";
-import type { Authorization, AuthorizationUpdate, NewAuthorization } from "../../metadata/resources/authorizations.ts";
+import type { AuthorizationHead, AuthorizationUpdate, NewAuthorization } from "../../metadata/resources/authorizations.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { RESOURCE_TYPES, type ResourceType, type Status } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
+import { found, listAnswer } from "./app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -36,9 +37,14 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("authorizations", services)
     .get(AUTHORIZATIONS, ({ principal, search }) => {
       const id = search.id("id");
-      const found = id === undefined ? line().authorizations.list(readFilter(services, search)) : [line().authorizations.get(id)];
-      const visible = found.filter((authorization) => canRead(principal, authorization));
-      return json(200, { links: { self: AUTHORIZATIONS }, authorizations: visible.map((each) => shownAuthorization(line(), each)) });
+      const all = id === undefined ? line().authorizations.heads(readFilter(services, search)) : [line().authorizations.get(id)];
+      const visible = all.filter((authorization) => canRead(principal, authorization));
+      const items = found(
+        visible,
+        (each) => line().authorizations.find(each),
+        (authorization) => shownAuthorization(line(), authorization),
+      );
+      return listAnswer("authorizations", items, { links: { self: AUTHORIZATIONS } });
     })
     .post(AUTHORIZATIONS, async ({ principal, request }) => {
       const wanted = readNew(await bodies.read(AuthorizationBody, request, HEAD), principal);
@@ -97,7 +103,7 @@ export function requireAll(principal: Principal, needs: Needs): void {
 }
 
 /** True if the principal may read the authorization. */
-export function canRead(principal: Principal, authorization: Authorization): boolean {
+export function canRead(principal: Principal, authorization: AuthorizationHead): boolean {
   return needsOfAuthorization("read", authorization).every((need) => principal.allows(need));
 }
 

@@ -5,6 +5,7 @@ import type { Scraper } from "../../metadata/resources/scrapers.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
+import { listAnswer } from "./app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -30,7 +31,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes("scrapers", services)
     .get(SCRAPERS, ({ principal, search }) => {
       const visible = listed(services, search).filter((scraper) => principal.allows(needOf("read", scraper)));
-      return json(200, { links: { self: SCRAPERS }, configurations: visible.map(shown) });
+      return listAnswer("configurations", visible.values().map(shown), { links: { self: SCRAPERS } });
     })
     .post(SCRAPERS, async ({ principal, request }) => {
       const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);

@@ -43,13 +43,18 @@ export const secretRoutes = (services: V2Services): V2Routes => {
     });
 };
 
+/** Each is encrypted, and an operation of the log. */
+const AT_ONCE_MAX = 1000;
+
 /** A value that is null is empty. @throws TsdbError bad_request */
 function readSecrets(body: unknown): Map<string, string> {
   const values = new Map<string, string>();
   if (body === null) return values;
   if (typeof body !== "object" || Array.isArray(body))
     throw new TsdbError("bad_request", `${HEAD}json: cannot unmarshal: want an object of texts`);
-  for (const [key, value] of Object.entries(body)) {
+  const given = Object.entries(body);
+  if (given.length > AT_ONCE_MAX) throw new TsdbError("bad_request", `${HEAD}got ${given.length} secrets, want at most ${AT_ONCE_MAX}`);
+  for (const [key, value] of given) {
     if (value !== null && typeof value !== "string") {
       throw new TsdbError("bad_request", `${HEAD}json: cannot unmarshal the value of ${near(JSON.stringify(key))}: want a text`);
     }

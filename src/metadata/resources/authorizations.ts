@@ -23,6 +23,8 @@ export interface NewAuthorization {
   readonly permissions: readonly Permission[];
 }
 
+export type AuthorizationHead = Pick<Authorization, "id" | "orgID" | "userID">;
+
 export interface AuthorizationFilter {
   readonly orgID?: string | undefined;
   readonly userID?: string | undefined;
@@ -60,16 +62,26 @@ export class Authorizations {
 
   /** @throws TsdbError not_found */
   get(id: string): Authorization {
+    const found = this.find(id);
+    if (found === null) throw new TsdbError("not_found", "authorization not found");
+    return found;
+  }
+
+  find(id: string): Authorization | null {
     const row = this.metadata.view.get<Row>(`${SELECT} where a.id = ?`, id);
-    if (row === null) throw new TsdbError("not_found", "authorization not found");
-    return this.shown(row);
+    return row === null ? null : this.shown(row);
   }
 
   /** In order of creation. */
-  list({ orgID, userID }: AuthorizationFilter): Authorization[] {
-    const conditions = `where (?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2) order by a.id`;
-    const rows = this.metadata.view.all<Row>(`${SELECT} ${conditions}`, orgID ?? null, userID ?? null);
-    return rows.map((row) => this.shown(row));
+  list(filter: AuthorizationFilter): Authorization[] {
+    return this.heads(filter).map(({ id }) => this.get(id));
+  }
+
+  /** The same without what they hold. */
+  heads({ orgID, userID }: AuthorizationFilter): AuthorizationHead[] {
+    const sql = `select a.id, a.orgID, a.userID from authorizations a join users u on u.id = a.userID
+      where (?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2) order by a.id`;
+    return this.metadata.view.all(sql, orgID ?? null, userID ?? null);
   }
 
   /** With the text of its new token. @throws TsdbError bad_request for an unknown organization or user */

@@ -14,6 +14,9 @@ type LabelRow = Omit<Label, "properties"> & { readonly properties: string };
 
 const COLUMNS = "id, orgID, name, properties";
 
+/** Of the name and the properties as JSON: whatever has the label shows them. */
+const LENGTH_MAX = 1 << 14;
+
 /** Creates, finds, changes and deletes labels, and attaches them to resources. */
 export class Labels {
   constructor(private readonly metadata: Metadata) {}
@@ -128,6 +131,8 @@ export class Labels {
   }
 
   private put(change: Change, { id, orgID, name, properties }: Label): Label {
+    const { length } = JSON.stringify({ name, properties });
+    if (length > LENGTH_MAX) throw new TsdbError("too_large", `a label has ${length} characters as JSON, and may have ${LENGTH_MAX}`);
     // names differ by more than their letters' case
     const same = "select id from labels where orgID = ? and lower(name) = lower(?) and id <> ?";
     if (this.metadata.view.get(same, orgID, name, id) !== null)

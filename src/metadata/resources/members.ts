@@ -27,6 +27,12 @@ export class Members {
     );
   }
 
+  /** Ids of those that the user has the role of. */
+  resourcesOf(userID: string, resourceType: ResourceType, role: Role): string[] {
+    const sql = "select resourceID as id from members where userID = ? and resourceType = ? and role = ?";
+    return this.metadata.view.all<{ id: string }>(sql, userID, resourceType, role).map(({ id }) => id);
+  }
+
   /** @throws TsdbError not_found for an unknown user, already_exists for one who is member or owner already */
   add(member: RecordTypes["member"]): Promise<User> {
     return this.metadata.change((change) => {

@@ -141,6 +141,8 @@ export const MIGRATIONS: readonly string[] = [
    ) strict;
    create index annotationsByStream on annotations (streamID, startTime);
    create index annotationsByOrganization on annotations (orgID);`,
+  `create index variablesByName on variables (orgID, lower(name));
+   create index labelsByName on labels (orgID, lower(name));`,
   "alter table dashboards add column cellPlaces text not null default '[]'",
 ];
 

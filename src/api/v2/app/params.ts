@@ -125,8 +125,9 @@ export function checkedMembers<T extends TObject>(schema: T, value: unknown, hea
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
   }
-  const first = Value.Errors(schema, value).First();
-  if (first === undefined) return value as Static<T>;
+  // looking for the first error alone takes ten times as long
+  if (Value.Check(schema, value)) return value as Static<T>;
+  const first = Value.Errors(schema, value).First()!;
   const member = first.path.slice(1).replaceAll("/", ".");
   const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
   throw new TsdbError("bad_request", message);

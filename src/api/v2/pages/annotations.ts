@@ -26,6 +26,8 @@ const ITEM = `${ANNOTATIONS}/:annotationID`;
 const HEAD = "failed to unmarshal json: ";
 const DEFAULT_STREAM = "default";
 const AT_ONCE_MAX = 1000;
+/** Of an annotation. */
+const STICKERS_MAX = 100;
 /** In characters. */
 const SHORT_MAX = 255;
 const MESSAGE_MAX = 4096;
@@ -89,6 +91,8 @@ function readAnnotation(body: Static<typeof AnnotationBody>, now: string): NewAn
   requireShort("summary", text, SHORT_MAX);
   requireShort("stream tag", stream ?? "", SHORT_MAX);
   requireShort("message", message ?? "", MESSAGE_MAX);
+  const stickerCount = Object.keys(stickers ?? {}).length;
+  if (stickerCount > STICKERS_MAX) throw new TsdbError("bad_request", `got ${stickerCount} stickers, want at most ${STICKERS_MAX}`);
   for (const sticker of Object.entries(stickers ?? {}).flat()) requireShort("stickers", sticker, SHORT_MAX);
   const endTime = body.endTime == null ? now : readTime(body.endTime, "endTime");
   const startTime = body.startTime == null ? endTime : readTime(body.startTime, "startTime");

@@ -1,6 +1,6 @@
 // Dashboards: /api/v2/dashboards. Their cells are in cells.ts.
 import { Type as t } from "@sinclair/typebox";
-import type { Dashboard, DashboardSummary } from "../../../metadata/resources/pages/dashboards.ts";
+import { CELLS_MAX, type Dashboard, type DashboardSummary } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -19,7 +19,7 @@ export const DashboardBody = t.Object({
   orgID: t.Optional(t.String()),
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
-  cells: t.Optional(t.Array(CellBody)),
+  cells: t.Optional(t.Array(CellBody, { maxItems: CELLS_MAX })),
 });
 
 const DASHBOARDS = "/api/v2/dashboards";
@@ -103,22 +103,22 @@ function readOrgId(text: string): string {
 function listed(services: V2Services, { principal, search }: V2Call): Response {
   const { dashboards, organizations, members } = services.line();
   const page = readPage(search);
-  const ids = search.all("id").map(readId);
+  const ids = new Set(search.all("id").map(readId));
   const org = search.get("org");
   const given = search.id("orgID");
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
   const owner = search.id("owner") ?? search.id("ownerID");
   const sortBy = search.get("sortBy");
-  const isOwned = (id: string) => owner === undefined || members.list("dashboards", id, "owner").some((user) => user.id === owner);
+  const owned = owner === undefined ? null : new Set(members.resourcesOf(owner, "dashboards", "owner"));
   const wanted = dashboards.heads(orgID).filter((head) => {
-    return (ids.length === 0 || ids.includes(head.id)) && principal.allows(dashboardNeed("read", head)) && isOwned(head.id);
+    return (ids.size === 0 || ids.has(head.id)) && principal.allows(dashboardNeed("read", head)) && (owned?.has(head.id) ?? true);
   });
   const key = SORT_KEYS.get(sortBy ?? "");
   // equal times in order of creation
   if (key !== undefined) wanted.sort((a, b) => (a[key] === b[key] ? 0 : a[key] < b[key] ? -1 : 1));
   if (page.isDescending) wanted.reverse();
   const shown = wanted.slice(page.offset, page.offset + page.limit);
-  const links = pageLinks(DASHBOARDS, page, shown.length, { id: ids, org, orgID: given, owner, sortBy });
+  const links = pageLinks(DASHBOARDS, page, shown.length, { id: [...ids], org, orgID: given, owner, sortBy });
   const head = (summary: DashboardSummary) => dashboardWith(services, summary, (self) => summary.cells.map((cell) => cellHead(self, cell)));
   const items = found(shown, (id) => dashboards.summary(id), head);
   return listAnswer("dashboards", items, { links });

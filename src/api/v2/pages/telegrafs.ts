@@ -29,7 +29,7 @@ export const TelegrafBody = t.Object({
   config: t.Optional(t.String({ description: "TOML." })),
   metadata: t.Optional(t.Object({ buckets: t.Optional(t.Array(t.String())) }, { additionalProperties: true })),
   agent: t.Optional(t.Object({ collectionInterval: t.Optional(t.Integer({ minimum: 0, description: "In milliseconds." })) })),
-  plugins: t.Optional(t.Array(PluginBody, { description: "Of old clients, instead of `config`." })),
+  plugins: t.Optional(t.Array(PluginBody, { maxItems: 1000, description: "Of old clients, instead of `config`." })),
 });
 
 const TELEGRAFS = "/api/v2/telegrafs";

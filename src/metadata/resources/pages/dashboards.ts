@@ -23,6 +23,8 @@ export type DashboardSummary = Omit<Dashboard, "cells"> & { readonly cells: read
 type DashboardRow = Omit<Dashboard, "cells"> & { readonly cells: string };
 
 const COLUMNS = "id, orgID, name, description, cells, createdAt, updatedAt";
+/** Of a dashboard: a list shows where each is. */
+export const CELLS_MAX = 1000;
 /** Characters of all cells as JSON: a change writes them all. */
 const CELLS_LENGTH_MAX = 4 << 20;
 
@@ -121,7 +123,9 @@ export class Dashboards {
       const known = new Map(dashboard.cells.map((cell) => [cell.id, cell]));
       const cells = places.map((place) => {
         const cell = known.get(place.id);
+        // also a cell that the list has twice
         if (cell === undefined) throw new TsdbError("already_exists", "cannot replace cells that were not already present");
+        known.delete(place.id);
         return { ...cell, ...place };
       });
       return this.put(change, { ...dashboard, cells, updatedAt: change.now });
@@ -179,6 +183,7 @@ export class Dashboards {
   }
 
   private put(change: Change, dashboard: Dashboard): Dashboard {
+    if (dashboard.cells.length > CELLS_MAX) throw new TsdbError("too_large", `a dashboard may have ${CELLS_MAX} cells`);
     const { length } = JSON.stringify(dashboard.cells);
     if (length > CELLS_LENGTH_MAX) {
       throw new TsdbError("too_large", `the cells of a dashboard have ${length} characters as JSON, and may have ${CELLS_LENGTH_MAX}`);
