@@ -103,13 +103,14 @@ const replication: Replication = {
   ...{ remoteBucketName: "b", maxQueueSizeBytes: 1 << 20, dropNonRetryableData: false, maxAgeSeconds: 0, sinceSequence: 0 },
 };
 
+/** @throws Error when the condition is not met within 30 s: another process may have the processors */
 async function until<T>(what: () => T): Promise<T> {
-  for (let i = 0; i < 2000; i++) {
+  for (let i = 0; i < 15_000; i++) {
     const found = what();
     if (found) return found;
     await Bun.sleep(2);
   }
-  throw new Error("the condition was not met");
+  throw new Error("the condition was not met within 30 s");
 }
 
 test("frames are sent in order, and leave nothing but a position", async () => {

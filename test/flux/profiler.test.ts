@@ -1,8 +1,11 @@
 // Option `profiler.enabledProfilers`: the recorded form of its result, and times that fit each other.
 import { expect, test } from "bun:test";
+import { Profile } from "../../src/flux/interpret/profile.ts";
 import { answerQuery, DEFAULT_ANNOTATIONS } from "../../src/flux/interpret/query.ts";
 import { csvRows } from "../../src/flux/library/csv/parse-csv.ts";
 import { fluxLibrary } from "../../src/flux/library/packages.ts";
+import { StreamNode } from "../../src/flux/tables/stream.ts";
+import { GroupKey, TableBuilder } from "../../src/flux/tables/table.ts";
 import { parseTime } from "../../src/flux/values/duration.ts";
 import { bucketLines, type FluxCase, fluxCases } from "./cases.ts";
 import { MemorySource } from "./memory-source.ts";
@@ -19,6 +22,13 @@ function answerOf(text: string): string {
   }
   return body;
 }
+
+function busy(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+function* noTables(): Generator<never, void, void> {}
 
 /** Rows of a profiler by label. */
 function rowsOf(body: string, profiler: "query" | "operator"): Record<string, string>[] {
@@ -75,6 +85,29 @@ test("times are whole nanoseconds that fit each other, and operators count their
   expect(sum).toBeLessThanOrEqual(at("ExecuteDuration"));
   expect(query["flux/query-plan"]).toContain('  "map3" -> "count4"\r\n');
   expect(query["flux/query-plan"]).toContain('  "map3" -> "group6"\r\n');
+});
+
+test("the time of a pause counts once, however many operators pass it through", () => {
+  const profile = new Profile();
+  const inner = new StreamNode("inner", [], null, noTables);
+  const outer = new StreamNode("outer", [inner], null, noTables);
+  const table = new TableBuilder(new GroupKey([])).build();
+  const source = profile.timed(inner, [null, table, null]);
+  const passed = (function* () {
+    for (const each of source) {
+      busy(3);
+      yield each;
+    }
+  })();
+  const beginMs = performance.now();
+  for (const each of profile.timed(outer, passed)) if (each === null) busy(4);
+  const wholeNs = (performance.now() - beginMs) * 1e6;
+  const sums = profile.operators([{ name: "r", stream: outer }]).column("DurationSum")!;
+  const ns = [0, 1].map((row) => Number(sums.get(row)));
+  // 2 pauses of 4 ms are the inner's, 3 times 3 ms the outer's
+  expect(ns[0]).toBeGreaterThanOrEqual(8e6);
+  expect(ns[1]).toBeGreaterThanOrEqual(9e6);
+  expect(ns[0]! + ns[1]!).toBeLessThanOrEqual(wholeNs);
 });
 
 test("what fails has an error and no profile", () => {

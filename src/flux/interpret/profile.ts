@@ -30,8 +30,9 @@ export class Profile implements OperatorClock {
   /** Operators that compute, each for the one before it, with the time of each so far. */
   private readonly running: { readonly node: object; ms: number }[] = [];
   private sinceMs = 0;
-  /** An operator that waits for rows: the time until it goes on is its own. */
-  private waiting: { readonly node: object; readonly fromMs: number } | null = null;
+  /** An operator that waits for rows: its own is the time from when the last of those it passes through has left until the first enters
+   *  again. `fromMs` is null while any of them computes. */
+  private waiting: { readonly node: object; ms: number; fromMs: number | null } | null = null;
 
   /** The operator's tables, with the clock running while it computes them. */
   *timed<T>(node: object, tables: Iterable<T | null>): Iterable<T | null> {
@@ -83,8 +84,13 @@ export class Profile implements OperatorClock {
     const caller = this.running.at(-1);
     if (caller !== undefined) caller.ms += now - this.sinceMs;
     let ms = 0;
-    if (this.waiting?.node === node) {
-      ms = now - this.waiting.fromMs;
+    const { waiting } = this;
+    if (waiting !== null && waiting.fromMs !== null) {
+      waiting.ms += now - waiting.fromMs;
+      waiting.fromMs = null;
+    }
+    if (waiting?.node === node) {
+      ms = waiting.ms;
       this.waiting = null;
     }
     this.running.push({ node, ms });
@@ -96,8 +102,11 @@ export class Profile implements OperatorClock {
     const { node, ms } = this.running.pop()!;
     const own = ms + now - this.sinceMs;
     this.sinceMs = now;
-    // those that it passes through wait for the same
-    if (isPause) this.waiting ??= { node, fromMs: now };
+    if (isPause) {
+      // those that it passes through wait for the same
+      this.waiting ??= { node, ms: 0, fromMs: now };
+      this.waiting.fromMs = now;
+    }
     return own;
   }
 
