@@ -363,6 +363,15 @@ test("a cancelled backup and a cancelled restore leave nothing", async () => {
   expect(await server.backups.cancelRestore(id).catch(String)).toContain("no restore");
 });
 
+test("a backup of which another server has removed a file does not become whole", async () => {
+  const objects = await world();
+  const server = await SmallServer.open(objects);
+  const record = (await server.shelf.find("whole")).record!;
+  const content = await server.shelf.content(record);
+  await objects.delete(KEYS.prefix + content.files[0]!.place);
+  expect(await server.shelf.complete(record, content).catch(String)).toContain("is gone");
+});
+
 test.each([
   ["two tables of a name", (content: BackupContent) => ({ ...content, databases: twice(content.databases) }), "a second table"],
   ["rows of no table", (content: BackupContent) => ({ ...content, databases: [] }), "does not describe"],

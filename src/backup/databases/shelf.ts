@@ -112,8 +112,16 @@ export class Shelf {
     return this.store.begin(this.keyOf(place));
   }
 
-  /** Makes the attempt a whole backup, in place of an earlier one of the name. */
+  /** Makes the attempt a whole backup, in place of an earlier one of the name. @throws TsdbError io if a file of it is gone: another
+   *  server that takes itself for this one has removed it */
   async complete(record: BackupRecord, content: BackupContent): Promise<void> {
+    const folder = this.placeOf(record, "");
+    const sizes = new Map((await this.store.list(this.keyOf(folder))).map(({ key, sizeBytes }) => [key, sizeBytes]));
+    for (const { place, file } of content.files) {
+      const key = this.keyOf(place);
+      if (!place.startsWith(folder) || sizes.get(key) === file.bytes) continue;
+      throw new TsdbError("io", `${key} is gone: does another server with a copy of the data folder use the folder of backups?`, { key });
+    }
     await this.put(this.placeOf(record, CONTENT), "backup content", contentToJson(content));
     await this.put(`${record.name}/${RECORD}`, "backup", record);
     await this.tidy(record.name);
