@@ -52,7 +52,7 @@ describe("arguments", () => {
   ])("%j: %s", (args, message) => expect(() => readInput(SIGNATURE, args, {}).flag("yes")).toThrow(message));
 
   test.each([
-    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, backup, restore, trigger, token"],
+    [["create"], "create what? database, table, last_cache, distinct_cache, file_index, backup, restore, trigger, token, user"],
     [["create", "databse"], 'cannot create "databse"; did you mean "create database"?'],
     [["frobnicate"], null],
   ])("%j: %p", (args, message) => {
@@ -210,7 +210,7 @@ test.each<[words: string[], expected: string[]]>([
   [["cre"], ["create"]],
   [
     ["create", ""],
-    ["database", "table", "last_cache", "distinct_cache", "file_index", "backup", "restore", "trigger", "token"],
+    ["database", "table", "last_cache", "distinct_cache", "file_index", "backup", "restore", "trigger", "token", "user"],
   ],
   [["create", "token", "--off"], ["--offline"]],
   [["query", "--form"], ["--format"]],
@@ -288,10 +288,12 @@ describe("exit codes", () => {
   const OPTIONS: Readonly<Record<string, string>> = {
     ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
     ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path, lp: "m v=1" },
+    ...{ username: "u", password: "p", "new-password": "n", "display-name": "N" },
   };
-  // completions ask no server, and the shells read this process's own input
+  // signing out needs a sign-in; completions ask no server, and the shells read this process's own input
   const ASKING = CLIENT_COMMANDS.filter(
-    ({ words, options }) => !["sql", "flux", "v2"].includes(words[0]!) && options.some(({ name }) => name === "host"),
+    ({ words, options }) =>
+      !["sql", "flux", "v2"].includes(words[0]!) && words.join(" ") !== "auth logout" && options.some(({ name }) => name === "host"),
   );
 
   async function run(command: ClientCommand, args: readonly string[]): Promise<{ code: number; out: string; error: string }> {

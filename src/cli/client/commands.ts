@@ -16,6 +16,8 @@ import { SHELL_COMMAND } from "./shell/sql.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
 import { TOKEN_COMMANDS } from "./tokens.ts";
 import { TRIGGER_COMMANDS } from "./triggers.ts";
+import { LOGIN_COMMANDS } from "./users/login.ts";
+import { USER_COMMANDS } from "./users/users.ts";
 import { V2_COMMANDS } from "./v2/commands.ts";
 import { WRITE_COMMAND } from "./write.ts";
 
@@ -32,6 +34,8 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...USER_COMMANDS,
+  ...LOGIN_COMMANDS,
   SETUP_COMMAND,
   ...RECOVERY_COMMANDS,
   INSPECT_COMMAND,

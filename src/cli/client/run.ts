@@ -4,9 +4,10 @@ import { TsdbError } from "../../model/errors.ts";
 import type { Environment } from "../flags.ts";
 import { commandHelp } from "../help.ts";
 import { VisibleBytes, visible } from "../visible-text.ts";
-import { failureText } from "./api.ts";
+import { CONNECTION, failureText } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
-import { readInput } from "./options.ts";
+import { type Input, readInput } from "./options.ts";
+import { savedToken } from "./users/saved-logins.ts";
 
 const EXIT_FAILURE = 1;
 
@@ -50,6 +51,15 @@ async function drained(stream: NodeJS.WriteStream): Promise<void> {
   await once(stream, "drain");
 }
 
+/** Without a token given, that of the user who signed in. */
+async function withSavedToken(command: ClientCommand, input: Input, { environment }: Terminal): Promise<Input> {
+  const takesToken =
+    command.isApart !== true && command.options.some(({ name }) => name === "token") && command.options.includes(CONNECTION[0]!);
+  if (!takesToken || input.option("token") !== undefined) return input;
+  const token = await savedToken(input, environment);
+  return token === null ? input : { ...input, option: (name) => (name === "token" ? token : input.option(name)) };
+}
+
 /** `args` without the command's words. Returns the exit code. @throws TsdbError config */
 export async function runClient(
   command: ClientCommand,
@@ -63,7 +73,7 @@ export async function runClient(
   }
   const input = readInput(command, args, terminal.environment, configured);
   try {
-    return await command.run(input, terminal);
+    return await command.run(await withSavedToken(command, input, terminal), terminal);
   } catch (error) {
     if (error instanceof TsdbError && error.kind === "config") throw error;
     const text = failureText(error);
