@@ -338,6 +338,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_NUM_DATAFUSION_THREADS", "INFLUXDB3_DATAFUSION_NUM_THREADS"],
   },
   {
+    name: "warm-up",
+    group: "Memory and queries",
+    value: null,
+    help: "Run statements of the usual shapes once after the start, when no other runs, so that the first of clients are as fast as later ones.",
+    default: "true",
+  },
+  {
     name: "query-timeout",
     group: "Memory and queries",
     value: "DURATION",

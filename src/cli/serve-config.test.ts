@@ -101,6 +101,7 @@ test("the configuration without flags", () => {
     queryStuckGraceMs: 1000,
     concurrentQueriesMax: 1000,
     queryLogEntries: 1000,
+    warmsUp: true,
     v1RowsMax: 0,
     logFilter: { level: "info", parts: new Map() },
     logFormat: "full",
@@ -204,7 +205,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["--disk-reserve 1GB", { diskReserveBytes: 1_000_000_000 }],
   ["--wal-flush-interval 100ms --gen0-duration 1h30m", { walFlushIntervalMs: 100, gen0DurationMs: 5_400_000 }],
   ["--query-workers 2 --query-threads 1", { queryWorkers: 2, queryThreads: 1 }],
-  ["--max-row-limit 10000", { v1RowsMax: 10_000 }],
+  ["--max-row-limit 10000 --warm-up=false", { v1RowsMax: 10_000, warmsUp: false }],
   ["", { v1RowsMax: 5 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5" }],
   ["", { v1RowsMax: 0 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5", TSDB_MAX_ROW_LIMIT: "0" }],
   [

@@ -109,6 +109,8 @@ interface QueryConfig {
   /** How long after a statement's end its worker may stay stuck in it. */
   readonly queryStuckGraceMs: number;
   readonly concurrentQueriesMax: number;
+  /** Statements of the usual shapes run once after the start. */
+  readonly warmsUp: boolean;
   /** Statements kept in system.queries. */
   readonly queryLogEntries: number;
   /** 0 = no limit. */
@@ -267,6 +269,7 @@ function readQueries(read: FlagReader, processors: number): QueryConfig {
       absent: LIMITS.concurrentQueriesDefault,
     }),
     queryLogEntries: read.count("query-log-size", { max: LIMITS.queryLogMax, absent: LIMITS.queryLogDefault }),
+    warmsUp: read.boolean("warm-up"),
     v1RowsMax: read.count("max-row-limit", { min: 0, max: COUNT_MAX, absent: 0 }),
   };
 }

@@ -144,7 +144,7 @@ export class Server {
     if (this.life.state !== "replaying") return;
     const serving = new Serving(listening, parts);
     this.life = { state: "serving", listening, serving };
-    void serving.warmUp();
+    if (listening.foundation.config.warmsUp) void serving.warmUp();
   }
 
   private fail(error: Error): void {

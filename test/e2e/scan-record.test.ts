@@ -11,6 +11,8 @@ const DAY_S = 86_400;
 const START_S = 1_704_067_200; // 2024-01-01
 const HOSTS = 4;
 /** A row a minute of each host. */
+/** What the server asks itself after a start would be in the cache. */
+const COLD = ["--warm-up=false"];
 const dayOf = (day: number) =>
   Array.from({ length: HOSTS * 1440 }, (_, i) => {
     const [minute, host] = [Math.floor(i / HOSTS), i % HOSTS];
@@ -20,12 +22,12 @@ const HOUR = "SELECT max(load) AS top FROM cpu WHERE host = 'h1' AND time >= '20
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ flags: COLD });
   await store(server, "db", `${dayOf(0)}\n${dayOf(1)}`);
   // a clean stop flushes
-  await server.restart();
+  await server.restart(COLD);
   await store(server, "db", dayOf(2));
-  await server.restart(["--log-filter", "info,query=debug"]);
+  await server.restart([...COLD, "--log-filter", "info,query=debug"]);
 });
 afterAll(() => server.dispose());
 
@@ -80,7 +82,7 @@ test("the log tells of each statement", async () => {
 
 test("without a cache: the same answer, read each time", async () => {
   const answer = await server.sql("db", HOUR);
-  await server.restart(["--file-cache-size", "0"]);
+  await server.restart([...COLD, "--file-cache-size", "0"]);
   expect(await server.sql("db", HOUR)).toEqual(answer);
   // minute 239 of host 1
   expect(answer).toEqual([{ top: (239 * HOSTS + 1) / 2 }]);
@@ -97,7 +99,7 @@ test("damage is reported with file and place, and only where it is read", async 
   // the texts of the first day: after its dictionary, times and loads
   bytes[Math.floor(bytes.length * 0.4)]! ^= 4;
   writeFileSync(path, bytes);
-  await server.restart([]);
+  await server.restart(COLD);
   const { status, text } = await query(server, "db", "SELECT * FROM cpu WHERE time < '2024-01-02'");
   expect(status).toBe(500);
   expect(text).toMatch(/cannot read .*\.pt at \d+: checksum [0-9a-f]{8}, expected [0-9a-f]{8}/);

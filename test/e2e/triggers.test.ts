@@ -47,8 +47,8 @@ def process_writes(tsdb_local, table_batches, args=None):
   "wait.py": `
 import time
 def process_writes(tsdb_local, table_batches, args=None):
-    tsdb_local.warn("waits")
     try:
+        tsdb_local.warn("waits")
         time.sleep(60)
     except KeyboardInterrupt:
         print("was interrupted")
