@@ -32,7 +32,12 @@ export async function createDatabaseBackups(foundation: Foundation, running: Run
   const keys = objectKeys(config.nodeId);
   const given = config.backupDir === null ? null : await openFolder(resolve(config.backupDir), config.readOnly);
   const shelf = given === null ? new Shelf(storage.store, keys.backups) : new Shelf(given, FOLDER_PREFIX);
-  const backups = new DatabaseBackups(partsOf(foundation, running), shelf, new RestoreLog(storage.store, keys.restores));
+  const recoverStore = async () => given?.recover();
+  const backups = new DatabaseBackups(
+    { ...partsOf(foundation, running), recoverStore },
+    shelf,
+    new RestoreLog(storage.store, keys.restores),
+  );
   // each call waits for it, and tries again
   backups.open().catch((error) => logs("backup").error("backups cannot be read; will be tried again", { err: error }));
   return backups;
@@ -44,15 +49,13 @@ async function openFolder(folder: string, readOnly: boolean): Promise<FileObject
   try {
     const disk = new NodeDisk();
     await disk.makeFolder(folder);
-    const store = new FileObjectStore(disk, folder);
-    await store.recover();
-    return store;
+    return new FileObjectStore(disk, folder);
   } catch (cause) {
     throw new TsdbError("config", `--backup-dir: ${(cause as Error).message}`, { folder }, { cause });
   }
 }
 
-function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Running): DatabaseBackupParts {
+function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Running): Omit<DatabaseBackupParts, "recoverStore"> {
   const { config, catalog, manifest, tables, storage, logs, kernel } = foundation;
   const { flusher, compactor, indexer, hardDeletes } = backgroundJobs;
   const keys = objectKeys(config.nodeId);

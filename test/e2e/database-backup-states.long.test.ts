@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dataOf } from "../support/data-server.ts";
 import { backUp, restore } from "../support/database-backups.ts";
+import { pluginPython } from "../support/plugins.ts";
 import { ROW_STATES, type RowStep } from "../support/row-states.ts";
 import { ServedRows } from "../support/served-rows.ts";
 import { TestServer } from "../support/server.ts";
@@ -139,3 +140,31 @@ test.each(ROW_STATES)(
   },
   120_000,
 );
+
+if (pluginPython() !== null) {
+  test("an enabled trigger runs on the server that has restored it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tsdb-backups-"));
+    writeFileSync(
+      join(folder, "p.py"),
+      "def process_writes(local, batches, args=None):\n    local.write(LineBuilder('seen').int64_field('n', 1))\n",
+    );
+    const flags = ["--use-pacha-tree", "--backup-dir", folder, "--plugin-dir", folder, "--package-manager", "disabled"];
+    try {
+      await using server = await TestServer.start({ flags });
+      await store(server, "d", "cpu v=1 1");
+      const settings = { trigger_settings: { run_async: false, error_behavior: "log" }, disabled: false };
+      const trigger = { db: "d", plugin_filename: "p.py", trigger_name: "t", trigger_specification: "table:cpu", ...settings };
+      await post(`${server.url}/api/v3/configure/processing_engine_trigger`, trigger, 200);
+      expect(await backUp(server, "b")).toMatchObject({ status: "completed" });
+      await using empty = await TestServer.start({ flags });
+      expect(await restore(empty, "b")).toMatchObject({ status: "completed" });
+      await store(empty, "d", "cpu v=2 2");
+      const count = async () => (await empty.sql<{ n: number }>("d", "SELECT count(*) AS n FROM seen").catch(() => []))[0]?.n;
+      while ((await count()) === undefined) await Bun.sleep(20);
+      // not for rows that the backup has brought
+      expect(await count()).toBe(1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }, 60_000);
+}

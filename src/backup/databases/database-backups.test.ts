@@ -124,7 +124,14 @@ class SmallServer {
         };
       },
       durableSequence: () => wal.lastSequence,
-      ...{ backupRoom: async () => null, dataRoom: async () => null, onRestored: () => {}, nowMs: () => Date.now(), ended: () => {} },
+      ...{
+        backupRoom: async () => null,
+        dataRoom: async () => null,
+        recoverStore: async () => {},
+        onRestored: () => {},
+        nowMs: () => Date.now(),
+        ended: () => {},
+      },
     };
     const backups = new DatabaseBackups(parts, shelf, new RestoreLog(store, KEYS.restores));
     await backups.open();

@@ -161,6 +161,7 @@ export class DatabaseBackups implements BackupJobs {
     const { parts, shelf } = this;
     await this.restoreJobs.open();
     if (parts.catalog.refusal !== null) return;
+    await parts.recoverStore();
     for (const { record, attempt } of await shelf.list()) {
       if (attempt === null || attempt.source !== parts.source) continue;
       if (attempt.error === DELETION) await shelf.remove(attempt);

@@ -31,6 +31,8 @@ export interface DatabaseBackupParts {
   /** Free bytes where backups are and where the data is; null: unknown. */
   readonly backupRoom: () => Promise<number | null>;
   readonly dataRoom: () => Promise<number | null>;
+  /** Settles what a crash has left in the store of backups. */
+  readonly recoverStore: () => Promise<void>;
   /** Databases have come, or rows of none. */
   readonly onRestored: () => void;
   readonly nowMs: () => number;
