@@ -15,8 +15,6 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-const KEPT: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "NotificationRule", "Variable"]);
-
 const CATEGORY_OF_KIND = {
   Bucket: "Bucket",
   CheckDeadman: "Check",
@@ -58,11 +56,6 @@ export function isKindOrCategory(kind: string): boolean {
 /** Whether the text names a category. */
 export function isCategory(kind: string): kind is Category {
   return (CATEGORIES as readonly string[]).includes(kind);
-}
-
-/** Whether this server has resources of the category. */
-export function isKept(category: Category): boolean {
-  return KEPT.has(category);
 }
 
 /** The category of a kind. */

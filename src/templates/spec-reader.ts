@@ -8,6 +8,8 @@ export type EnvValue = string | number | boolean;
 export interface EnvReference {
   readonly resourceField: string;
   readonly envRefKey: string;
+  /** Of a parameter of a script. */
+  readonly valueType?: string;
   readonly value: EnvValue | null;
   readonly defaultValue: EnvValue | null;
 }
@@ -18,6 +20,7 @@ export type SecretValue = { readonly key: string } | { readonly value: string } 
 /** What is collected while a resource is read. */
 export interface Reading {
   readonly kind: string;
+  readonly metaName: string;
   readonly index: number;
   readonly env: ReadonlyMap<string, EnvValue>;
   readonly issues: Issue[];
@@ -112,6 +115,42 @@ export class SpecReader {
     return this.items(name).map(String);
   }
 
+  /** Numbers alone. */
+  numbers(name: string): number[] {
+    return this.items(name).flatMap((item, index) => {
+      const number = typeof item === "string" && item.trim() !== "" ? Number(item) : item;
+      if (typeof number === "number" && Number.isFinite(number)) return [number];
+      this.issue(name, "must be a number", index);
+      return [];
+    });
+  }
+
+  /** The members of a member; none: absent. */
+  object(name: string): SpecReader {
+    const value = this.members[name];
+    const isAbsent = value === undefined || value === null;
+    if (!isAbsent && !isMembers(value)) this.issue(name, "must be an object");
+    return new SpecReader(this.reading, isMembers(value) ? value : {}, [...this.path, { name, index: null }]);
+  }
+
+  /** A value of the request that has a key of its own, as parameters of scripts do; null: none. */
+  given(key: string): EnvValue | null {
+    return this.reading.env.get(key) ?? null;
+  }
+
+  refer(reference: EnvReference): void {
+    this.reading.references.push(reference);
+  }
+
+  /** Below the resource: `spec.charts[0].queries[1]`. */
+  get place(): string {
+    return pathText(this.path.slice(1));
+  }
+
+  get metaName(): string {
+    return this.reading.metaName;
+  }
+
   /** The member as it was written, references left as they are. */
   raw(name: string): unknown {
     return this.members[name];
@@ -143,12 +182,15 @@ export class SpecReader {
     }
     const defaultValue = isEnvValue(given) ? given : null;
     const envValue = this.reading.env.get(key) ?? null;
-    const steps = [...this.path.slice(1), { name, index: null }];
-    const resourceField = steps.map((step) => (step.index === null ? step.name : `${step.name}[${step.index}]`)).join(".");
+    const resourceField = pathText([...this.path.slice(1), { name, index: null }]);
     this.reading.references.push({ resourceField, envRefKey: key, value: envValue, defaultValue });
     const usable = isText && typeof envValue !== "string" ? null : envValue;
     return usable ?? defaultValue ?? `env-${key}`;
   }
+}
+
+function pathText(steps: readonly Step[]): string {
+  return steps.map(({ name, index }) => (index === null ? name : `${name}[${index}]`)).join(".");
 }
 
 /** Whether it may stand for a reference. */

@@ -2,13 +2,15 @@
 import { TsdbError } from "../model/errors.ts";
 import type { Issue } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
+import { type DashboardSpec, readDashboard, readTelegraf, type TelegrafSpec } from "./kinds/dashboard.ts";
 import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
+import { readTask, type TaskSpec } from "./kinds/task.ts";
 import { readVariable, type VariableSpec } from "./kinds/variable.ts";
-import { type Category, categoryOf, isKept, isKind, type TemplateKind } from "./kinds.ts";
+import { type Category, categoryOf, isKind, type TemplateKind } from "./kinds.ts";
 import { type EnvReference, type EnvValue, isEnvValue, type Reading, SpecReader } from "./spec-reader.ts";
 import { isMembers, type Members, type TemplateObject } from "./template-object.ts";
 
-export type Spec = BucketSpec | LabelSpec | VariableSpec | CheckSpec | EndpointSpec | RuleSpec;
+export type Spec = BucketSpec | LabelSpec | VariableSpec | CheckSpec | EndpointSpec | RuleSpec | TaskSpec | DashboardSpec | TelegrafSpec;
 
 export interface Resource<S extends Spec = Spec> {
   readonly kind: TemplateKind;
@@ -26,8 +28,6 @@ export interface Template {
   /** By the names of their metadata. */
   readonly resources: readonly Resource[];
   readonly issues: readonly Issue[];
-  /** Of which there are resources that this server does not keep. */
-  readonly unkept: readonly TemplateKind[];
 }
 
 const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "influxdata.com/v2alpha2"]);
@@ -42,7 +42,6 @@ const NAME_RULE =
 export function readTemplate(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Template {
   const issues: Issue[] = [];
   const names = new Set<string>();
-  const unkept = new Set(objects.flatMap(({ kind }) => (isKind(kind) && !isKept(categoryOf(kind)) ? [kind] : [])));
   const resources = objects.flatMap((object, index) => {
     const found = readResource(object, index, env, issues);
     if (found === null) return [];
@@ -81,7 +80,7 @@ export function readTemplate(objects: readonly TemplateObject[], env: ReadonlyMa
     if (displayed.has(key)) issues.push(issueAt(kind, index, ["spec", "name"], [null, null], `duplicate name: ${name}`));
     displayed.add(key);
   }
-  return { resources: resources.map(({ index: _, ...resource }) => resource).sort(byMetaName), issues, unkept: [...unkept] };
+  return { resources: resources.map(({ index: _, ...resource }) => resource).sort(byMetaName), issues };
 }
 
 /** One of a name is found by it. */
@@ -107,18 +106,20 @@ function readResource(
   }
   const references: EnvReference[] = [];
   const secretKeys: string[] = [];
-  const reading: Reading = { kind, index, env, issues, references, secretKeys };
+  const reading: Reading = { kind, metaName, index, env, issues, references, secretKeys };
   const reader = new SpecReader(reading, spec);
-  const read = readSpec(reader, kind);
-  const name = reader.displayName(metaName);
+  const read = readSpec(reader, kind, apiVersion);
+  const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
   const description = reader.text("description");
   const labels = reader.list("associations").flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
-  if (read === null) return null;
-  return { kind, metaName, name, description, labels: [...new Set(labels)], references, secretKeys: [...new Set(secretKeys)], spec: read };
+  // of one key what is nearer to the root
+  const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
+  const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+  const secrets = [...new Set(secretKeys)];
+  return { kind, metaName, name, description, labels: [...new Set(labels)], references: sorted, secretKeys: secrets, spec: read };
 }
 
-/** Null for what this server does not keep. */
-function readSpec(reader: SpecReader, kind: TemplateKind): Spec | null {
+function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): Spec {
   switch (categoryOf(kind)) {
     case "Bucket":
       return readBucket(reader);
@@ -132,8 +133,12 @@ function readSpec(reader: SpecReader, kind: TemplateKind): Spec | null {
       return readRule(reader);
     case "Variable":
       return readVariable(reader);
-    default:
-      return null;
+    case "Task":
+      return readTask(reader, apiVersion);
+    case "Dashboard":
+      return readDashboard(reader);
+    case "Telegraf":
+      return readTelegraf(reader);
   }
 }
 

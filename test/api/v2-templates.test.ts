@@ -6,7 +6,40 @@ import { ask } from "./v2-ask.ts";
 const API = "influxdata.com/v2alpha1";
 const object = (kind: string, name: string, spec: object) => ({ apiVersion: API, kind, metadata: { name }, spec });
 const QUERY = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")';
-/** Of every kind that is taken. */
+const place = (kind: string, more: object) => ({ kind, name: kind, xPos: 1, yPos: 2, width: 3, height: 4, ...more });
+const lines = {
+  ...{ queries: [{ query: QUERY }], colors: [{ name: "a", type: "scale", hex: "#123456", value: 1.5 }], note: "n", noteOnEmpty: true },
+  ...{ axes: ["x", "y"].map((name) => ({ name, label: `${name} label`, prefix: "p", suffix: "s", base: "10", scale: "log" })) },
+  ...{ staticLegend: { show: true, opacity: 0.5, widthRatio: 1 }, geom: "step", position: "stacked", shade: true, timeFormat: "HH:mm" },
+  ...{ xCol: "_time", yCol: "_value", hoverDimension: "xy", generateXAxisTicks: ["xTotalTicks"], xTotalTicks: 7, yTickStep: 2.5 },
+  ...{ legendColorizeRows: true, legendHide: true, legendOpacity: 0.5, legendOrientationThreshold: 5, prefix: "pre", decimalPlaces: 0 },
+};
+const flat = {
+  ...lines,
+  colors: [{ hex: "#123456" }],
+  axes: ["x", "y"].map((name) => ({ name, label: "l", prefix: "p", domain: [1, 9.5] })),
+};
+const CHARTS = [
+  place("Band", { ...lines, upperColumn: "u", mainColumn: "m", lowerColumn: "l" }),
+  place("Gauge", { ...lines, tickPrefix: "t" }),
+  place("Geo", {
+    ...{ queries: [{ query: QUERY }], lat: 1.5, lon: -2, zoom: 3, mapStyle: "s", detectCoordinateFields: true, s2Column: "c" },
+    geoLayers: [{ layerType: "pointMap", viewColors: [{ hex: "#123456" }], colorField: "f" }],
+  }),
+  place("Heatmap", { ...flat, binSize: 20 }),
+  place("Histogram", { ...lines, axes: [{ name: "x", label: "l", domain: [0, 1] }], binCount: 3, fillColumns: ["a", "b"] }),
+  place("Single_Stat_Plus_Line", lines),
+  place("Markdown", { note: "# text" }),
+  place("Mosaic", { ...flat, ySeriesColumns: ["a"], yLabelColumns: ["b"], yLabelColumnSeparator: "," }),
+  place("Scatter", flat),
+  place("Single_Stat", lines),
+  place("Table", {
+    ...{ ...lines, tableOptions: { verticalTimeAxis: true, sortBy: "_time", wrapping: "wrap", fixFirstColumn: true } },
+    fieldOptions: [{ fieldName: "_time", displayName: "t", visible: true }],
+  }),
+  place("XY", lines),
+];
+/** Of every kind. */
 const ALL = [
   object("Label", "team", { name: "the team", color: "#112233" }),
   object("Bucket", "metrics", {
@@ -35,6 +68,16 @@ const ALL = [
     ...{ endpointName: "chat", every: "10m", messageTemplate: "m", statusRules: [{ currentLevel: "CRIT" }] },
     ...{ tagRules: [{ key: "host", value: "a", operator: "equal" }], associations: [{ kind: "Label", name: "team" }] },
   }),
+  object("Task", "sum", {
+    ...{ name: "sum up", description: "every hour", every: "1h", offset: "30s", query: `import "date"\n\n// rows\n${QUERY}` },
+    associations: [{ kind: "Label", name: "team" }],
+  }),
+  object("Task", "night", { name: "at night", cron: "0 2 * * *", query: QUERY }),
+  object("Telegraf", "agent", {
+    config: '[[outputs.influxdb_v2]]\n  bucket = "metrics"\n',
+    associations: [{ kind: "Label", name: "team" }],
+  }),
+  object("Dashboard", "board", { name: "the board", associations: [{ kind: "Label", name: "team" }], charts: CHARTS }),
 ];
 
 let server: LightServer;
@@ -108,7 +151,7 @@ describe("nothing is made", () => {
       500,
     ],
     ["beyond the organization's buckets, counted together", ["x", "y", "z", "w"].map(bucket), 500],
-    ["for a kind that is not taken", [bucket("x"), object("Task", "t", { name: "some task", every: "1h", query: "buckets()" })], 501],
+    ["for a task whose script cannot be read", [bucket("x"), object("Task", "t", { name: "some task", every: "1h", query: "f(" })], 500],
     ["for a name twice", [object("Label", "l", { name: "same" }), object("Label", "m", { name: "same" })], 201],
     [
       "for a label that is not in the template",
@@ -126,10 +169,11 @@ describe("nothing is made", () => {
 });
 
 describe("rights", () => {
+  const PAGES = ["tasks", "dashboards", "telegrafs"];
   const org = ["read"].map((action) => ({ action, type: "orgs" }));
   const needed = [
     ...org,
-    ...["labels", "buckets", "variables", "checks", "notificationEndpoints", "notificationRules"].map((type) => ({
+    ...["labels", "buckets", "variables", "checks", "notificationEndpoints", "notificationRules", ...PAGES].map((type) => ({
       action: "write",
       type,
     })),

@@ -5,7 +5,6 @@ import { Matcher, type Mismatch } from "./match.ts";
 import { Bindings, filled, type Surroundings } from "./placeholders.ts";
 import { adjusted } from "./seed-rules.ts";
 import { Sink } from "./sink.ts";
-import { servedWithoutUnkept } from "./unkept-kinds.ts";
 
 /** A fresh server of the v2 line. */
 export interface PlayedServer {
@@ -60,8 +59,7 @@ class Player {
     for (const [index, step] of steps.entries()) {
       if (isRequest(step)) {
         outcomes.push({ index, mismatch: await this.request(adjusted(step)), request: `${step.method} ${step.path}` });
-      } else if ("serve" in step)
-        this.sink.serve({ ...step.serve, ...(step.serve.text === undefined ? {} : { text: servedWithoutUnkept(step.serve.text) }) });
+      } else if ("serve" in step) this.sink.serve(step.serve);
       else outcomes.push({ index, mismatch: await this.expected(step), request: `the listener gets ${step.expect.path}` });
     }
     return outcomes;

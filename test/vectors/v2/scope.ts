@@ -39,9 +39,6 @@ export const FULL_GROUPS = ["delete", "backup", "query", "query_tools", "task_ru
 /** The answer of a server without rows to requests for some. */
 export const NO_ROWS = "there are no rows here";
 
-/** The refusal of templates with resources that this server does not take from them. */
-const UNKEPT = "this server does not take resources of these kinds from templates";
-
 /** Whether a conversation waits for what a server does by itself: it is replayed against a process alone. */
 export function waitsForServer({ steps }: Conversation): boolean {
   return steps.some((step) => "expect" in step || (isRequest(step) && step.repeat !== undefined));
@@ -60,7 +57,5 @@ export function needsRows({ steps }: Conversation): boolean {
 
 /** What a step that differs asks for and this server does not have; null = nothing, it is to be compared. */
 export function missingPart(mismatch: string): string | null {
-  if (mismatch.includes(NO_ROWS)) return "rows";
-  if (mismatch.includes(UNKEPT)) return "resources of scripts and pages in templates";
-  return null;
+  return mismatch.includes(NO_ROWS) ? "rows" : null;
 }

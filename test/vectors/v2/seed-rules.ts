@@ -1,6 +1,5 @@
 // Where ours answers otherwise by one rule for many steps: the expectation is rewritten, and the answer compared with that.
 import type { Json, RequestStep } from "./conversation.ts";
-import { withoutUnkept } from "./unkept-kinds.ts";
 
 type Members = Readonly<Record<string, Json>>;
 
@@ -15,8 +14,7 @@ const TASK_DENIED = /^failed to [\w ]+: unauthorized$/;
 const DENIED = /(?: is unauthorized|^token is inactive|requires operator permissions)$|^not authorized to create stack$/;
 
 /** What the step is expected to give here. */
-export function adjusted(given: RequestStep): RequestStep {
-  const step = withoutUnkept(given);
+export function adjusted(step: RequestStep): RequestStep {
   const { code, message, shardMappings, replications } = members(step.answer);
   // facts 7.11: also in the spelling of the document
   if (Array.isArray(replications)) return { ...step, answer: { replications: replications.map(spelledTwice) } };

@@ -3,7 +3,6 @@ import type { Conversation } from "./conversation.ts";
 import { DIFFERENCES } from "./differences.ts";
 import { type PlayedServer, replay } from "./replay.ts";
 import { missingPart } from "./scope.ts";
-import { unkeptPart } from "./unkept-kinds.ts";
 
 /** What differs and is not in the table, and what is in the table and does not. */
 export async function unexpected(conversation: Conversation, server: PlayedServer): Promise<string[]> {
@@ -12,8 +11,6 @@ export async function unexpected(conversation: Conversation, server: PlayedServe
   const outcomes = await replay(conversation, server).finally(() => server.stop());
   return outcomes.flatMap(({ index, mismatch, request }) => {
     if (tabled.has(index)) return mismatch === null ? [`#${index} ${request}: no longer differs`] : [];
-    return mismatch === null || (missingPart(mismatch) ?? unkeptPart(conversation, request)) !== null
-      ? []
-      : [`#${index} ${request}: ${mismatch}`];
+    return mismatch === null || missingPart(mismatch) !== null ? [] : [`#${index} ${request}: ${mismatch}`];
   });
 }

@@ -57,14 +57,12 @@ export const TEMPLATES: V2Operations = {
   "POST /api/v2/templates/apply": {
     tag,
     summary: "Applies templates",
-    description:
-      "All of it is made, or nothing. Buckets, labels, variables, checks, notification endpoints and rules are taken; templates with other kinds are refused (501), unless `actions` skip them. Without `stackID` there is a new stack.",
+    description: "All of it is made, or nothing. Without `stackID` there is a new stack.",
     body: { ...jsonOf(requiring(ApplyBody, "orgID")), "text/yml": ApplyBody, [YAML]: ApplyBody },
     answers: {
       ...ok("What would change: a dry run.", AppliedShape),
       ...made("What has changed; nothing, where `errors` has something.", AppliedShape),
       ...wrong,
-      501: { description: "A kind that is not taken from templates." },
     },
   },
   "POST /api/v2/templates/export": {

@@ -1,7 +1,6 @@
 // Applying templates: POST /api/v2/templates/apply.
 import type { Principal } from "../../../metadata/access/principal.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import { categoryOf } from "../../../templates/kinds.ts";
 import { readTemplate, type Template } from "../../../templates/template.ts";
 import { json } from "../app/answers.ts";
 import { codeAnswer } from "../app/errors.ts";
@@ -10,8 +9,8 @@ import type { V2Services } from "../app/services.ts";
 import { Adapters } from "./adapters/adapters.ts";
 import { type ApplyRequest, readApply, TemplateBodies } from "./apply-body.ts";
 import { ApplyError, planApplication } from "./apply-plan.ts";
-import { planTemplate, type Skips, withoutSkipped } from "./plan.ts";
-import { missingOf, shownIssues, shownPlan } from "./shown-template.ts";
+import { planTemplate, withoutSkipped } from "./plan.ts";
+import { missingOf, requiredEnvRefs, shownIssues, shownPlan } from "./shown-template.ts";
 import { stackOf } from "./stacks.ts";
 
 export const applyRoutes = (services: V2Services): V2Routes => {
@@ -25,7 +24,6 @@ export const applyRoutes = (services: V2Services): V2Routes => {
       if (!given.isDryRun) return json(201, answer);
       return json(422, { ...answer, code: "unprocessable entity", message: "unprocessable entity" });
     }
-    requireKept(template, given.skips);
     return given.isDryRun ? dryRun(services, principal, given, template) : await apply(services, principal, given, template);
   });
 };
@@ -48,8 +46,9 @@ async function apply(services: V2Services, principal: Principal, given: ApplyReq
   const resources = withoutSkipped(template.resources, skips);
   const stack = stackOf(services, stackID, orgID);
   const found = missing(services, principal, given, resources);
-  if (found.missingEnvRefs.length > 0) {
-    const keys = found.missingEnvRefs.slice(0, 20).join(", ");
+  const required = requiredEnvRefs(resources);
+  if (required.length > 0) {
+    const keys = [...new Set(required)].sort().slice(0, 20).join(", ");
     throw new TsdbError("unprocessable", `the template needs values of \`envRefs\` for: ${keys}`);
   }
   try {
@@ -70,11 +69,4 @@ function missing(services: V2Services, principal: Principal, { orgID, secrets }:
   const needsSecrets = resources.some(({ secretKeys }) => secretKeys.length > 0);
   const isAllowed = needsSecrets && principal.allows({ action: "read", type: "secrets", orgID });
   return missingOf(resources, { given: secrets, known: isAllowed ? services.line().secrets.keys(orgID) : [] });
-}
-
-/** @throws TsdbError not_implemented */
-function requireKept({ unkept }: Template, { kinds }: Skips): void {
-  const refused = unkept.filter((kind) => !kinds.has(kind) && !kinds.has(categoryOf(kind)));
-  if (refused.length === 0) return;
-  throw new TsdbError("not_implemented", `this server does not take resources of these kinds from templates: ${refused.join(", ")}`);
 }

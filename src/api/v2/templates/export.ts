@@ -5,7 +5,7 @@ import { lastEvent } from "../../../metadata/resources/stacks.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { issueText } from "../../../templates/issue.ts";
-import { CATEGORIES, type Category, categoryOf, isCategory, isKept, isKind, isKindOrCategory, typeOf } from "../../../templates/kinds.ts";
+import { CATEGORIES, type Category, categoryOf, isCategory, isKind, isKindOrCategory, typeOf } from "../../../templates/kinds.ts";
 import { readTemplate } from "../../../templates/template.ts";
 import { readObjects } from "../../../templates/template-object.ts";
 import { json } from "../app/answers.ts";
@@ -99,7 +99,7 @@ class Exporting {
     const { labels } = this.services.line();
     const names = new Set(byLabel);
     for (const category of CATEGORIES) {
-      if (!isKept(category) || (byKind.length > 0 && !byKind.includes(category))) continue;
+      if (byKind.length > 0 && !byKind.includes(category)) continue;
       for (const id of this.adapters.of(category).list(orgID)) {
         if (!this.principal.allows({ action: "read", type: typeOf(category), id, orgID })) continue;
         // labels have none themselves
@@ -113,7 +113,7 @@ class Exporting {
   /** @throws TsdbError bad_request, not_found, forbidden */
   addResource(kind: string, id: string, name: string): void {
     const category = isKind(kind) ? categoryOf(kind) : isCategory(kind) ? kind : null;
-    if (category === null || !isKept(category)) throw new TsdbError("bad_request", "unsupported kind provided", { kind });
+    if (category === null) throw new TsdbError("bad_request", "unsupported kind provided", { kind });
     if (id !== "") {
       this.add({ category, id: readId(id), ...(name === "" ? {} : { name }) });
       return;
@@ -156,11 +156,11 @@ class Exporting {
   }
 
   private objectOf({ category, id, name }: Chosen) {
-    const { kind, spec } = this.adapters.of(category).exported(id, (of, referred) => this.nameOf(of, referred));
+    const { kind, spec, apiVersion = API_VERSION } = this.adapters.of(category).exported(id, (of, referred) => this.nameOf(of, referred));
     const labels = category === "Label" ? [] : this.services.line().labels.ofResource(typeOf(category), id);
     const associations = labels.map((label) => ({ kind: "Label", name: this.nameOf("Label", label.id) }));
     return {
-      ...{ apiVersion: API_VERSION, kind, metadata: { name: this.nameOf(category, id) } },
+      ...{ apiVersion, kind, metadata: { name: this.nameOf(category, id) } },
       spec: { ...spec, ...(name === undefined ? {} : { name }), ...(associations.length === 0 ? {} : { associations }) },
     };
   }

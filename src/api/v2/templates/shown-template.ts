@@ -5,7 +5,7 @@ import { idNumber } from "./adapters/adapter.ts";
 import type { Adapters } from "./adapters/adapters.ts";
 import type { PlannedMapping, PlannedResource, TemplatePlan } from "./plan.ts";
 
-/** The lists of an answer, in both parts. Those of categories that this server does not keep are empty. */
+/** The lists of an answer, in both parts. */
 const DIFF_LISTS: Readonly<Record<Category, string>> = {
   Bucket: "buckets",
   Check: "checks",
@@ -123,14 +123,22 @@ function byResource(a: PlannedMapping, b: PlannedMapping): number {
   return 0;
 }
 
-/** Those without a value, and those of secrets that are nowhere. */
+/** Those without a value, those that tasks would take a name from, and those of secrets that are nowhere. */
 export function missingOf(
   resources: readonly PlannedResource["resource"][],
   secrets: { readonly given: ReadonlyMap<string, string>; readonly known: readonly string[] },
 ): { readonly missingEnvRefs: string[]; readonly missingSecrets: string[] } {
-  const references = resources.flatMap((each) => each.references);
-  const keys = references.flatMap(({ envRefKey, value, defaultValue }) => (value === null && defaultValue === null ? [envRefKey] : []));
+  const optional = resources.flatMap(({ spec }) => (spec.category === "Task" && spec.missingEnvRef !== null ? [spec.missingEnvRef] : []));
   const known = new Set([...secrets.known, ...secrets.given.keys()]);
   const missing = resources.flatMap((each) => each.secretKeys).filter((key) => !known.has(key));
-  return { missingEnvRefs: [...new Set(keys)].sort(), missingSecrets: [...new Set(missing)].sort() };
+  return {
+    missingEnvRefs: [...new Set([...requiredEnvRefs(resources), ...optional])].sort(),
+    missingSecrets: [...new Set(missing)].sort(),
+  };
+}
+
+/** Without a value and without a default. */
+export function requiredEnvRefs(resources: readonly PlannedResource["resource"][]): string[] {
+  const references = resources.flatMap((each) => each.references);
+  return references.flatMap(({ envRefKey, value, defaultValue }) => (value === null && defaultValue === null ? [envRefKey] : []));
 }

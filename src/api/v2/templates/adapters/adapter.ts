@@ -34,6 +34,8 @@ export interface AfterChange {
 
 export interface Exported {
   readonly kind: TemplateKind;
+  /** Default: the first. */
+  readonly apiVersion?: string;
   readonly spec: Readonly<Record<string, unknown>>;
   /** That it refers to, by id. */
   readonly refersTo?: { readonly category: Category; readonly id: string };

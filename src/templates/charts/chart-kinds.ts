@@ -1,0 +1,51 @@
+// Kinds of charts in templates, and the types of views that they stand for.
+
+export type ViewType =
+  | "band"
+  | "gauge"
+  | "geo"
+  | "heatmap"
+  | "histogram"
+  | "line-plus-single-stat"
+  | "markdown"
+  | "mosaic"
+  | "scatter"
+  | "single-stat"
+  | "table"
+  | "xy";
+
+/** As exports write them; they are read in any case of letters. */
+const KINDS: { readonly [T in ViewType]: string } = {
+  band: "Band",
+  gauge: "Gauge",
+  geo: "Geo",
+  heatmap: "Heatmap",
+  histogram: "Histogram",
+  "line-plus-single-stat": "Single_Stat_Plus_Line",
+  markdown: "Markdown",
+  mosaic: "Mosaic",
+  scatter: "Scatter",
+  "single-stat": "Single_Stat",
+  table: "Table",
+  xy: "Xy",
+};
+const TYPES: ReadonlyMap<string, ViewType> = new Map(
+  Object.entries(KINDS).map(([type, kind]) => [kind.toLowerCase(), type as ViewType] as const),
+);
+
+/** Of colors these have the values alone. */
+export const HEX_COLORS: ReadonlySet<ViewType> = new Set(["heatmap", "mosaic", "scatter"]);
+/** With axes as records of their own. */
+export const RECORD_AXES: ReadonlySet<ViewType> = new Set(["band", "line-plus-single-stat", "xy"]);
+
+/** Null: no kind of chart. */
+export function viewTypeOf(kind: string): ViewType | null {
+  return TYPES.get(kind.toLowerCase()) ?? null;
+}
+
+/** Null: a view that has no form in templates. */
+export function chartKindOf(type: unknown): string | null {
+  return typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type as ViewType] : null;
+}
+
+export const CHART_KINDS: readonly string[] = Object.values(KINDS);

@@ -1,0 +1,267 @@
+// Charts of templates as properties of views, as pages of interfaces keep them.
+import { readScript } from "../kinds/parameters.ts";
+import type { SpecReader } from "../spec-reader.ts";
+import { isMembers, type Members } from "../template-object.ts";
+import { CHART_KINDS, HEX_COLORS, RECORD_AXES, type ViewType, viewTypeOf } from "./chart-kinds.ts";
+
+export interface Chart {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+  readonly properties: object;
+}
+
+interface Axis {
+  readonly label: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly base: string;
+  readonly scale: string;
+  readonly domain: readonly number[];
+}
+
+const PLACE_MAX = 2 ** 31 - 1;
+const GEOMETRIES: ReadonlySet<string> = new Set(["line", "step", "stacked", "bar", "monotoneX", "stepBefore", "stepAfter"]);
+const POSITIONS: ReadonlySet<string> = new Set(["", "overlaid", "stacked"]);
+const NO_AXIS: Axis = { label: "", prefix: "", suffix: "", base: "", scale: "", domain: [] };
+const QUERY = {
+  ...{ editMode: "advanced", name: "" },
+  builderConfig: { buckets: [], tags: [], functions: [], aggregateWindow: { period: "", fillValues: false } },
+};
+const HEAD = { shape: "chronograf-v2" } as const;
+
+/** No item where its kind is unknown. What is wrong is collected in the reader. @param prefix of keys in the environment */
+export function readChart(spec: SpecReader, prefix: string): Chart[] {
+  const kind = spec.text("kind");
+  const type = viewTypeOf(kind);
+  if (type === null) {
+    spec.issue("kind", `must be 1 in [${CHART_KINDS.join(", ")}]`);
+    return [];
+  }
+  const [w, h] = [place(spec, "width"), place(spec, "height")];
+  for (const [name, size] of [
+    ["width", w],
+    ["height", h],
+  ] as const) {
+    if (size <= 0) spec.issue(name, "must be greater than 0");
+  }
+  const properties = type === "markdown" ? { ...HEAD, type, note: spec.text("note") } : new ChartReader(spec, type, prefix).properties();
+  return [{ name: spec.text("name"), x: place(spec, "xPos"), y: place(spec, "yPos"), w, h, properties }];
+}
+
+class ChartReader {
+  constructor(
+    private readonly spec: SpecReader,
+    private readonly type: ViewType,
+    private readonly prefix: string,
+  ) {}
+
+  properties(): object {
+    const { spec, type } = this;
+    const text = (name: string) => spec.text(name);
+    const colors = this.colors();
+    const axes = this.axes();
+    const common = { ...HEAD, type, queries: this.queries() };
+    const note = { note: text("note"), showNoteWhenEmpty: spec.boolean("noteOnEmpty") };
+    const fixes = { prefix: text("prefix"), suffix: text("suffix") };
+    switch (type) {
+      case "single-stat":
+      case "gauge": {
+        const ticks = { tickPrefix: text("tickPrefix"), tickSuffix: text("tickSuffix") };
+        return { ...common, ...fixes, ...ticks, colors, decimalPlaces: this.decimalPlaces(), ...note };
+      }
+      case "xy": {
+        const mapping = spec.raw("colorMapping");
+        return {
+          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom: this.geometry(), colors, ...note },
+          ...{ ...this.ticks("x"), ...this.ticks("y"), shadeBelow: spec.boolean("shade"), position: this.position() },
+          ...{ timeFormat: text("timeFormat"), hoverDimension: text("hoverDimension"), ...this.legend() },
+          ...(isMembers(mapping) ? { colorMapping: mapping } : {}),
+        };
+      }
+      case "line-plus-single-stat":
+        return {
+          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), colors, ...fixes },
+          ...{ decimalPlaces: this.decimalPlaces(), ...note, ...this.ticks("x"), ...this.ticks("y") },
+          ...{ shadeBelow: spec.boolean("shade"), position: this.position(), timeFormat: text("timeFormat") },
+          ...{ hoverDimension: text("hoverDimension"), ...this.legend() },
+        };
+      case "band":
+        return {
+          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom: this.geometry(), colors, ...note },
+          ...{ timeFormat: text("timeFormat"), hoverDimension: text("hoverDimension"), ...this.ticks("x"), ...this.ticks("y") },
+          ...{ upperColumn: text("upperColumn"), mainColumn: text("mainColumn"), lowerColumn: text("lowerColumn") },
+          ...this.legend(),
+        };
+      case "table":
+        return { ...common, colors, ...this.table(), ...note };
+      case "histogram":
+        return {
+          ...{ ...common, colors, xColumn: text("xCol"), fillColumns: this.listed("fillColumns"), xDomain: axes.x.domain },
+          ...{ xAxisLabel: axes.x.label, position: this.position(), binCount: spec.number("binCount"), ...note, ...this.legend() },
+        };
+      case "heatmap":
+        return {
+          ...{ ...common, colors, binSize: spec.number("binSize"), ...this.ticks("x"), ...this.ticks("y"), ...flatAxes(axes) },
+          ...{ ...note, timeFormat: text("timeFormat"), ...this.legend() },
+        };
+      case "scatter":
+        // columns of fills and symbols are not kept, as recorded
+        return {
+          ...{ ...common, colors, fillColumns: null, symbolColumns: null, ...this.ticks("x"), ...this.ticks("y"), ...flatAxes(axes) },
+          ...{ ...note, timeFormat: text("timeFormat"), ...this.legend() },
+        };
+      case "mosaic":
+        return {
+          ...{ ...common, colors, fillColumns: null, ...this.ticks("x") },
+          ...{ yLabelColumnSeparator: text("yLabelColumnSeparator"), yLabelColumns: this.listed("yLabelColumns") },
+          ...{ ySeriesColumns: this.listed("ySeriesColumns"), ...flatAxes(axes), ...note, timeFormat: text("timeFormat") },
+          ...{ hoverDimension: text("hoverDimension"), ...this.legend() },
+        };
+      case "geo":
+        return { ...common, ...this.map(), colors: null, ...note };
+      case "markdown":
+        return common;
+    }
+  }
+
+  private queries(): object[] {
+    const queries = this.spec.list("queries");
+    if (queries.length === 0) this.spec.issue("queries", "must provide at least 1 query");
+    return queries.map((query, i) => {
+      const { text } = readScript(query, `${this.prefix}.queries[${i}]`, ["params"]);
+      if (text === "") query.issue("query", "must provide a non zero value");
+      return { text, ...QUERY };
+    });
+  }
+
+  private colors(): unknown {
+    const colors = this.spec.list("colors").map((color) => {
+      const hex = color.text("hex");
+      if (hex === "") color.issue("hex", "must provide a non zero value");
+      return { id: color.text("id"), type: color.text("type"), hex, name: color.text("name"), value: color.number("value") };
+    });
+    return HEX_COLORS.has(this.type) ? colors.map(({ hex }) => hex) : colors;
+  }
+
+  private axes(): { readonly x: Axis; readonly y: Axis } {
+    const found = new Map<string, Axis>();
+    for (const axis of this.spec.list("axes")) {
+      const text = (name: string) => axis.text(name);
+      const domain = axis.numbers("domain");
+      const read = { label: text("label"), prefix: text("prefix"), suffix: text("suffix"), base: text("base"), scale: text("scale") };
+      found.set(text("name").toLowerCase(), { ...read, domain });
+    }
+    const { type } = this;
+    const needed = RECORD_AXES.has(type) || HEX_COLORS.has(type) ? ["x", "y"] : type === "histogram" ? ["x"] : [];
+    for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `axis not found: ${JSON.stringify(name)}`);
+    return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS };
+  }
+
+  /** Null: none. */
+  private listed(name: string): string[] | null {
+    const items = this.spec.texts(name);
+    return items.length === 0 ? null : items;
+  }
+
+  private decimalPlaces(): object {
+    return { isEnforced: this.spec.has("decimalPlaces"), digits: this.spec.number("decimalPlaces") };
+  }
+
+  private geometry(): string {
+    const geom = this.spec.text("geom");
+    if (!GEOMETRIES.has(geom)) this.spec.issue("geom", `must be 1 in [${[...GEOMETRIES].join(", ")}]`);
+    return geom;
+  }
+
+  private position(): string {
+    const position = this.spec.text("position");
+    if (!POSITIONS.has(position)) this.spec.issue("position", "must be 1 in [overlaid, stacked]");
+    return position;
+  }
+
+  private ticks(axis: "x" | "y"): object {
+    const { spec } = this;
+    const upper = axis.toUpperCase();
+    return {
+      [`${axis}Column`]: spec.text(`${axis}Col`),
+      [`generate${upper}AxisTicks`]: this.listed(`generate${upper}AxisTicks`),
+      [`${axis}TotalTicks`]: spec.number(`${axis}TotalTicks`),
+      [`${axis}TickStart`]: spec.number(`${axis}TickStart`),
+      [`${axis}TickStep`]: spec.number(`${axis}TickStep`),
+    };
+  }
+
+  private legend(): object {
+    const { spec } = this;
+    return {
+      ...{ legendColorizeRows: spec.boolean("legendColorizeRows"), legendHide: spec.boolean("legendHide") },
+      ...{ legendOpacity: spec.number("legendOpacity"), legendOrientationThreshold: spec.number("legendOrientationThreshold") },
+    };
+  }
+
+  /** What is said alone. */
+  private staticLegend(): object {
+    const legend = this.spec.object("staticLegend");
+    const members = {
+      ...{ colorizeRows: legend.boolean("colorizeRows"), heightRatio: legend.number("heightRatio"), show: legend.boolean("show") },
+      ...{ opacity: legend.number("opacity"), orientationThreshold: legend.number("orientationThreshold") },
+      ...{ valueAxis: legend.text("valueAxis"), widthRatio: legend.number("widthRatio") },
+    };
+    return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false && value !== 0 && value !== ""));
+  }
+
+  private table(): object {
+    const { spec } = this;
+    const options = spec.object("tableOptions");
+    const sortBy = { internalName: options.text("sortBy"), displayName: "", visible: false };
+    const wrapping = options.text("wrapping");
+    const [verticalTimeAxis, fixFirstColumn] = [options.boolean("verticalTimeAxis"), options.boolean("fixFirstColumn")];
+    const fieldOptions = spec.list("fieldOptions").map((field) => {
+      return { internalName: field.text("fieldName"), displayName: field.text("displayName"), visible: field.boolean("visible") };
+    });
+    const tableOptions = { verticalTimeAxis, sortBy, wrapping, fixFirstColumn };
+    return { tableOptions, fieldOptions, timeFormat: spec.text("timeFormat"), decimalPlaces: this.decimalPlaces() };
+  }
+
+  private map(): object {
+    const { spec } = this;
+    const layers = spec.raw("geoLayers");
+    const columns = spec.raw("latLonColumns");
+    if (spec.has("geoLayers") && !Array.isArray(layers)) spec.issue("geoLayers", "must be a list");
+    return {
+      ...{ center: { lat: spec.number("lat"), lon: spec.number("lon") }, zoom: spec.number("zoom"), mapStyle: spec.text("mapStyle") },
+      ...{ allowPanAndZoom: spec.boolean("allowPanAndZoom"), detectCoordinateFields: spec.boolean("detectCoordinateFields") },
+      ...(spec.has("useS2CellID") ? { useS2CellID: spec.boolean("useS2CellID") } : {}),
+      ...(spec.has("s2Column") ? { s2Column: spec.text("s2Column") } : {}),
+      ...(isMembers(columns) ? { latLonColumns: columns } : {}),
+      layers: Array.isArray(layers) && layers.length > 0 ? layers.filter(isMembers).map(layerOf) : null,
+    };
+  }
+}
+
+/** Other members of a layer are the same in both forms. */
+function layerOf({ layerType, viewColors, ...others }: Members): object {
+  return { ...others, type: layerType ?? "", colors: viewColors ?? [] };
+}
+
+function recordAxes({ x, y }: { readonly x: Axis; readonly y: Axis }): object {
+  const record = ({ label, prefix, suffix, base, scale }: Axis) => ({ bounds: [], label, prefix, suffix, base, scale });
+  return { x: record(x), y: record(y) };
+}
+
+function flatAxes({ x, y }: { readonly x: Axis; readonly y: Axis }): object {
+  return {
+    ...{ xDomain: x.domain, yDomain: y.domain, xAxisLabel: x.label, yAxisLabel: y.label },
+    ...{ xPrefix: x.prefix, xSuffix: x.suffix, yPrefix: y.prefix, ySuffix: y.suffix },
+  };
+}
+
+function place(spec: SpecReader, name: string): number {
+  const value = spec.number(name);
+  if (Number.isInteger(value) && Math.abs(value) <= PLACE_MAX) return value;
+  spec.issue(name, "must be a whole number of 32 bits");
+  return 1;
+}

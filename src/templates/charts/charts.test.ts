@@ -1,0 +1,112 @@
+// Charts become the members of views that interfaces read (the API's document), and charts again.
+import { describe, expect, test } from "bun:test";
+import type { Issue } from "../issue.ts";
+import { SpecReader } from "../spec-reader.ts";
+import { readChart } from "./chart-reader.ts";
+import { chartsOf } from "./chart-writer.ts";
+
+const HEAD = { name: "n", xPos: 1, yPos: 2, width: 3, height: 4, queries: [{ query: "buckets()" }] };
+const COLORS = { colors: [{ name: "a", type: "text", hex: "#123456", value: 1.5 }] };
+const LEGEND = { legendColorizeRows: true, legendHide: true, legendOpacity: 0.5, legendOrientationThreshold: 5 };
+const TICKS = {
+  ...{ xCol: "x", generateXAxisTicks: ["a"], xTotalTicks: 1, xTickStart: 2.5, xTickStep: 3 },
+  ...{ yCol: "y", generateYAxisTicks: ["b"], yTotalTicks: 4, yTickStart: 5, yTickStep: 6 },
+};
+const NOTE = { note: "text", noteOnEmpty: true };
+const AXES = { axes: ["x", "y"].map((name) => ({ name, label: "l", prefix: "p", suffix: "s", base: "10", scale: "log" })) };
+const FLAT = {
+  ...{ axes: ["x", "y"].map((name) => ({ name, label: "l", prefix: "p", suffix: "s", domain: [1, 9.5] })), colors: [{ hex: "#123456" }] },
+  ...{ ...LEGEND, ...NOTE, timeFormat: "HH" },
+};
+const { yCol: _y, generateYAxisTicks: _g, yTotalTicks: _t, yTickStart: _s, yTickStep: _p, ...X_TICKS } = TICKS;
+const LINE = { ...AXES, ...COLORS, ...NOTE, ...TICKS, ...LEGEND, timeFormat: "HH", hoverDimension: "xy", staticLegend: {} };
+
+const CHARTS: readonly (readonly [string, object])[] = [
+  ["Band", { ...LINE, geom: "step", upperColumn: "u", mainColumn: "m", lowerColumn: "l" }],
+  ["Gauge", { ...COLORS, ...NOTE, prefix: "p", suffix: "s", tickPrefix: "t", tickSuffix: "u", decimalPlaces: 0 }],
+  [
+    "Geo",
+    {
+      ...{ ...NOTE, lat: 1.5, lon: -2, zoom: 3, mapStyle: "s", allowPanAndZoom: true, detectCoordinateFields: true, useS2CellID: true },
+      ...{ s2Column: "c", latLonColumns: { lat: { key: "tag", column: "a" }, lon: { key: "tag", column: "b" } } },
+      geoLayers: [{ layerType: "pointMap", viewColors: [{ hex: "#123456" }], colorField: "f", radius: 0 }],
+    },
+  ],
+  ["Heatmap", { ...FLAT, ...TICKS, binSize: 20 }],
+  [
+    "Histogram",
+    {
+      ...{ ...COLORS, ...LEGEND, ...NOTE, axes: [{ name: "x", label: "l", domain: [0, 1] }], xCol: "x", position: "stacked" },
+      ...{ binCount: 3, fillColumns: ["a", "b"] },
+    },
+  ],
+  ["Single_Stat_Plus_Line", { ...LINE, position: "overlaid", shade: true, prefix: "p", suffix: "s", decimalPlaces: 2 }],
+  ["Mosaic", { ...FLAT, ...X_TICKS, hoverDimension: "x", ySeriesColumns: ["a"], yLabelColumns: ["b"], yLabelColumnSeparator: "," }],
+  ["Scatter", { ...FLAT, ...TICKS }],
+  ["Single_Stat", { ...COLORS, ...NOTE, prefix: "p", suffix: "s", tickPrefix: "t", tickSuffix: "u", decimalPlaces: 1 }],
+  [
+    "Table",
+    {
+      ...{ ...COLORS, ...NOTE, timeFormat: "HH", decimalPlaces: 3 },
+      tableOptions: { verticalTimeAxis: true, sortBy: "_time", wrapping: "wrap", fixFirstColumn: true },
+      fieldOptions: [{ fieldName: "_time", displayName: "t", visible: true }, { fieldName: "_value" }],
+    },
+  ],
+  ["Xy", { ...LINE, geom: "step", position: "stacked", shade: true, colorMapping: { a: "#123456" } }],
+];
+
+function read(chart: object) {
+  const issues: Issue[] = [];
+  const reading = { kind: "Dashboard", metaName: "d", index: 0, env: new Map(), issues, references: [], secretKeys: [] };
+  return { charts: readChart(new SpecReader(reading, chart as Record<string, unknown>), "charts[0]"), issues };
+}
+
+test.each(CHARTS)("every member of a %s comes back", (kind, members) => {
+  const chart = { kind, ...HEAD, ...members };
+  const { charts, issues } = read(chart);
+  expect(issues).toEqual([]);
+  expect(chartsOf(charts)).toEqual([{ staticLegend: {}, ...chart }]);
+});
+
+test("a text", () => {
+  const chart = { kind: "Markdown", name: "n", xPos: 1, yPos: 2, width: 3, height: 4, note: "# text" };
+  expect(chartsOf(read(chart).charts)).toEqual([{ ...chart, staticLegend: {} }]);
+});
+
+test("a legend stands twice, as recorded", () => {
+  const legend = { show: true, opacity: 0.5, widthRatio: 1, heightRatio: 0.2, valueAxis: "y", colorizeRows: true, orientationThreshold: 9 };
+  const { charts } = read({ kind: "xy", ...HEAD, ...LINE, geom: "line", staticLegend: legend });
+  expect(chartsOf(charts)).toMatchObject([{ ...legend, staticLegend: legend }]);
+});
+
+test("views that have no form in templates are left out", () => {
+  const cell = { name: "n", x: 0, y: 0, w: 1, h: 1 };
+  const others = [null, {}, { type: "check" }, { type: "__proto__" }, { type: 5 }, { shape: "empty" }];
+  expect(chartsOf(others.map((properties) => ({ ...cell, properties })))).toEqual([]);
+  // members of any type, as clients may store them
+  const odd = { type: "xy", queries: "x", axes: [1], colors: { a: 1 }, staticLegend: 5, decimalPlaces: "x", tableOptions: null };
+  expect(chartsOf([{ ...cell, properties: odd }])).toHaveLength(1);
+});
+
+describe("what is wrong is named", () => {
+  const good = { kind: "Xy", ...HEAD, ...LINE, geom: "line" };
+  test.each([
+    ["kind", { kind: "pie" }],
+    ["width", { width: 0 }],
+    ["height", { height: -1 }],
+    ["width", { width: 1.5 }],
+    ["queries", { queries: [] }],
+    ["queries[0].query", { queries: [{ query: " " }] }],
+    ["colors[0].hex", { colors: [{ name: "a" }] }],
+    ["axes", { axes: [{ name: "x" }] }],
+    ["geom", { geom: "round" }],
+    ["position", { position: "beside" }],
+    ["xTotalTicks", { xTotalTicks: "many" }],
+    ["staticLegend", { staticLegend: [1] }],
+    ["axes[0].domain[1]", { axes: [{ name: "x", domain: [1, "a"] }, { name: "y" }] }],
+  ])("%s in %j", (field, change) => {
+    const { issues } = read({ ...good, ...change });
+    const paths = issues.map(({ fields, idxs }) => fields.map((name, i) => (idxs[i] === null ? name : `${name}[${idxs[i]}]`)).join("."));
+    expect(paths).toContain(`root[0].spec.${field}`);
+  });
+});

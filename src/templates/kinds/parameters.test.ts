@@ -1,0 +1,90 @@
+// Parameters of scripts: values of the request, and what they may not do.
+import { describe, expect, test } from "bun:test";
+import { parseFile } from "../../flux/parse/parser.ts";
+import type { Issue } from "../issue.ts";
+import { type EnvReference, type EnvValue, SpecReader } from "../spec-reader.ts";
+import { readScript, withOption, withoutOption } from "./parameters.ts";
+
+const QUERY = `option params = {bucket: "b", start: -1h30m, n: 1, f: 1.5, ok: true, t: 2020-01-01T00:00:00Z, other: now(), mo: 1mo}
+buckets()`;
+
+function read(query: string, env: Readonly<Record<string, EnvValue>> = {}, params: readonly object[] = []) {
+  const issues: Issue[] = [];
+  const references: EnvReference[] = [];
+  const values = new Map(Object.entries(env).map(([key, value]) => [`p.params.${key}`, value]));
+  const reading = { kind: "Task", metaName: "t", index: 0, env: values, issues, references, secretKeys: [] };
+  const { text } = readScript(new SpecReader(reading, { query, params }), "p", ["params"]);
+  const { init } = (
+    parseFile(text).body[0] as unknown as { assignment: { init: { properties: { key: { name: string }; value: unknown }[] } } }
+  ).assignment;
+  const at = ({ from, to }: { from: number; to: number }) => text.slice(from, to);
+  const members = Object.fromEntries(
+    init.properties.map(({ key, value }) => [key.name, at((value as { location: { from: number; to: number } }).location)]),
+  );
+  return { text, members, issues, references };
+}
+
+test("values of the script, of the template, of the request", () => {
+  expect(read(QUERY).members).toEqual({
+    ...{ bucket: '"b"', start: "-1h30m0s", n: "1", f: "1.5", ok: "true", t: "2020-01-01T00:00:00Z", other: "now()", mo: "1mo" },
+  });
+  const params = [
+    { key: "bucket", default: "foo", type: "string" },
+    { key: "start", default: "-24h", type: "duration" },
+    { key: "n", default: 5, type: "int" },
+    { key: "more", default: false, type: "bool" },
+  ];
+  const { members, references } = read(QUERY, { n: 7, f: 2 }, params);
+  expect(members).toMatchObject({ bucket: '"foo"', start: "-24h0m0s", n: "7", f: "2.0", more: "false" });
+  const found = references.map(({ resourceField, valueType, value, defaultValue }) => [resourceField, valueType, value, defaultValue]);
+  expect(found).toContainEqual(["spec.params.start", "duration", null, -86_400_000_000_000]);
+  expect(found).toContainEqual(["spec.params.n", "int", 7, 5]);
+});
+
+describe("a value never becomes code", () => {
+  test.each(['x"}\nbuckets() //', "\u0024{1 + 1}", "\\", '"', "\n\r\t", "$\u0024{a}", "é\0"])("%j is one text", (bucket) => {
+    const { text, issues } = read(QUERY, { bucket });
+    expect(issues).toEqual([]);
+    const [option] = parseFile(text).body as unknown as {
+      assignment: { init: { properties: { value: { type: string; value: string } }[] } };
+    }[];
+    expect(option!.assignment.init.properties[0]!.value).toMatchObject({ type: "StringLiteral", value: bucket });
+    expect(parseFile(text).body).toHaveLength(2);
+  });
+
+  test.each([
+    ["n", "1, x: 2"],
+    ["n", 1.5],
+    ["n", "99999999999999999999"],
+    ["f", "1e5"],
+    ["f", "now()"],
+    ["ok", "yes"],
+    ["t", "now()"],
+    ["start", "1h} f()"],
+    ["start", "nope"],
+    ["start", 1.5],
+  ])("%s = %j is refused", (key, value) => {
+    const { issues } = read(QUERY, { [key]: value });
+    expect(issues).toMatchObject([{ fields: ["root", "spec", "query"] }]);
+  });
+});
+
+test("scripts that cannot be read stay as they are", () => {
+  const deep = `option params = {a: ${"(".repeat(100_000)}`;
+  for (const query of [deep, "option params = {a: ", "option params = 5", 'option params = {o with a: "b"}']) {
+    const reading = { kind: "Task", metaName: "t", index: 0, env: new Map(), issues: [], references: [], secretKeys: [] };
+    expect(readScript(new SpecReader(reading, { query }), "p", ["params"]).text).toBe(query.trim());
+  }
+});
+
+test("the record of a task stands behind the imports, and is taken out again", () => {
+  const option = 'option task = { name: "a", every: 1h }';
+  for (const [query, whole] of [
+    ["buckets()", `${option}\nbuckets()`],
+    ['import "date"\n\nbuckets()', `import "date"\n${option}\n\nbuckets()`],
+    ['package p\nimport "date" // d\nbuckets()', `package p\nimport "date"\n${option} // d\nbuckets()`],
+  ] as const) {
+    expect(withOption(query, option)).toBe(whole);
+    expect(withoutOption(whole, "task")).toBe(query);
+  }
+});

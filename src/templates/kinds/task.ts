@@ -1,0 +1,69 @@
+// Tasks in templates: what the schedule is stands beside the script, or, since `v2alpha2`, in the script.
+import { quoted } from "../../alerts/scripts/script-text.ts";
+import type { Status } from "../../metadata/store/kinds.ts";
+import { readDuration } from "../periods.ts";
+import type { SpecReader } from "../spec-reader.ts";
+import { readStatus } from "./alerts.ts";
+import { lengthText, type Parameter, readScript, withOption } from "./parameters.ts";
+
+export interface TaskSpec {
+  readonly category: "Task";
+  /** That the script says; null: it stands beside. */
+  readonly name: string | null;
+  readonly status: Status;
+  /** "": none, as of the other two. */
+  readonly every: string;
+  readonly cron: string;
+  readonly offset: string;
+  /** Without the record of the task, unless the script has it itself. */
+  readonly query: string;
+  readonly hasRecord: boolean;
+  /** A name in the script that the request may give, and does not. */
+  readonly missingEnvRef: string | null;
+}
+
+/** What is wrong is collected in the reader. */
+export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
+  const isScript = apiVersion.endsWith("v2alpha2");
+  const prefix = `tasks[${spec.metaName}].spec`;
+  const { text: query, parameters } = readScript(spec, prefix, isScript ? ["params", "task"] : ["params"]);
+  const record = new Map(parameters.task.map((each) => [each.key, each]));
+  const hasRecord = record.size > 0;
+  const name = named(spec, record.get("name"));
+  const length = (key: string) => {
+    const parameter = record.get(key);
+    return parameter === undefined ? (readDuration(spec, key) ?? "") : (lengthText(parameter) ?? "");
+  };
+  const every = length("every");
+  const cron = textOf(record.get("cron")) ?? spec.text("cron");
+  const offset = length("offset");
+  if (query === "") spec.issue("query", "must provide a non zero value");
+  if (every === "" && cron === "") {
+    if (!spec.has("every")) spec.issue("every", "must provide if cron field is not provided");
+    spec.issue("cron", "must provide if every field is not provided");
+  }
+  if (every !== "" && cron !== "") spec.issue("cron", "a task has either `every` or `cron`");
+  const missingEnvRef = name === null || record.get("name")!.value !== null ? null : record.get("name")!.envRefKey;
+  return { category: "Task", name, status: readStatus(spec), every, cron, offset, query, hasRecord, missingEnvRef };
+}
+
+/** The script with the record of the task. */
+export function taskFlux(name: string, { every, cron, offset, query, hasRecord }: TaskSpec): string {
+  if (hasRecord) return query;
+  const schedule = every === "" ? `cron: ${quoted(cron)}` : `every: ${every}`;
+  const later = offset === "" || offset === "0s" ? "" : `, offset: ${offset}`;
+  return withOption(query, `option task = { name: ${quoted(name)}, ${schedule}${later} }`);
+}
+
+/** A name that the script says is shown as the resource's too. */
+function named(spec: SpecReader, parameter: Parameter | undefined): string | null {
+  if (parameter?.type !== "string") return null;
+  const { envRefKey, type: valueType, value, defaultValue } = parameter;
+  spec.refer({ resourceField: "spec.name", envRefKey, valueType, value, defaultValue });
+  return String(value ?? defaultValue ?? "");
+}
+
+function textOf(parameter: Parameter | undefined): string | null {
+  if (parameter?.type !== "string") return null;
+  return String(parameter.value ?? parameter.defaultValue ?? "");
+}
