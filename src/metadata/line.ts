@@ -45,6 +45,8 @@ export interface LineOptions {
   /** Shared with users of port 8181, so that both together take no more memory. */
   readonly passwords?: PasswordHasher;
   readonly bucketLimits?: BucketLimits;
+  /** Of all records. */
+  readonly recordBytesMax?: number;
   /** Databases are to be dropped. */
   readonly onDropped: (databaseIds: readonly number[]) => void;
 }
@@ -92,9 +94,9 @@ export class V2Line {
   /** @throws TsdbError corrupt_file */
   constructor(
     catalog: Catalog,
-    { nowMs, sessions, box, keepsHashesOnly, hashCost, passwords, bucketLimits = NO_BUCKET_LIMITS, onDropped }: LineOptions,
+    { nowMs, sessions, box, keepsHashesOnly, hashCost, passwords, bucketLimits = NO_BUCKET_LIMITS, recordBytesMax, onDropped }: LineOptions,
   ) {
-    const metadata = Metadata.open(catalog, nowMs);
+    const metadata = Metadata.open(catalog, nowMs, recordBytesMax);
     this.metadata = metadata;
     this.users = new Users(metadata);
     this.labels = new Labels(metadata);

@@ -66,3 +66,27 @@ test("dashboards of an owner are found by what the user owns", async () => {
   const { body } = await send("GET", `/api/v2/dashboards?owner=${ann.id}`);
   expect(body.dashboards.map(({ id }: { id: string }) => id)).toEqual([ids[1]!]);
 });
+
+test("all records together have a size: what makes them larger is refused, and what makes them smaller is not", async () => {
+  const small = await lightServer({ recordBytesMax: 4 << 20 });
+  const { org } = (await ask(small, "POST", "/api/v2/setup", undefined, SETUP)).body;
+  const post = (spec: object) => ask(small, "POST", "/api/v2private/notebooks", "tok", { orgID: org.id, name: "n", spec });
+  const spec = { text: "x".repeat(900_000) };
+  const answers = [];
+  for (let i = 0; i < 8; i++) answers.push(await post(spec));
+  const refused = answers.filter(({ status }) => status === 422);
+  expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([4, 4]);
+  expect(refused[0]!.body.message).toContain("may take 4194304: delete what nobody uses");
+  const ids = (await ask(small, "GET", `/api/v2private/notebooks?orgID=${org.id}`, "tok")).body.flows.map(({ id }: { id: string }) => id);
+  expect(ids).toHaveLength(4);
+  const put = async (id: string, content: object) =>
+    (await ask(small, "PUT", `/api/v2private/notebooks/${id}`, "tok", { orgID: org.id, name: "n", spec: content })).status;
+  const larger = await Promise.all(ids.map((id: string) => put(id, { ...spec, more: "x".repeat(140_000) })));
+  expect(new Set(larger)).toEqual(new Set([200, 422]));
+  for (const id of ids) expect(await put(id, spec)).toBe(200);
+  expect(await put(ids[0], {})).toBe(200);
+  expect((await post(spec)).status).toBe(200);
+  expect((await ask(small, "DELETE", `/api/v2private/notebooks/${ids[1]}`, "tok")).status).toBe(204);
+  expect((await post(spec)).status).toBe(200);
+  await small.stop();
+});

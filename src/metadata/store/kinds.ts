@@ -122,8 +122,8 @@ export interface RecordTypes {
   notebook: {
     readonly orgID: string;
     readonly name: string;
-    /** Of the interface that shows it; as it came. */
-    readonly spec: object;
+    /** Of the interface that shows it, as JSON: a text costs the collector of memory nothing, its parts would. */
+    readonly spec: string;
     readonly createdAt: string;
     readonly updatedAt: string;
   };

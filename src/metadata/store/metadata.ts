@@ -25,6 +25,10 @@ export interface Change {
   readonly now: string;
 }
 
+/** Of all records: they are in memory, and a snapshot of the catalog writes all of them in one step. */
+const BYTES_MAX = 128 << 20;
+const ALWAYS_KEPT: ReadonlySet<string> = new Set<RecordKind>(["task_state", "task_run"]);
+
 /** Reads the view, and applies changes to the log and the view. */
 export class Metadata {
   readonly view = new MetadataView();
@@ -35,11 +39,12 @@ export class Metadata {
   private constructor(
     readonly catalog: Catalog,
     private readonly nowMs: () => number,
+    private readonly bytesMax: number,
   ) {}
 
   /** Makes the view. @throws TsdbError corrupt_file for records that contradict each other, or that a newer server wrote */
-  static open(catalog: Catalog, nowMs: () => number): Metadata {
-    const metadata = new Metadata(catalog, nowMs);
+  static open(catalog: Catalog, nowMs: () => number, bytesMax = BYTES_MAX): Metadata {
+    const metadata = new Metadata(catalog, nowMs, bytesMax);
     inFile("the catalog's records", () => metadata.view.transaction(() => metadata.build()));
     catalog.onDatabaseChanges((ids) => metadata.followDatabases(ids));
     return metadata;
@@ -61,13 +66,15 @@ export class Metadata {
   }
 
   /** Plans and makes a change in one synchronous step; resolves to what the plan returns, when it is durable. An error undoes it.
-   *  @throws TsdbError unavailable, no_space, read_only: nothing has changed then */
+   *  @throws TsdbError unavailable, no_space, read_only, limit_exceeded: nothing has changed then */
   async change<T>(plan: (change: Change) => T): Promise<T> {
     const { view, catalog } = this;
     let durable: Promise<void> = Promise.resolve();
     const result = view.transaction(() => {
       const operations: CatalogOperation[] = [];
+      const bytesBefore = view.bytes;
       const planned = plan(this.planner(operations));
+      this.requireRoom(operations, bytesBefore);
       if (operations.length > 0) ({ durable } = catalog.apply(operations));
       return planned;
     });
@@ -94,6 +101,15 @@ export class Metadata {
     this.restores += 1;
     onApplied();
     await durable;
+  }
+
+  /** What runs of tasks need is always kept, and what makes records smaller. @throws TsdbError limit_exceeded */
+  private requireRoom(operations: readonly CatalogOperation[], bytesBefore: number): void {
+    const { bytes } = this.view;
+    if (bytes <= this.bytesMax || bytes <= bytesBefore) return;
+    if (!operations.some((each) => each.kind === "put_record" && !ALWAYS_KEPT.has(each.of))) return;
+    const message = `dashboards, variables and all other records of this port take ${bytesBefore} bytes, and may take ${this.bytesMax}: delete what nobody uses`;
+    throw new TsdbError("limit_exceeded", message, { bytes: bytesBefore, bytesMax: this.bytesMax });
   }
 
   private planner(operations: CatalogOperation[]): Change {

@@ -42,6 +42,13 @@ export class MetadataView {
     return this.get<{ count: number }>(`select count(*) as count ${sql}`, ...values)!.count;
   }
 
+  /** What all rows take. */
+  get bytes(): number {
+    const sql =
+      "select (c.page_count - f.freelist_count) * s.page_size as bytes from pragma_page_count() c, pragma_freelist_count() f, pragma_page_size() s";
+    return this.get<{ bytes: number }>(sql)!.bytes;
+  }
+
   /** All or nothing. */
   transaction<T>(run: () => T): T {
     return this.db.transaction(run)();

@@ -28,6 +28,7 @@ export interface LightServer extends PlayedServer {
 export interface LightOptions {
   readonly requestLimits?: Partial<RequestLimitOptions>;
   readonly bucketLimits?: Partial<BucketLimits>;
+  readonly recordBytesMax?: number;
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs?: () => number;
   readonly options?: Partial<V2Options>;
@@ -54,6 +55,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     sessions: { lengthMs: 60 * MINUTE_MS, renewMs: 5 * MINUTE_MS, ...given.sessions },
     box: given.box ?? SecretBox.random(),
     bucketLimits: { ...NO_BUCKET_LIMITS, ...given.bucketLimits },
+    ...(given.recordBytesMax === undefined ? {} : { recordBytesMax: given.recordBytesMax }),
     keepsHashesOnly: given.keepsHashesOnly ?? false,
     hashCost: given.hashCost ?? { memoryCost: 8, timeCost: 1 },
     onDropped: () => {},

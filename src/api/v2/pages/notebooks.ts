@@ -34,7 +34,7 @@ export const notebookRoutes = (services: V2Services): V2Routes => {
     if (org === null) throw new TsdbError("bad_request", "OrgID required");
     if (name === "") throw new TsdbError("bad_request", "Name required");
     if (spec === undefined) throw new TsdbError("bad_request", "Spec required");
-    return { orgID: org, name, spec };
+    return { orgID: org, name, spec: JSON.stringify(spec) };
   };
   const replace = async (call: V2Call) => {
     const { id } = found(call, "write");

@@ -3,11 +3,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import type { RecordTypes } from "../../store/kinds.ts";
 import type { Metadata } from "../../store/metadata.ts";
 
-export type Notebook = Omit<RecordTypes["notebook"], "spec"> & {
-  readonly id: string;
-  /** JSON. */
-  readonly spec: string;
-};
+export type Notebook = RecordTypes["notebook"] & { readonly id: string };
 export type NewNotebook = Pick<RecordTypes["notebook"], "orgID" | "name" | "spec">;
 
 /** Creates, finds, changes and deletes notebooks. */
