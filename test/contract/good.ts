@@ -115,14 +115,9 @@ const startedBackup = async (world: World) => {
   await world.post(BACKUP, { ...FULL, name });
   return name;
 };
-const noRestore = async (world: World) => {
-  const { text } = await world.succeed({ method: "GET", path: RESTORE });
-  const { restores } = JSON.parse(text) as { restores: { restore_id: string }[] };
-  for (const { restore_id: id } of restores) await ended(world, `${RESTORE}/${id}`);
-};
 const startedRestore = async (world: World) => {
   const backup_name = await largeBackup(world);
-  await noRestore(world);
+  await world.restored();
   const { text } = await world.post(RESTORE, { backup_name });
   return (JSON.parse(text) as { restore_id: string }).restore_id;
 };
@@ -196,7 +191,7 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "DELETE /api/v3/enterprise/backup/{name}": async (world) => ({ path: `${BACKUP}/${await finishedBackup(world)}` }),
   "POST /api/v3/enterprise/restore": async (world) => {
     const backup_name = await finishedBackup(world);
-    await noRestore(world);
+    await world.restored();
     return { body: { backup_name } };
   },
   "GET /api/v3/enterprise/restore": query({}),

@@ -158,8 +158,19 @@ export class World {
     return new Map(operations.map(([key, responses]) => [key, new Set(Object.keys(responses).map(Number))]));
   }
 
+  /** No restore that an earlier request has started runs any more. */
+  async restored(): Promise<void> {
+    for (;;) {
+      const { text } = await this.succeed({ method: "GET", path: "/api/v3/enterprise/restore" });
+      const { restores } = JSON.parse(text) as { restores: readonly { status: string }[] };
+      if (restores.every(({ status }) => status !== "in_progress")) return;
+      await Bun.sleep(2);
+    }
+  }
+
   /** Everything that operations of the contract change, as a client sees it. */
   async state(): Promise<Record<string, string>> {
+    await this.restored();
     const tables = await this.rows("_internal", "SELECT table_name FROM information_schema.tables WHERE table_schema = 'system'");
     const internal = (JSON.parse(tables) as { table_name: string }[]).map(({ table_name: name }) => name);
     // these say what was asked, not what there is
