@@ -116,18 +116,18 @@ describe("annotations", () => {
 
   test("a list of thousands is whole", async () => {
     const some = (from: number) =>
-      Array.from({ length: 1000 }, (_, i) => ({ stream: `s${i % 7}`, summary: `${from + i}`, endTime: day(1) }));
+      Array.from({ length: 1000 }, (_, i) => ({ stream: i % 2 === 0 ? "s0" : `s${1 + (i % 6)}`, summary: `${from + i}`, endTime: day(1) }));
     for (let from = 0; from < 5000; from += 1000) expect((await make(...some(from))).status).toBe(200);
     const { body } = await send("GET", ANNOTATIONS);
-    expect(body.map(({ stream }: { stream: string }) => stream)).toEqual(["s0", "s1", "s2", "s3", "s4", "s5", "s6"]);
+    expect(body.map(({ stream }: { stream: string }) => stream)).toEqual(["s0", "s2", "s4", "s6"]);
     const found = body.flatMap(({ annotations }: { annotations: { summary: string }[] }) =>
       annotations.map(({ summary }) => Number(summary)),
     );
     expect(found.sort((a: number, b: number) => a - b)).toEqual(Array.from({ length: 5000 }, (_, i) => i));
     const everything = { startTime: day(1), endTime: day(2) };
     expect((await send("DELETE", ANNOTATIONS, { ...everything, stream: "s0" })).status).toBe(204);
-    expect((await send("DELETE", STREAMS, { stream: "s1" })).status).toBe(204);
-    expect((await send("GET", ANNOTATIONS)).body).toHaveLength(5);
+    expect((await send("DELETE", STREAMS, { stream: "s2" })).status).toBe(204);
+    expect((await send("GET", ANNOTATIONS)).body.map(({ stream }: { stream: string }) => stream)).toEqual(["s4", "s6"]);
   });
 });
 

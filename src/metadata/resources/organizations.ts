@@ -7,6 +7,7 @@ import type { BucketService } from "./buckets.ts";
 import type { Labels } from "./labels.ts";
 import type { Mappings } from "./mappings.ts";
 import { type Page, pageClause } from "./page.ts";
+import type { AnnotationStreams } from "./pages/annotation-streams.ts";
 import type { Dashboards } from "./pages/dashboards.ts";
 import type { Telegrafs } from "./pages/telegrafs.ts";
 import type { Variables } from "./pages/variables.ts";
@@ -44,6 +45,7 @@ export class Organizations {
       readonly dashboards: Dashboards;
       readonly variables: Variables;
       readonly telegrafs: Telegrafs;
+      readonly annotationStreams: AnnotationStreams;
     },
   ) {}
 
@@ -114,6 +116,9 @@ export class Organizations {
 
   /** With everything in it. @throws TsdbError not_found */
   async delete(id: string): Promise<void> {
+    this.get(id);
+    // annotations may be many: in steps, before all the rest
+    for (const stream of this.parts.annotationStreams.list(id)) await this.parts.annotationStreams.delete(stream.id);
     const dropped = await this.metadata.change((change) => {
       const { view } = this.metadata;
       this.get(id);

@@ -139,7 +139,7 @@ export const MIGRATIONS: readonly string[] = [
      id text primary key, orgID text not null references organizations, streamID text not null references annotationStreams,
      summary text not null, message text not null, stickers text not null, startTime text not null, endTime text not null
    ) strict;
-   create index annotationsByStream on annotations (streamID, startTime);
+   create index annotationsByStream on annotations (streamID, startTime, id);
    create index annotationsByOrganization on annotations (orgID);`,
   `create index variablesByName on variables (orgID, lower(name));
    create index labelsByName on labels (orgID, lower(name));`,

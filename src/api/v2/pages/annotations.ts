@@ -53,7 +53,7 @@ export const annotationRoutes = (services: V2Services): V2Routes => {
       const endTime = timeIn(search, "endTime") ?? nowText();
       requireOrder(startTime, endTime);
       const ids = annotations().ids({ orgID, startTime, endTime, streams: search.all("streamIncludes"), stickers: stickersIn(search) });
-      return textAnswer(listTexts(ids.values().map((id) => annotations().find(id))));
+      return textAnswer(listTexts(ids.map((id) => annotations().find(id))));
     })
     .post(ANNOTATIONS, async ({ principal, request, search }) => {
       const orgID = organizationIn(search);

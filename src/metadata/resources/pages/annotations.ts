@@ -25,7 +25,7 @@ export interface AnnotationFilter {
 
 type Row = Omit<Annotation, "stickers"> & { readonly stickers: string };
 
-/** Deleted in one step; others have their turn between them. */
+/** Read or deleted in one step; others have their turn between them. */
 const AT_ONCE_MAX = 1000;
 const WITH_STREAM =
   "select a.id, a.orgID, s.name as stream, summary, message, stickers, startTime, endTime from annotations a join annotationStreams s on s.id = a.streamID";
@@ -49,20 +49,26 @@ export class Annotations {
     return found;
   }
 
-  /** By stream, and within one by time. */
-  ids({ orgID, startTime, endTime, streams, stickers }: AnnotationFilter): string[] {
-    const sql = `select a.id, s.name as stream, stickers from annotationStreams s join annotations a on a.streamID = s.id
-      where s.orgID = ?1 and startTime >= ?2 and endTime <= ?3 order by s.name, startTime, a.id`;
-    const rows = this.metadata.view.all<Pick<Row, "id" | "stream" | "stickers">>(sql, orgID, startTime, endTime);
-    const names = new Set(streams);
+  /** By the name of the stream, and within one by time. Reads some at a time: what is made or deleted meanwhile may be seen. */
+  *ids({ orgID, startTime, endTime, streams, stickers }: AnnotationFilter): Generator<string, void, void> {
     const wanted = Object.entries(stickers);
-    const isWanted = (row: Pick<Row, "stream" | "stickers">) => {
-      if (names.size > 0 && !names.has(row.stream)) return false;
+    const isWanted = (text: string) => {
       if (wanted.length === 0) return true;
-      const own = JSON.parse(row.stickers) as Stickers;
+      const own = JSON.parse(text) as Stickers;
       return wanted.every(([key, value]) => Object.hasOwn(own, key) && own[key] === value);
     };
-    return rows.filter(isWanted).map(({ id }) => id);
+    const ordered = this.streams.list(orgID, streams).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const sql = `select id, startTime, stickers from annotations
+      where streamID = ? and (startTime, id) > (?, ?) and endTime <= ? order by startTime, id limit ${AT_ONCE_MAX}`;
+    for (const { id: streamID } of ordered) {
+      let last = { startTime, id: "" };
+      for (let isOver = false; !isOver; ) {
+        const rows = this.metadata.view.all<Pick<Row, "id" | "startTime" | "stickers">>(sql, streamID, last.startTime, last.id, endTime);
+        for (const row of rows) if (isWanted(row.stickers)) yield row.id;
+        isOver = rows.length < AT_ONCE_MAX;
+        last = rows.at(-1) ?? last;
+      }
+    }
   }
 
   /** All or none; streams that are not there are made. @throws TsdbError not_found for an unknown organization */
@@ -83,14 +89,20 @@ export class Annotations {
     });
   }
 
-  /** Those that there are, in steps: what is made meanwhile stays. */
+  /** In steps. */
   async deleteAll(filter: AnnotationFilter): Promise<void> {
-    const ids = this.ids(filter);
-    for (let from = 0; from < ids.length; from += AT_ONCE_MAX) {
-      await this.metadata.change((change) => {
-        for (const id of ids.slice(from, from + AT_ONCE_MAX)) if (this.find(id) !== null) change.remove("annotation", id);
+    let some: string[] = [];
+    const remove = () =>
+      this.metadata.change((change) => {
+        for (const id of some) if (this.find(id) !== null) change.remove("annotation", id);
       });
+    for (const id of this.ids(filter)) {
+      some.push(id);
+      if (some.length < AT_ONCE_MAX) continue;
+      await remove();
+      some = [];
     }
+    if (some.length > 0) await remove();
   }
 
   private planPut(change: Change, annotation: Annotation): Annotation {
