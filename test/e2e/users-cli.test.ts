@@ -133,5 +133,5 @@ test("a sign-in that the server has ended is forgotten, and a broken file is tol
   expect([ended.code, ended.error]).toEqual([1, expect.stringContaining("sign in again: tsdb auth login")]);
   expect(logins()).toEqual({});
   writeFileSync(LOGINS, "nonsense");
-  expect(tsdb(["show", "databases"])).rejects.toThrow("holds no sign-ins");
+  await expect(tsdb(["show", "databases"])).rejects.toThrow("holds no sign-ins");
 });

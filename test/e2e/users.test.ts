@@ -1,6 +1,7 @@
 // Users of a real server: the first one, roles over HTTP and Arrow Flight, a real identity provider, the audit log, and a kill.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
+import { InfluxDBClient } from "@influxdata/influxdb3-client";
 import { FlightClient } from "../support/flight-server.ts";
 import { descriptorOf, portOf, statementCommand } from "../support/flight-sql.ts";
 import { bringCode, type RealProvider, realProvider } from "../support/identity-provider.ts";
@@ -148,6 +149,23 @@ describe("roles", () => {
       client.close();
     }
   });
+});
+
+test("the vendor's v3 client writes and queries with a signed token", async () => {
+  const { token } = await userWith("dave", [3]);
+  const client = new InfluxDBClient({ host: `http://${server.flightAddress}`, token, database: "d" });
+  try {
+    await client.write("of_dave v=4 4");
+    const rows: object[] = [];
+    for await (const row of client.query("SELECT v FROM of_dave", "d")) rows.push(row);
+    expect(rows).toEqual([{ v: 4 }]);
+    const internal = async () => {
+      for await (const _ of client.query("SELECT * FROM system.tokens", "_internal")) return "a member has read a token";
+    };
+    expect(await internal().catch((error: Error) => error.message)).toContain("unauthorized");
+  } finally {
+    await client.close();
+  }
 });
 
 describe("an identity provider", () => {
