@@ -1,5 +1,6 @@
 // A template as a whole: its resources, read and checked, and what is wrong in it.
 import { TsdbError } from "../model/errors.ts";
+import type { Steps } from "../model/steps.ts";
 import type { Issue } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
 import { type DashboardSpec, readDashboard, readTelegraf, type TelegrafSpec } from "./kinds/dashboard.ts";
@@ -38,18 +39,20 @@ const ASSOCIATIONS_MAX = 5000;
 const NAME_RULE =
   "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-/** Reads and checks the objects of all templates of a request together. @throws TsdbError unprocessable for too much */
-export function readTemplate(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Template {
+/** Reads and checks the objects of all templates of a request together, one a step. @throws TsdbError unprocessable for too much */
+export function* templateSteps(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Steps<Template> {
   const issues: Issue[] = [];
   const names = new Set<string>();
-  const resources = objects.flatMap((object, index) => {
+  const resources: (Resource & { readonly index: number })[] = [];
+  for (const [index, object] of objects.entries()) {
     const found = readResource(object, index, env, issues);
-    if (found === null) return [];
+    if (found === null) continue;
     const key = `${categoryOf(found.kind)} ${found.metaName}`;
     if (names.has(key)) issues.push(atName(object.kind, index, `duplicate name: ${found.metaName}`));
     names.add(key);
-    return [{ ...found, index }];
-  });
+    resources.push({ ...found, index });
+    yield;
+  }
   const associations = resources.reduce((sum, { labels }) => sum + labels.length, 0);
   if (associations > ASSOCIATIONS_MAX) {
     throw new TsdbError(

@@ -15,7 +15,7 @@ import {
   type TemplateObject,
 } from "../../../templates/template-object.ts";
 import { BodyReader } from "../../request/body.ts";
-import { checkedMembers, JSON_BYTES_MAX } from "../app/params.ts";
+import { checkedMembers } from "../app/params.ts";
 import type { V2Services } from "../app/services.ts";
 import type { Skips } from "./plan.ts";
 
@@ -54,6 +54,8 @@ type Given = Static<typeof ApplyBody>;
 
 const YAML_TYPES: ReadonlySet<string> = new Set(["text/yml", "application/x-yaml"]);
 const JSONNET_TYPES: ReadonlySet<string> = new Set(["application/jsonnet", "application/x-jsonnet"]);
+/** Of a request, and of what a URL has: dashboards are long. */
+export const TEMPLATE_BYTES_MAX = 4 << 20;
 const REMOTES_MAX = 16;
 const REMOTE_MS_MAX = 10_000;
 
@@ -72,7 +74,7 @@ export class TemplateBodies {
   private readonly reader: BodyReader;
 
   constructor(nowMs: () => number) {
-    this.reader = new BodyReader(JSON_BYTES_MAX, nowMs);
+    this.reader = new BodyReader(TEMPLATE_BYTES_MAX, nowMs);
   }
 
   /** @throws TsdbError bad_request, too_large */
@@ -151,7 +153,7 @@ async function readRemote({ options }: V2Services, url: string, contentType: str
   if (contentType === "jsonnet" || path.endsWith(".jsonnet")) throw new TsdbError("unprocessable", `${head}invalid encoding provided`);
   const isJson = contentType === "json" || (contentType === "" && path.endsWith(".json"));
   const asked = { method: "GET", url, headers: [], body: new Uint8Array(0), timeoutMs: 0, isInsecure: false } as const;
-  const limits = { allowsPrivate: options.fluxAllowsPrivateNetwork, timeoutMs: REMOTE_MS_MAX, bodyBytesMax: JSON_BYTES_MAX };
+  const limits = { allowsPrivate: options.fluxAllowsPrivateNetwork, timeoutMs: REMOTE_MS_MAX, bodyBytesMax: TEMPLATE_BYTES_MAX };
   const response = await outgoingHttp(asked, limits).catch((cause: unknown) => {
     if (!(cause instanceof TsdbError)) throw cause;
     const message = `template from url[${url}] had an issue: Get ${JSON.stringify(url)}: ${cause.message}`;

@@ -1,7 +1,9 @@
 // Applying templates: POST /api/v2/templates/apply.
 import type { Principal } from "../../../metadata/access/principal.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import { readTemplate, type Template } from "../../../templates/template.ts";
+import { finish, type Steps } from "../../../model/steps.ts";
+import { Turns } from "../../../model/turns.ts";
+import { type Template, templateSteps } from "../../../templates/template.ts";
 import { json } from "../app/answers.ts";
 import { codeAnswer } from "../app/errors.ts";
 import { V2Routes } from "../app/route.ts";
@@ -9,8 +11,8 @@ import type { V2Services } from "../app/services.ts";
 import { Adapters } from "./adapters/adapters.ts";
 import { type ApplyRequest, readApply, TemplateBodies } from "./apply-body.ts";
 import { ApplyError, planApplication } from "./apply-plan.ts";
-import { planTemplate, withoutSkipped } from "./plan.ts";
-import { missingOf, requiredEnvRefs, shownIssues, shownPlan } from "./shown-template.ts";
+import { planSteps, type TemplatePlan, withoutSkipped } from "./plan.ts";
+import { missingOf, requiredEnvRefs, type ShownOptions, shownIssues, shownSteps } from "./shown-template.ts";
 import { stackOf } from "./stacks.ts";
 
 export const applyRoutes = (services: V2Services): V2Routes => {
@@ -18,50 +20,89 @@ export const applyRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("templates-apply", services).post("/api/v2/templates/apply", async ({ principal, request }) => {
     const given = await readApply(services, bodies, request);
     principal.require({ action: "read", type: "orgs", id: given.orgID });
-    const template = readTemplate(given.objects, given.env);
-    if (template.issues.length > 0) {
-      const answer = shownIssues(template.issues);
+    const turns = new Turns(request.signal);
+    const { issues, resources } = await turns.run(templateSteps(given.objects, given.env));
+    if (issues.length > 0) {
+      const answer = shownIssues(issues);
       if (!given.isDryRun) return json(201, answer);
       return json(422, { ...answer, code: "unprocessable entity", message: "unprocessable entity" });
     }
-    return given.isDryRun ? dryRun(services, principal, given, template) : await apply(services, principal, given, template);
+    const application = new Application(services, principal, given, withoutSkipped(resources, given.skips), turns);
+    return given.isDryRun ? await application.dryRun() : await application.apply();
   });
 };
 
-function dryRun(services: V2Services, principal: Principal, given: ApplyRequest, template: Template): Response {
-  const { orgID, sources, stackID, skips } = given;
-  const adapters = new Adapters(services.line());
-  const resources = withoutSkipped(template.resources, skips);
-  const plan = planTemplate(services, adapters, principal, { orgID, resources, stack: stackOf(services, stackID, orgID) });
-  return json(
-    200,
-    shownPlan(adapters, plan, { sources, stackID: stackID ?? "", isApplied: false, ...missing(services, principal, given, resources) }),
-  );
-}
+/** One request. What takes long is done in steps before the change, which itself is one. */
+class Application {
+  private readonly adapters: Adapters;
 
-async function apply(services: V2Services, principal: Principal, given: ApplyRequest, template: Template): Promise<Response> {
-  const { orgID, sources, stackID, skips, secrets } = given;
-  const line = services.line();
-  const adapters = new Adapters(line);
-  const resources = withoutSkipped(template.resources, skips);
-  const stack = stackOf(services, stackID, orgID);
-  const found = missing(services, principal, given, resources);
-  const required = requiredEnvRefs(resources);
-  if (required.length > 0) {
-    const keys = [...new Set(required)].sort().slice(0, 20).join(", ");
-    throw new TsdbError("unprocessable", `the template needs values of \`envRefs\` for: ${keys}`);
+  constructor(
+    private readonly services: V2Services,
+    private readonly principal: Principal,
+    private readonly given: ApplyRequest,
+    private readonly resources: Template["resources"],
+    private readonly turns: Turns,
+  ) {
+    this.adapters = new Adapters(services.line());
   }
-  try {
-    const applied = await line.metadata.change((change) => {
-      const plan = planTemplate(services, adapters, principal, { orgID, resources, stack });
-      return planApplication(change, services, adapters, principal, { plan, stack, sources, secrets });
-    });
-    line.buckets.dropped(applied.after.dropped);
-    for (const step of applied.after.steps) await step();
-    return json(201, shownPlan(adapters, applied.plan, { sources, stackID: applied.stackID, isApplied: true, ...found }));
-  } catch (error) {
-    if (!(error instanceof ApplyError)) throw error;
-    return codeAnswer("internal error", error.message);
+
+  async dryRun(): Promise<Response> {
+    const { sources, stackID } = this.given;
+    const plan = await this.turns.run(this.planSteps());
+    const found = missing(this.services, this.principal, this.given, this.resources);
+    return this.answer(200, plan, { sources, stackID: stackID ?? "", isApplied: false, ...found });
+  }
+
+  async apply(): Promise<Response> {
+    const { given, services, principal, adapters, turns } = this;
+    const { sources, secrets } = given;
+    const line = services.line();
+    const found = missing(services, principal, given, this.resources);
+    const required = requiredEnvRefs(this.resources);
+    if (required.length > 0) {
+      const keys = [...new Set(required)].sort().slice(0, 20).join(", ");
+      throw new TsdbError("unprocessable", `the template needs values of \`envRefs\` for: ${keys}`);
+    }
+    const { version } = line.metadata;
+    const before = await turns.run(this.planSteps());
+    await turns.run(this.prepareSteps(before));
+    try {
+      const applied = await line.metadata.change((change) => {
+        // of what is there now
+        const plan = line.metadata.version === version ? before : finish(this.planSteps());
+        return planApplication(change, services, adapters, principal, { plan, stack: this.stack(), sources, secrets });
+      });
+      line.buckets.dropped(applied.after.dropped);
+      for (const step of applied.after.steps) await step();
+      return await this.answer(201, applied.plan, { sources, stackID: applied.stackID, isApplied: true, ...found });
+    } catch (error) {
+      if (!(error instanceof ApplyError)) throw error;
+      return codeAnswer("internal error", error.message);
+    }
+  }
+
+  private planSteps(): Steps<TemplatePlan> {
+    const { services, adapters, principal, resources, given } = this;
+    return planSteps(services, adapters, principal, { orgID: given.orgID, resources, stack: this.stack() });
+  }
+
+  private *prepareSteps({ resources }: TemplatePlan): Steps<void> {
+    for (const { resource, category, isThere, id } of resources) {
+      try {
+        this.adapters.of(category).prepare?.(resource, isThere ? id : null);
+      } catch (error) {
+        if (!(error instanceof TsdbError)) throw error;
+      }
+      yield;
+    }
+  }
+
+  private stack() {
+    return stackOf(this.services, this.given.stackID, this.given.orgID);
+  }
+
+  private async answer(status: number, plan: TemplatePlan, options: ShownOptions): Promise<Response> {
+    return json(status, await this.turns.run(shownSteps(this.adapters, plan, options)));
   }
 }
 

@@ -4,9 +4,11 @@ import type { Principal } from "../../../metadata/access/principal.ts";
 import { lastEvent } from "../../../metadata/resources/stacks.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
+import type { Steps } from "../../../model/steps.ts";
+import { Turns } from "../../../model/turns.ts";
 import { issueText } from "../../../templates/issue.ts";
 import { CATEGORIES, type Category, categoryOf, isCategory, isKind, isKindOrCategory, typeOf } from "../../../templates/kinds.ts";
-import { readTemplate } from "../../../templates/template.ts";
+import { templateSteps } from "../../../templates/template.ts";
 import { readObjects } from "../../../templates/template-object.ts";
 import { json } from "../app/answers.ts";
 import { checkedMembers } from "../app/params.ts";
@@ -61,7 +63,7 @@ export const exportRoutes = (services: V2Services): V2Routes => {
       exporting.addOrganization(id, resourceFilters.byLabel ?? [], resourceFilters.byResourceKind ?? []);
     }
     for (const { kind = "", id = "", name = "" } of resources) exporting.addResource(kind, id, name);
-    const objects = exporting.objects();
+    const objects = await new Turns(request.signal).run(exporting.objects());
     if (!isYaml(mediaTypeOf(request.headers.get("accept")))) return json(200, objects);
     return new Response(`${Bun.YAML.stringify(objects, null, 2)}\n`, { headers: { "content-type": "application/x-yaml" } });
   });
@@ -124,13 +126,25 @@ class Exporting {
     this.add({ category, id: found });
   }
 
-  /** @throws TsdbError unprocessable for what no template can have */
-  objects(): object[] {
-    for (const { category, id } of [...this.chosen.values()]) this.addReferred(category, id);
-    const objects = [...this.chosen.values()].map((chosen) => this.objectOf(chosen)).sort(inOrder);
-    const [issue] = readTemplate(readObjects(objects), new Map()).issues;
-    if (issue !== undefined) throw new TsdbError("unprocessable", issueText(issue));
+  /** A resource a step; what is deleted meanwhile is left out. @throws TsdbError unprocessable for what no template can have */
+  *objects(): Steps<object[]> {
+    for (const { category, id } of [...this.chosen.values()]) {
+      if (!this.isGone(category, id)) this.addReferred(category, id);
+      yield;
+    }
+    const objects: object[] = [];
+    for (const chosen of this.chosen.values()) {
+      if (!this.isGone(chosen.category, chosen.id)) objects.push(this.objectOf(chosen));
+      yield;
+    }
+    objects.sort(inOrder);
+    const { issues } = yield* templateSteps(readObjects(objects), new Map());
+    if (issues[0] !== undefined) throw new TsdbError("unprocessable", issueText(issues[0]));
     return objects;
+  }
+
+  private isGone(category: Category, id: string): boolean {
+    return this.adapters.of(category).orgOf(id) === null;
   }
 
   /** @throws TsdbError not_found, forbidden */
@@ -144,7 +158,7 @@ class Exporting {
 
   /** Labels, and the endpoint of a rule. */
   private addReferred(category: Category, id: string): void {
-    const { refersTo } = this.adapters.of(category).exported(id, () => "");
+    const refersTo = this.adapters.of(category).refersTo?.(id);
     if (refersTo !== undefined && !this.chosen.has(`${refersTo.category} ${refersTo.id}`)) {
       this.add(refersTo);
       this.addReferred(refersTo.category, refersTo.id);
@@ -171,7 +185,7 @@ class Exporting {
   }
 }
 
-type Named = ReturnType<Exporting["objects"]>[number] & { readonly kind: string; readonly metadata: { readonly name: string } };
+type Named = object & { readonly kind: string; readonly metadata: { readonly name: string } };
 
 function inOrder(left: object, right: object): number {
   const [a, b] = [left as Named, right as Named];

@@ -3,6 +3,7 @@ import type { Principal } from "../../../metadata/access/principal.ts";
 import { bucketNeed } from "../../../metadata/resources/buckets.ts";
 import { lastEvent, type Stack } from "../../../metadata/resources/stacks.ts";
 import type { StackResource } from "../../../metadata/store/kinds.ts";
+import type { Steps } from "../../../model/steps.ts";
 import { type Category, categoryOf, isCategory, typeOf } from "../../../templates/kinds.ts";
 import type { Resource, Template } from "../../../templates/template.ts";
 import type { V2Services } from "../app/services.ts";
@@ -59,16 +60,16 @@ export function withoutSkipped(resources: readonly Resource[], { kinds, resource
   });
 }
 
-/** @throws TsdbError forbidden for something that exists and that the sender may not read */
-export function planTemplate(
+/** A resource a step. @throws TsdbError forbidden for something that exists and that the sender may not read */
+export function* planSteps(
   services: V2Services,
   adapters: Adapters,
   principal: Principal,
   { orgID, resources, stack }: { readonly orgID: string; readonly resources: Template["resources"]; readonly stack: Stack | null },
-): TemplatePlan {
+): Steps<TemplatePlan> {
   const items = stack === null ? [] : lastEvent(stack).resources;
   const itemOf = new Map(items.map((item) => [`${item.kind} ${item.templateMetaName}`, item]));
-  const planned = resources.map((resource): PlannedResource => {
+  const planOf = (resource: Resource): PlannedResource => {
     const category = categoryOf(resource.kind);
     const adapter = adapters.of(category);
     const item = itemOf.get(`${category} ${resource.metaName}`);
@@ -85,7 +86,12 @@ export function planTemplate(
       old: id === null ? null : adapter.old(id),
       isAttached: own && item.isAttached,
     };
-  });
+  };
+  const planned: PlannedResource[] = [];
+  for (const resource of resources) {
+    planned.push(planOf(resource));
+    yield;
+  }
   const used = new Set(planned.map(({ id }) => id));
   const present = new Set(planned.map(({ category, resource }) => `${category} ${resource.metaName}`));
   const removals = removable(adapters, orgID, items).filter(
@@ -94,10 +100,12 @@ export function planTemplate(
   for (const { category, id } of removals) requireNeed(services, principal, "read", category, id, orgID);
   const stackLabels = new Map(items.flatMap((item) => (item.kind === "Label" ? [[item.templateMetaName, item.resourceID] as const] : [])));
   const labels = new Map(planned.flatMap((each) => (each.category === "Label" ? [[each.resource.metaName, each] as const] : [])));
-  const mappings = [
-    ...planned.flatMap((each) => mappingsOf(services, labels, each, itemOf.get(`${each.category} ${each.resource.metaName}`), stackLabels)),
-    ...removals.flatMap(({ category, id, item }) => removedMappings(category, id, item, stackLabels)),
-  ];
+  const mappings: PlannedMapping[] = [];
+  for (const each of planned) {
+    mappings.push(...mappingsOf(services, labels, each, itemOf.get(`${each.category} ${each.resource.metaName}`), stackLabels));
+    yield;
+  }
+  mappings.push(...removals.flatMap(({ category, id, item }) => removedMappings(category, id, item, stackLabels)));
   return {
     orgID,
     resources: planned,

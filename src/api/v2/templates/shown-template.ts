@@ -1,4 +1,5 @@
 // The answer to an application: what differs, and what is there afterwards.
+import { finish, type Steps } from "../../../model/steps.ts";
 import type { Issue } from "../../../templates/issue.ts";
 import { type Category, typeOf } from "../../../templates/kinds.ts";
 import { idNumber } from "./adapters/adapter.ts";
@@ -33,18 +34,18 @@ export interface ShownOptions extends Missing {
 
 /** A template in which something is wrong: nothing of it is looked at. */
 export function shownIssues(issues: readonly Issue[]): object {
-  const empty = shownPlan(
+  const steps = shownSteps(
     null,
     { orgID: "", resources: [], removals: [], mappings: [] },
     {
       ...{ sources: [], stackID: "", isApplied: false, missingEnvRefs: null, missingSecrets: null },
     },
   );
-  return { ...empty, errors: issues };
+  return { ...finish(steps), errors: issues };
 }
 
-/** @param adapters null for a plan without resources */
-export function shownPlan(adapters: Adapters | null, plan: TemplatePlan, options: ShownOptions): object {
+/** A resource a step. @param adapters null for a plan without resources */
+export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, options: ShownOptions): Steps<object> {
   const { missingEnvRefs, missingSecrets, sources, stackID } = options;
   const found = new Map(plan.resources.map((each) => [`${each.category} ${each.resource.metaName}`, each]));
   const idOf = (category: Category, metaName: string) => found.get(`${category} ${metaName}`)?.id ?? null;
@@ -70,6 +71,7 @@ export function shownPlan(adapters: Adapters | null, plan: TemplatePlan, options
     const head = { id: idNumber(id), stateStatus: state, templateMetaName: resource.metaName, kind: resource.kind };
     diff[DIFF_LISTS[category]]!.push({ ...head, new: adapters!.of(category).shown(resource, placeOf(each)), ...shownOld(category, old) });
     summary[SUMMARY_LISTS[category]]!.push(summaryOf(each));
+    yield;
   }
   for (const { category, id, item, old } of plan.removals) {
     const { templateMetaName } = item;

@@ -37,8 +37,6 @@ export interface Exported {
   /** Default: the first. */
   readonly apiVersion?: string;
   readonly spec: Readonly<Record<string, unknown>>;
-  /** That it refers to, by id. */
-  readonly refersTo?: { readonly category: Category; readonly id: string };
 }
 
 export interface Adapter<S extends Spec = Spec> {
@@ -48,6 +46,8 @@ export interface Adapter<S extends Spec = Spec> {
   readonly orgOf: (id: string) => string | null;
   /** What a template may be made of, in order of creation. */
   readonly list: (orgID: string) => string[];
+  /** Does what takes long, before the change. Errors are left to the change. @param id null: it will be created */
+  readonly prepare?: (resource: Resource<S>, id: string | null) => void;
   /** Its id. @throws TsdbError what making it alone throws */
   readonly create: (change: Change, resource: Resource<S>, place: Place) => string;
   readonly update: (change: Change, resource: Resource<S>, place: Place, id: string) => void;
@@ -58,6 +58,8 @@ export interface Adapter<S extends Spec = Spec> {
   /** As it becomes. */
   readonly shown: (resource: Resource<S>, place: ShownPlace) => object;
   readonly summary: (resource: Resource<S>, place: ShownPlace) => object;
+  /** What is exported with it. */
+  readonly refersTo?: (id: string) => { readonly category: Category; readonly id: string };
   readonly exported: (id: string, nameOf: (category: Category, id: string) => string) => Exported;
 }
 

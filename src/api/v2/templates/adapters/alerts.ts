@@ -1,7 +1,7 @@
 // Checks, notification endpoints and rules of templates.
 
 import type { CheckSettings, Threshold } from "../../../../alerts/check.ts";
-import { type Check, CheckService } from "../../../../alerts/check-service.ts";
+import { type Check, CheckService, type PreparedScript } from "../../../../alerts/check-service.ts";
 import type { CheckDraft, EndpointDraft, RuleDraft, SecretDraft } from "../../../../alerts/draft.ts";
 import { shownSecret } from "../../../../alerts/draft.ts";
 import type { EndpointSettings } from "../../../../alerts/endpoint.ts";
@@ -25,6 +25,7 @@ const NO_QUERY = {
 /** Threshold and deadman checks; those of users' own scripts have no form in templates. */
 export function checkAdapter(line: V2Line): Adapter<CheckSpec> {
   const checks = new CheckService(line);
+  const prepared = new Map<Resource<CheckSpec>, PreparedScript>();
   const kindOf = (id: string): TemplateKind => (checks.get(id).settings.type === "deadman" ? "CheckDeadman" : "CheckThreshold");
   const shown = ({ name, description, spec }: Resource<CheckSpec>, orgID: string, id: string | null) => ({
     ...(id === null ? {} : { id }),
@@ -34,8 +35,11 @@ export function checkAdapter(line: V2Line): Adapter<CheckSpec> {
     find: (orgID, name) => named(line, "checks", orgID, name),
     orgOf: (id) => line.checks.find(id)?.orgID ?? null,
     list: (orgID) => line.checks.list(orgID).flatMap(({ id }) => (checks.get(id).settings.type === "custom" ? [] : [id])),
-    create: (change, resource, { orgID, ownerID }) => checks.planCreate(change, { ...checkDraft(resource), orgID }, ownerID).id,
-    update: (change, resource, { ownerID }, id) => void checks.planReplace(change, id, checkDraft(resource), ownerID),
+    prepare: (resource, id) => void prepared.set(resource, checks.prepare(checkDraft(resource), id)),
+    create: (change, resource, { orgID, ownerID }) =>
+      checks.planCreate(change, { ...checkDraft(resource), orgID }, ownerID, prepared.get(resource)).id,
+    update: (change, resource, { ownerID }, id) =>
+      void checks.planReplace(change, id, checkDraft(resource), ownerID, prepared.get(resource)),
     remove: (change, id) => checks.planDelete(change, id),
     old: (id) => oldCheck(checks.get(id)),
     kindOf,
@@ -144,13 +148,13 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
         ...{ offset: offset ?? "0s", messageTemplate, status, statusRules: sortedStatusRules(statusRules), tagRules },
       };
     },
+    refersTo: (id) => ({ category: "NotificationEndpoint", id: rules.get(id).endpointID }),
     exported: (id, nameOf) => {
       const { name, description, endpointID, settings } = rules.get(id);
       const { every, offset, channel, messageTemplate, statusRules, tagRules } = settings;
       endpoints.get(endpointID);
       return {
         kind: "NotificationRule",
-        refersTo: { category: "NotificationEndpoint", id: endpointID },
         spec: {
           ...{ name, ...described(description), endpointName: nameOf("NotificationEndpoint", endpointID), every },
           ...(offset === null ? {} : { offset }),

@@ -1,5 +1,6 @@
 // Tasks of templates.
 import type { V2Line } from "../../../../metadata/line.ts";
+import type { TaskScript } from "../../../../metadata/resources/tasks.ts";
 import { readTaskOptions, taskRecord } from "../../../../tasks/script/options.ts";
 import { withoutOption } from "../../../../templates/kinds/parameters.ts";
 import { type TaskSpec, taskFlux } from "../../../../templates/kinds/task.ts";
@@ -16,7 +17,9 @@ export function taskAdapter({ tasks }: V2Line): Adapter<TaskSpec> {
     const { cron, every, offset, query, status } = spec;
     return { name, cron, description, every, offset, query, status };
   };
-  const script = ({ name, spec }: Resource<TaskSpec>) => scriptOf(taskFlux(name, spec));
+  const prepared = new Map<Resource<TaskSpec>, TaskScript>();
+  const made = ({ name, spec }: Resource<TaskSpec>) => scriptOf(taskFlux(name, spec));
+  const script = (resource: Resource<TaskSpec>) => prepared.get(resource) ?? made(resource);
   return {
     // tasks of one name are different tasks
     find: () => null,
@@ -25,6 +28,7 @@ export function taskAdapter({ tasks }: V2Line): Adapter<TaskSpec> {
       return found === null || found.kind !== "task" ? null : found.orgID;
     },
     list: (orgID) => tasks.heads({ orgID }).map(({ id }) => id),
+    prepare: (resource) => void prepared.set(resource, made(resource)),
     create: (change, resource, { orgID, ownerID }) => {
       const { description, spec } = resource;
       return tasks.planCreate(change, { ...script(resource), orgID, ownerID, kind: "task", description, status: spec.status }).id;
