@@ -1,5 +1,6 @@
 // Bodies of applications: the objects of all templates, from the request and from URLs, as JSON or YAML.
 import { type Static, Type as t } from "@sinclair/typebox";
+import { lastEvent } from "../../../metadata/resources/stacks.ts";
 import { parseId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { decodeUtf8 } from "../../../model/query/query-params.ts";
@@ -16,8 +17,10 @@ import {
 } from "../../../templates/template-object.ts";
 import { BodyReader } from "../../request/body.ts";
 import { checkedMembers } from "../app/params.ts";
+import type { V2Call } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import type { Skips } from "./plan.ts";
+import { stackOf } from "./stacks.ts";
 
 const text = t.Optional(t.String());
 const TemplateBody = t.Object({
@@ -27,7 +30,7 @@ const TemplateBody = t.Object({
 });
 export const ApplyBody = t.Object({
   orgID: text,
-  stackID: t.Optional(t.String({ description: "Whose resources are changed. Default: a new stack." })),
+  stackID: t.Optional(t.String({ description: "Whose resources are changed, and whose URLs are read too. Default: a new stack." })),
   dryRun: t.Optional(t.Boolean({ description: "Nothing is changed." })),
   template: t.Optional(TemplateBody),
   templates: t.Optional(t.Array(TemplateBody)),
@@ -92,8 +95,12 @@ export class TemplateBodies {
   }
 }
 
-/** @throws TsdbError bad_request, unprocessable */
-export async function readApply(services: V2Services, bodies: TemplateBodies, request: Request): Promise<ApplyRequest> {
+/** Of a sender who may read the organization: before that no URL is asked. @throws TsdbError bad_request, forbidden, not_found, unprocessable */
+export async function readApply(
+  services: V2Services,
+  bodies: TemplateBodies,
+  { principal, request }: Pick<V2Call, "principal" | "request">,
+): Promise<ApplyRequest> {
   if (JSONNET_TYPES.has(mediaTypeOf(request.headers.get("content-type")))) {
     throw new TsdbError("unprocessable", "template from source(s) had an issue: invalid encoding provided");
   }
@@ -107,7 +114,9 @@ export async function readApply(services: V2Services, bodies: TemplateBodies, re
   }
   const skips = readSkips(given.actions ?? []);
   const env = new Map(Object.entries(given.envRefs ?? {}).flatMap(([key, value]) => (isEnvValue(value) ? [[key, value] as const] : [])));
-  const { objects, sources } = await readAll(services, given);
+  principal.require({ action: "read", type: "orgs", id: orgID });
+  const stack = stackOf(services, stackID, orgID);
+  const { objects, sources } = await readAll(services, given, stack === null ? [] : lastEvent(stack).urls);
   return {
     orgID,
     stackID,
@@ -120,11 +129,14 @@ export async function readApply(services: V2Services, bodies: TemplateBodies, re
   };
 }
 
-async function readAll(services: V2Services, given: Given): Promise<Pick<ApplyRequest, "objects" | "sources">> {
+async function readAll(services: V2Services, given: Given, ofStack: readonly string[]): Promise<Pick<ApplyRequest, "objects" | "sources">> {
   const objects: TemplateObject[] = [];
   const sources: string[] = [];
-  const remotes = (given.remotes ?? []).filter(({ url = "" }) => url !== "");
-  if (remotes.length > REMOTES_MAX) throw new TsdbError("unprocessable", `a request has at most ${REMOTES_MAX} remotes`);
+  const asked = (given.remotes ?? []).filter(({ url = "" }) => url !== "");
+  const known = new Set(asked.map(({ url }) => url));
+  const remotes = [...asked, ...ofStack.filter((url) => url !== "" && !known.has(url)).map((url) => ({ url, contentType: "" }))];
+  if (remotes.length > REMOTES_MAX)
+    throw new TsdbError("unprocessable", `a request has at most ${REMOTES_MAX} remotes, with those of its stack`);
   for (const { url, contentType = "" } of remotes) {
     objects.push(...(await readRemote(services, url!, contentType)));
     sources.push(url!);
