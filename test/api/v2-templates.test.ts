@@ -222,6 +222,149 @@ test("a resource under another name in the template stays the same", async () =>
   await remove(stackID);
 });
 
+test("what others change while a template is read counts", async () => {
+  const check = (name: string) => ({
+    ...{ name, every: "1h", query: QUERY, statusMessageTemplate: "m", thresholds: [{ type: "greater", level: "CRIT", value: 1 }] },
+  });
+  const contents = Array.from({ length: 60 }, (_, i) => object("CheckThreshold", `c${i}`, check(`check ${i}`)));
+  let isDone = false;
+  const applied = apply(of(contents)).finally(() => {
+    isDone = true;
+  });
+  const body = { orgID, type: "threshold", status: "active", ...check("check 59"), query: { text: QUERY } };
+  let made: Awaited<ReturnType<typeof ask>> | null = null;
+  for (let turn = 0; !isDone && made === null; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    // the first turns read the body
+    if (turn === 5) made = await ask(server, "POST", "/api/v2/checks", "tok", body);
+  }
+  const answer = await applied;
+  expect([made?.status, answer.status]).toEqual([201, 201]);
+  const { checks } = (await ask(server, "GET", `/api/v2/checks?orgID=${orgID}&limit=100`, "tok")).body;
+  expect(checks.map(({ name }: { name: string }) => name).filter((name: string) => name === "check 59")).toHaveLength(1);
+  await remove(answer.body.stackID);
+});
+
+describe("scripts that say more than a template", () => {
+  test.each([
+    'option task = {name: "more", every: 1h, concurrency: 2}\n\nbuckets()\n',
+    'option task = {name: "more", every: 1mo}\n\nbuckets()\n',
+    'option task = {name: "more", every: 1h, offset: -5m}\n\nbuckets()\n',
+  ])("%j is exported whole, and applied", async (flux) => {
+    const { id } = (await ask(server, "POST", "/api/v2/tasks", "tok", { orgID, flux })).body;
+    const exported = await ask(server, "POST", "/api/v2/templates/export", "tok", { resources: [{ kind: "Task", id }] });
+    expect(exported.body).toMatchObject([{ apiVersion: "influxdata.com/v2alpha2" }]);
+    const made = await apply(of(exported.body));
+    expect(made.status).toBe(201);
+    const { resources } = (await ask(server, "GET", `/api/v2/stacks/${made.body.stackID}`, "tok")).body;
+    const { name, every } = (await ask(server, "GET", `/api/v2/tasks/${resources[0].resourceID}`, "tok")).body;
+    expect(name).toBe("more");
+    expect(["1h0m0s", "1mo"]).toContain(every);
+    await remove(made.body.stackID);
+    await ask(server, "DELETE", `/api/v2/tasks/${id}`, "tok");
+  });
+});
+
+test("a stack changes its tasks, dashboards and agents, and deletes what has left the template", async () => {
+  const task = (every: string) => object("Task", "t", { name: "some task", every, query: "buckets()", status: "inactive" });
+  const board = (...kinds: string[]) =>
+    object("Dashboard", "d", { name: "board", charts: kinds.map((kind) => place(kind, { note: "n" })) });
+  const agent = (config: string) => object("Telegraf", "a", { name: "agent", config });
+  const made = await apply(of([task("1h"), board("Markdown", "Markdown"), agent("# a")]));
+  const { stackID } = made.body;
+  const ids = async () => {
+    const { resources } = (await ask(server, "GET", `/api/v2/stacks/${stackID}`, "tok")).body;
+    return new Map<string, string>(resources.map((each: { kind: string; resourceID: string }) => [each.kind, each.resourceID]));
+  };
+  const before = await ids();
+  const changed = [task("2h"), board("Markdown"), agent("# b")];
+  const dry = (await apply(of(changed, { dryRun: true, stackID }))).body.diff;
+  expect([dry.tasks[0].old.every, dry.tasks[0].new.every]).toEqual(["1h0m0s", "2h0m0s"]);
+  expect([dry.dashboards[0].old.charts.length, dry.dashboards[0].new.charts.length]).toEqual([2, 1]);
+  expect([dry.telegrafConfigs[0].old.config, dry.telegrafConfigs[0].new.config]).toEqual(["# a", "# b"]);
+  expect((await apply(of(changed, { stackID }))).status).toBe(201);
+  expect(await ids()).toEqual(before);
+  const get = (path: string, kind: string) =>
+    ask(server, "GET", `/api/v2/${path}/${before.get(kind)}`, "tok", undefined, { accept: "application/json" });
+  expect((await get("tasks", "Task")).body).toMatchObject({ every: "2h0m0s", status: "inactive" });
+  expect((await get("dashboards", "Dashboard")).body.cells).toHaveLength(1);
+  expect((await get("telegrafs", "Telegraf")).body.config).toBe("# b");
+  const left = await apply(of([agent("# b")], { stackID }));
+  expect(left.body.diff.tasks.concat(left.body.diff.dashboards).map((each: { stateStatus: string }) => each.stateStatus)).toEqual([
+    "remove",
+    "remove",
+  ]);
+  expect([(await get("tasks", "Task")).status, (await get("dashboards", "Dashboard")).status]).toEqual([404, 404]);
+  await remove(stackID);
+  expect((await get("telegrafs", "Telegraf")).status).toBe(404);
+});
+
+test("references within tasks, charts and agents, and parameters of their scripts", async () => {
+  const ref = (key: string) => ({ envRef: { key } });
+  const params = 'option params = {bucket: "b"}\nfrom(bucket: params.bucket) |> range(start: -1h)';
+  const contents = [
+    object("Task", "t", { name: ref("task"), every: ref("every"), query: params }),
+    object("Telegraf", "a", { name: "agent", config: ref("config") }),
+    object("Dashboard", "d", {
+      ...{ name: ref("board"), charts: [place("Single_Stat", { name: ref("chart"), queries: [{ query: params }], suffix: ref("unit") })] },
+    }),
+  ];
+  const envRefs = {
+    ...{ task: "the task", every: "3h", config: "# c", board: "the board", chart: "the chart", unit: "%" },
+    ...{ "tasks[t].spec.params.bucket": "one", "dashboards[d].spec.charts[0].queries[0].params.bucket": 'tw"o' },
+  };
+  const made = await apply(of(contents, { envRefs }));
+  const { summaryTask, dashboards, telegrafConfigs } = made.body.summary;
+  expect(summaryTask[0]).toMatchObject({ name: "the task", every: "3h0m0s", query: expect.stringContaining('{bucket: "one"}') });
+  expect(telegrafConfigs[0].telegrafConfig.config).toBe("# c");
+  const { properties } = dashboards[0].charts[0];
+  expect([dashboards[0].name, properties.suffix]).toEqual(["the board", "%"]);
+  expect(properties.queries[0].text).toContain('{bucket: "tw\\"o"}');
+  const keys = [...summaryTask, ...telegrafConfigs, ...dashboards].flatMap(({ envReferences }) => envReferences);
+  expect(keys.map(({ envRefKey }: { envRefKey: string }) => envRefKey).sort()).toEqual(Object.keys(envRefs).sort());
+  await remove(made.body.stackID);
+});
+
+describe("what cannot be meant", () => {
+  const label = (spec: object, name = "l") => object("Label", name, spec);
+  test.each<[string, object, number]>([
+    ["a default that is a reference itself", of([label({ name: { envRef: { key: "a", default: { envRef: { key: "a" } } } } })]), 422],
+    ["a key that is none", of([label({ name: { envRef: { key: { envRef: { key: "a" } } } } })]), 201],
+    [
+      "a value of the environment that is an object",
+      of([label({ name: { envRef: { key: "a" } } })], { envRefs: { a: { key: "a" } } }),
+      422,
+    ],
+    ["a list that contains itself", { template: { contentType: "yaml", contents: "&a [*a]" } }, 422],
+    ["a resource that contains itself", { template: { contentType: "yaml", contents: "- &a {kind: Label, spec: *a}" } }, 422],
+    ["one name 1,000 times", of(Array.from({ length: 1000 }, () => label({ name: "some label" }))), 201],
+    [
+      "names of the language",
+      of([
+        { ...label({}), kind: "constructor" },
+        { ...label({}), kind: "__proto__" },
+      ]),
+      201,
+    ],
+    ["a script of 2 MB", of([object("Task", "t", { name: "some task", every: "1h", query: "x".repeat(2 << 20) })]), 201],
+    ["a script nested deeply", of([object("Task", "t", { name: "some task", every: "1h", query: "f(".repeat(100_000) })]), 500],
+    ["charts that are none", of([object("Dashboard", "d", { name: "board", charts: [5, null, [], { kind: {} }] })]), 201],
+  ])("%s", async (_, body, status) => {
+    const before = server.catalog.version;
+    const answer = await apply(body);
+    expect([answer.status, server.catalog.version, server.reports]).toEqual([status, before, []]);
+    if (status === 201) expect(answer.body.errors.length).toBeGreaterThan(0);
+  });
+
+  test("Jsonnet", async () => {
+    const contents = [label({ name: "some label" })];
+    expect((await apply({ template: { contentType: "jsonnet", contents } })).body.message).toContain("jsonnet");
+    const type = { "content-type": "application/x-jsonnet" };
+    const answer = await ask(server, "POST", "/api/v2/templates/apply", "tok", "{}", type);
+    expect([answer.status, answer.body.message]).toEqual([422, expect.stringMatching(/encoding/)]);
+  });
+});
+
 describe("too much", () => {
   const label = (i: number) => object("Label", `l${i}`, { name: `label ${i}` });
   let bomb = `a0: &a0 [x, x, x, x, x, x, x, x, x]\n`;
@@ -237,6 +380,7 @@ describe("too much", () => {
     ["aliases", { template: { contentType: "yaml", contents: bomb } }],
     ["levels of YAML", { template: { contentType: "yaml", contents: "[".repeat(100_000) } }],
     ["values", of([object("Label", "l", { name: "a label", values: Array(200_001).fill(1) })])],
+    ["100,000 resources", of(Array.from({ length: 100_000 }, () => 1 as unknown as object))],
   ])("%s", async (_, body) => {
     const before = server.catalog.version;
     expect((await apply(body)).status).toBe(422);
@@ -246,5 +390,13 @@ describe("too much", () => {
   test("URLs, where they are not allowed", async () => {
     const answer = await apply({ remotes: [{ url: "http://127.0.0.1:1/t.yml" }] });
     expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining("--v2-template-urls")]);
+  });
+
+  test("URLs of a stack, where they are not allowed: nothing of it is deleted", async () => {
+    const { stackID } = (await apply(of([label(1)]))).body;
+    await ask(server, "PATCH", `/api/v2/stacks/${stackID}`, "tok", { templateURLs: ["http://127.0.0.1:1/t.yml"] });
+    const answer = await apply({ stackID });
+    expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining("--v2-template-urls")]);
+    await remove(stackID);
   });
 });

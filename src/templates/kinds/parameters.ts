@@ -6,7 +6,7 @@ import { formatFile } from "../../flux/format/format.ts";
 import type { Expression, File, ObjectExpression } from "../../flux/parse/ast.ts";
 import { syntaxProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
-import { durationNs, durationOf, parseDuration } from "../../flux/values/duration.ts";
+import { durationOf, parseDuration } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { clockText } from "../periods.ts";
 import { type EnvValue, isEnvValue, type SpecReader } from "../spec-reader.ts";
@@ -37,12 +37,18 @@ interface Written {
 }
 
 const OPTION = /\boption\s+(?:params|task)\b/;
+/** Characters, as many as a request of other routes may have. */
+const SCRIPT_LENGTH_MAX = 1 << 20;
 const NONE = { params: [], task: [] } as const;
 const WHOLE_MAX = 1n << 63n;
 
 /** Reads `spec.query`. @param prefix of the keys in the environment @param names of the records that are meant */
 export function readScript(spec: SpecReader, prefix: string, names: readonly OptionName[]): ParameterizedScript {
   const source = spec.text("query").trim();
+  if (source.length > SCRIPT_LENGTH_MAX) {
+    spec.issue("query", `has ${source.length} characters, and may have ${SCRIPT_LENGTH_MAX}`);
+    return { text: "", parameters: NONE };
+  }
   const given = new Map(names.map((name) => [name, spec.list(name)]));
   if (!OPTION.test(source)) return { text: source, parameters: NONE };
   const file = fileOf(source);
@@ -217,14 +223,18 @@ function valueAs(type: string, value: EnvValue): Written | null {
 }
 
 function durationWritten(ns: bigint): Written {
-  return { type: "duration", value: Number(ns), text: ns < 0n ? `-${clockText(-ns)}` : clockText(ns) };
+  return { type: "duration", value: Number(ns), text: signed(ns) };
+}
+
+function signed(ns: bigint): string {
+  return ns < 0n ? `-${clockText(-ns)}` : clockText(ns);
 }
 
 /** The length of a duration as it was read, as templates show it; null: none can be said. */
 export function lengthText({ type, literal }: Parameter): string | null {
   const duration = type === "duration" ? parseDuration(literal) : null;
   if (duration === null) return null;
-  return duration.months === 0n ? clockText(durationNs(duration)) : literal;
+  return duration.months === 0n ? signed(duration.ns) : literal;
 }
 
 function isName(key: string): boolean {
