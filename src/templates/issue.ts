@@ -1,4 +1,5 @@
-// What is wrong in a template, at the place where it is.
+// What is wrong in a template, at the place where it is. Reasons that clients were seen to get are in the words of the recordings, others in
+// ours.
 
 export interface Issue {
   readonly kind: string;
@@ -13,4 +14,9 @@ export interface Issue {
 export function issueText({ kind, fields, idxs, reason }: Issue): string {
   const path = fields.map((field, i) => (idxs[i] === null || idxs[i] === undefined ? field : `${field}[${idxs[i]}]`)).join(".");
   return `kind=${kind} field=${path} reason=${JSON.stringify(reason)}`;
+}
+
+/** What is wanted: `one of a, b`. */
+export function oneOf(values: Iterable<string>): string {
+  return `one of ${[...values].join(", ")}`;
 }

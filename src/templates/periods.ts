@@ -41,11 +41,11 @@ export function readDuration(spec: SpecReader, name: string): string | null {
 export function readEvery(spec: SpecReader, minimumSeconds: number): string {
   const every = readDuration(spec, "every");
   if (every === null) {
-    if (!spec.has("every")) spec.issue("every", "must provide a duration");
+    if (!spec.has("every")) spec.issue("every", "is required: a duration such as 1h");
     return "0s";
   }
   if (periodNs(readPeriod(every)) < BigInt(minimumSeconds) * SECOND_NS) {
-    spec.issue("every", `must be at least ${minimumSeconds} seconds`);
+    spec.issue("every", `is shorter than ${minimumSeconds} seconds`);
   }
   return every;
 }

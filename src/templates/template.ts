@@ -1,7 +1,7 @@
 // A template as a whole: its resources, read and checked, and what is wrong in it.
 import { TsdbError } from "../model/errors.ts";
 import type { Steps } from "../model/steps.ts";
-import type { Issue } from "./issue.ts";
+import { type Issue, oneOf } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
 import { type DashboardSpec, readDashboard, readTelegraf, type TelegrafSpec } from "./kinds/dashboard.ts";
 import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
@@ -66,15 +66,15 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
   for (const { kind, index, labels, name, metaName, spec } of resources) {
     for (const [i, label] of labels.entries()) {
       if (named.has(`Label ${label}`)) continue;
-      issues.push(issueAt(kind, index, ["spec", "associations"], [null, i], `label ${JSON.stringify(label)} does not exist in template`));
+      issues.push(issueAt(kind, index, ["spec", "associations"], [null, i], `the template has no label ${JSON.stringify(label)}`));
     }
     if (spec.category === "NotificationRule") {
       const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
       if (endpoint === undefined && spec.endpointName !== "") {
-        const reason = `notification endpoint ${JSON.stringify(spec.endpointName)} does not exist in template`;
+        const reason = `the template has no notification endpoint ${JSON.stringify(spec.endpointName)}`;
         issues.push(issueAt(kind, index, ["spec", "endpointName"], [null, null], reason));
       } else if (endpoint !== undefined && endpoint.kind !== "NotificationEndpointHTTP" && spec.messageTemplate === "") {
-        issues.push(issueAt(kind, index, ["spec", "messageTemplate"], [null, null], "must provide a message template"));
+        issues.push(issueAt(kind, index, ["spec", "messageTemplate"], [null, null], "an endpoint of this kind needs a message template"));
       }
     }
     const key = `${spec.category} ${name}`;
@@ -100,7 +100,7 @@ function readResource(
     return null;
   }
   if (!API_VERSIONS.has(apiVersion)) {
-    const reason = `invalid API version provided ${JSON.stringify(apiVersion.slice(0, 64))}; must be 1 in [${[...API_VERSIONS].join(", ")}]`;
+    const reason = `got ${JSON.stringify(apiVersion.slice(0, 64))}, wanted ${oneOf(API_VERSIONS)}`;
     issues.push(issueAt(kind, index, ["apiVersion"], [null], reason));
   }
   const metaName = metaNameOf(metadata);

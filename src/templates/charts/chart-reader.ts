@@ -1,4 +1,5 @@
 // Charts of templates as properties of views, as pages of interfaces keep them.
+import { oneOf } from "../issue.ts";
 import { readScript } from "../kinds/parameters.ts";
 import type { SpecReader } from "../spec-reader.ts";
 import { isMembers, type Members } from "../template-object.ts";
@@ -37,7 +38,7 @@ export function readChart(spec: SpecReader, prefix: string): Chart[] {
   const kind = spec.text("kind");
   const type = viewTypeOf(kind);
   if (type === null) {
-    spec.issue("kind", `must be 1 in [${CHART_KINDS.join(", ")}]`);
+    spec.issue("kind", `wanted ${oneOf(CHART_KINDS)}`);
     return [];
   }
   const [w, h] = [place(spec, "width"), place(spec, "height")];
@@ -45,7 +46,7 @@ export function readChart(spec: SpecReader, prefix: string): Chart[] {
     ["width", w],
     ["height", h],
   ] as const) {
-    if (size <= 0) spec.issue(name, "must be greater than 0");
+    if (size <= 0) spec.issue(name, "is not greater than 0");
   }
   const properties = type === "markdown" ? { ...HEAD, type, note: spec.text("note") } : new ChartReader(spec, type, prefix).properties();
   return [{ name: spec.text("name"), x: place(spec, "xPos"), y: place(spec, "yPos"), w, h, properties }];
@@ -129,10 +130,10 @@ class ChartReader {
 
   private queries(): object[] {
     const queries = this.spec.list("queries");
-    if (queries.length === 0) this.spec.issue("queries", "must provide at least 1 query");
+    if (queries.length === 0) this.spec.issue("queries", "a chart needs a query");
     return queries.map((query, i) => {
       const { text } = readScript(query, `${this.prefix}.queries[${i}]`, ["params"]);
-      if (text === "") query.issue("query", "must provide a non zero value");
+      if (text === "") query.issue("query", "is required");
       return { text, ...QUERY };
     });
   }
@@ -140,7 +141,7 @@ class ChartReader {
   private colors(): unknown {
     const colors = this.spec.list("colors").map((color) => {
       const hex = color.text("hex");
-      if (hex === "") color.issue("hex", "must provide a non zero value");
+      if (hex === "") color.issue("hex", "is required");
       return { id: color.text("id"), type: color.text("type"), hex, name: color.text("name"), value: color.number("value") };
     });
     return HEX_COLORS.has(this.type) ? colors.map(({ hex }) => hex) : colors;
@@ -156,7 +157,7 @@ class ChartReader {
     }
     const { type } = this;
     const needed = RECORD_AXES.has(type) || HEX_COLORS.has(type) ? ["x", "y"] : type === "histogram" ? ["x"] : [];
-    for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `axis not found: ${JSON.stringify(name)}`);
+    for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `a chart of this kind needs the axis ${name}`);
     return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS };
   }
 
@@ -172,13 +173,13 @@ class ChartReader {
 
   private geometry(): string {
     const geom = this.spec.text("geom");
-    if (!GEOMETRIES.has(geom)) this.spec.issue("geom", `must be 1 in [${[...GEOMETRIES].join(", ")}]`);
+    if (!GEOMETRIES.has(geom)) this.spec.issue("geom", `wanted ${oneOf(GEOMETRIES)}`);
     return geom;
   }
 
   private position(): string {
     const position = this.spec.text("position");
-    if (!POSITIONS.has(position)) this.spec.issue("position", "must be 1 in [overlaid, stacked]");
+    if (!POSITIONS.has(position)) this.spec.issue("position", "wanted overlaid or stacked");
     return position;
   }
 

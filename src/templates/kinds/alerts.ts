@@ -3,6 +3,7 @@ import type { Tag, Threshold } from "../../alerts/check.ts";
 import { type Level, readLevel } from "../../alerts/level.ts";
 import { type StatusRule, TAG_OPERATORS, type TagRule } from "../../alerts/rule.ts";
 import type { Status } from "../../metadata/store/kinds.ts";
+import { oneOf } from "../issue.ts";
 import type { TemplateKind } from "../kinds.ts";
 import { readDuration, readEvery } from "../periods.ts";
 import type { SecretValue, SpecReader } from "../spec-reader.ts";
@@ -58,11 +59,11 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
 export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const type = kind === "CheckDeadman" ? "deadman" : "threshold";
   const query = spec.text("query");
-  if (query === "") spec.issue("query", "must provide a non zero value");
+  if (query === "") spec.issue("query", "is required");
   const statusMessageTemplate = spec.text("statusMessageTemplate");
-  if (statusMessageTemplate === "") spec.issue("statusMessageTemplate", "must provide a template");
+  if (statusMessageTemplate === "") spec.issue("statusMessageTemplate", "is required");
   const thresholds = type === "threshold" ? spec.list("thresholds").flatMap(readThreshold) : [];
-  if (type === "threshold" && !spec.has("thresholds")) spec.issue("thresholds", "must provide at least 1 threshold entry");
+  if (type === "threshold" && !spec.has("thresholds")) spec.issue("thresholds", "a threshold check needs a threshold");
   return {
     ...{ category: "Check", type, query, statusMessageTemplate, thresholds },
     status: readStatus(spec),
@@ -80,21 +81,20 @@ export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
 export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec {
   const type = kind === "NotificationEndpointHTTP" ? "http" : kind === "NotificationEndpointSlack" ? "slack" : "pagerduty";
   const url = spec.text("url");
-  if (type !== "pagerduty" && !/^https?:\/\/./.test(url)) spec.issue("url", "must be valid url");
+  if (type !== "pagerduty" && !/^https?:\/\/./.test(url)) spec.issue("url", "wanted a URL of http or https");
   const authMethod = type === "http" ? spec.text("type").toLowerCase() : "";
   const method = type === "http" ? spec.text("method").toUpperCase() : "";
   const [token, username, password, routingKey] = (["token", "username", "password", "routingKey"] as const).map((name) =>
     spec.secret(name),
   );
   const endpoint = { token: token!, username: username!, password: password!, routingKey: routingKey! };
-  if (type === "pagerduty" && endpoint.routingKey === null) spec.issue("routingKey", "must provide non empty string");
+  if (type === "pagerduty" && endpoint.routingKey === null) spec.issue("routingKey", "is required");
   if (type === "http") {
-    if (!METHODS.has(method)) spec.issue("method", "http method must be a valid HTTP verb");
-    if (!["none", "basic", "bearer"].includes(authMethod))
-      spec.issue("type", "invalid type provided; valid type is 1 in [basic, bearer, none]");
-    if (authMethod === "basic" && endpoint.username === null) spec.issue("username", "must provide non empty string");
-    if (authMethod === "basic" && endpoint.password === null) spec.issue("password", "must provide non empty string");
-    if (authMethod === "bearer" && endpoint.token === null) spec.issue("token", "must provide non empty string");
+    if (!METHODS.has(method)) spec.issue("method", `wanted ${oneOf(METHODS)}`);
+    if (!["none", "basic", "bearer"].includes(authMethod)) spec.issue("type", "wanted one of basic, bearer, none");
+    if (authMethod === "basic" && endpoint.username === null) spec.issue("username", "is required");
+    if (authMethod === "basic" && endpoint.password === null) spec.issue("password", "is required");
+    if (authMethod === "bearer" && endpoint.token === null) spec.issue("token", "is required");
   }
   return { category: "NotificationEndpoint", type, status: readStatus(spec), url, method, authMethod, ...endpoint };
 }
@@ -102,12 +102,12 @@ export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec
 /** What is wrong is collected in the reader. */
 export function readRule(spec: SpecReader): RuleSpec {
   const endpointName = spec.text("endpointName");
-  if (endpointName === "") spec.issue("endpointName", "must be provided");
+  if (endpointName === "") spec.issue("endpointName", "is required");
   const statusRules = spec.list("statusRules").map((rule) => ({
     currentLevel: readKnownLevel(rule, "currentLevel", true),
     previousLevel: rule.text("previousLevel") === "" ? null : readKnownLevel(rule, "previousLevel", true),
   }));
-  if (statusRules.length === 0) spec.issue("statusRules", "must provide at least 1");
+  if (statusRules.length === 0) spec.issue("statusRules", "a rule needs a status rule");
   return {
     ...{ category: "NotificationRule", endpointName, statusRules },
     status: readStatus(spec),
@@ -118,7 +118,7 @@ export function readRule(spec: SpecReader): RuleSpec {
     tagRules: spec.list("tagRules").map((rule) => {
       const text = rule.text("operator").toLowerCase();
       const operator = TAG_OPERATORS.find((each) => each === text);
-      if (operator === undefined) rule.issue("operator", `must be 1 in [${TAG_OPERATORS.join(", ")}]`);
+      if (operator === undefined) rule.issue("operator", `wanted ${oneOf(TAG_OPERATORS)}`);
       return { key: required(rule, "key"), value: required(rule, "value"), operator: operator ?? "equal" };
     }),
   };
@@ -128,7 +128,7 @@ export function readRule(spec: SpecReader): RuleSpec {
 export function readStatus(spec: SpecReader): Status {
   const status = spec.text("status") || "active";
   if (status !== "active" && status !== "inactive") {
-    spec.issue("status", "must be 1 of [active, inactive]");
+    spec.issue("status", "wanted active or inactive");
     return "active";
   }
   return status;
@@ -140,22 +140,22 @@ function readThreshold(spec: SpecReader): Threshold[] {
   if (type === "greater" || type === "lesser") return [{ ...limit, type, value: spec.number("value") }];
   if (type === "inside_range" || type === "outside_range") {
     const [min, max] = [spec.number("min"), spec.number("max")];
-    if (min > max) spec.issue("min", "min must be < max");
+    if (min > max) spec.issue("min", "is greater than max");
     return [{ ...limit, type: "range", min, max, within: type === "inside_range" }];
   }
-  spec.issue("type", "must be 1 in [greater, lesser, inside_range, outside_range]");
+  spec.issue("type", "wanted one of greater, lesser, inside_range, outside_range");
   return [];
 }
 
 function readKnownLevel(spec: SpecReader, name: string, allowsAny = false): Level {
   const level = readLevel(spec.text(name));
   if (!LEVELS.has(level) && !(allowsAny && level === "ANY"))
-    spec.issue(name, `must be 1 in [${[...LEVELS, ...(allowsAny ? ["ANY"] : [])].join(", ")}]`);
+    spec.issue(name, `wanted ${oneOf([...LEVELS, ...(allowsAny ? ["ANY"] : [])])}`);
   return level;
 }
 
 function required(spec: SpecReader, name: string): string {
   const text = spec.text(name);
-  if (text === "") spec.issue(name, "must provide a non zero value");
+  if (text === "") spec.issue(name, "is required");
   return text;
 }

@@ -21,6 +21,6 @@ export function readDashboard(spec: SpecReader): DashboardSpec {
 /** What is wrong is collected in the reader. */
 export function readTelegraf(spec: SpecReader): TelegrafSpec {
   const config = spec.text("config");
-  if (config === "") spec.issue("config", "must provide a configuration");
+  if (config === "") spec.issue("config", "is required");
   return { category: "Telegraf", config };
 }

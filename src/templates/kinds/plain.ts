@@ -19,13 +19,13 @@ export function readBucket(spec: SpecReader): BucketSpec {
   const retentionRules = spec.list("retentionRules").map((rule) => {
     const type = rule.text("type") || "expire";
     const everySeconds = rule.number("everySeconds");
-    if (type !== "expire") rule.issue("type", 'type must be "expire"');
+    if (type !== "expire") rule.issue("type", 'wanted "expire"');
     if (!Number.isInteger(everySeconds) || (everySeconds !== 0 && everySeconds < HOUR_SECONDS)) {
-      rule.issue("everySeconds", `seconds must be a minimum of ${HOUR_SECONDS}`);
+      rule.issue("everySeconds", `wanted whole seconds, 0 or ${HOUR_SECONDS} and more`);
     }
     return { type, everySeconds };
   });
-  if (retentionRules.length > 1) spec.issue("retentionRules", "buckets cannot have more than one retention rule at this time");
+  if (retentionRules.length > 1) spec.issue("retentionRules", "a bucket has at most one retention rule");
   return { category: "Bucket", retentionRules: retentionRules.filter(({ everySeconds }) => everySeconds > 0) };
 }
 

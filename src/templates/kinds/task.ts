@@ -37,7 +37,7 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
   const every = length("every");
   const cron = textOf(record.get("cron")) ?? spec.text("cron");
   const offset = length("offset");
-  if (query === "") spec.issue("query", "must provide a non zero value");
+  if (query === "") spec.issue("query", "is required");
   if (every === "" && cron === "") {
     if (!spec.has("every")) spec.issue("every", "must provide if cron field is not provided");
     spec.issue("cron", "must provide if every field is not provided");

@@ -21,18 +21,18 @@ function readArguments(spec: SpecReader): VariableArguments {
     if (isMembers(values) && Object.keys(values).length > 0) {
       return { type, values: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)])) };
     }
-    spec.issue("values", "map variable must have a values property that is a map");
+    spec.issue("values", "wanted an object that is not empty");
     return { type, values: {} };
   }
   if (type === "constant") {
     const values = spec.texts("values");
-    if (values.length === 0) spec.issue("values", "constant variable must have a values property that is a list of strings");
+    if (values.length === 0) spec.issue("values", "wanted a list that is not empty");
     return { type, values };
   }
-  if (type !== "query") spec.issue("type", "must be 1 in [constant, map, query]");
+  if (type !== "query") spec.issue("type", "wanted one of constant, map, query");
   const query = spec.text("query");
   const language = spec.text("language").toLowerCase();
-  if (type === "query" && query === "") spec.issue("query", "query variable must provide a query");
-  if (type === "query" && language !== "flux" && language !== "influxql") spec.issue("language", 'must be 1 in ["influxql", "flux"]');
+  if (type === "query" && query === "") spec.issue("query", "is required");
+  if (type === "query" && language !== "flux" && language !== "influxql") spec.issue("language", "wanted flux or influxql");
   return { type: "query", values: { query, language } };
 }

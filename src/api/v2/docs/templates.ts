@@ -57,7 +57,8 @@ export const TEMPLATES: V2Operations = {
   "POST /api/v2/templates/apply": {
     tag,
     summary: "Applies templates",
-    description: "All of it is made, or nothing. Without `stackID` there is a new stack.",
+    description:
+      "All of it is made, or nothing, also when the server ends meanwhile. Without `stackID` there is a new stack; with it, its `urls` are read too. At most 4 MB, 1,000 resources, and 5,000 associations. Jsonnet is refused (422).",
     body: { ...jsonOf(requiring(ApplyBody, "orgID")), "text/yml": ApplyBody, [YAML]: ApplyBody },
     answers: {
       ...ok("What would change: a dry run.", AppliedShape),
