@@ -1,5 +1,4 @@
-// What is wrong in a template, at the place where it is. Reasons that clients were seen to get are in the words of the recordings, others in
-// ours.
+// What is wrong in a template, at the place where it is. A reason that a recorded answer has is in its words, others are in ours.
 
 export interface Issue {
   readonly kind: string;

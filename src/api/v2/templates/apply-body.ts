@@ -95,7 +95,8 @@ export class TemplateBodies {
   }
 }
 
-/** Of a sender who may read the organization: before that no URL is asked. @throws TsdbError bad_request, forbidden, not_found, unprocessable */
+/** Of a sender who may read the organization: before that no URL is asked.
+ *  @throws TsdbError bad_request, forbidden, not_found, unprocessable */
 export async function readApply(
   services: V2Services,
   bodies: TemplateBodies,
