@@ -297,6 +297,18 @@ describe("a user", () => {
     expect(w.catalog.accounts.sessionCount).toBe(0);
   });
 
+  test("has each role once, and keeps the display name until another one, or none, is given", async () => {
+    const w = await world();
+    const asked = { username: "bob", displayName: "Bob", password: null, oauthId: null, roleIds: [3, 2, 3] };
+    const { user } = await w.users.invite(grant("user:create"), asked);
+    expect(user.roleIds).toEqual([2, 3]);
+    expect((await w.users.setRoles(grant("user:update"), user.id, [3, 1, 1])).map(({ name }) => name)).toEqual(["Admin", "Member"]);
+    const rename = async (name: string | null | undefined) => (await w.users.rename(grant("user:update"), user.id, name)).displayName;
+    expect([await rename(undefined), await rename("B."), await rename(undefined), await rename(null)]).toEqual(["Bob", "B.", "B.", null]);
+    for (const name of ["", " ", "a\nb", "x".repeat(257)])
+      expect(await kindOf(w.users.rename(grant("user:update"), user.id, name))).toBe("bad_request");
+  });
+
   test("the last admin stays, with the role", async () => {
     const w = await world();
     const { id } = await w.first();

@@ -142,13 +142,22 @@ export class UserAccounts {
     this.checkNew(invitation);
     const passwordHash = password === null ? null : await this.parts.passwords.hash(password);
     this.checkNew(invitation);
-    const user = await this.add({ username, displayName, oauthId, passwordHash, requiresReset: password !== null, roleIds });
+    const user = await this.add({
+      username,
+      displayName,
+      oauthId,
+      passwordHash,
+      requiresReset: password !== null,
+      roleIds: distinct(roleIds),
+    });
     this.parts.audit({ actor, action: "user_created", target: nameOf(user), details: `roles ${this.roleNames(user)}` });
     return { user, temporaryPassword };
   }
 
-  async rename(grant: AccountGrant, id: number, displayName: string | null): Promise<UserDef> {
+  /** @param displayName null: none; undefined: as before */
+  async rename(grant: AccountGrant, id: number, displayName: string | null | undefined): Promise<UserDef> {
     const actor = grant.actorOf("user:update");
+    if (displayName === undefined) return this.findLive(id);
     checkDisplayName(displayName);
     const user = await this.change(this.findLive(id), { displayName });
     this.parts.audit({ actor, action: "user_changed", target: nameOf(user), details: "display name" });
@@ -171,7 +180,7 @@ export class UserAccounts {
     this.checkRoles(roleIds);
     const lost = before.roleIds.filter((roleId) => !roleIds.includes(roleId) && this.isLastWith(roleId));
     if (lost.length > 0) throw bad(`user ${id} is the last one with the role ${this.rolesWith(lost)[0]!.name}, which one user must have`);
-    const user = await this.change(before, { roleIds: [...new Set(roleIds)].sort((a, b) => a - b) });
+    const user = await this.change(before, { roleIds: distinct(roleIds) });
     this.parts.audit({ actor, action: "roles_changed", target: nameOf(user), details: `roles ${this.roleNames(user)}` });
     return this.rolesWith(user.roleIds);
   }
@@ -261,6 +270,10 @@ export class UserAccounts {
     await this.parts.catalog.apply([{ kind: "put_user", user }, ...others]).durable;
     return user;
   }
+}
+
+function distinct(ids: readonly number[]): number[] {
+  return [...new Set(ids)].sort((a, b) => a - b);
 }
 
 /** For the audit log. */

@@ -100,7 +100,7 @@ export const userRoutes = (services: AppServices) => {
       }),
       (call) =>
         answer(services, call, async ({ users }) => {
-          const { displayName = null } = await readJsonBody(RenameBody, call.request, reader);
+          const { displayName } = await readJsonBody(RenameBody, call.request, reader);
           return shownUser(await users().rename(call.caller, idIn(call), displayName));
         }),
     )
