@@ -347,7 +347,9 @@ describe("what cannot be meant", () => {
       ]),
       201,
     ],
-    ["a script of 2 MB", of([object("Task", "t", { name: "some task", every: "1h", query: "x".repeat(2 << 20) })]), 201],
+    ["a script of 300 KB", of([object("Task", "t", { name: "some task", every: "1h", query: "x".repeat(300_000) })]), 201],
+    ["a check of 300 KB", of([{ ...object("CheckThreshold", "c", { every: "1h", query: "x".repeat(300_000) }) }]), 201],
+    ["1,001 charts", of([object("Dashboard", "d", { name: "board", charts: Array(1001).fill({ kind: "Markdown" }) })]), 201],
     ["a script nested deeply", of([object("Task", "t", { name: "some task", every: "1h", query: "f(".repeat(100_000) })]), 500],
     ["charts of other types", of([object("Dashboard", "d", { name: "board", charts: [5, null, [], { kind: {} }] })]), 201],
   ])("%s", async (_, body, status) => {

@@ -58,7 +58,7 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
 /** What is wrong is collected in the reader. */
 export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const type = kind === "CheckDeadman" ? "deadman" : "threshold";
-  const query = spec.text("query");
+  const query = spec.script("query");
   if (query === "") spec.issue("query", "is required");
   const statusMessageTemplate = spec.text("statusMessageTemplate");
   if (statusMessageTemplate === "") spec.issue("statusMessageTemplate", "is required");

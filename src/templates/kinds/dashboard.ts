@@ -12,10 +12,18 @@ export interface TelegrafSpec {
   readonly config: string;
 }
 
+/** A dashboard is read in one step. */
+const CHARTS_MAX = 1000;
+
 /** What is wrong is collected in the reader. */
 export function readDashboard(spec: SpecReader): DashboardSpec {
+  const charts = spec.list("charts");
+  if (charts.length > CHARTS_MAX) {
+    spec.issue("charts", `has ${charts.length} items, and may have ${CHARTS_MAX}`);
+    return { category: "Dashboard", charts: [] };
+  }
   const prefix = `dashboards[${spec.metaName}].spec.charts`;
-  return { category: "Dashboard", charts: spec.list("charts").flatMap((chart, i) => readChart(chart, `${prefix}[${i}]`)) };
+  return { category: "Dashboard", charts: charts.flatMap((chart, i) => readChart(chart, `${prefix}[${i}]`)) };
 }
 
 /** What is wrong is collected in the reader. */

@@ -37,18 +37,12 @@ interface Written {
 }
 
 const OPTION = /\boption\s+(?:params|task)\b/;
-/** Characters, as many as a request of other routes may have. */
-const SCRIPT_LENGTH_MAX = 1 << 20;
 const NONE = { params: [], task: [] } as const;
 const WHOLE_MAX = 1n << 63n;
 
 /** Reads `spec.query`. @param prefix of the keys in the environment @param names of the records that are meant */
 export function readScript(spec: SpecReader, prefix: string, names: readonly OptionName[]): ParameterizedScript {
-  const source = spec.text("query").trim();
-  if (source.length > SCRIPT_LENGTH_MAX) {
-    spec.issue("query", `has ${source.length} characters, and may have ${SCRIPT_LENGTH_MAX}`);
-    return { text: "", parameters: NONE };
-  }
+  const source = spec.script("query").trim();
   const given = new Map(names.map((name) => [name, spec.list(name)]));
   if (!OPTION.test(source)) return { text: source, parameters: NONE };
   const file = fileOf(source);

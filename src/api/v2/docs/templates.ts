@@ -58,7 +58,7 @@ export const TEMPLATES: V2Operations = {
     tag,
     summary: "Applies templates",
     description:
-      "All of it is made, or nothing, also when the server ends meanwhile. Without `stackID` there is a new stack; with it, its `urls` are read too. At most 4 MB, 1,000 resources, and 5,000 associations. Jsonnet is refused (422).",
+      "All of it is made, or nothing, also when the server ends meanwhile. Without `stackID` there is a new stack; with it, its `urls` are read too. At most 4 MB, 1,000 resources, 5,000 associations, 1,000 charts a dashboard, and 262,144 characters a script. Jsonnet is refused (422).",
     body: { ...jsonOf(requiring(ApplyBody, "orgID")), "text/yml": ApplyBody, [YAML]: ApplyBody },
     answers: {
       ...ok("What would change: a dry run.", AppliedShape),
