@@ -63,6 +63,8 @@ test("a user is made, signs in, does what the roles permit, and signs out", asyn
   const made = await tsdb(["manage", "init-admin", "-u", "ann", "-p", "-"], "correct horse\n");
   expect([made.code, made.out]).toEqual([0, expect.stringMatching(/^User "ann" created successfully\nToken: apiv3_\S{86}\n/)]);
   expect((await tsdb(["show", "users"])).error).toContain("401");
+  const wrong = await tsdb(["auth", "login", "-u", "ann", "-p", "wrong"]);
+  expect(wrong.error).toBe("Login command failed: server responded with error [401 Unauthorized]: the username or the password is wrong\n");
   const signedIn = await tsdb(["auth", "login", "-u", "ann", "-p", "-"], "correct horse\n");
   expect(signedIn.out).toBe(`Signed in to ${server.url} as ann; kept in ${LOGINS}\n`);
   expect([statSync(LOGINS).mode & 0o777, statSync(join(folder, "config", "tsdb")).mode & 0o777]).toEqual([0o600, 0o700]);
@@ -124,6 +126,12 @@ test("a user signs in by the identity provider, and an answer to another questio
   expect((await bring("other")).status).toBe(400);
   expect((await bring(searchParams.get("state")!)).status).toBe(200);
   expect((await signingIn).out).toContain("as Carl");
+});
+
+test("a server without users says so", async () => {
+  await using other = await TestServer.start({ withAuth: true });
+  const { error } = await tsdb(["auth", "login", "-u", "ann", "-p", "correct horse", "--host", other.url]);
+  expect(error).toContain("the request was not authenticated (users sign in where the server runs with --without-user-auth false)");
 });
 
 test("a sign-in that the server has ended is forgotten, and a broken file is told", async () => {

@@ -108,9 +108,14 @@ export interface Advice {
   readonly host: string;
   /** How a token is given. */
   readonly token: string;
+  /** Of requests that have credentials of their own: why the server wants a token all the same. */
+  readonly withoutToken?: string;
 }
 
-const ADVICE: Advice = {
+/** As the server says it of any path. */
+const UNAUTHENTICATED = "the request was not authenticated";
+
+export const ADVICE: Advice = {
   host: "http://127.0.0.1:8181",
   token: "use --token or TSDB_AUTH_TOKEN; tsdb create token --admin makes the first one",
 };
@@ -169,7 +174,12 @@ export class Api {
     if (response.ok) return response;
     const text = await response.text();
     if (response.status !== 401) throw new Refused(response.status, response.statusText, text);
-    const hint = this.token === undefined ? `no token was sent; ${this.advice.token}` : "the token that was sent is not valid";
+    const { token, withoutToken } = this.advice;
+    if (withoutToken !== undefined) {
+      const isUnknown = readable(text) === UNAUTHENTICATED;
+      throw new Refused(401, response.statusText, isUnknown ? `${UNAUTHENTICATED} (${withoutToken})` : text);
+    }
+    const hint = this.token === undefined ? `no token was sent; ${token}` : "the token that was sent is not valid";
     throw new Refused(401, response.statusText, `${readable(text)} (${hint})`);
   }
 

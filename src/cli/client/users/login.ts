@@ -1,7 +1,7 @@
 // tsdb auth login|logout|reset-password, and tsdb manage init-admin.
 import { readFileSync } from "node:fs";
 import { TsdbError } from "../../../model/errors.ts";
-import { Api, CONNECTION, jsonOf } from "../api.ts";
+import { ADVICE, Api, CONNECTION, jsonOf } from "../api.ts";
 import type { ClientCommand, Terminal } from "../command.ts";
 import type { Input, Option } from "../options.ts";
 import { Questions } from "../setup.ts";
@@ -22,7 +22,10 @@ const SHOW: Option = { name: "show-token", value: null, help: "Print the token, 
 
 /** Without a token, whatever the environment has. */
 export function openApi(input: Input): Api {
-  return new Api({ flag: (name) => input.flag(name), option: (name) => (name === "token" ? undefined : input.option(name)) });
+  return new Api(
+    { flag: (name) => input.flag(name), option: (name) => (name === "token" ? undefined : input.option(name)) },
+    { ...ADVICE, withoutToken: "users sign in where the server runs with --without-user-auth false" },
+  );
 }
 
 async function secretOf(input: Input, name: string, ask: Questions): Promise<string> {
