@@ -58,6 +58,8 @@ export class TaskScheduler implements TaskRunService {
   private readonly counts = { success: 0, failed: 0, canceled: 0 };
   private lagSeconds = 0;
   private runSeconds = 0;
+  /** Runs on their way. */
+  private active = 0;
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
@@ -140,12 +142,6 @@ export class TaskScheduler implements TaskRunService {
     await tasks.saveRuns(new Map(), [runID]);
   }
 
-  private get active(): number {
-    let count = 0;
-    for (const { running } of this.schedules.values()) count += running.size;
-    return count;
-  }
-
   /** Starts what is due, each task in its turn, and sets the timer. */
   private tick(): void {
     if (this.isStopped || !this.parts.isOn) return;
@@ -153,28 +149,26 @@ export class TaskScheduler implements TaskRunService {
     const { tasks, clock } = this.parts;
     if (tasks.generation !== this.generation) this.followAll();
     const nowMs = clock.nowMs();
-    let active = this.active;
-    for (let hasStarted = true; hasStarted && active < RUNS_MAX; ) {
+    for (let hasStarted = true; hasStarted && this.active < RUNS_MAX; ) {
       hasStarted = false;
       for (const [id, schedule] of this.schedules) {
-        if (active >= RUNS_MAX) break;
+        if (this.active >= RUNS_MAX) break;
         const due = schedule.take(nowMs);
         if (due === null) continue;
         // who had a turn goes behind the others
         this.schedules.delete(id);
         this.schedules.set(id, schedule);
         this.begin(schedule, due, nowMs);
-        active += 1;
         hasStarted = true;
       }
     }
-    this.wait(nowMs, active);
+    this.wait(nowMs);
   }
 
   /** Until the next run is due; if all places are taken the end of a run calls again. */
-  private wait(nowMs: number, active: number): void {
+  private wait(nowMs: number): void {
     let waitMs = TICK_MS_MAX;
-    if (active < RUNS_MAX) {
+    if (this.active < RUNS_MAX) {
       for (const { dueMs } of this.schedules.values()) if (dueMs !== null && dueMs > nowMs) waitMs = Math.min(waitMs, dueMs - nowMs);
     }
     this.cancelTimer = this.parts.clock.after(waitMs, () => this.tick());
@@ -217,6 +211,7 @@ export class TaskScheduler implements TaskRunService {
     });
     if (request === null) this.lagSeconds += Math.max(0, nowMs - schedule.startOf(scheduledForMs)) / 1000;
     schedule.running.set(run.made.id, run);
+    this.active++;
     const making = this.make(schedule, due, run, nowMs).finally(() => {
       this.making.delete(making);
       this.tick();
@@ -227,7 +222,7 @@ export class TaskScheduler implements TaskRunService {
   private async make(schedule: TaskSchedule, due: DueRun, run: TaskExecution, startedMs: number): Promise<void> {
     const { id, task } = run.made;
     const startedNs = this.startNs(startedMs);
-    const outcome = await run.run();
+    const outcome = await run.run().finally(() => this.active--);
     // the task may have changed meanwhile
     const current = this.schedules.get(task.id) ?? schedule;
     current.running.delete(id);

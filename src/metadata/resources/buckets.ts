@@ -73,8 +73,17 @@ const SYSTEM_BUCKETS = [
   { name: "_tasks", description: "System bucket for task logs", everySeconds: 3 * 86_400 },
 ] as const;
 
+/** Lists of organizations that scripts ask for again and again: each script gets the names of all buckets. */
+const KNOWN_LISTS_MAX = 64;
+/** A longer list is asked for by few scripts. */
+const KNOWN_BUCKETS_MAX = 64;
+
 /** Creates, finds, changes and deletes buckets. */
 export class BucketService {
+  /** By organization, of `listsVersion`. */
+  private readonly lists = new Map<string, readonly Bucket[]>();
+  private listsVersion = -1;
+
   constructor(
     private readonly metadata: Metadata,
     private readonly parts: { readonly labels: Labels; readonly mappings: Mappings; readonly replications: Replications },
@@ -103,12 +112,27 @@ export class BucketService {
   }
 
   countOf(orgID: string): number {
-    return this.metadata.view.count("from buckets where orgID = ?", orgID);
+    const known = this.known(orgID);
+    return known === undefined ? this.metadata.view.count("from buckets where orgID = ?", orgID) : known.length;
   }
 
   /** All of an organization, by name. */
-  allOf(orgID: string): Bucket[] {
-    return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets where orgID = ? order by name`, orgID);
+  allOf(orgID: string): readonly Bucket[] {
+    const known = this.known(orgID);
+    if (known !== undefined) return known;
+    const found = this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets where orgID = ? order by name`, orgID);
+    if (found.length > KNOWN_BUCKETS_MAX) return found;
+    if (this.lists.size >= KNOWN_LISTS_MAX) this.lists.clear();
+    this.lists.set(orgID, found);
+    return found;
+  }
+
+  /** The list that was read since the last change. */
+  private known(orgID: string): readonly Bucket[] | undefined {
+    const { version } = this.metadata;
+    if (version !== this.listsVersion) this.lists.clear();
+    this.listsVersion = version;
+    return this.lists.get(orgID);
   }
 
   /** By name within an organization; otherwise by id. */

@@ -55,7 +55,7 @@ export class Metadata {
     this.databasesGone = listener;
   }
 
-  /** Grows with every change: what was made of an older one may be wrong. */
+  /** Grows with every change but of what tasks have done: what was made of an older one may be wrong. */
   get version(): number {
     return this.changes;
   }
@@ -70,15 +70,17 @@ export class Metadata {
   async change<T>(plan: (change: Change) => T): Promise<T> {
     const { view, catalog } = this;
     let durable: Promise<void> = Promise.resolve();
+    let isOfRuns = false;
     const result = view.transaction(() => {
       const operations: CatalogOperation[] = [];
       const bytesBefore = view.bytes;
       const planned = plan(this.planner(operations));
       this.requireRoom(operations, bytesBefore);
       if (operations.length > 0) ({ durable } = catalog.apply(operations));
+      isOfRuns = operations.every(isRun);
       return planned;
     });
-    this.changes += 1;
+    if (!isOfRuns) this.changes += 1;
     await durable;
     return result;
   }
@@ -166,6 +168,12 @@ export class Metadata {
     for (const databaseId of gone) view.run("delete from databases where id = ?", bucketIdOf(databaseId));
     if (gone.length > 0) setImmediate(() => this.databasesGone());
   }
+}
+
+/** True for how far a task has come, and for runs that wait: these change many times a second, and nothing else is made of them. */
+function isRun(operation: CatalogOperation): boolean {
+  if (operation.kind !== "put_record" && operation.kind !== "delete_record") return false;
+  return operation.of === "task_state" || operation.of === "task_run";
 }
 
 /** The records that operations put, in an order in which each comes after those that it refers to. @throws TsdbError bad_request */
