@@ -335,7 +335,7 @@ const LENIENT_BODIES: VariantRules["lenientBodies"] = [
 /** Of bodies: JSON is bounded by what a resource may be; lines by --max-http-request-size; uploads are as large as a backup is. */
 function bytesMaxOf(key: string): number | null {
   if (key.includes("/restore/")) return null;
-  if (key.includes("/api/v2/query")) return 4 << 20;
+  if (/\/api\/v2\/(?:query|templates\/)/.test(key)) return 4 << 20;
   return /\/(?:write|query)$/.test(key) ? 10 << 20 : 1 << 20;
 }
 
