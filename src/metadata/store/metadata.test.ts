@@ -131,6 +131,44 @@ test("what is left of a bucket goes with its database", async () => {
   expect(left.map((records) => records.length)).toEqual([2, 0, 1]);
 });
 
+test("the version tells what may be wrong now, also of a change that is undone", async () => {
+  const { catalog, metadata } = await opened();
+  const versions: number[] = [];
+  const note = () => versions.push(metadata.version);
+  note();
+  const id = await metadata.change((change) => {
+    const made = change.newId();
+    change.put("user", made, USER);
+    note();
+    return made;
+  });
+  note();
+  const failing = metadata.change((change) => {
+    change.remove("user", id);
+    note();
+    throw new Error("undone");
+  });
+  await expect(failing).rejects.toThrow("undone");
+  expect(names(metadata)).toEqual(["ann"]);
+  note();
+  catalog.apply([{ kind: "create_database", id: 1, namespace: 0, name: "d" }]);
+  const task = await metadata.change((change) => {
+    const [orgID, made] = [change.newId(), change.newId()];
+    change.put("organization", orgID, { name: "o", description: "", namespace: 0, createdAt: change.now, updatedAt: change.now });
+    const about = { orgID, ownerID: id, kind: "task", name: "t", description: "", status: "active", flux: "", offset: null } as const;
+    change.put("task", made, { ...about, every: "1m", cron: null, createdAt: change.now, updatedAt: null });
+    return made;
+  });
+  note();
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+  // runs of tasks come and go many times a second
+  await metadata.change(() => {});
+  const state = { latestCompleted: "2026-01-01T00:00:00Z", doneAhead: [], lastRunStatus: null, lastRunError: null, lastSuccess: null };
+  await metadata.change((change) => change.put("task_state", task, state));
+  await metadata.change((change) => change.remove("task_state", task));
+  expect(metadata.version).toBe(versions.at(-1)!);
+});
+
 test("the view follows the databases of port 8181", async () => {
   const { catalog, metadata } = await opened();
   const rows = () => metadata.view.all("select id, name, isDeleted, retentionSeconds, shardSeconds from databases");

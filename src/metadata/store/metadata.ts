@@ -70,17 +70,22 @@ export class Metadata {
   async change<T>(plan: (change: Change) => T): Promise<T> {
     const { view, catalog } = this;
     let durable: Promise<void> = Promise.resolve();
-    let isOfRuns = false;
-    const result = view.transaction(() => {
-      const operations: CatalogOperation[] = [];
-      const bytesBefore = view.bytes;
-      const planned = plan(this.planner(operations));
-      this.requireRoom(operations, bytesBefore);
-      if (operations.length > 0) ({ durable } = catalog.apply(operations));
-      isOfRuns = operations.every(isRun);
-      return planned;
-    });
-    if (!isOfRuns) this.changes += 1;
+    const { changes } = this;
+    let result: T;
+    try {
+      result = view.transaction(() => {
+        const operations: CatalogOperation[] = [];
+        const bytesBefore = view.bytes;
+        const planned = plan(this.planner(operations));
+        this.requireRoom(operations, bytesBefore);
+        if (operations.length > 0) ({ durable } = catalog.apply(operations));
+        if (!operations.every(isRun)) this.changes += 1;
+        return planned;
+      });
+    } finally {
+      // what was read meanwhile may have been undone
+      if (this.changes !== changes) this.changes += 1;
+    }
     await durable;
     return result;
   }
@@ -127,10 +132,12 @@ export class Metadata {
       },
       newDatabaseId: () => databaseId++,
       put: (kind, id, value) => {
+        if (!RUN_KINDS.has(kind)) this.changes += 1;
         view.put(kind, id, value);
         operations.push({ kind: "put_record", of: kind, id, value: value as unknown as RecordValue });
       },
       remove: (kind, id) => {
+        if (!RUN_KINDS.has(kind)) this.changes += 1;
         view.remove(kind, id);
         operations.push({ kind: "delete_record", of: kind, id });
       },
@@ -170,10 +177,11 @@ export class Metadata {
   }
 }
 
-/** True for how far a task has come, and for runs that wait: these change many times a second, and nothing else is made of them. */
+/** How far a task has come, and runs that wait: these change many times a second, and nothing else is made of them. */
+const RUN_KINDS: ReadonlySet<string> = new Set(["task_state", "task_run"] satisfies RecordKind[]);
+
 function isRun(operation: CatalogOperation): boolean {
-  if (operation.kind !== "put_record" && operation.kind !== "delete_record") return false;
-  return operation.of === "task_state" || operation.of === "task_run";
+  return (operation.kind === "put_record" || operation.kind === "delete_record") && RUN_KINDS.has(operation.of);
 }
 
 /** The records that operations put, in an order in which each comes after those that it refers to. @throws TsdbError bad_request */
