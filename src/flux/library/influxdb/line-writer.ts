@@ -2,6 +2,10 @@
 import { floatText } from "../../values/text.ts";
 import { Duration, Time, UInt, type Value } from "../../values/value.ts";
 
+const MEASUREMENT = /[, \n]/g;
+/** Of tags and fields, and values of tags. */
+const NAME = /[,= \n]/g;
+
 /** Appends points to a text of line protocol. */
 export class LineWriter {
   private lines: string[] = [];
@@ -10,14 +14,17 @@ export class LineWriter {
 
   append(measurement: Value, tags: Iterable<readonly [string, Value]>, fields: Iterable<readonly [string, Value]>, ns: bigint): void {
     const written: string[] = [];
-    for (const [name, value] of fields) {
+    for (const [key, value] of fields) {
       const text = fieldText(value);
-      if (text !== null && name !== "") written.push(`${escaped(name, /[,= \n]/g)}=${text}`);
+      const name = escaped(key, NAME);
+      if (text !== null && name !== "") written.push(`${name}=${text}`);
     }
-    if (written.length === 0 || typeof measurement !== "string" || measurement === "") return;
-    let line = escaped(measurement, /[, \n]/g);
-    for (const [name, value] of [...tags].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (typeof value === "string" && value !== "") line += `,${escaped(name, /[,= \n]/g)}=${escaped(value, /[,= \n]/g)}`;
+    let line = typeof measurement === "string" ? escaped(measurement, MEASUREMENT) : "";
+    if (written.length === 0 || line === "") return;
+    for (const [key, value] of [...tags].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      if (typeof value !== "string") continue;
+      const [name, text] = [escaped(key, NAME), escaped(value, NAME)];
+      if (name !== "" && text !== "") line += `,${name}=${text}`;
     }
     line += ` ${written.join(",")} ${ns}\n`;
     this.lines.push(line);
@@ -33,9 +40,13 @@ export class LineWriter {
   }
 }
 
-/** A line end becomes two characters. A backslash in the end would escape what follows, and is left out. */
+/** No name and no value of a tag may end with a backslash: those at the end are left out. Others are doubled where they would escape what
+ *  follows, a special character or a backslash; elsewhere one stands for itself, for servers too that know no doubled ones. A line end
+ *  becomes two characters. */
 function escaped(text: string, special: RegExp): string {
-  return text.replace(/\\+$/, "").replace(special, (char) => (char === "\n" ? "\\n" : `\\${char}`));
+  if (!/[\\,= \n]/.test(text)) return text;
+  const kept = text.replace(/\\+$/, "").replace(/\\+(?=[,= ])|\\{2,}/g, "$&$&");
+  return kept.replace(special, (char) => (char === "\n" ? "\\n" : `\\${char}`));
 }
 
 function fieldText(value: Value): string | null {
