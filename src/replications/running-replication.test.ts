@@ -208,7 +208,9 @@ test("rows without room are not queued, and those after them are when there is r
   expect(running.position).toBe(2);
   world.answer = () => new Response(null, { status: 204 });
   wait.run();
-  await until(() => world.files().length === 0);
+  // the room of a file is free when the queue knows that it is gone
+  await until(() => running.state.remainingBytes === 0);
+  expect(world.files()).toEqual([]);
   world.frames.push("a v=3 3\n");
   running.wake();
   await until(() => {

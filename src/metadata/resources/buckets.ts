@@ -80,9 +80,9 @@ const KNOWN_BUCKETS_MAX = 64;
 
 /** Creates, finds, changes and deletes buckets. */
 export class BucketService {
-  /** By organization, of `listsVersion`. */
+  /** By organization, of `listsRevision`. */
   private readonly lists = new Map<string, readonly Bucket[]>();
-  private listsVersion = -1;
+  private listsRevision = -1;
 
   constructor(
     private readonly metadata: Metadata,
@@ -129,9 +129,9 @@ export class BucketService {
 
   /** The list that was read since the last change. */
   private known(orgID: string): readonly Bucket[] | undefined {
-    const { version } = this.metadata;
-    if (version !== this.listsVersion) this.lists.clear();
-    this.listsVersion = version;
+    const { revision } = this.metadata;
+    if (revision !== this.listsRevision) this.lists.clear();
+    this.listsRevision = revision;
     return this.lists.get(orgID);
   }
 

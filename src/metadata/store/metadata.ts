@@ -33,6 +33,8 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set<RecordKind>(["task_state", "tas
 export class Metadata {
   readonly view = new MetadataView();
   private changes = 0;
+  /** Grows within a change, and when it is undone. */
+  private steps = 0;
   private restores = 0;
   private databasesGone: () => void = () => {};
 
@@ -60,6 +62,11 @@ export class Metadata {
     return this.changes;
   }
 
+  /** The same for lists that may be read within a change: grows with each record that it puts, and when it is undone. */
+  get revision(): number {
+    return this.changes + this.steps;
+  }
+
   /** Grows when all records are replaced. */
   get generation(): number {
     return this.restores;
@@ -70,7 +77,8 @@ export class Metadata {
   async change<T>(plan: (change: Change) => T): Promise<T> {
     const { view, catalog } = this;
     let durable: Promise<void> = Promise.resolve();
-    const { changes } = this;
+    const { steps } = this;
+    let isOfRuns = false;
     let result: T;
     try {
       result = view.transaction(() => {
@@ -79,12 +87,13 @@ export class Metadata {
         const planned = plan(this.planner(operations));
         this.requireRoom(operations, bytesBefore);
         if (operations.length > 0) ({ durable } = catalog.apply(operations));
-        if (!operations.every(isRun)) this.changes += 1;
+        isOfRuns = operations.length > 0 && operations.every(isRun);
         return planned;
       });
+      if (!isOfRuns) this.changes += 1;
     } finally {
       // what was read meanwhile may have been undone
-      if (this.changes !== changes) this.changes += 1;
+      if (this.steps !== steps) this.steps += 1;
     }
     await durable;
     return result;
@@ -132,12 +141,12 @@ export class Metadata {
       },
       newDatabaseId: () => databaseId++,
       put: (kind, id, value) => {
-        if (!RUN_KINDS.has(kind)) this.changes += 1;
+        if (!RUN_KINDS.has(kind)) this.steps += 1;
         view.put(kind, id, value);
         operations.push({ kind: "put_record", of: kind, id, value: value as unknown as RecordValue });
       },
       remove: (kind, id) => {
-        if (!RUN_KINDS.has(kind)) this.changes += 1;
+        if (!RUN_KINDS.has(kind)) this.steps += 1;
         view.remove(kind, id);
         operations.push({ kind: "delete_record", of: kind, id });
       },
