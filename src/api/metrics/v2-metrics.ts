@@ -63,7 +63,6 @@ const AGENTS_MAX = 50;
 const REPLICATIONS = [
   ["replications_queue_total_points_queued", "Points put into the queue", "pointsQueued"],
   ["replications_queue_total_bytes_queued", "Bytes put into the queue, compressed", "bytesQueued"],
-  ["replications_queue_current_bytes_queued", "Bytes of the queue on disk", "queuedBytesNow"],
   ["replications_queue_remote_write_bytes_sent", "Bytes that the remote has taken, compressed", "bytesSent"],
   ["replications_queue_remote_write_bytes_dropped", "Bytes given up: too old, or refused by the remote", "bytesDropped"],
   ["replications_queue_remote_write_points_dropped", "Points given up: too old, or refused by the remote", "pointsDropped"],
@@ -130,6 +129,15 @@ export class V2Metrics {
         this.options.replications().map((each) => [{ replicationID: each.id }, each[member]]),
       );
     }
+    const replications = () => this.options.replications();
+    new Gauge({
+      ...{ name: "replications_queue_current_bytes_queued", help: "Bytes of the queue on disk", labelNames: ["replicationID"] },
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const { id, queuedBytesNow } of replications()) this.set({ replicationID: id }, queuedBytesNow);
+      },
+    });
     this.counter("replications_queue_remote_write_errors", "Requests that the remote did not take", ["replicationID", "code"], () =>
       this.options
         .replications()
