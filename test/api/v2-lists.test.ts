@@ -67,3 +67,26 @@ test("what goes while a list is on its way is left out", async () => {
   const { configurations } = JSON.parse(Buffer.concat(pieces).toString()) as { configurations: { id: string }[] };
   expect(configurations.map(({ id }) => id)).toEqual([ids[0]!, ids[1]!, ids[3]!]);
 });
+
+test("a list of tasks without an organization or user is of those of the sender", async () => {
+  const { body: ann } = await send("POST", "/api/v2/users", { name: "ann" });
+  await send("POST", `/api/v2/users/${ann.id}/password`, { password: "password34" });
+  await send("POST", `/api/v2/orgs/${orgID}/owners`, { id: ann.id });
+  const signIn = { method: "POST", headers: { authorization: `Basic ${btoa("ann:password34")}` } };
+  const { headers } = await server.send(new Request(`${server.base}/api/v2/signin`, signIn));
+  const cookie = headers.get("set-cookie")!.split(";")[0]!;
+  const flux = (name: string) => `import "array"\noption task = {name: "${name}", every: 1h}\narray.from(rows: [{v: 1}])`;
+  await send("POST", "/api/v2/tasks", { orgID, flux: flux("his") });
+  await ask(server, "POST", "/api/v2/tasks", undefined, { orgID, flux: flux("hers") }, { cookie });
+  const names = async (query: string, credentials: Record<string, string>) => {
+    const answer = await server.send(new Request(`${server.base}/api/v2/tasks${query}`, { headers: credentials }));
+    return ((await answer.json()) as { tasks: { name: string }[] }).tasks.map(({ name }) => name);
+  };
+  const operator = { authorization: "Token tok" };
+  expect(await names("", operator)).toEqual(["his"]);
+  expect(await names("", { cookie })).toEqual(["hers"]);
+  expect(await names(`?orgID=${orgID}`, operator)).toEqual(["his", "hers"]);
+  expect(await names("?org=o", { cookie })).toEqual(["his", "hers"]);
+  expect(await names(`?user=${ann.id}`, operator)).toEqual(["hers"]);
+  expect(await names(`?user=${ann.id}&orgID=${orgID}`, operator)).toEqual(["hers"]);
+});

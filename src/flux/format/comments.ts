@@ -4,6 +4,8 @@ export interface Comment {
   readonly from: number;
   /** Without its line end. */
   readonly text: string;
+  /** Its line end; empty at the end of the text. */
+  readonly end: "\n" | "";
 }
 
 /** The comments that are not printed yet, in the order of their positions. */
@@ -36,5 +38,7 @@ export function commentsOf(text: string, literals: readonly { readonly from: num
 }
 
 function collect(text: string, offset: number, comments: Comment[]): void {
-  for (const found of text.matchAll(/\/\/[^\n]*/g)) comments.push({ from: offset + found.index, text: found[0].trimEnd() });
+  for (const { index, 0: whole, 1: line = "" } of text.matchAll(/\/\/([^\n]*)\n?/g)) {
+    comments.push({ from: offset + index, text: `//${line.trimEnd()}`, end: whole.endsWith("\n") ? "\n" : "" });
+  }
 }

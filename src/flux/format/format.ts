@@ -41,10 +41,10 @@ class Formatter extends ExpressionFormatter {
       parts.push(separated(lines, BREAK));
     }
     if (body.length > 0) parts.push(this.statements(body));
-    const rest = this.rest(Number.POSITIVE_INFINITY);
-    if (rest.length > 0) parts.push(separated(rest, BREAK));
-    const all = laidOut(separated(parts, BREAK, BREAK));
-    return all === "" ? "" : `${all.trimEnd()}\n`;
+    // as recorded: what stands behind the last statement follows it at once, with its own line ends
+    const rest = this.comments?.takeBefore(Number.POSITIVE_INFINITY) ?? [];
+    const all = laidOut(separated(parts, BREAK, BREAK)).trimEnd() + rest.map(({ text, end }) => text + end).join("");
+    return all === "" ? "" : `${all}\n`;
   }
 
   /** Comments that stand before the end of a block or file. */

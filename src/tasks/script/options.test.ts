@@ -61,6 +61,35 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     expect(() => read(`{name: "a", cron: "${cron}"}`)).toThrow("invalid options: invalid options: cron invalid: ");
   });
 
+  // what the vendor's parser of patterns says of each
+  const READ_ALL = "{1 1152921504606846975 18446744073709551615 18446744073709551615 16777215 2147483647 0 0 4095 0 0 false} 111111111111";
+  test.each([
+    ["nonsense", "failed to parse cron string 'nonsense' {0 0 0 0 0 0 0 0 0 0 0 false} 111111111111"],
+    ["* * * *", "failed to parse cron string '* * * *' {0 0 0 0 0 0 0 0 0 0 0 false} 111111111111"],
+    ["? * * * *", "failed to parse cron string '? * * * *' {0 0 0 0 0 0 0 0 0 0 0 false} 111111111111"],
+    ["* * * * 5L", `failed to parse cron string '* * * * 5L' ${READ_ALL}`],
+    [
+      "1,,2 * * * *",
+      "failed to parse cron string '1,,2 * * * *' {1 2 18446744073709551615 18446744073709551615 0 0 0 0 0 0 0 false} 111111111111",
+    ],
+    ["@foo", "failed to parse cron string '@foo' {0 0 0 0 0 0 0 0 0 0 0 false} 111111111111"],
+    ["@every 0s", "failed to parse cron string '@every 0s' {0 0 0 0 0 0 0 0 0 0 0 true} 111111111111"],
+    ["@every x", "error in parsing at char 6, ' '"],
+    ["@hourly x", "error in parsing at char 7, ' '"],
+    ["* * * * * * * *", "error in parsing at char 13, ' '"],
+    ["60 * * * *", "invalid start minute 60"],
+    ["1-99 * * * *", "invalid end minute 1"],
+    ["*/60 * * * *", "invalid minute */60"],
+    ["* 24 * * *", "invalid start hour 24"],
+    ["* * 0 * *", "invalid start month 18446744073709551615"],
+    ["* * * 13 *", "invalid start month 13"],
+    ["* * * * 6-2", "invalid day of week range start must be before end"],
+    ["60 * * * * *", "invalid start second 60"],
+    ["0 0 0 1 1 * 1969", "invalid start year 1969"],
+  ])("cron: %s: %s", (cron, message) => {
+    expect(() => read(`{name: "a", cron: "${cron}"}`)).toThrow(new Error(`invalid options: invalid options: cron invalid: ${message}`));
+  });
+
   test("a script has one such option", () => {
     const none = "invalid options: no task options defined";
     for (const flux of ["", "nonsense", "task = {name: 1}", `option other = {name: "a", every: 1h}`]) {
@@ -68,7 +97,7 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     }
     const twice = `option task = {name: "a", every: 1h}\n`.repeat(2);
     expect(() => readTaskOptions(twice)).toThrow(new Error("invalid options: multiple task options defined"));
-    expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("error @");
+    expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("invalid options: loc ");
     expect(() => read("1")).toThrow("must be a record");
     expect(() => read("{name, every}")).toThrow("failed to parse field 'name'");
   });
@@ -89,6 +118,10 @@ describe("when a task is due", () => {
     [`cron: "*/5 * * * *"`, "2024-03-05T10:25:00.000Z"],
     [`cron: "15 30 * * * *"`, "2024-03-05T10:30:15.000Z"],
     [`cron: "@daily"`, "2024-03-06T00:00:00.000Z"],
+    [`cron: "@every_minute"`, "2024-03-05T10:21:00.000Z"],
+    [`cron: "0 0 0 1 1 * 2026-2030"`, "2026-01-01T00:00:00.000Z"],
+    [`cron: " 5/15  *  * mar  TUE "`, "2024-03-05T10:35:00.000Z"],
+    [`cron: "0 4 * * 7"`, "2024-03-10T04:00:00.000Z"],
     [`cron: "@every 1h30m"`, "2024-03-05T10:30:00.000Z"],
   ])("%s", (record, wanted) => expect(due(record)).toBe(wanted));
 
@@ -128,10 +161,13 @@ describe("changed options, as release 2.8.0 stores them", () => {
     expect(rewriteTaskOptions(start, {})).toBe(start);
   });
 
-  test("comments stay, also behind a last comma", () => {
-    const changed = rewriteTaskOptions(script(`{\n  name: "t", // odd\n  every: 1h, // last\n}`), { offset: "5m", cron: "@hourly" });
-    expect(changed).toContain("// odd");
+  test("comments stay, also behind a last comma; that on the schedule goes with it", () => {
+    const record = `{\n  // first\n  name: "t", // odd\n  every: 1h, // last\n}`;
+    expect(rewriteTaskOptions(script(record), { every: "2h" })).toContain("// odd");
+    const changed = rewriteTaskOptions(script(record), { offset: "5m", cron: "@hourly" });
+    expect(changed).toContain("// first");
     expect(changed).toContain("// last");
+    expect(changed).not.toContain("// odd");
     expect(readTaskOptions(changed)).toMatchObject({ name: "t", every: null, cron: "@hourly", offset: "5m" });
   });
 

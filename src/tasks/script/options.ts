@@ -1,14 +1,16 @@
 // What a script says of its task: the record of its one `option task`.
 import type { Expression, ObjectExpression, OptionStatement, Property } from "../../flux/parse/ast.ts";
-import { problemText, syntaxProblems } from "../../flux/parse/check.ts";
+import { placeText, syntaxProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
 import { durationOf, isZero, negated, SECOND_NS } from "../../flux/values/duration.ts";
 import { Duration } from "../../flux/values/value.ts";
-import { TsdbError } from "../../model/errors.ts";
+import { near, TsdbError } from "../../model/errors.ts";
 import { cronSchedule, everySchedule, periodProblem, type TaskSchedule } from "./schedule.ts";
 
 const CONCURRENCY_MAX = 100n;
 const RETRY_MAX = 10n;
+/** Characters of a message about the script. */
+const SHOWN_MAX = 300;
 
 export interface TaskOptions {
   readonly name: string;
@@ -34,12 +36,12 @@ export function readTaskOptions(flux: string): TaskOptions {
  *  @throws TsdbError bad_request: a syntax error, or not one such option */
 export function taskRecord(flux: string): ObjectExpression {
   const file = parseFile(flux);
+  const [problem] = syntaxProblems(file);
+  if (problem !== undefined) throw invalid(`loc ${placeText(problem.location)}: ${near(problem.message, SHOWN_MAX)}`);
   const found = file.body.filter((statement) => statement.type === "OptionStatement").filter(isTask);
   const [first, ...others] = found;
   if (first === undefined) throw invalid("no task options defined");
   if (others.length > 0) throw invalid("multiple task options defined");
-  const problems = syntaxProblems(file);
-  if (problems.length > 0) throw invalid(problemText(problems));
   const { init } = first.assignment;
   if (init.type !== "ObjectExpression" || init.with !== undefined) throw invalid("option task must be a record, written out");
   return init;

@@ -1,6 +1,7 @@
 // The record of `option task` with other values, inside the script that holds it.
+import { commentsOf } from "../../flux/format/comments.ts";
 import { formatFile } from "../../flux/format/format.ts";
-import type { Property } from "../../flux/parse/ast.ts";
+import type { ObjectExpression, Property } from "../../flux/parse/ast.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
 import { isZero, parseDuration } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -33,10 +34,16 @@ export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): st
     if (place === undefined) added.push(`${key}: ${text}`);
     else edits.push({ from: place.location.from, to: place.location.to, text: `${key}: ${text}` });
   };
-  const scheduled = propertyOf(record, "every") ?? propertyOf(record, "cron");
+  const setSchedule = (key: "every" | "cron", text: string) => {
+    const same = propertyOf(record, key);
+    const other = propertyOf(record, key === "every" ? "cron" : "every");
+    // comments on the one say nothing about the other
+    if (same === undefined && other !== undefined) edits.push(...withoutComments(flux, record, other));
+    set(key, text, same ?? other);
+  };
   if (name !== undefined) set("name", literal(name), propertyOf(record, "name"));
-  if (every !== undefined) set("every", durationLiteral(every), scheduled);
-  if (cron !== undefined) set("cron", literal(cron), scheduled);
+  if (every !== undefined) setSchedule("every", durationLiteral(every));
+  if (cron !== undefined) setSchedule("cron", literal(cron));
   if (offset !== undefined && isNone(offset)) edits.push(...removal(record.properties, propertyOf(record, "offset")));
   else if (offset !== undefined) set("offset", durationLiteral(offset), propertyOf(record, "offset"));
   if (edits.length + added.length === 0) return flux;
@@ -48,6 +55,15 @@ export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): st
   const changed = applied(flux, edits);
   readTaskOptions(changed);
   return formatFile(parseFile(changed), changed);
+}
+
+/** Takes out the comments between the property and what is before it. */
+function withoutComments(flux: string, { location, properties }: ObjectExpression, property: Property): Edit[] {
+  const from = properties[properties.indexOf(property) - 1]?.location.to ?? location.from + 1;
+  return commentsOf(flux.slice(from, property.location.from), []).map((comment) => {
+    const start = from + comment.from;
+    return { from: start, to: start + comment.text.length, text: "" };
+  });
 }
 
 /** With the comma in front of it, or behind it where it is the first. */

@@ -2,6 +2,7 @@
 import { Cron } from "croner";
 import { durationNs, isNegative, isZero, parseDuration, SECOND_NS } from "../../flux/values/duration.ts";
 import type { Duration } from "../../flux/values/value.ts";
+import { everyFault, readCron } from "./cron-pattern.ts";
 
 const MS_NS = 1_000_000n;
 const EVERY_PREFIX = /^@every\s+/;
@@ -21,24 +22,29 @@ export function everySchedule(period: Duration): TaskSchedule {
   return { next: (afterMs) => within((Math.floor(afterMs / periodMs) + 1) * periodMs) };
 }
 
-/** Five fields, six with seconds first, `@hourly` and the like, or `@every` with a duration. Where days of the month and weekdays are
- *  given both must fit.
+/** A pattern of `readCron`, or `@every` with a duration. Where days of the month and weekdays are given both must fit.
  *  @throws Error saying what is wrong with the pattern */
 export function cronSchedule(pattern: string): TaskSchedule {
   if (EVERY_PREFIX.test(pattern)) {
     const text = pattern.replace(EVERY_PREFIX, "");
     const period = parseDuration(text);
-    if (period === null || isNegative(period) || isZero(period)) throw new Error(`@every takes a positive duration, got '${text}'`);
+    if (period === null || isNegative(period) || isZero(period)) throw everyFault(pattern);
     const problem = periodProblem(period);
     if (problem !== null) throw new Error(`@every ${problem}`);
     return everySchedule(period);
   }
-  const fields = pattern.trim().split(/\s+/).length;
-  if (!pattern.startsWith("@") && fields !== 5 && fields !== 6) {
-    throw new Error(`failed to parse cron string '${pattern}': it has ${fields} fields, wanted 5 or 6`);
-  }
-  const cron = new Cron(pattern, { timezone: "UTC", mode: "5-or-6-parts", domAndDow: true, paused: true });
+  const fields = readCron(pattern);
+  const names = ["second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year"] as const;
+  const text = names.map((name) => listed(fields[name], FULL[name])).join(" ");
+  const cron = new Cron(text, { timezone: "UTC", mode: "7-part", domAndDow: true, paused: true });
   return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() ?? null };
+}
+
+/** How many values there are of a field. */
+const FULL = { second: 60, minute: 60, hour: 24, dayOfMonth: 31, month: 12, dayOfWeek: 7, year: 130 } as const;
+
+function listed(values: ReadonlySet<number>, full: number): string {
+  return values.size === full ? "*" : [...values].sort((a, b) => a - b).join(",");
 }
 
 /** What keeps a period from being one of a schedule; null: nothing. */

@@ -13,7 +13,7 @@ import { listAnswer, found as listed } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { shownLabel } from "../shown.ts";
 import { DECODING, headed, readLimit, TASKS, taskIdOf, taskNeed } from "./calls.ts";
@@ -51,7 +51,9 @@ export const taskRoutes = (services: V2Services): V2Routes => {
   };
   const routes = new V2Routes("tasks", services)
     .get(TASKS, ({ principal, search }) => {
-      const { filter, limit, query } = headed(DECODING, () => readFilter(services, search));
+      const { filter: given, limit, query } = headed(DECODING, () => readFilter(services, search));
+      // without either, a list is of the sender's own tasks
+      const filter = given.orgID === undefined && given.ownerID === undefined ? { ...given, ownerID: principal.userID } : given;
       const visible = line()
         .tasks.heads(filter)
         .filter((task) => principal.allows(taskNeed("read", task)))
@@ -93,13 +95,9 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       return noContent();
     });
   addTaskRunRoutes(routes, services, found);
-  const parent = ({ params, principal }: V2Call): Task => {
-    const task = line().tasks.get(readId(params["taskID"]!));
-    // a task that the sender may not see does not exist
-    if (!principal.allows(taskNeed("read", task))) throw new TsdbError("not_found", "task not found");
-    return task;
-  };
-  const place = { path: TASKS, type: "tasks", param: "taskID", parent } as const;
+  const find = ({ params }: V2Call): Task => line().tasks.get(readId(params["taskID"]!));
+  const parent = seen(find, taskNeed, () => "task not found");
+  const place = { path: TASKS, type: "tasks", param: "taskID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: taskNeed, hasLogs: true });
 };
@@ -170,19 +168,32 @@ function organizationOf(services: V2Services, id: string | null, name: string): 
   return headed(ORGANIZATION, () => organizations.byName(name));
 }
 
-/** @throws TsdbError bad_request, not_found */
+/** A status that there is not is as absent. @throws TsdbError bad_request */
 function readFilter(services: V2Services, search: SearchParams) {
+  const after = search.id("after");
+  const org = search.get("org");
+  const named = org === undefined ? undefined : organizationNamed(services, org);
+  const orgID = search.id("orgID") ?? named?.id;
+  const user = search.id("user");
   const limit = readLimit(search, "limit");
-  const [name, status, org, type] = [search.get("name"), search.get("status"), search.get("org"), search.get("type")];
-  if (status !== undefined && status !== "active" && status !== "inactive") {
-    throw new TsdbError("bad_request", `invalid task status: ${JSON.stringify(near(status))}`);
+  const [name, given, type] = [search.get("name"), search.get("status"), search.get("type")];
+  if (type !== undefined && type !== "basic" && type !== "system") {
+    throw new TsdbError("bad_request", `${JSON.stringify(near(type))} is not a valid task type`);
   }
-  if (type !== undefined && type !== "basic" && type !== "system") throw new TsdbError("bad_request", `unknown task type: "${near(type)}"`);
-  const orgID = search.id("orgID") ?? (org === undefined ? undefined : services.line().organizations.byName(org).id);
-  const [after, ownerID] = [search.id("after"), search.id("user")];
-  const given = { after, limit: String(limit), name, org, orgID, status, user: ownerID };
-  const query = Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined));
-  return { filter: { name, status, orgID, after, ownerID }, limit, query };
+  const status = given === "active" || given === "inactive" ? given : undefined;
+  const shown = { after, limit: String(limit), org: named?.name, orgID, user };
+  const query = Object.fromEntries(Object.entries(shown).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  // of two filters of organizations and users, that of users counts
+  return { filter: { name, status, orgID: user === undefined ? orgID : undefined, after, ownerID: user }, limit, query };
+}
+
+/** @throws TsdbError bad_request */
+function organizationNamed(services: V2Services, name: string): Organization {
+  try {
+    return services.line().organizations.byName(name);
+  } catch (cause) {
+    throw new TsdbError("bad_request", `org ${near(name)} not found or unauthorized`, {}, { cause });
+  }
 }
 
 function sorted(query: Readonly<Record<string, string>>): [string, string][] {
