@@ -63,7 +63,7 @@ test("dashboards of an owner are found by what the user owns", async () => {
   for (const name of ["a", "b", "c"]) ids.push((await send("POST", "/api/v2/dashboards", { orgID, name })).body.id);
   await send("POST", `/api/v2/dashboards/${ids[1]}/owners`, { id: ann.id });
   await send("POST", `/api/v2/dashboards/${ids[2]}/members`, { id: ann.id });
-  const { body } = await send("GET", `/api/v2/dashboards?owner=${ann.id}`);
+  const { body } = await send("GET", `/api/v2/dashboards?ownerID=${ann.id}`);
   expect(body.dashboards.map(({ id }: { id: string }) => id)).toEqual([ids[1]!]);
 });
 

@@ -43,6 +43,12 @@ export class Principal {
     return known;
   }
 
+  /** Whether the sender may do anything in the organization, or has its token. */
+  isOf(orgID: string): boolean {
+    const { permissions } = this.source;
+    return this.orgID === orgID || permissions.some(({ resource: { type, id, orgID: of } }) => (type === "orgs" ? id : of) === orgID);
+  }
+
   /** @throws TsdbError forbidden */
   require(need: Need): void {
     if (!this.allows(need)) this.refuse(need);

@@ -227,6 +227,8 @@ export interface DashboardCell {
   readonly name: string;
   /** Of its view, as the client gave them; null: none. */
   readonly properties: object | null;
+  /** Of a cell that was made with its dashboard and had a view: the name that it had. Dashboards without views show it. */
+  readonly firstName?: string;
 }
 
 type VariableArgumentsRecord =
@@ -309,7 +311,7 @@ export const KINDS: KindTable = {
   dashboard: {
     table: "dashboards",
     columns: ["orgID", "name", "description", "cells", "createdAt", "updatedAt"],
-    derived: { cellPlaces: ({ cells }) => cells.map(({ id, x, y, w, h }) => ({ id, x, y, w, h })) },
+    derived: { cellPlaces: ({ cells }) => cells.map(({ name: _, properties: __, ...place }) => place) },
   },
   variable: { table: "variables", columns: ["orgID", "name", "description", "arguments", "selected", "createdAt", "updatedAt"] },
   telegraf: { table: "telegrafs", columns: ["orgID", "name", "description", "config", "metadata"] },

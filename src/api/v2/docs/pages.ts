@@ -5,7 +5,7 @@ import { NewCellBody, PlaceBody, PlacedCellBody, ViewBody } from "../pages/cells
 import { DashboardBody } from "../pages/dashboards.ts";
 import { PLUGIN_TYPES } from "../pages/telegraf-plugins.ts";
 import { TelegrafBody } from "../pages/telegrafs.ts";
-import { VariableBody } from "../pages/variables.ts";
+import { VariableBody, WholeVariableBody } from "../pages/variables.ts";
 import { membersOf, PAGE } from "./accounts.ts";
 import { done, id, jsonOf, made, ok, requiring, type Tag, text, type V2Operations } from "./described.ts";
 import { LabelShape, LabelsShape, OneLabelShape } from "./shapes.ts";
@@ -68,7 +68,7 @@ const DASHBOARDS: V2Operations = {
   "GET /api/v2/dashboards": {
     ...{ tag: "Dashboards", summary: "Lists dashboards" },
     query: {
-      ...{ ...PAGE, ...organization, id: id("This one; may be repeated."), owner: id("Owned by this user; also as `ownerID`.") },
+      ...{ ...PAGE, ...organization, id: id("This one; may be repeated."), ownerID: id("Owned by this user.") },
       sortBy: t.Optional(t.Union([t.Literal("ID"), t.Literal("CreatedAt"), t.Literal("UpdatedAt")])),
     },
     answers: { ...ok("Those that the sender may read.", DashboardsShape), ...unnamed },
@@ -102,7 +102,11 @@ const DASHBOARDS: V2Operations = {
   [`DELETE ${CELL}`]: { tag: "Dashboards", summary: "Removes a cell", answers: done("It is gone.") },
   [`GET ${CELL}/view`]: { tag: "Dashboards", summary: "Shows the view of a cell", answers: ok("The view.", ViewShape) },
   [`PATCH ${CELL}/view`]: {
-    ...{ tag: "Dashboards", summary: "Changes the view of a cell", description: "Properties are kept as they come." },
+    ...{
+      tag: "Dashboards",
+      summary: "Changes the view of a cell",
+      description: "Properties are kept as they come. Members of its type that are left out are shown with their defaults.",
+    },
     body: jsonOf(ViewBody),
     answers: ok("The view.", ViewShape),
   },
@@ -127,7 +131,7 @@ const VARIABLES: V2Operations = {
     answers: { ...ok("As changed.", VariableShape), ...taken },
   },
   [`PUT ${VARIABLE}`]: {
-    ...{ tag: "Variables", summary: "Replaces a variable", body: jsonOf(requiring(VariableBody, "orgID", "name", "arguments")) },
+    ...{ tag: "Variables", summary: "Replaces a variable", body: jsonOf(requiring(WholeVariableBody, "orgID", "name", "arguments")) },
     answers: { ...ok("As changed.", VariableShape), ...taken },
   },
   [`DELETE ${VARIABLE}`]: { tag: "Variables", summary: "Deletes a variable", answers: done("It is gone.") },

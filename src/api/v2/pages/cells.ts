@@ -1,12 +1,13 @@
 // Cells of a dashboard and their views: below /api/v2/dashboards/{dashboardID}.
 import { type Static, Type as t } from "@sinclair/typebox";
-import { type CellPlace, type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
+import { type CellHead, type Dashboard, type DashboardCell, type NewCell, viewOf } from "../../../metadata/resources/pages/dashboards.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { checkedMembers, JsonBodies } from "../app/params.ts";
 import type { V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
+import { shownProperties } from "./view-properties.ts";
 
 const whole = t.Optional(t.Integer({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }));
 const place = { x: whole, y: whole, w: whole, h: whole };
@@ -20,8 +21,6 @@ export const PlacedCellBody = t.Object({ ...place, id: t.Optional(t.String()) })
 export const ViewBody = t.Object({ name: t.Optional(t.String()), properties });
 
 const HEAD = "bad request json body: ";
-/** Of a cell that was given none. */
-const NO_PROPERTIES = { shape: "empty" } as const;
 
 type Find = (call: V2Call, action: "read" | "write") => Dashboard;
 
@@ -96,22 +95,24 @@ export function newCell({ name = "", properties: given = null, ...body }: Static
 export type ShownViews = "none" | "all" | "given";
 
 /** A cell as clients read it. `path`: of its dashboard. */
-export function shownCell(path: string, { id, x, y, w, h, name, properties: given }: DashboardCell, views: ShownViews): object {
+export function shownCell(path: string, { name, properties: given, firstName, ...place }: DashboardCell, views: ShownViews): object {
   const isShown = views === "all" || (views === "given" && (name !== "" || given !== null));
-  return {
-    ...cellHead(path, { id, x, y, w, h }),
-    ...(isShown ? { properties: given ?? NO_PROPERTIES, ...(name === "" ? {} : { name }) } : {}),
-  };
+  if (!isShown) return cellHead(path, firstName === undefined ? place : { ...place, firstName });
+  return { ...cellHead(path, place), properties: shownProperties(given), ...(name === "" ? {} : { name }) };
 }
 
 /** A cell without its view. */
-export function cellHead(path: string, { id, x, y, w, h }: CellPlace & { readonly id: string }): object {
+export function cellHead(path: string, { id, x, y, w, h, firstName }: CellHead): object {
   const self = `${path}/cells/${id}`;
-  return { id, x, y, w, h, links: { self, view: `${self}/view` } };
+  return {
+    ...{ id, x, y, w, h, links: { self, view: `${self}/view` } },
+    ...(firstName === undefined ? {} : { properties: shownProperties(null) }),
+    ...(firstName === undefined || firstName === "" ? {} : { name: firstName }),
+  };
 }
 
 function shownView(path: string, id: string, { name, properties: given }: Pick<DashboardCell, "name" | "properties">): object {
-  return { id, name, links: { self: `${path}/cells/${id}` }, properties: given ?? NO_PROPERTIES };
+  return { id, name, links: { self: `${path}/cells/${id}` }, properties: shownProperties(given) };
 }
 
 function placeOf({ x = 0, y = 0, w = 0, h = 0 }: Static<typeof PlaceBody>) {

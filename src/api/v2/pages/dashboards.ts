@@ -103,11 +103,13 @@ function readOrgId(text: string): string {
 function listed(services: V2Services, { principal, search }: V2Call): Response {
   const { dashboards, organizations, members } = services.line();
   const page = readPage(search);
+  // one filter counts: ids before the owner, that before the organization
   const ids = new Set(search.all("id").map(readId));
-  const org = search.get("org");
-  const given = search.id("orgID");
+  const owner = ids.size > 0 ? undefined : search.id("ownerID");
+  const isOfOrganization = ids.size === 0 && owner === undefined;
+  const given = isOfOrganization ? search.id("orgID") : undefined;
+  const org = isOfOrganization && given === undefined ? search.get("org") : undefined;
   const orgID = given ?? (org === undefined ? null : organizations.byName(org).id);
-  const owner = search.id("owner") ?? search.id("ownerID");
   const sortBy = search.get("sortBy");
   const owned = owner === undefined ? null : new Set(members.resourcesOf(owner, "dashboards", "owner"));
   const wanted = dashboards.heads(orgID).filter((head) => {

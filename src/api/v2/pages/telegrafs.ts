@@ -8,7 +8,7 @@ import { found, listAnswer } from "../app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { shownLabel } from "../shown.ts";
 import { bucketsOf, configOf } from "./telegraf-config.ts";
@@ -86,13 +86,9 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
       await line().telegrafs.delete(telegraf.id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Telegraf => {
-    const telegraf = line().telegrafs.get(readId(params["telegrafID"]!));
-    // a configuration that the sender may not see does not exist
-    if (!principal.allows(needOf("read", telegraf))) throw new TsdbError("not_found", "telegraf configuration not found");
-    return telegraf;
-  };
-  const place = { path: TELEGRAFS, type: "telegrafs", param: "telegrafID", parent } as const;
+  const find = ({ params }: V2Call): Telegraf => line().telegrafs.get(readId(params["telegrafID"]!));
+  const parent = seen(find, needOf, () => "telegraf configuration not found");
+  const place = { path: TELEGRAFS, type: "telegrafs", param: "telegrafID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

@@ -1,5 +1,6 @@
 // Variables of dashboards: /api/v2/variables.
 import { type Static, Type as t } from "@sinclair/typebox";
+import { parseTime } from "../../../flux/values/duration.ts";
 import type { Variable, VariableArguments, VariableText } from "../../../metadata/resources/pages/variables.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
@@ -9,7 +10,7 @@ import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { shownLabel } from "../shown.ts";
 
 export const VariableBody = t.Object({
@@ -19,8 +20,15 @@ export const VariableBody = t.Object({
   selected: t.Optional(t.Array(t.String())),
   arguments: t.Optional(t.Object({ type: t.Optional(t.String()), values: t.Optional(t.Any()) })),
 });
+/** A variable in place of another: as it was read before, with its times. */
+export const WholeVariableBody = t.Composite([
+  VariableBody,
+  t.Object({ createdAt: t.Optional(t.String()), updatedAt: t.Optional(t.String()) }),
+]);
 
 const VARIABLES = "/api/v2/variables";
+/** Of a variable whose body has no times. */
+const NO_TIME = "0001-01-01T00:00:00Z";
 const ITEM = `${VARIABLES}/:variableID`;
 
 export const variableRoutes = (services: V2Services): V2Routes => {
@@ -54,11 +62,13 @@ export const variableRoutes = (services: V2Services): V2Routes => {
     })
     .put(ITEM, async ({ principal, params, request }) => {
       const id = readId(params["variableID"]!);
-      const given = wholeOf(await bodies.read(VariableBody, request, ""));
+      const { createdAt, updatedAt, ...body } = await bodies.read(WholeVariableBody, request, "");
+      const times = { createdAt: timeOf(createdAt), updatedAt: timeOf(updatedAt) };
+      const given = wholeOf(body);
       const before = line().variables.get(id);
       requireChange(principal, before);
       if (given.orgID !== before.orgID) principal.require({ action: "write", type: "variables", orgID: given.orgID });
-      return json(200, shown(await line().variables.update(id, given)));
+      return json(200, shown(await line().variables.replace(id, { ...given, ...times })));
     })
     .delete(ITEM, async ({ principal, params }) => {
       const variable = line().variables.get(readId(params["variableID"]!));
@@ -66,14 +76,9 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       await line().variables.delete(variable.id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Variable => {
-    const id = readId(params["variableID"]!);
-    const variable = line().variables.get(id);
-    // a variable that the sender may not see does not exist
-    if (!principal.allows(needOf("read", variable))) throw new TsdbError("not_found", `variable not found for key "${id}"`);
-    return variable;
-  };
-  const place = { path: VARIABLES, type: "variables", param: "variableID", parent } as const;
+  const find = ({ params }: V2Call): Variable => line().variables.get(readId(params["variableID"]!));
+  const parent = seen(find, needOf, ({ id }) => `variable not found for key "${id}"`);
+  const place = { path: VARIABLES, type: "variables", param: "variableID", find, parent } as const;
   return addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
 };
 
@@ -112,6 +117,13 @@ function wholeOf({ orgID = "", name = "", description = "", selected, arguments:
   if (checked === undefined) throw new TsdbError("bad_request", "invalid arguments type");
   if (orgID === "") throw new TsdbError("bad_request", "bad organization id: invalid ID");
   return { orgID: readId(orgID), name, description, selected: selected ?? null, arguments: checked };
+}
+
+/** @throws TsdbError bad_request */
+function timeOf(text = NO_TIME): string {
+  if (parseTime(text) === null || !text.includes("T"))
+    throw new TsdbError("bad_request", `parsing time "${near(text)}" as RFC 3339: cannot parse it`);
+  return text;
 }
 
 /** @throws TsdbError bad_request */

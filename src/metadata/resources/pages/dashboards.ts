@@ -9,7 +9,7 @@ import type { Members } from "../members.ts";
 export type Dashboard = RecordTypes["dashboard"] & { readonly id: string };
 export type { DashboardCell };
 /** A cell that is not there yet. */
-export type NewCell = Omit<DashboardCell, "id">;
+export type NewCell = Omit<DashboardCell, "id" | "firstName">;
 export type CellPlace = Pick<DashboardCell, "x" | "y" | "w" | "h">;
 export interface CellView {
   readonly name: string;
@@ -18,7 +18,8 @@ export interface CellView {
 }
 
 /** Without the views of its cells, and without their names. */
-export type DashboardSummary = Omit<Dashboard, "cells"> & { readonly cells: readonly (CellPlace & { readonly id: string })[] };
+export type DashboardSummary = Omit<Dashboard, "cells"> & { readonly cells: readonly CellHead[] };
+export type CellHead = Omit<DashboardCell, "name" | "properties">;
 
 type DashboardRow = Omit<Dashboard, "cells"> & { readonly cells: string };
 
@@ -84,7 +85,7 @@ export class Dashboards {
       throw new TsdbError("not_found", "organization not found");
     }
     const id = change.newId();
-    const made = cells.map((cell) => ({ id: this.cellId(change), ...cell }));
+    const made = cells.map((cell) => this.madeWithDashboard(change, cell));
     return this.put(change, { id, ...wanted, cells: made, createdAt: change.now, updatedAt: change.now });
   }
 
@@ -101,7 +102,7 @@ export class Dashboards {
     id: string,
     { cells, ...changes }: { readonly name?: string; readonly description?: string; readonly cells?: readonly NewCell[] },
   ): Dashboard {
-    const made = cells?.map((cell) => ({ id: this.cellId(change), ...cell }));
+    const made = cells?.map((cell) => this.madeWithDashboard(change, cell));
     return this.put(change, { ...this.get(id), ...changes, ...(made === undefined ? {} : { cells: made }), updatedAt: change.now });
   }
 
@@ -164,6 +165,11 @@ export class Dashboards {
     this.parts.labels.planRemoveAll(change, "dashboards", id);
     this.parts.members.planRemoveAll(change, "dashboards", id);
     change.remove("dashboard", id);
+  }
+
+  private madeWithDashboard(change: Change, cell: NewCell): DashboardCell {
+    const hasView = cell.name !== "" || cell.properties !== null;
+    return { id: this.cellId(change), ...cell, ...(hasView ? { firstName: cell.name } : {}) };
   }
 
   /** Cells are no records of their own. */

@@ -70,6 +70,15 @@ export class Variables {
     return this.metadata.change((change) => this.planUpdate(change, id, changes));
   }
 
+  /** Another variable takes the place of that of the id: with the times that it is given. @throws TsdbError not_found, bad_request,
+   *  already_exists */
+  replace(id: string, variable: NewVariable & Pick<Variable, "createdAt" | "updatedAt">): Promise<Variable> {
+    return this.metadata.change((change) => {
+      this.get(id);
+      return this.put(change, { id, ...variable });
+    });
+  }
+
   planUpdate(change: Change, id: string, changes: Partial<NewVariable>): Variable {
     return this.put(change, { ...this.get(id), ...changes, updatedAt: change.now });
   }
