@@ -56,7 +56,7 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "PATCH", route: VARIABLE, needs: variableBoth, body: () => ({ name: "n" }) },
   { method: "PUT", route: VARIABLE, needs: variableBoth, body: newVariable },
   { method: "DELETE", route: VARIABLE, needs: variableBoth, status: 204 },
-  { method: "GET", route: `${VARIABLE}/labels`, needs: variable("read") },
+  { method: "GET", route: `${VARIABLE}/labels`, needs: variable("read"), isEmptyUnseen: true },
   {
     method: "POST",
     route: `${VARIABLE}/labels`,
@@ -77,8 +77,8 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "GET", route: TELEGRAF, needs: telegraf("read") },
   { method: "PUT", route: TELEGRAF, needs: telegrafBoth, body: () => ({ name: "n", config: "[agent]" }) },
   { method: "DELETE", route: TELEGRAF, needs: telegrafBoth, status: 204 },
-  ...members(TELEGRAF, telegraf("read"), telegrafBoth),
-  { method: "GET", route: `${TELEGRAF}/labels`, needs: telegraf("read") },
+  ...members(TELEGRAF, telegraf("read"), telegrafBoth, { isEmptyUnseen: true }),
+  { method: "GET", route: `${TELEGRAF}/labels`, needs: telegraf("read"), isEmptyUnseen: true },
   {
     method: "POST",
     route: `${TELEGRAF}/labels`,

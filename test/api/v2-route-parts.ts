@@ -16,9 +16,14 @@ export const write = (type: string, where: { id?: string; orgID?: string } = {})
 const member = (world: World) => ({ id: world.otherUserID });
 
 /** Of a resource. */
-export function members(path: string, read: RouteRow["needs"], write: RouteRow["needs"]): RouteRow[] {
+export function members(
+  path: string,
+  read: RouteRow["needs"],
+  write: RouteRow["needs"],
+  lists: Pick<RouteRow, "isEmptyUnseen"> = {},
+): RouteRow[] {
   return ["members", "owners"].flatMap((role) => [
-    { method: "GET", route: `${path}/${role}`, needs: read! },
+    { method: "GET", route: `${path}/${role}`, needs: read!, ...lists },
     { method: "POST", route: `${path}/${role}`, needs: write!, body: member, status: 201 },
     { method: "DELETE", route: `${path}/${role}/:userID`, needs: write!, status: 204 },
   ]);

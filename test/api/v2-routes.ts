@@ -54,6 +54,8 @@ export interface RouteRow {
   readonly query?: (world: World) => string;
   /** Without the permissions the answer is a list without items. */
   readonly isFiltered?: true;
+  /** To those of the organization who may not see the resource the list is empty. */
+  readonly isEmptyUnseen?: true;
 }
 
 const authorization = (action: "read" | "write") => (world: World) => [
@@ -131,8 +133,8 @@ function alerts(
     { method: "PATCH", route: item, needs: of(...change), body: () => ({}) },
     { method: "DELETE", route: item, needs: of(...change), status: 204 },
     ...(hasScript ? [{ method: "GET", route: `${item}/query`, needs: of("read") }] : []),
-    ...members(item, of("read"), of("read", "write")),
-    { method: "GET", route: `${item}/labels`, needs: of("read") },
+    ...members(item, of("read"), of("read", "write"), { isEmptyUnseen: true }),
+    { method: "GET", route: `${item}/labels`, needs: of("read"), isEmptyUnseen: true },
     {
       ...{ method: "POST", route: `${item}/labels`, status: 201 },
       needs: (w) => [...of("read", "write")(w), read("labels", { orgID: w.orgID })],
@@ -264,8 +266,8 @@ export const V2_ROUTES: readonly RouteRow[] = [
   { method: "DELETE", route: `${TASK}/runs/:runID`, needs: task("write") },
   { method: "POST", route: `${TASK}/runs/:runID/retry`, needs: task("write"), status: 422 },
   { method: "GET", route: `${TASK}/runs/:runID/logs`, needs: task("read") },
-  ...members(TASK, task("read"), taskBoth),
-  { method: "GET", route: `${TASK}/labels`, needs: task("read") },
+  ...members(TASK, task("read"), taskBoth, { isEmptyUnseen: true }),
+  { method: "GET", route: `${TASK}/labels`, needs: task("read"), isEmptyUnseen: true },
   {
     method: "POST",
     route: `${TASK}/labels`,
@@ -285,8 +287,8 @@ export const V2_ROUTES: readonly RouteRow[] = [
   { method: "GET", route: SCRAPER, needs: scraper("read") },
   { method: "PATCH", route: SCRAPER, needs: (w) => [...scraper("write")(w), ...bucket("write")(w)], body: () => ({}) },
   { method: "DELETE", route: SCRAPER, needs: scraper("write"), status: 204 },
-  ...members(SCRAPER, scraper("read"), scraperBoth),
-  { method: "GET", route: `${SCRAPER}/labels`, needs: scraper("read") },
+  ...members(SCRAPER, scraper("read"), scraperBoth, { isEmptyUnseen: true }),
+  { method: "GET", route: `${SCRAPER}/labels`, needs: scraper("read"), isEmptyUnseen: true },
   {
     method: "POST",
     route: `${SCRAPER}/labels`,

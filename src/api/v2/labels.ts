@@ -1,5 +1,6 @@
 // Labels: /api/v2/labels, and the labels of a resource below it.
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { Need } from "../../metadata/access/permissions.ts";
 import type { Label } from "../../metadata/resources/labels.ts";
 import { parseId, readId } from "../../metadata/store/ids.ts";
 import type { ResourceType } from "../../metadata/store/kinds.ts";
@@ -79,17 +80,44 @@ function idIn(id: string): string {
   }
 }
 
+type Found = { readonly id: string; readonly orgID: string };
+
 export interface LabelledParent {
   /** Of the resource's list, and the name of its id in a route. */
   readonly path: string;
   readonly param: string;
   readonly type: ResourceType;
   /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
-  readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
+  readonly parent: (call: V2Call) => Found;
+  /** The same, whether or not the sender may see it: to those of its organization, lists show what they may read. Default: `parent`. */
+  readonly find?: (call: V2Call) => Found;
   /** What is said of a body that cannot be read; default: what is wrong with it. */
   readonly invalidBody?: string;
   /** A label that there is not is taken off without a word. */
   readonly forgivesUnknown?: boolean;
+}
+
+/** Finds the resource of a call. To a sender who may not see it, it does not exist.
+ *  @throws TsdbError not_found with the text of `missing` */
+export function seen<T extends Found>(
+  find: (call: V2Call) => T,
+  need: (action: "read", resource: T) => Need,
+  missing: (resource: T) => string,
+): (call: V2Call) => T {
+  return (call) => {
+    const resource = find(call);
+    if (call.principal.allows(need("read", resource))) return resource;
+    throw new TsdbError("not_found", missing(resource));
+  };
+}
+
+/** The resource whose labels, members or owners a call lists. @throws TsdbError bad_request, not_found */
+export function listedOf<T extends Found>(
+  { parent, find }: { readonly parent: (call: V2Call) => T; readonly find?: (call: V2Call) => T },
+  call: V2Call,
+): T {
+  const found = find?.(call);
+  return found !== undefined && call.principal.isOf(found.orgID) ? found : parent(call);
 }
 
 /** Adds the routes of the labels of a resource. To change them one has to see the labels and may write the resource. */
@@ -116,7 +144,7 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
   };
   return routes
     .get(`${path}/:${param}/labels`, (call) => {
-      const found = line().labels.ofResource(type, parent(call).id);
+      const found = line().labels.ofResource(type, listedOf(given, call).id);
       const visible = found.filter((label) => call.principal.allows(needOf("read", label)));
       return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
     })

@@ -9,6 +9,7 @@ import { json, noContent } from "./app/answers.ts";
 import { JsonBodies } from "./app/params.ts";
 import type { V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
+import { listedOf } from "./labels.ts";
 import { shownMember } from "./shown.ts";
 
 export const MemberBody = t.Object({ id: t.Optional(t.String()), name: t.Optional(t.String()) });
@@ -21,6 +22,8 @@ export interface MemberParent {
   readonly param?: string;
   /** The resource of a call. @throws TsdbError bad_request, not_found, also where the sender may not see it */
   readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
+  /** The same, whether or not the sender may see it: to those of its organization, lists are empty then. Default: `parent`. */
+  readonly find?: (call: V2Call) => { readonly id: string; readonly orgID: string };
   /** What is asked of the sender; default: the right to the organization. */
   readonly need?: (action: "read" | "write", parent: { readonly id: string; readonly orgID: string }) => Need;
   /** Users have a link to their log. */
@@ -29,17 +32,17 @@ export interface MemberParent {
 
 /** Adds the routes for a resource whose id is the first parameter of the path. */
 export function addMemberRoutes(routes: V2Routes, services: V2Services, given: MemberParent): V2Routes {
-  const { path, type, parent, need = needOfMembers, hasLogs = false } = given;
+  const { path, type, parent, find, need = needOfMembers, hasLogs = false } = given;
   const bodies = new JsonBodies(services.now);
   const name = given.param ?? (type === "orgs" ? "orgID" : `${type.slice(0, -1)}ID`);
   for (const role of ["member", "owner"] as const satisfies readonly Role[]) {
     const list = `${path}/:${name}/${role}s`;
     routes
       .get(list, (call) => {
-        const resource = parent(call);
+        const resource = listedOf(given, call);
         const { id } = resource;
-        call.principal.require(need("read", resource));
-        const users = services.line().members.list(type, id, role);
+        if (find === undefined) call.principal.require(need("read", resource));
+        const users = call.principal.allows(need("read", resource)) ? services.line().members.list(type, id, role) : [];
         return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role, hasLogs)) });
       })
       .post(list, async (call) => {

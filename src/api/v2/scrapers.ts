@@ -9,7 +9,7 @@ import { listAnswer } from "./app/list-answer.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { addLabelRoutes } from "./labels.ts";
+import { addLabelRoutes, seen } from "./labels.ts";
 import { addMemberRoutes } from "./members.ts";
 
 export const ScraperBody = t.Object({
@@ -70,13 +70,9 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       await line().scrapers.delete(scraper.id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Scraper => {
-    const scraper = line().scrapers.get(readId(params["scraperTargetID"]!));
-    // a target that the sender may not see does not exist
-    if (!principal.allows(needOf("read", scraper))) throw new TsdbError("not_found", "scraper target is not found");
-    return scraper;
-  };
-  const place = { path: SCRAPERS, type: "scrapers", param: "scraperTargetID", parent } as const;
+  const find = ({ params }: V2Call): Scraper => line().scrapers.get(readId(params["scraperTargetID"]!));
+  const parent = seen(find, needOf, () => "scraper target is not found");
+  const place = { path: SCRAPERS, type: "scrapers", param: "scraperTargetID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

@@ -248,6 +248,7 @@ const LENIENT: VariantRules["lenient"] = [
   { what: /dashboards.*\/view: body\.properties\b/, why: ANY_PROPERTIES },
   { what: /^PATCH .*\/variables\/\{variableID\}: body\.(?:name|orgID|arguments)$/, why: "what is not there stays as it is" },
   { what: /^POST .*\/tasks: body\.status=""$/, why: "as recorded: as absent" },
+  { what: /^GET .*\/tasks: query\.status=/, why: "as release 2.8.0: what is no status is as absent" },
   { what: /^POST \/api\/v2\/query: body\.type=""$/, why: "as absent" },
   {
     what: /buckets.*: body\.(?:schemaType|retentionRules\.0\.(?:type|everySeconds$|\w+=-1))/,

@@ -9,7 +9,7 @@ import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { readCheck } from "./check-body.ts";
@@ -74,13 +74,9 @@ export const checkRoutes = (services: V2Services): V2Routes => {
       await checks().delete(id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Check => {
-    const check = checks().get(readId(params["checkID"]!));
-    // a check that the sender may not see does not exist
-    if (!principal.allows(needOf("read", check))) throw new TsdbError("not_found", `check not found for key "${check.id}"`);
-    return check;
-  };
-  const place = { path: CHECKS, type: "checks", param: "checkID", parent } as const;
+  const find = ({ params }: V2Call): Check => checks().get(readId(params["checkID"]!));
+  const parent = seen(find, needOf, ({ id }) => `check not found for key "${id}"`);
+  const place = { path: CHECKS, type: "checks", param: "checkID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

@@ -9,7 +9,7 @@ import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
@@ -74,13 +74,9 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
       await endpoints().delete(id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Endpoint => {
-    const endpoint = endpoints().get(readId(params["endpointID"]!));
-    // an endpoint that the sender may not see does not exist
-    if (principal.allows(needOf("read", endpoint))) return endpoint;
-    throw new TsdbError("not_found", `notification endpoint not found for key "${endpoint.id}"`);
-  };
-  const place = { path: ENDPOINTS, type: TYPE, param: "endpointID", parent } as const;
+  const find = ({ params }: V2Call): Endpoint => endpoints().get(readId(params["endpointID"]!));
+  const parent = seen(find, needOf, ({ id }) => `notification endpoint not found for key "${id}"`);
+  const place = { path: ENDPOINTS, type: TYPE, param: "endpointID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

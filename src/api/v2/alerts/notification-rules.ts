@@ -8,7 +8,7 @@ import { pageLinks, readPage } from "../app/paging.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { addLabelRoutes } from "../labels.ts";
+import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
@@ -71,13 +71,9 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
       await rules().delete(id);
       return noContent();
     });
-  const parent = ({ params, principal }: V2Call): Rule => {
-    const rule = rules().get(readId(params["ruleID"]!));
-    // a rule that the sender may not see does not exist
-    if (!principal.allows(needOf("read", rule))) throw new TsdbError("not_found", "notification rule not found");
-    return rule;
-  };
-  const place = { path: RULES, type: TYPE, param: "ruleID", parent } as const;
+  const find = ({ params }: V2Call): Rule => rules().get(readId(params["ruleID"]!));
+  const parent = seen(find, needOf, () => "notification rule not found");
+  const place = { path: RULES, type: TYPE, param: "ruleID", find, parent } as const;
   addLabelRoutes(routes, services, { ...place, invalidBody: "Invalid post label map request", forgivesUnknown: true });
   return addMemberRoutes(routes, services, { ...place, need: needOf, hasLogs: true });
 };

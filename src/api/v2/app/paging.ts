@@ -7,16 +7,19 @@ import type { SearchParams } from "./params.ts";
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 
+/** A page as a client has asked for it. */
+export interface GivenPage extends Page {
+  /** Links show it. Below 0 it means 0. */
+  readonly givenOffset: number;
+}
+
 /** @throws TsdbError bad_request */
-export function readPage(search: SearchParams): Page {
+export function readPage(search: SearchParams): GivenPage {
+  const givenOffset = integer(search, "offset") ?? 0;
+  const after = readAfter(search);
   const limit = integer(search, "limit") ?? LIMIT_DEFAULT;
   if (limit < 1 || limit > LIMIT_MAX) throw new TsdbError("bad_request", `limit must be between 1 and ${LIMIT_MAX}`);
-  return {
-    limit,
-    offset: Math.max(0, integer(search, "offset") ?? 0),
-    after: readAfter(search),
-    isDescending: readBoolean(search, "descending") ?? false,
-  };
+  return { limit, offset: Math.max(0, givenOffset), givenOffset, after, isDescending: readBoolean(search, "descending") ?? false };
 }
 
 function readAfter(search: SearchParams): string | null {
@@ -55,8 +58,8 @@ export interface PageLinks {
 type PageFilters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** `filters`: the parameters that were applied beside those of the page. A full page has a next one, whether or not anything is in it. */
-export function pageLinks(path: string, page: Page, count: number, filters: PageFilters): PageLinks {
-  const { limit, offset, after, isDescending } = page;
+export function pageLinks(path: string, page: GivenPage, count: number, filters: PageFilters): PageLinks {
+  const { limit, givenOffset: offset, after, isDescending } = page;
   const link = (from: number) => {
     const own = { after: after ?? undefined, descending: String(isDescending), limit: String(limit), offset: String(from) };
     const all: [string, PageFilters[string]][] = Object.entries({ ...filters, ...own });

@@ -124,8 +124,9 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
     old: (id) => {
       const { name, description, endpointID, settings } = rules.get(id);
       const { type, every, offset, messageTemplate, statusRules, tagRules } = settings;
+      // as recorded: what was there before is named by the rule
       return {
-        ...{ name, description, endpointID: idNumber(endpointID), endpointName: endpointName(line, endpointID), endpointType: type, every },
+        ...{ name, description, endpointID: idNumber(endpointID), endpointName: name, endpointType: type, every },
         ...{ offset: offset ?? "0s", messageTemplate, statusRules: shownStatusRules(statusRules), tagRules },
       };
     },
@@ -303,8 +304,4 @@ function shownStatusRules(rules: readonly StatusRule[]): object[] {
 
 function sortedStatusRules(rules: readonly StatusRule[]): object[] {
   return shownStatusRules([...rules].sort((a, b) => (a.currentLevel < b.currentLevel ? -1 : a.currentLevel > b.currentLevel ? 1 : 0)));
-}
-
-function endpointName({ notificationEndpoints }: V2Line, id: string): string {
-  return notificationEndpoints.find(id)?.name ?? "";
 }

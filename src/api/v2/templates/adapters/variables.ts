@@ -14,7 +14,8 @@ export function variableAdapter({ variables }: V2Line): Adapter<VariableSpec> {
     list: (orgID) => variables.heads(orgID).map(({ id }) => id),
     create: (change, { name, description, spec }, { orgID }) =>
       variables.planCreate(change, { orgID, name, description, ...given(spec) }).id,
-    update: (change, { name, description, spec }, _, id) => void variables.planUpdate(change, id, { name, description, ...given(spec) }),
+    // as recorded, it keeps its name: scripts use it
+    update: (change, { description, spec }, _, id) => void variables.planUpdate(change, id, { description, ...given(spec) }),
     remove: (change, id) => variables.planDelete(change, id),
     old: (id) => {
       const { name, description, arguments: args } = variables.get(id);
