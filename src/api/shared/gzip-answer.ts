@@ -1,13 +1,24 @@
-// Compresses answers for clients that accept gzip, in the process's thread pool rather than on the event loop. Clients on this machine get
-// uncompressed bytes, because copying them is cheaper.
+// Compresses answers for clients that accept gzip, in the process's thread pool rather than on the event loop.
 import { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import type { Server } from "bun";
 import type { QueryAnswer } from "../../model/query/query.ts";
 
-/** Shorter answers fit into about one packet. */
-const BYTES_MIN = 2048;
+/** Which answers are compressed. */
+export interface GzipRule {
+  /** Of a body. Shorter ones fit into about one packet. */
+  readonly bytesMin: number;
+  /** Whether `*` means gzip. */
+  readonly mayBeStar: boolean;
+  /** Whether clients on this machine get uncompressed bytes: copying those is cheaper. */
+  readonly isPlainLocally: boolean;
+}
+
+/** Of port 8181. */
+const DEFAULT_RULE: GzipRule = { bytesMin: 2048, mayBeStar: true, isPlainLocally: true };
+/** Of port 8086, as release 2.8.0. */
+export const V2_RULE: GzipRule = { bytesMin: 1400, mayBeStar: false, isPlainLocally: false };
 const LEVEL = 1;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
@@ -19,10 +30,16 @@ export interface EncodedAnswer extends QueryAnswer {
 const gzip = promisify<Uint8Array, zlib.ZlibOptions, Uint8Array>(zlib.gzip);
 
 /** The answer, compressed where that pays off. */
-export async function compressed(answer: QueryAnswer, request: Request, server: Server<unknown> | null): Promise<EncodedAnswer> {
+export async function compressed(
+  answer: QueryAnswer,
+  request: Request,
+  server: Server<unknown> | null,
+  { bytesMin, mayBeStar, isPlainLocally }: GzipRule = DEFAULT_RULE,
+): Promise<EncodedAnswer> {
   const { body, contentType } = answer;
-  const isShort = body instanceof Uint8Array && body.byteLength < BYTES_MIN;
-  if (isShort || !acceptsGzip(request.headers.get("accept-encoding")) || isLocal(request, server)) return { ...answer, headers: {} };
+  const isShort = body instanceof Uint8Array && body.byteLength < bytesMin;
+  const isAccepted = acceptsGzip(request.headers.get("accept-encoding"), mayBeStar);
+  if (isShort || !isAccepted || (isPlainLocally && isLocal(request, server))) return { ...answer, headers: {} };
   if (body instanceof Uint8Array) {
     const bytes = await gzip(body, { level: LEVEL });
     return { contentType, body: bytes as Uint8Array<ArrayBuffer>, headers: HEADERS };

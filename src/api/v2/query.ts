@@ -3,7 +3,7 @@ import type { Organization } from "../../metadata/resources/organizations.ts";
 import { parseId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { BodyReader } from "../request/body.ts";
-import { compressed } from "../shared/gzip-answer.ts";
+import { compressed, V2_RULE } from "../shared/gzip-answer.ts";
 import { runQuery } from "../shared/run-query.ts";
 import { errorAnswer } from "./app/errors.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
@@ -33,7 +33,7 @@ export const queryRoutes = (services: V2Services): V2Routes => {
     return withVary(
       await runQuery(services, {
         ...{ request, server, path: placeOf(request, PATH) },
-        run: async () => compressed(await run(), request, server),
+        run: async () => compressed(await run(), request, server, V2_RULE),
         refused: (_, error) => errorAnswer(error),
       }),
     );

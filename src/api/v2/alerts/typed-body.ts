@@ -1,6 +1,7 @@
 // Bodies of which a member says which type the rest is of.
 import type { Static, TObject } from "@sinclair/typebox";
 import { TsdbError } from "../../../model/errors.ts";
+import { decoded } from "../app/decoded.ts";
 import { checkedMembers, type JsonBodies } from "../app/params.ts";
 
 export interface TypedBody<T extends TObject> {
@@ -23,7 +24,7 @@ export async function readTypedBody<T extends TObject>(
   { schema, types, what, undetected = what }: TypedBody<T>,
   head = "",
 ): Promise<Static<T>> {
-  const raw = withoutNulls(await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`)) ?? {};
+  const raw = decoded(schema, await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`)) ?? {};
   if (!isObject(raw) || (raw["type"] !== undefined && typeof raw["type"] !== "string")) {
     throw new TsdbError("bad_request", `${head}unable to detect the ${undetected} type from json`);
   }
@@ -50,17 +51,6 @@ function lengthOf(value: unknown): number {
     if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
     throw error;
   }
-}
-
-/** Deeper than any body that is meant; what lies below is left as it is. */
-const DEPTH_MAX = 16;
-
-function withoutNulls(value: unknown, depth = 0): unknown {
-  if (depth > DEPTH_MAX) return value;
-  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1));
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member, depth + 1)]));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import { near, TsdbError } from "../../../model/errors.ts";
 import { decodeUtf8 } from "../../../model/query/query-params.ts";
 import { BodyReader } from "../../request/body.ts";
 import { shownMember } from "../../request/json-body.ts";
+import { decoded } from "./decoded.ts";
 
 /** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
 export const JSON_BYTES_MAX = 1 << 20;
@@ -55,15 +56,15 @@ function parsed(search: string): Map<string, string[]> {
   for (const pair of search.split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
-    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
+    const name = percentDecoded(equals < 0 ? pair : pair.slice(0, equals));
     const all = values.get(name) ?? [];
-    all.push(decoded(equals < 0 ? "" : pair.slice(equals + 1)));
+    all.push(percentDecoded(equals < 0 ? "" : pair.slice(equals + 1)));
     values.set(name, all);
   }
   return values;
 }
 
-function decoded(encoded: string): string {
+function percentDecoded(encoded: string): string {
   if (!/[%+]/.test(encoded)) return encoded;
   try {
     return decodeURIComponent(encoded.replaceAll("+", " "));
@@ -80,16 +81,15 @@ export class JsonBodies {
     this.reader = new BodyReader(bytesMax, nowMs);
   }
 
-  /** Messages start with `head`. A body `null` is one without members, and so is a member `null` but for those of `nulls`, which has what
-   *  they stand for. @throws TsdbError bad_request, too_large; what reading throws */
+  /** Messages start with `head`. A body `null` is one without members; `nulls` has what members that are null stand for.
+   *  @throws TsdbError bad_request, too_large; what reading throws */
   async read<T extends TObject>(
     schema: T,
     request: Request,
     head = "failed to unmarshal json: ",
     nulls: Readonly<Record<string, unknown>> = {},
   ): Promise<Static<T>> {
-    const raw = await this.rawValue(request, head);
-    return checkedMembers(schema, raw === null ? {} : withoutNulls(raw, nulls), head);
+    return checkedMembers(schema, (await this.rawValue(request, head)) ?? {}, head, nulls);
   }
 
   /** Any JSON. @throws as `read` */
@@ -120,8 +120,14 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** The value as an object of the schema; messages start with `head`. @throws TsdbError bad_request */
-export function checkedMembers<T extends TObject>(schema: T, value: unknown, head = ""): Static<T> {
+/** The value as an object of the schema, as `decoded` takes it; messages start with `head`. @throws TsdbError bad_request */
+export function checkedMembers<T extends TObject>(
+  schema: T,
+  raw: unknown,
+  head = "",
+  nulls: Readonly<Record<string, unknown>> = {},
+): Static<T> {
+  const value = decoded(schema, raw, nulls);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
   }
@@ -131,15 +137,4 @@ export function checkedMembers<T extends TObject>(schema: T, value: unknown, hea
   const member = first.path.slice(1).replaceAll("/", ".");
   const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
   throw new TsdbError("bad_request", message);
-}
-
-/** The members of the outermost object alone. */
-function withoutNulls(value: unknown, nulls: Readonly<Record<string, unknown>>): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => {
-      if (member !== null) return [[name, member]];
-      return Object.hasOwn(nulls, name) ? [[name, nulls[name]]] : [];
-    }),
-  );
 }

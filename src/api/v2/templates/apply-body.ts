@@ -106,7 +106,7 @@ export async function readApply(
     throw new TsdbError("unprocessable", "template from source(s) had an issue: invalid encoding provided");
   }
   const raw = await bodies.read(request, "unable to unmarshal ");
-  const given = checkedMembers(ApplyBody, raw === null ? {} : isMembers(raw) ? withoutNulls(raw) : raw, "unable to unmarshal json: ");
+  const given = checkedMembers(ApplyBody, raw ?? {}, "unable to unmarshal json: ");
   const orgID = parseId(given.orgID ?? "");
   if (orgID === null) throw new TsdbError("bad_request", `invalid organization ID provided: ${quoted(given.orgID ?? "")}`);
   const stackID = given.stackID === undefined ? null : parseId(given.stackID);
@@ -220,10 +220,6 @@ function readSkips(actions: NonNullable<Given["actions"]>): Skips {
     else resources.add(`${kind} ${typeof resourceTemplateName === "string" ? resourceTemplateName : ""}`);
   }
   return { kinds, resources };
-}
-
-function withoutNulls(members: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
 function quoted(value: string): string {

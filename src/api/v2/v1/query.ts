@@ -2,7 +2,7 @@
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryAnswer } from "../../../model/query/query.ts";
 import { BodyReader } from "../../request/body.ts";
-import { compressed } from "../../shared/gzip-answer.ts";
+import { compressed, V2_RULE } from "../../shared/gzip-answer.ts";
 import { runQuery } from "../../shared/run-query.ts";
 import { readQueryForm } from "../../v1/query-form.ts";
 import { readV1Query, type V1Query } from "../../v1/query-request.ts";
@@ -34,7 +34,7 @@ async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCal
       const query: V1Query = { ...readV1Query(request, await readQueryForm(call, reader)), isReadOnly: false, isAsync: false };
       const statements = new BucketStatements(services, principal, query, BigInt(services.clockMs()) * NS_PER_MS);
       const answer = await answerOf(services, statements, query, request);
-      const encoded = await compressed(answer, request, server);
+      const encoded = await compressed(answer, request, server, V2_RULE);
       return { ...encoded, headers: { ...encoded.headers, vary: "Accept-Encoding" } };
     },
     refused: (_, error) => errorAnswer(renamed(error)),

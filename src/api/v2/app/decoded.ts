@@ -1,0 +1,73 @@
+// JSON as release 2.8.0 decodes it: names of members count in any case of letters, and null is as absent, as deep as a schema
+// goes. What a schema leaves open stays as it is.
+import type { TSchema } from "@sinclair/typebox";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The value with the names of the schema and without nulls that the schema does not want. An item of a list that is null is empty.
+ *  @param nulls what null means, for members of the outermost object */
+export function decoded(schema: TSchema, value: unknown, nulls: Members = {}): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema as { readonly items?: TSchema };
+    if (items === undefined) return value;
+    return value.map((item: unknown) => (item === null ? emptyOf(items) : decoded(items, item)));
+  }
+  if (!isMembers(value)) return value;
+  const { properties, patternProperties } = schema as {
+    readonly properties?: Readonly<Record<string, TSchema>>;
+    readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  };
+  const [pattern] = Object.values(patternProperties ?? {});
+  if (properties === undefined) return pattern === undefined ? value : withEmpty(pattern, value);
+  const entries = Object.entries(value).flatMap(([given, member]): [string, unknown][] => {
+    const name = nameIn(properties, given);
+    if (name !== given && Object.hasOwn(value, name)) return [];
+    const wanted = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (wanted === undefined) return [[name, member]];
+    if (member !== null || takesNull(wanted)) return [[name, decoded(wanted, member)]];
+    return Object.hasOwn(nulls, name) ? [[name, nulls[name]]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function withEmpty(pattern: TSchema, value: Members): Members {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      member === null && !takesNull(pattern) ? emptyOf(pattern) : decoded(pattern, member),
+    ]),
+  );
+}
+
+/** The name of the schema that is meant by a name; the same if there is none. */
+function nameIn(properties: Readonly<Record<string, TSchema>>, given: string): string {
+  if (Object.hasOwn(properties, given)) return given;
+  const folded = given.toLowerCase();
+  return Object.keys(properties).find((name) => name.toLowerCase() === folded) ?? given;
+}
+
+function takesNull(schema: TSchema): boolean {
+  const { type, anyOf } = schema as { readonly type?: string; readonly anyOf?: readonly TSchema[] };
+  if (anyOf !== undefined) return anyOf.some(takesNull);
+  return type === undefined || type === "null";
+}
+
+function emptyOf(schema: TSchema): unknown {
+  switch ((schema as { readonly type?: string }).type) {
+    case "string":
+      return "";
+    case "integer":
+    case "number":
+      return 0;
+    case "boolean":
+      return false;
+    case "object":
+      return {};
+    default:
+      return null;
+  }
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
