@@ -10,6 +10,8 @@ const TIMEOUT_MS = 600_000;
 const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readonly<Record<string, string>>])[] = [
   ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
   ["src/ingest/definitions/deletions.test.ts", /./, { FAULTS_EVERY: "1" }],
+  ["src/ingest/row-deletes/row-deletes.test.ts", /against a list/, { ROUNDS: "40", FAULTS_EVERY: "1" }],
+  ["test/e2e/row-deletes.test.ts", /in every state/, { ALL_STATES: "1" }],
   ["src/object-store", /./, { FAULTS_EVERY: "1" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
   ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],

@@ -29,6 +29,7 @@ import { querySqlRoutes } from "./v3/query-sql.ts";
 import { querySqlTelemetryRoutes } from "./v3/query-sql-telemetry.ts";
 import { queryTsdbqlRoutes } from "./v3/query-tsdbql.ts";
 import { restoreRoutes } from "./v3/restore.ts";
+import { rowDeleteRoutes } from "./v3/row-deletes.ts";
 import { authorizeRoutes } from "./v3/users/authorize.ts";
 import { userRoutes } from "./v3/users/users.ts";
 import { v3WriteRoutes } from "./v3/write.ts";
@@ -57,6 +58,7 @@ const ROUTES = [
   exportRoutes,
   backupRoutes,
   restoreRoutes,
+  rowDeleteRoutes,
   queryTsdbqlRoutes,
   databaseRoutes,
   tableRoutes,

@@ -3,7 +3,7 @@
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
-import type { Tombstone } from "../model/rows/tombstone.ts";
+import { applicable, appliedMarks, type Tombstone } from "../model/rows/tombstone.ts";
 import { DAY_NS } from "../model/time/time-units.ts";
 import type { ObjectStore } from "../object-store/object-store.ts";
 import { openByteSource } from "../storage/block/byte-source.ts";
@@ -91,7 +91,7 @@ async function replaceRows(parts: ShardRestoreParts, replacement: Replacement): 
     }
     const cut = replaced.filter(({ block }) => !isWithin(block, description));
     const tasks = cut.map((each) => remainderTask(parts, each, description, sequence));
-    if (tasks.length > 0) added.push(...(await writeFile(parts, tasks, lastTombstones(parts, cut))));
+    if (tasks.length > 0) added.push(...(await writeFile(parts, tasks, marksOf(parts, cut))));
     for (const { blocks } of added) for (const block of blocks) checkTimes(block, cut, description);
     await parts.deletionsDurable();
     await catalog.durable(catalog.version);
@@ -183,24 +183,27 @@ function remainderTask(
 ): MergeTask {
   const { databaseId, tableId } = block;
   const hidden: Tombstone = { id: 0, tableId, sequence, range: rangeOf(window), tags: [] };
+  const { applied, heldIds } = applicable(tombstonesOf(tableId));
   return {
     ...{ databaseId, tableId, tableName: catalog.tableById(tableId)?.name ?? "" },
-    tombstones: [hidden, ...tombstonesOf(tableId)],
+    ...{ tombstones: [hidden, ...applied], heldIds },
     ...{ isFirst: false, isClosed: block.closed === true },
     inputs: [{ fileId: file.id, source: objectSource(file.key), block }],
   };
 }
 
-/** By table: the last deletion that is applied in a remainder. */
-function lastTombstones({ tombstonesOf }: ShardRestoreParts, blocks: readonly BlockOfTable[]): ReadonlyMap<number, number> {
-  return new Map(blocks.map(({ block: { tableId } }) => [tableId, tombstonesOf(tableId).at(-1)?.id ?? 0]));
+/** By table: what a remainder knows of its deletions. */
+function marksOf({ tombstonesOf }: ShardRestoreParts, blocks: readonly BlockOfTable[]): ReadonlyMap<number, Marks> {
+  return new Map(blocks.map(({ block: { tableId } }) => [tableId, appliedMarks(applicable(tombstonesOf(tableId)))]));
 }
 
-/** The file, or nothing if no row is left. @param applied of remainders: the deletions that they know; null: uploaded rows know none */
+type Marks = ReturnType<typeof appliedMarks>;
+
+/** The file, or nothing if no row is left. @param marks of remainders: the deletions that they know; null: uploaded rows know none */
 async function writeFile(
   { manifest, store, ptKey, merge }: ShardRestoreParts,
   tasks: readonly MergeTask[],
-  applied: ReadonlyMap<number, number> | null,
+  marks: ReadonlyMap<number, Marks> | null,
 ): Promise<FileMeta[]> {
   const id = manifest.allocateFileId();
   const key = ptKey(id);
@@ -212,10 +215,7 @@ async function writeFile(
       return [];
     }
     await writer.finish();
-    const known = blocks.map(({ appliedTombstone: _, ...block }) => {
-      const last = applied?.get(block.tableId) ?? 0;
-      return last === 0 ? block : { ...block, appliedTombstone: last };
-    });
+    const known = blocks.map(({ appliedTombstone: _, unappliedTombstones: __, ...block }) => ({ ...block, ...marks?.get(block.tableId) }));
     return [{ id, key, bytes, generation: 1, blocks: known }];
   } catch (error) {
     await writer.abort();

@@ -85,6 +85,7 @@ test("the configuration without flags", () => {
     schemaLimits: SCHEMA_LIMITS,
     compactionCheckMs: 10_000,
     compactionDelayMs: 60_000,
+    rowDeleteMinAgeMs: 86_400_000,
     compactionCleanupMs: 600_000,
     bufferBytesMax: GIB,
     seriesBytesMax: GIB / 2,

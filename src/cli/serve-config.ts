@@ -94,6 +94,8 @@ interface CompactionConfig {
   readonly compactionCheckMs: number;
   /** How long a past day must be without new rows before it is closed. */
   readonly compactionDelayMs: number;
+  /** How long a request to delete rows can be taken back. */
+  readonly rowDeleteMinAgeMs: number;
   /** How long a file is kept after it was replaced. */
   readonly compactionCleanupMs: number;
 }
@@ -226,6 +228,7 @@ function readCompaction(read: FlagReader): CompactionConfig {
   return {
     compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: DAY_MS }),
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: DAY_MS }),
+    rowDeleteMinAgeMs: read.durationMs("row-delete-min-age", { min: 0, max: 366 * DAY_MS }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: DAY_MS }),
   };
 }

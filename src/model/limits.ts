@@ -53,6 +53,9 @@ export const LIMITS = {
   /** Tag values of one deletion in total: deletions are held in memory, in the catalog's log and in every snapshot of their table. */
   tombstoneValuesMax: 10_000,
   tombstoneTextBytesMax: 256 * KIB,
+  /** Requests to delete rows: neither completed nor aborted, and kept at all. */
+  rowDeletesPendingMax: 1000,
+  rowDeletesKeptMax: 10_000,
   lineErrorsReported: 100,
   /** Request line and headers: every connection may occupy this much before the request is authorized. */
   requestHeadBytesMax: 64 * KIB,

@@ -3,6 +3,7 @@
 import { type CacheDef, shownValueIds } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
+import { dispositionOf, type RowDeleteDef } from "../model/rows/row-delete.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { DAY_NS } from "../model/time/time-units.ts";
 import type { TriggerDef } from "../model/triggers.ts";
@@ -91,6 +92,8 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   tokens: ({ tokens }) => tokens(),
   file_index: (parts, database) =>
     (database === null ? parts.catalog.databases() : [database]).flatMap((each) => fileIndexRows(parts, each)),
+  row_deletes: ({ catalog }, database) =>
+    [...catalog.rowDeletes.all()].filter(({ databaseId }) => database === null || databaseId === database.id).map(rowDeleteRow),
   last_caches: ({ catalog }, database) =>
     (database === null ? [] : catalog.tables(database.id)).flatMap((table) => catalog.caches(table.id).flatMap(lastCacheRows(table))),
   distinct_caches: ({ catalog }, database) =>
@@ -158,6 +161,16 @@ function distinctCacheRows(table: TableDef): (cache: CacheDef) => SystemRow[] {
 function columnLists({ columns }: TableDef, ids: readonly number[]): [ids: string, names: string] {
   const names = ids.map((id) => columns.find((column) => column.id === id)?.name ?? "");
   return [JSON.stringify(ids), JSON.stringify(names)];
+}
+
+function rowDeleteRow(request: RowDeleteDef): SystemRow {
+  const { sequence, database, table, predicate, minTimeNs, endTimeNs, createdMs, endedMs, abortReason } = request;
+  const time = (ns: string | null) => (ns === null ? null : BigInt(ns));
+  const disposition = dispositionOf(request);
+  const ended = (wanted: string) => (disposition === wanted && endedMs !== null ? BigInt(endedMs) * 1_000_000n : null);
+  const bounds = [time(minTimeNs), time(endTimeNs)];
+  const ends = [ended("completed"), ended("aborted"), abortReason];
+  return [BigInt(sequence), database, table, predicate, ...bounds, disposition, BigInt(createdMs) * 1_000_000n, ...ends];
 }
 
 /** Null: never, or not deleted. */

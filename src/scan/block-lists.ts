@@ -48,7 +48,7 @@ export class BlockLists {
       if (block.maxTimeNs < endMinNs) endMinNs = block.maxTimeNs;
       const known = this.described.get(block);
       if (known !== undefined) return known;
-      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, overlaps, appliedTombstone } = block;
+      const { index, rowCount, minTimeNs, maxTimeNs, seqMin, seqMax, unique, overlaps, appliedTombstone, unappliedTombstones } = block;
       const described: BlockSnapshot = {
         fileId: file.id,
         generation: file.generation,
@@ -62,6 +62,7 @@ export class BlockLists {
         unique,
         ...(overlaps === undefined ? {} : { overlaps }),
         ...(appliedTombstone === undefined ? {} : { appliedTombstone }),
+        ...(unappliedTombstones === undefined ? {} : { unappliedTombstones }),
       };
       this.described.set(block, described);
       return described;

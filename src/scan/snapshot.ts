@@ -26,8 +26,10 @@ export interface BlockSnapshot {
   readonly seqMax: number;
   readonly unique: boolean;
   readonly overlaps?: readonly TimeRange[];
-  /** Tombstones up to this id were applied when it was written. */
+  /** Tombstones up to this id were applied when it was written ... */
   readonly appliedTombstone?: number;
+  /** ... except these. */
+  readonly unappliedTombstones?: readonly number[];
 }
 
 export interface TableSnapshot {

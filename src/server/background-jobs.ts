@@ -4,6 +4,7 @@ import type { Metrics } from "../api/metrics/metrics.ts";
 import type { Log } from "../cli/logger.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
+import type { RowDeletes } from "../ingest/row-deletes/row-deletes.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Pins } from "../storage/buffer/pins.ts";
@@ -31,6 +32,7 @@ export interface BackgroundJobsParts {
   readonly metrics: Metrics;
   readonly wal: Wal;
   readonly deletions: Deletions;
+  readonly rowDeletes: Pick<RowDeletes, "check">;
   readonly maintenance: MaintenanceClient;
   readonly indexes: FileIndexList;
   /** How far a flush may cut the log: triggers read it. */
@@ -116,7 +118,7 @@ function createFlusher(
 }
 
 function createCompactor(
-  { config, logs, storage, catalog, manifest, pins, metrics, deletions, maintenance }: BackgroundJobsParts,
+  { config, logs, storage, catalog, manifest, pins, metrics, deletions, rowDeletes, maintenance }: BackgroundJobsParts,
   onFile: () => void,
 ): Compactor {
   const keys = objectKeys(config.nodeId);
@@ -133,7 +135,10 @@ function createCompactor(
     }),
     stateVersion: () => catalog.version,
     deletionsDurable: () => deletions.durable(),
-    retireDeletions: () => deletions.retireApplied(),
+    retireDeletions: () => {
+      deletions.retireApplied();
+      rowDeletes.check();
+    },
     merge: (request, write) => maintenance.merge(request, write),
     cancelMerge: () => maintenance.cancelMerge(),
     limits: { ...COMPACTION_LIMITS, quietMs: config.compactionDelayMs },

@@ -17,6 +17,7 @@ import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { ExportService } from "../model/rows/export.ts";
+import type { RowDeleteService } from "../model/rows/row-delete.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
 import type { Replicator } from "../replications/replicator.ts";
@@ -55,6 +56,7 @@ export interface RequestServices {
   readonly triggers: Pick<Triggers, "service" | "requests">;
   readonly plugins: PluginService;
   readonly exports: ExportService;
+  readonly rowDeletes: RowDeleteService;
   /** Asked for with --use-pacha-tree alone. */
   backups(): BackupJobs;
   /** Of system.plugin_files. */
@@ -115,6 +117,7 @@ function startHttp(
     plugins: () => serving().plugins,
     exports: () => serving().exports,
     backups: () => serving().backups(),
+    rowDeletes: () => serving().rowDeletes,
     telemetry,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),

@@ -16,6 +16,8 @@ import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
 import { Deletions } from "../ingest/definitions/deletions.ts";
 import { Ingest } from "../ingest/ingest.ts";
+import { RowDeletes } from "../ingest/row-deletes/row-deletes.ts";
+import { tagValuesBySql } from "../ingest/tag-values.ts";
 import type { V2Line } from "../metadata/line.ts";
 import type { TaskRunService } from "../metadata/resources/task-runs.ts";
 import { assert } from "../model/assert.ts";
@@ -47,6 +49,7 @@ interface ServingParts {
   readonly ingest: Ingest;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
+  readonly rowDeletes: RowDeletes;
   /** Null: the bucket-based API is off. */
   readonly v2: V2Services | null;
   /** Null without --use-pacha-tree, and in the base edition. */
@@ -79,8 +82,12 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   const watcher: LogWatcher = { triggers: null, replications: null };
   const wal = await openWal(foundation, replayed, watcher, fail);
   const deletions = new Deletions({ catalog, tables, wal, manifest });
+  const rowDeletes = new RowDeletes({
+    ...{ catalog, manifest, deletions, minAgeMs: config.rowDeleteMinAgeMs, nowMs: () => Date.now() },
+    tagValues: (databaseId, table, tags, signal) => tagValuesBySql(queries.client, { databaseId, table, tags }, signal),
+  });
   const backgroundJobs = new BackgroundJobs({
-    ...{ ...foundation, wal, deletions, maintenance },
+    ...{ ...foundation, wal, deletions, rowDeletes, maintenance },
     cutThrough: async (sequence) => {
       const ofTriggers = (await watcher.triggers?.cutThrough(sequence)) ?? sequence;
       return watcher.replications?.cutThrough(ofTriggers) ?? ofTriggers;
@@ -119,7 +126,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
       await setUpOnce(line, foundation);
     }
   }
-  return { wal, ingest, backgroundJobs, admin, triggers, v2, databaseBackups, replications, pluginParts };
+  return { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, replications, pluginParts };
 }
 
 async function openWal(
@@ -177,6 +184,7 @@ export class Serving implements RequestServices {
   readonly wal: Wal;
   readonly backgroundJobs: BackgroundJobs;
   readonly admin: AdminServices;
+  readonly rowDeletes: RowDeletes;
   readonly plugins: Plugins;
   readonly exports: DayExports;
   /** Resolves to null if Flight is off. @throws TsdbError config if a requested address cannot be bound */
@@ -194,12 +202,13 @@ export class Serving implements RequestServices {
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, triggers, v2, databaseBackups, replications, pluginParts }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, replications, pluginParts }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
     this.backgroundJobs = backgroundJobs;
     this.admin = admin;
+    this.rowDeletes = rowDeletes;
     this.v2 = v2;
     this.databaseBackups = databaseBackups;
     this.replications = replications;

@@ -13,6 +13,7 @@ import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
 import type { BackupJobs } from "../../src/model/rows/backup-jobs.ts";
 import type { ExportService } from "../../src/model/rows/export.ts";
+import type { RowDeleteService } from "../../src/model/rows/row-delete.ts";
 import type { EngineRoute, EngineService } from "../../src/model/triggers.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
 import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
@@ -130,6 +131,25 @@ function recordedBackups(onCall: NonNullable<FakeOptions["onCall"]>): BackupJobs
   };
 }
 
+/** Knows one request of the database `d`, whatever its sequence. */
+function recordedRowDeletes(onCall: NonNullable<FakeOptions["onCall"]>): RowDeleteService {
+  const called = <T>(method: string, answer: T): T => {
+    onCall("rowDeletes", method);
+    return answer;
+  };
+  const names = { database: "d", table: "t", predicate: "", isDatabaseStale: false, isTableStale: false } as const;
+  const bounds = { minTimeNs: null, endTimeNs: null, createdMs: 0, endedMs: null, abortReason: null };
+  const request = { sequence: 1, databaseId: 1, tableId: 1, ...names, ...bounds, state: "held", tombstoneIds: [1] } as const;
+  return {
+    create: async () => called("create", request),
+    list: () => called("list", [request]),
+    // a handler looks for the database of the request before it knows whether the caller may ask
+    find: () => request,
+    progress: () => called("progress", null),
+    abort: async () => called("abort", request),
+  };
+}
+
 /** Services of the HTTP application without storage; `options` replaces some. */
 export function fakes(options: FakeOptions = {}): Fakes {
   const writes: Fakes["writes"] = [];
@@ -169,6 +189,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     plugins: () => service("plugins"),
     exports: () => options.exports ?? (onCall === undefined ? service("exports") : recordedExports(onCall)),
     backups: () => (onCall === undefined ? service("backups") : recordedBackups(onCall)),
+    rowDeletes: () => recordedRowDeletes(onCall ?? (() => {})),
     accounts: options.accounts === undefined ? recordedAccounts(onCall ?? (() => {})) : options.accounts,
     telemetry: new LatestTelemetry(),
     hasUpgradedEngine: options.hasUpgradedEngine ?? true,

@@ -38,6 +38,12 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
   "POST /api/v3/enterprise/backup": [{ status: 404, why: "seed, Errors: what is not found; here the parent" }],
   "POST /api/v3/enterprise/restore": [{ status: 404, why: "seed, Errors: what is not found; here the backup" }],
   "DELETE /api/v3/enterprise/restore/{id}": [{ status: 503, why: "seed, Errors: without the upgraded engine" }],
+  "POST /api/v3/row_delete_requests": [
+    { status: 404, why: "seed, Errors: unknown database or table" },
+    { status: 413, why: "facts 0.4: the files do not say that there is a body" },
+    { status: 415, why: "facts 0.4: the files do not say that there is a body" },
+    { status: 422, why: "facts 8.3: as many as may be pending" },
+  ],
   "POST /api/v3/configure/user": [
     { status: 409, why: "facts 5.5: once" },
     { status: 429, why: "as many passwords are hashed as may be" },
@@ -199,6 +205,42 @@ const ROLE: StrictSchema = {
   required: ["id", "name", "isRequiredRole", "createdAt", "updatedAt"],
   additionalProperties: false,
 };
+const count: StrictSchema = { type: "integer", minimum: 0 };
+const LEVEL: StrictSchema = {
+  type: "object",
+  properties: { total: count, processed: count },
+  required: ["total", "processed"],
+  additionalProperties: false,
+};
+const ROW_DELETE: StrictSchema = {
+  type: "object",
+  properties: {
+    ...{ sequence: count, db_id: count, table_id: count, db_name: string, table_name: string, delete_predicate: string },
+    ...{ db_name_stale: { type: "boolean" }, table_name_stale: { type: "boolean" }, min_time: integer, max_time: integer },
+    ...{ created_at: integer, completed_at: integer, aborted_at: integer, abort_reason: string },
+    disposition: { type: "string", enum: ["pending", "completed", "aborted"] },
+    progress: {
+      type: "object",
+      properties: {
+        sequence_id: count,
+        in_range: {
+          type: "object",
+          properties: { l1: LEVEL, l2: LEVEL, l3: LEVEL, l4: LEVEL },
+          required: ["l1", "l2", "l3", "l4"],
+          additionalProperties: false,
+        },
+        out_of_range: LEVEL,
+      },
+      required: ["sequence_id", "in_range", "out_of_range"],
+      additionalProperties: false,
+    },
+  },
+  required: [
+    ...["sequence", "db_id", "table_id", "db_name", "table_name", "db_name_stale", "table_name_stale"],
+    ...["delete_predicate", "created_at", "disposition"],
+  ],
+  additionalProperties: false,
+};
 const listOf = (items: StrictSchema): StrictSchema => {
   return { type: "object", properties: { items: { type: "array", items } }, required: ["items"], additionalProperties: false };
 };
@@ -230,6 +272,8 @@ const BODIES: Readonly<Record<string, { readonly schema: StrictSchema; readonly 
   "POST /api/v3/users 200": { schema: USER, why: "facts 5.5" },
   "GET /api/v3/users/{id} 200": { schema: USER, why: "facts 5.5" },
   "GET /api/v3/roles 200": { schema: listOf(ROLE), why: "facts 5.5" },
+  "POST /api/v3/row_delete_requests 200": { schema: ROW_DELETE, why: "facts 8.3: the files do not show it" },
+  "GET /api/v3/row_delete_requests 200": { schema: { type: "array", items: ROW_DELETE }, why: "facts 8.3" },
   "POST /write 400": { schema: REJECTED, why: "seed, Write, rule 4" },
   "POST /api/v3/write_lp 400": {
     schema: { oneOf: [REJECTED, REJECTED_WHOLE] },
@@ -286,6 +330,9 @@ export const MORE_TYPES: Readonly<Record<string, readonly string[]>> = {
   "POST /api/v3/authorize": ["application/json"],
   "POST /api/v3/authorize/refresh": ["application/json"],
   "POST /api/v3/authorize/reset-password": ["application/json"],
+  // facts 8.3
+  "POST /api/v3/row_delete_requests": ["application/json"],
+  "GET /api/v3/row_delete_requests": ["application/json"],
   "GET /api/v3/users": ["application/json"],
   "POST /api/v3/users": ["application/json"],
   "GET /api/v3/users/{id}": ["application/json"],

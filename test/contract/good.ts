@@ -121,6 +121,21 @@ const startedRestore = async (world: World) => {
   const { text } = await world.post(RESTORE, { backup_name });
   return (JSON.parse(text) as { restore_id: string }).restore_id;
 };
+const ROW_DELETES = "/api/v3/row_delete_requests";
+const rowDelete = async (world: World) => ({
+  db: DATABASE,
+  table: await world.freshTable(),
+  min_time: 0,
+  max_time: "2030-01-01T00:00:00Z",
+  predicate: "host = 'a'",
+});
+/** Of a request that can be aborted. */
+const ofRowDelete = (rest = ""): Make => {
+  return async (world) => {
+    const { text } = await world.post(ROW_DELETES, await rowDelete(world));
+    return { path: `${ROW_DELETES}/${(JSON.parse(text) as { sequence: number }).sequence}${rest}` };
+  };
+};
 const ofUser = (rest = ""): Make => {
   return async (world) => ({ path: `/api/v3/users/${(await world.freshUser()).userId}${rest}` });
 };
@@ -287,6 +302,16 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "GET /api/v3/roles_by_name/{roleName}": () => ({ path: "/api/v3/roles_by_name/Auditor" }),
   "POST /api/v3/enterprise/configure/node/stop": () => ({ body: { node_id: "node0" } }),
 
+  "POST /api/v3/row_delete_requests": async (world) => ({ body: await rowDelete(world) }),
+  "GET /api/v3/row_delete_requests": query({
+    ...{ ...onTable, disposition: "pending", min_sequence: "1", max_sequence: "1000000", include_progress: "true" },
+  }),
+  "GET /api/v3/row_delete_requests/{seq}": ofRowDelete(),
+  "POST /api/v3/row_delete_requests/{seq}/abort": async (world) => ({
+    ...(await ofRowDelete("/abort")(world)),
+    body: { reason: "too broad" },
+  }),
+
   "POST /api/v3/configure/distinct_cache": async (world) => ({ body: await distinctCache(world) }),
   "DELETE /api/v3/configure/distinct_cache": cacheOf("/api/v3/configure/distinct_cache", distinctCache),
   "POST /api/v3/configure/last_cache": async (world) => ({ body: await lastCache(world) }),
@@ -343,6 +368,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "POST /api/v3/authorize/reset-password": ["username", "password", "newPassword"],
   // a user has a name or a subject
   "POST /api/v3/users": ["username"],
+  "POST /api/v3/row_delete_requests": ["db", "table"],
   // facts 2.1: the statement may name its database
   "POST /api/v3/query_influxql": ["q"],
 };

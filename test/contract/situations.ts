@@ -16,6 +16,7 @@ const NOWHERE = "nowhere";
 const CONFIGURE = "/api/v3/configure";
 const ENTERPRISE = "/api/v3/enterprise/configure";
 const BACKUP = "/api/v3/enterprise/backup";
+const ROW_DELETES = "/api/v3/row_delete_requests";
 const BAD_DURATIONS = ["", "30", "d", "thirty days", "30 fortnights", "-1d", "1e3d", "9999y", "30d,"];
 
 /** The name of what is not there, in each place that can name it. */
@@ -59,6 +60,16 @@ export const SITUATIONS: readonly Situation[] = [
   ...unknown("GET /api/v3/export/window_data", "query", ["db", "table"]),
   { key: "GET /api/v3/export/window_data", what: "a day without rows", query: { windows: "1970-01-02" }, status: 404 },
   { key: "GET /api/v3/export/window_data", what: "no day", query: { windows: "today" }, status: 400 },
+
+  // Deletions of rows: facts 8.3
+  ...unknown(`POST ${ROW_DELETES}`, "body", ["db", "table"]),
+  ...["v = '1'", "nowhere = 'a'", "host", "host = 'a' OR time > '2020-01-01'", "1=1; DROP TABLE readings"].map((predicate) => ({
+    ...{ key: `POST ${ROW_DELETES}`, what: `the predicate "${predicate}"`, body: { predicate }, status: 400 },
+  })),
+  { key: `POST ${ROW_DELETES}`, what: "no time", body: { min_time: "yesterday" }, status: 400 },
+  { key: `POST ${ROW_DELETES}`, what: "all times, and a bound", body: { all_time: true }, status: 400 },
+  { key: `GET ${ROW_DELETES}`, what: "no state", query: { disposition: "gone" }, status: 400 },
+  { key: `POST ${ROW_DELETES}/{seq}/abort`, what: "the same once more", twice: true, status: 400 },
 
   // Backups and restores: facts 8.4
   { key: `POST ${BACKUP}`, what: "a name that is taken", twice: true, body: { force: false }, status: 409 },

@@ -15,13 +15,23 @@ export class UnacceptableType extends Error {
   }
 }
 
+export interface JsonBodyOptions {
+  /** Integers that a number cannot hold exactly become their text. */
+  readonly bigIntegersAsText?: boolean;
+}
+
 /** Members unknown to `schema` are ignored. @throws UnacceptableType; TsdbError bad_request naming the member; errors of reading */
-export async function readJsonBody<T extends TObject>(schema: T, request: Request, reader: BodyReader): Promise<Static<T>> {
+export async function readJsonBody<T extends TObject>(
+  schema: T,
+  request: Request,
+  reader: BodyReader,
+  { bigIntegersAsText = false }: JsonBodyOptions = {},
+): Promise<Static<T>> {
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) throw new UnacceptableType();
   const text = decodeUtf8(await reader.readWhole(request), "body content is not valid utf8");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = bigIntegersAsText ? JSON.parse(text, exactInteger) : JSON.parse(text);
   } catch (error) {
     throw new TsdbError("bad_request", `serde json error: ${(error as Error).message}`);
   }
@@ -37,6 +47,12 @@ export async function readJsonBody<T extends TObject>(schema: T, request: Reques
   const member = first.path.slice(1).replaceAll("/", ".");
   const got = near(shownMember(first.value));
   throw new TsdbError("bad_request", `serde json error: \`${near(member)}\`: ${wanted(first)}, got ${got}`);
+}
+
+/** A reviver of JSON.parse. */
+function exactInteger(_: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
+  const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d+$/.test(source) ? source : value;
 }
 
 /** Describes the expected value; for an enumeration, all alternatives. */

@@ -45,11 +45,22 @@ export function jobJson(job: Omit<BackupInfo, "name" | "type" | "parent">): Reco
   };
 }
 
-/** The answer, or that of an error. */
-export async function answered(services: AppServices, { request, target }: AnyCall, answer: () => Promise<Response>): Promise<Response> {
+/** The answer, or that of an error; 503 without --use-pacha-tree. */
+export function answered(services: AppServices, call: AnyCall, answer: () => Promise<Response>): Promise<Response> {
+  return answeredJson(services, call, () => {
+    requireUpgradedEngine(services);
+    return answer();
+  });
+}
+
+/** The answer, or that of an error, which is JSON. */
+export async function answeredJson(
+  services: AppServices,
+  { request, target }: AnyCall,
+  answer: () => Response | Promise<Response>,
+): Promise<Response> {
   try {
     requireReady(services.status());
-    requireUpgradedEngine(services);
     return await answer();
   } catch (error) {
     if (error instanceof UnacceptableType) return text(415, error.message);

@@ -181,7 +181,8 @@ class Planner {
     if (columns.length > 0) operations.push({ kind: "add_columns", tableId: id, columns });
     if (retentionNs !== null) operations.push({ kind: "set_retention", of: "table", id, retentionNs });
     if (fileIndex !== null) operations.push({ kind: "set_file_index", of: "table", id, columns: fileIndex });
-    for (const tombstone of tombstones) {
+    // requests to delete rows are in no backup: what they hid stays away
+    for (const { isHeld: _, ...tombstone } of tombstones) {
       const own = { id: order.tombstone(tombstone.id), sequence: order.sequence(tombstone.sequence) };
       operations.push(deleteRowsOperation({ ...tombstone, tableId: id, ...own }));
     }

@@ -139,7 +139,7 @@ async function restoreFile(
 }
 
 function restoredBlock(block: BlockMeta, ids: RestoredIds, orders: ReadonlyMap<number, TableOrder>, key: string): BlockMeta {
-  const { appliedTombstone, ...rest } = block;
+  const { appliedTombstone, unappliedTombstones = [], ...rest } = block;
   const databaseId = ids.databases.get(block.databaseId);
   const tableId = ids.tables.get(block.tableId);
   const order = orders.get(block.tableId);
@@ -150,7 +150,9 @@ function restoredBlock(block: BlockMeta, ids: RestoredIds, orders: ReadonlyMap<n
   }
   const applied = appliedTombstone === undefined ? undefined : order.applied(appliedTombstone);
   const own = { databaseId, tableId, seqMin: order.sequence(block.seqMin), seqMax: order.sequence(block.seqMax) };
-  return { ...rest, ...own, ...(applied === undefined ? {} : { appliedTombstone: applied }) };
+  if (applied === undefined) return { ...rest, ...own };
+  const unapplied = unappliedTombstones.flatMap((id) => order.known(id) ?? []);
+  return { ...rest, ...own, appliedTombstone: applied, ...(unapplied.length === 0 ? {} : { unappliedTombstones: unapplied }) };
 }
 
 /** Rows that come later have greater sequences than those that are restored. */

@@ -28,6 +28,11 @@ export class TableOrder {
     return this.tombstones.get(former)!;
   }
 
+  /** Undefined if it no longer matters. */
+  known(former: number): number | undefined {
+    return this.tombstones.get(former);
+  }
+
   /** The last deletion up to a former id; undefined: none that still matters. */
   applied(former: number): number | undefined {
     let last: number | undefined;

@@ -288,7 +288,7 @@ describe("exit codes", () => {
   const OPTIONS: Readonly<Record<string, string>> = {
     ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
     ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path, lp: "m v=1" },
-    ...{ username: "u", password: "p", "new-password": "n", "display-name": "N" },
+    ...{ username: "u", password: "p", "new-password": "n", "display-name": "N", "all-time": "true" },
   };
   // signing out needs a sign-in; completions ask no server, and the shells read this process's own input
   const ASKING = CLIENT_COMMANDS.filter(

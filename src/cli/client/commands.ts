@@ -11,6 +11,7 @@ import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { FLUX_COMMAND } from "./flux/shell.ts";
 import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
+import { ROW_DELETE_COMMANDS } from "./rows/row-deletes.ts";
 import { SETUP_COMMAND } from "./setup.ts";
 import { SHELL_COMMAND } from "./shell/sql.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
@@ -31,6 +32,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...CACHE_COMMANDS,
   ...FILE_INDEX_COMMANDS,
   ...BACKUP_COMMANDS,
+  ...ROW_DELETE_COMMANDS,
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,
@@ -75,6 +77,7 @@ export function missingCommand(args: readonly string[]): string | null {
   return `cannot ${first} "${second}"; ${nearest === null ? `it is one of ${nouns.join(", ")}` : `did you mean "${first} ${nearest}"?`}`;
 }
 
+/** `last-cache` is `last_cache` too. */
 function startsWith(words: readonly string[], args: readonly string[], length: number): boolean {
-  return args.length >= length && args.slice(0, length).every((word, i) => words[i] === word);
+  return args.length >= length && args.slice(0, length).every((word, i) => words[i] === word || words[i]?.replaceAll("_", "-") === word);
 }

@@ -9,7 +9,7 @@ import { ColumnType } from "../../model/rows/column.ts";
 import { canHide, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
 import type { LiveTables } from "../../storage/buffer/live-tables.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
-import { deleteRowsOperation } from "../../storage/catalog/operations.ts";
+import { type CatalogOperation, deleteRowsOperation } from "../../storage/catalog/operations.ts";
 import type { Manifest } from "../../storage/manifest/manifest.ts";
 import type { Wal } from "../../storage/wal/wal.ts";
 
@@ -18,6 +18,12 @@ export interface Deletion {
   readonly tableId: number;
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
+}
+
+/** A request that deletions belong to: it can be taken back. */
+export interface DeletionRequest {
+  /** The operation that keeps it; `tombstoneIds` is empty if there is nothing to hide. */
+  readonly operation: (tombstoneIds: readonly number[]) => CatalogOperation;
 }
 
 export interface DeletionParts {
@@ -70,11 +76,11 @@ export class Deletions {
     return first;
   }
 
-  /** Takes effect synchronously for all or none of `deletions`; resolves once they are durable, atomically. @throws TsdbError
-   *  unknown_table, bad_request, limit_exceeded, unavailable */
-  deleteRows(deletions: readonly Deletion[]): Promise<void> {
+  /** Takes effect synchronously for all or none of `deletions`; resolves once they are durable, atomically and with `request`. @throws
+   *  TsdbError unknown_table, bad_request, limit_exceeded, unavailable */
+  deleteRows(deletions: readonly Deletion[], request: DeletionRequest | null = null): Promise<void> {
     try {
-      return this.begin(deletions);
+      return this.begin(deletions, request);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -83,6 +89,11 @@ export class Deletions {
   /** Deletes all rows of these tables; their schemas stay. @throws as deleteRows */
   deleteData(tableIds: readonly number[]): Promise<void> {
     return this.deleteRows(tableIds.map((tableId) => ({ tableId, range: ALL_TIME, tags: [] })));
+  }
+
+  /** Deletions of the table were taken back: what was computed without their rows is not what it was. */
+  retracted(tableId: number): void {
+    this.last.set(tableId, this.reserveIds(1));
   }
 
   /** Resolves once every deletion so far is durable: files written with them may then replace the rows they hide. @throws TsdbError
@@ -115,7 +126,7 @@ export class Deletions {
     return ids.length;
   }
 
-  private begin(deletions: readonly Deletion[]): Promise<void> {
+  private begin(deletions: readonly Deletion[], request: DeletionRequest | null): Promise<void> {
     const { catalog, tables, wal } = this.parts;
     if (catalog.refusal !== null) throw catalog.refusal;
     for (const deletion of deletions) this.check(deletion);
@@ -123,12 +134,13 @@ export class Deletions {
     let id = Math.max(this.nextId, catalog.nextIds.tombstoneId);
     const tombstones: Tombstone[] = [];
     for (const { tableId, range, tags } of deletions) {
-      const tombstone: Tombstone = { id, tableId, sequence, range, tags: tags.map(withoutRepeats) };
+      const held = request === null ? {} : { isHeld: true as const };
+      const tombstone: Tombstone = { id, tableId, sequence, range, tags: tags.map(withoutRepeats), ...held };
       if (!this.isInBuffer(tombstone) && !this.isInFiles(tombstone)) continue;
       tombstones.push(tombstone);
       id += 1;
     }
-    if (tombstones.length === 0) return Promise.resolve();
+    if (tombstones.length === 0 && request === null) return Promise.resolve();
     const partial = tombstones.filter((tombstone) => !hidesAll(tombstone)).length;
     const pending = catalog.partialTombstoneCount + this.waitingPartial;
     if (pending + partial > LIMITS.tombstonesMax) {
@@ -143,7 +155,7 @@ export class Deletions {
       this.waiting.set(tombstone.tableId, [...(this.waiting.get(tombstone.tableId) ?? NONE), tombstone]);
     }
     this.waitingPartial += partial;
-    const applied = this.apply(tombstones, this.tail);
+    const applied = this.apply(tombstones, request, this.tail);
     applied.catch(() => {}); // the caller receives the error; later calls fail with it
     this.tail = applied;
     return applied.then((version) => this.parts.catalog.durable(version));
@@ -151,13 +163,13 @@ export class Deletions {
 
   /** Returns the catalog version that contains them. The log is made durable first: the next start continues at its end, and a deletion
    *  with a higher sequence would hide rows written then. */
-  private async apply(tombstones: readonly Tombstone[], before: Promise<unknown>): Promise<number> {
+  private async apply(tombstones: readonly Tombstone[], request: DeletionRequest | null, before: Promise<unknown>): Promise<number> {
     const { catalog, wal } = this.parts;
     await wal.flushed();
     await before;
-    const { version } = catalog.apply(
-      tombstones.filter(({ tableId }) => catalog.tableById(tableId) !== undefined).map(deleteRowsOperation),
-    );
+    const ofTables = tombstones.filter(({ tableId }) => catalog.tableById(tableId) !== undefined);
+    const kept = request === null ? [] : [request.operation(ofTables.map(({ id }) => id))];
+    const { version } = catalog.apply([...ofTables.map(deleteRowsOperation), ...kept]);
     for (const { tableId, id } of tombstones) {
       const left = (this.waiting.get(tableId) ?? NONE).filter((tombstone) => tombstone.id !== id);
       if (left.length === 0) this.waiting.delete(tableId);

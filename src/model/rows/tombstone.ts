@@ -11,6 +11,8 @@ export interface Tombstone {
   readonly sequence: number;
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
+  /** It may still be taken back: no file is written without the rows that it hides. */
+  readonly isHeld?: true;
 }
 
 /** Properties of a run or block. */
@@ -18,13 +20,17 @@ interface Rows {
   readonly minTimeNs: bigint;
   readonly maxTimeNs: bigint;
   readonly seqMax: number;
-  /** For a block: all tombstones up to this id were applied when it was written. */
+  /** For a block: all tombstones up to this id were applied when it was written ... */
   readonly appliedTombstone?: number;
+  /** ... except these, ascending ids. */
+  readonly unappliedTombstones?: readonly number[];
 }
 
 /** False if it hides no row of the run or block. */
-export function canHide({ id, sequence, range }: Tombstone, { minTimeNs, maxTimeNs, seqMax, appliedTombstone = 0 }: Rows): boolean {
-  return seqMax <= sequence && appliedTombstone < id && minTimeNs <= range.maxNs && maxTimeNs >= range.minNs;
+export function canHide({ id, sequence, range }: Tombstone, rows: Rows): boolean {
+  const { minTimeNs, maxTimeNs, seqMax, appliedTombstone = 0, unappliedTombstones } = rows;
+  if (seqMax > sequence || minTimeNs > range.maxNs || maxTimeNs < range.minNs) return false;
+  return appliedTombstone < id || unappliedTombstones?.includes(id) === true;
 }
 
 /** True if it hides every row of the run or block. */
@@ -42,7 +48,27 @@ export function covers(later: Tombstone, earlier: Tombstone): boolean {
   );
 }
 
-/** True if it hides all rows so far. A table has at most one such tombstone, because it covers all earlier ones. */
+/** True if it hides all rows so far. A table has at most one such tombstone that is not held, because it covers all earlier ones. */
 export function hidesAll({ range, tags }: Tombstone): boolean {
   return tags.length === 0 && range.minNs <= ALL_TIME.minNs && range.maxNs >= ALL_TIME.maxNs;
+}
+
+/** The tombstones of a table, as a file is written: those whose rows it leaves out, and the ids of the others. Both ascending. */
+export function applicable(tombstones: readonly Tombstone[]): {
+  readonly applied: readonly Tombstone[];
+  readonly heldIds: readonly number[];
+} {
+  if (tombstones.every(({ isHeld }) => isHeld !== true)) return { applied: tombstones, heldIds: [] };
+  return {
+    applied: tombstones.filter(({ isHeld }) => isHeld !== true),
+    heldIds: tombstones.flatMap(({ id, isHeld }) => (isHeld === true ? [id] : [])),
+  };
+}
+
+/** What a block that is written without the rows of `applied` knows of the table's tombstones. */
+export function appliedMarks({ applied, heldIds }: ReturnType<typeof applicable>): Pick<Rows, "appliedTombstone" | "unappliedTombstones"> {
+  const last = applied.at(-1);
+  if (last === undefined) return {};
+  const open = heldIds.filter((id) => id < last.id);
+  return { appliedTombstone: last.id, ...(open.length === 0 ? {} : { unappliedTombstones: open }) };
 }

@@ -25,6 +25,8 @@ export const SYSTEM_TABLES: Readonly<Record<string, SystemTable>> = {
   file_index: inEvery(
     "database_name:text, table_name:text?, index_columns:text, file_count:unsigned, indexed_file_count:unsigned, size_bytes:unsigned",
   ),
+  row_deletes: inEvery(`sequence:unsigned, database_name:text, table_name:text, delete_predicate:text, min_time:time?, max_time:time?,
+    disposition:text, created_at:time, completed_at:time?, aborted_at:time?, abort_reason:text?`),
   last_caches: inEvery(`table:text, name:text, key_column_ids:unsigneds_16, key_column_names:texts, value_column_ids:unsigneds_16?,
     value_column_names:texts?, count:unsigned, ttl:unsigned`),
   distinct_caches: inEvery(`table:text, name:text, column_ids:unsigneds_16, column_names:texts, max_cardinality:unsigned,

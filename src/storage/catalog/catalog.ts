@@ -20,6 +20,7 @@ import { CatalogState, type DatabaseDef, type DeletedObject, type TableSchema } 
 
 /** Operations that lead to freed disk space; on a full disk they wait for the few bytes that they need. */
 const FREEING: ReadonlySet<CatalogOperation["kind"]> = new Set([
+  ...(["request_row_delete", "release_row_delete", "complete_row_delete", "abort_row_delete", "forget_row_delete"] as const),
   ...(["delete_rows", "retire_tombstones", "set_retention", "soft_delete", "schedule_drop", "drop"] as const),
   ...(["delete_token", "delete_cache", "delete_trigger", "disable_trigger", "delete_record", "end_session"] as const),
 ]);
@@ -280,6 +281,11 @@ export class Catalog {
   /** Deletions that leave some rows of their table: limited by LIMITS.tombstonesMax. */
   get partialTombstoneCount(): number {
     return this.state.tombstones.partialCount;
+  }
+
+  /** Requests to delete rows, with their outcome. Borrowed: read it within the same synchronous step. */
+  get rowDeletes(): CatalogState["rowDeletes"] {
+    return this.state.rowDeletes;
   }
 
   /** Rows of the table before this time are past their retention and treated as non-existent. */

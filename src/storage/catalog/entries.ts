@@ -1,8 +1,8 @@
 // The state of each database and table in the catalog, and its form in snapshots.
 import { type ColumnDef, type TableDef, TIME_COLUMN } from "../../model/rows/column.ts";
-import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
+import { readArray, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
-import { COLUMN_TYPE_NAME, columnTypeName, readHardDelete, readRetention } from "./operations.ts";
+import { COLUMN_TYPE_NAME, columnTypeName, readColumn, readHardDelete, readRetention } from "./operations.ts";
 import { type PolicySettings, readPolicies } from "./policies.ts";
 
 export interface DatabaseDef {
@@ -100,6 +100,20 @@ export function tableToJson({ def, nextColumnId, retentionNs, deletion }: Mutabl
   return { id, databaseId, name, nextColumnId, ...retentionToJson(retentionNs), ...deletionToJson(deletion), columns };
 }
 
+/** The opposite. @throws TsdbError corrupt_file */
+export function tableFromJson(value: unknown) {
+  const table = readObject("table", value);
+  return {
+    id: readCount("table.id", table["id"]),
+    databaseId: readCount("table.databaseId", table["databaseId"]),
+    name: readText("table.name", table["name"]),
+    columns: readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column))),
+    nextColumnId: readCount("table.nextColumnId", table["nextColumnId"]),
+    retentionNs: toNs(readRetention("table.retentionNs", table["retentionNs"])),
+    deletion: readDeletion(table["deletion"]),
+  };
+}
+
 function retentionToJson(retentionNs: bigint | null): { retentionNs?: string } {
   return retentionNs === null ? {} : { retentionNs: String(retentionNs) };
 }
@@ -109,7 +123,7 @@ function deletionToJson(deletion: SoftDeletion | null): { deletion?: SoftDeletio
 }
 
 /** @throws TsdbError corrupt_file */
-export function readDeletion(value: unknown): SoftDeletion | null {
+function readDeletion(value: unknown): SoftDeletion | null {
   if (value === undefined) return null;
   const deletion = readObject("deletion", value);
   return {

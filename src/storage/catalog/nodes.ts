@@ -7,6 +7,17 @@ export interface StoppedNode {
   readonly stoppedMs: number;
 }
 
+/** Marks a server of the cluster as stopped. */
+export interface StopNode extends StoppedNode {
+  readonly kind: "stop_node";
+}
+
+/** Removes the mark of a server that has started again. */
+export interface StartNode {
+  readonly kind: "start_node";
+  readonly nodeId: string;
+}
+
 /** @throws TsdbError corrupt_file */
 export function readStoppedNode(value: unknown): StoppedNode {
   const node = readObject("node", value);
@@ -21,13 +32,11 @@ export class StoppedNodes {
     return this.byId.get(nodeId);
   }
 
-  stop(node: StoppedNode): void {
-    this.byId.set(node.nodeId, readStoppedNode(node));
-  }
-
   /** @throws TsdbError corrupt_file */
-  start(nodeId: string): void {
-    if (!this.byId.delete(nodeId)) violated(`node ${JSON.stringify(nodeId)} was not stopped`);
+  apply(operation: StopNode | StartNode): void {
+    const { nodeId } = operation;
+    if (operation.kind === "stop_node") this.byId.set(nodeId, { nodeId, stoppedMs: operation.stoppedMs });
+    else if (!this.byId.delete(nodeId)) violated(`node ${JSON.stringify(nodeId)} was not stopped`);
   }
 
   /** For a snapshot. */

@@ -8,8 +8,9 @@ import type { Tombstone } from "../../model/rows/tombstone.ts";
 import { badValue, readArray, readCount, readNs, readObject, readText } from "../../object-store/operation-values.ts";
 import { type AccountOperation, readAccountOperation } from "./accounts.ts";
 import { readCache } from "./caches.ts";
+import { type RowDeleteOperation, readRowDeleteOperation } from "./deletions/row-deletes.ts";
 import { readSetFileIndex, type SetFileIndex } from "./file-indexes.ts";
-import { readStoppedNode, type StoppedNode } from "./nodes.ts";
+import { readStoppedNode, type StartNode, type StopNode } from "./nodes.ts";
 import { readSetPolicies, type SetPolicies } from "./policies.ts";
 import { type DeleteRecord, type PutRecord, readId, readRecord } from "./records.ts";
 import { type CreateToken, type DeleteToken, type ReplaceToken, readHash, readToken } from "./tokens.ts";
@@ -98,6 +99,8 @@ export interface DeleteRows {
   readonly minTimeNs: string;
   readonly maxTimeNs: string;
   readonly tags: readonly TagPredicate[];
+  /** It may be taken back, until the request that it belongs to is released. */
+  readonly isHeld?: true;
 }
 
 /** These tombstones have been applied to all files. */
@@ -157,17 +160,6 @@ export interface Drop {
   readonly id: number;
 }
 
-/** Marks a server of the cluster as stopped. */
-export interface StopNode extends StoppedNode {
-  readonly kind: "stop_node";
-}
-
-/** Removes the mark of a server that has started again. */
-export interface StartNode {
-  readonly kind: "start_node";
-  readonly nodeId: string;
-}
-
 /** The named columns are the table's. */
 export interface CreateCache {
   readonly kind: "create_cache";
@@ -208,11 +200,13 @@ export type CatalogOperation =
   | PutRecord
   | DeleteRecord
   | AccountOperation
+  | RowDeleteOperation
   | TriggerOperation;
 
 /** The log operation of a tombstone. */
-export function deleteRowsOperation({ id, tableId, sequence, range, tags }: Tombstone): DeleteRows {
-  return { kind: "delete_rows", id, tableId, sequence, minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs), tags };
+export function deleteRowsOperation({ id, tableId, sequence, range, tags, isHeld }: Tombstone): DeleteRows {
+  const bounds = { minTimeNs: String(range.minNs), maxTimeNs: String(range.maxNs) };
+  return { kind: "delete_rows", id, tableId, sequence, ...bounds, tags, ...(isHeld === true ? { isHeld } : {}) };
 }
 
 /** The tombstone described by an operation or a snapshot item. @throws TsdbError corrupt_file */
@@ -224,6 +218,7 @@ export function readTombstone(value: unknown): Tombstone {
     sequence: readCount("sequence", item["sequence"]),
     range: { minNs: readNs("minTimeNs", item["minTimeNs"]), maxNs: readNs("maxTimeNs", item["maxTimeNs"]) },
     tags: readArray("tags", item["tags"]).map((predicate, i) => readPredicate(`tags[${i}]`, predicate)),
+    ...(item["isHeld"] === true ? { isHeld: true as const } : {}),
   };
 }
 
@@ -345,6 +340,12 @@ export function readOperation(value: unknown): CatalogOperation {
     case "put_session":
     case "end_session":
       return readAccountOperation(kind, operation);
+    case "request_row_delete":
+    case "release_row_delete":
+    case "complete_row_delete":
+    case "abort_row_delete":
+    case "forget_row_delete":
+      return readRowDeleteOperation(kind, operation);
     case "rename_database":
       return { kind, id: readCount("id", operation["id"]), name: readText("name", operation["name"]) };
     case "put_record":

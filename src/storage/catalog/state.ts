@@ -6,6 +6,8 @@ import { readArray, readCount, readObject, readText } from "../../object-store/o
 import { AccountSet, isAccountOperation } from "./accounts.ts";
 import { CacheSet, readCache } from "./caches.ts";
 import { violated } from "./contradiction.ts";
+import { isRowDeleteOperation, RowDeleteSet } from "./deletions/row-deletes.ts";
+import { TombstoneSet } from "./deletions/tombstones.ts";
 import {
   byId,
   columnDef,
@@ -18,9 +20,9 @@ import {
   move,
   newDatabase,
   newTable,
-  readDeletion,
   type SoftDeletion,
   type TableSchema,
+  tableFromJson,
   tableToJson,
   toNs,
 } from "./entries.ts";
@@ -31,8 +33,6 @@ import {
   type Drop,
   deleteRowsOperation,
   type Restore,
-  readColumn,
-  readRetention,
   readTombstone,
   type ScheduleDrop,
   SERVER_NAMESPACE,
@@ -43,7 +43,6 @@ import {
 import { freshPolicies, type PolicySettings, readPolicies } from "./policies.ts";
 import { isRecordOperation, RecordSet, readRecords } from "./records.ts";
 import { isTokenOperation, readToken, TokenSet } from "./tokens.ts";
-import { TombstoneSet } from "./tombstones.ts";
 import { isTriggerOperation, TriggerSet } from "./triggers.ts";
 
 export type { DatabaseDef, DeletedObject, SoftDeletion, TableSchema } from "./entries.ts";
@@ -68,6 +67,7 @@ export class CatalogState {
   private readonly stoppedNodes = new StoppedNodes();
   private readonly triggers_ = new TriggerSet();
   private readonly accounts_ = new AccountSet();
+  private readonly rowDeletes_ = new RowDeleteSet();
 
   /** Without deleted ones. */
   get databaseCount(): number {
@@ -166,6 +166,11 @@ export class CatalogState {
     return this.accounts_;
   }
 
+  /** Requests to delete rows, with their outcome. */
+  get rowDeletes(): Pick<RowDeleteSet, "nextSequence" | "pendingCount" | "count" | "find" | "all"> {
+    return this.rowDeletes_;
+  }
+
   get records(): Pick<RecordSet, "lastId" | "kinds" | "ofKind"> {
     return this.records_;
   }
@@ -202,6 +207,7 @@ export class CatalogState {
   /** Applies an operation completely, or not at all if it does not fit the state. @throws TsdbError corrupt_file */
   apply(operation: CatalogOperation): void {
     if (isAccountOperation(operation)) this.accounts_.apply(operation);
+    else if (isRowDeleteOperation(operation)) this.rowDeletes_.apply(operation, this.tombstones_);
     else if (isTriggerOperation(operation)) this.triggers_.apply(operation, (id) => this.databasesById.has(id));
     else if (isRecordOperation(operation)) this.records_.apply(operation);
     else if (isTokenOperation(operation)) this.tokens_.apply(operation);
@@ -249,15 +255,13 @@ export class CatalogState {
         this.owner("database", operation.id);
         this.rename("database", operation.id, operation.name);
         return;
-      case "stop_node":
-        this.stoppedNodes.stop(operation);
-        return;
       case "set_file_index":
         this.owner(operation.of, operation.id);
         this.fileIndexes_.set(operation);
         return;
+      case "stop_node":
       case "start_node":
-        this.stoppedNodes.start(operation.nodeId);
+        this.stoppedNodes.apply(operation);
         return;
       case "create_cache":
         this.caches_.add(readCache(operation.cache), this.tablesById.get(operation.cache.tableId)?.def);
@@ -391,23 +395,18 @@ export class CatalogState {
   /** The snapshot form of the state. Counters are part of it: ids are not reused after their owner is gone. */
   toSnapshot(): unknown {
     return {
-      clusterUuid: this.clusterUuid,
-      nextDatabaseId: this.nextDatabaseId,
-      nextTableId: this.nextTableId,
-      nextTombstoneId: this.tombstones_.nextId,
+      ...{ clusterUuid: this.clusterUuid, nextDatabaseId: this.nextDatabaseId, nextTableId: this.nextTableId },
       databases: [...this.databasesById.values()].sort((a, b) => a.def.id - b.def.id).map(databaseToJson),
       tables: [...this.tablesById.values()].sort((a, b) => a.def.id - b.def.id).map(tableToJson),
-      tombstones: this.tombstones_.all().map(deleteRowsOperation),
-      nextTokenId: this.tokens_.nextId,
-      tokens: this.tokens_.all(),
+      ...{ nextTombstoneId: this.tombstones_.nextId, tombstones: this.tombstones_.all().map(deleteRowsOperation) },
+      ...{ nextTokenId: this.tokens_.nextId, tokens: this.tokens_.all() },
       stoppedNodes: this.stoppedNodes.toJson(),
       fileIndexes: this.fileIndexes_.toJson(),
-      nextCacheId: this.caches_.nextId,
-      caches: this.caches_.all(),
-      nextTriggerId: this.triggers_.nextId,
-      triggers: this.triggers_.all(),
+      ...{ nextCacheId: this.caches_.nextId, caches: this.caches_.all() },
+      ...{ nextTriggerId: this.triggers_.nextId, triggers: this.triggers_.all() },
       records: this.records_.toJson(),
       accounts: this.accounts_.toJson(),
+      rowDeletes: this.rowDeletes_.toJson(),
     };
   }
 
@@ -422,16 +421,11 @@ export class CatalogState {
       if (deletion !== null) state.setDeletion("database", def.id, deletion);
     }
     for (const item of readArray("tables", snapshot["tables"])) {
-      const table = readObject("table", item);
-      const id = readCount("table.id", table["id"]);
-      const databaseId = readCount("table.databaseId", table["databaseId"]);
-      const entry = state.createTable({ id, databaseId, name: readText("table.name", table["name"]) });
-      const columns = readArray("table.columns", table["columns"]).map((column) => columnDef(readColumn("column", column)));
-      state.addColumns(id, columns);
-      entry.nextColumnId = Math.max(entry.nextColumnId, readCount("table.nextColumnId", table["nextColumnId"]));
-      entry.retentionNs = toNs(readRetention("table.retentionNs", table["retentionNs"]));
-      const deletion = readDeletion(table["deletion"]);
-      if (deletion !== null) state.setDeletion("table", id, deletion);
+      const { columns, nextColumnId, retentionNs, deletion, ...table } = tableFromJson(item);
+      const entry = state.createTable(table);
+      state.addColumns(table.id, columns);
+      Object.assign(entry, { retentionNs, nextColumnId: Math.max(entry.nextColumnId, nextColumnId) });
+      if (deletion !== null) state.setDeletion("table", table.id, deletion);
     }
     for (const operation of snapshotOperations(snapshot)) state.apply(operation);
     for (const item of readArray("tokens", snapshot["tokens"] ?? [])) state.tokens_.add(readToken(item));
@@ -442,6 +436,7 @@ export class CatalogState {
     state.triggers_.nextId = next("nextTriggerId", state.triggers_.nextId);
     state.tokens_.nextId = next("nextTokenId", state.tokens_.nextId);
     state.accounts_.restore(snapshot["accounts"]);
+    state.rowDeletes_.restore(snapshot["rowDeletes"]);
     state.records_ = readRecords(snapshot["records"]);
     state.nextDatabaseId = Math.max(state.nextDatabaseId, readCount("nextDatabaseId", snapshot["nextDatabaseId"]));
     state.nextTableId = Math.max(state.nextTableId, readCount("nextTableId", snapshot["nextTableId"]));

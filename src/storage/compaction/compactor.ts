@@ -1,6 +1,7 @@
 // Compaction: plans, has files merged, and commits each job with one manifest entry. A crash at any point leaves either the inputs or the
 // outputs valid, never both; the planner then plans again. One job at a time, concurrent with queries and flushes.
 import type { Reclaimer } from "../../model/reclaimer.ts";
+import { applicable } from "../../model/rows/tombstone.ts";
 import type { ObjectStore } from "../../object-store/object-store.ts";
 import type { ObjectSource } from "../block/byte-source.ts";
 import type { BlockOfTable, BlocksOfFile, FileMeta, Manifest } from "../manifest/manifest.ts";
@@ -275,7 +276,8 @@ export class Compactor {
     }));
     // a table deleted since planning: its rows are removed by a later job
     const { name: tableName } = table ?? { name: "" };
-    return { databaseId, tableId, tableName, tombstones, isFirst, isClosed, inputs: blocks };
+    const { applied, heldIds } = applicable(tombstones);
+    return { databaseId, tableId, tableName, tombstones: applied, heldIds, isFirst, isClosed, inputs: blocks };
   }
 
   /** The disk has become full or has space again: run what was waiting. */

@@ -4,7 +4,7 @@ import { ColumnCodec } from "../../kernel/codec/codec.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import { joinOverlaps } from "../../model/rows/overlap-ranges.ts";
-import type { Tombstone } from "../../model/rows/tombstone.ts";
+import { appliedMarks, type Tombstone } from "../../model/rows/tombstone.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
 import type { DataFile } from "../block/data-block.ts";
@@ -31,8 +31,10 @@ export interface MergeTask {
   readonly databaseId: number;
   readonly tableId: number;
   readonly tableName: string;
-  /** Deletions not yet applied to all files, ascending ids. */
+  /** Deletions not yet applied to all files, ascending ids: the output has no rows that they hide. */
   readonly tombstones: readonly Tombstone[];
+  /** Ids of deletions that may be taken back: the output has their rows. No input is of both sides of one. */
+  readonly heldIds?: readonly number[];
   /** True if no rows of lower sequences exist besides the inputs. */
   readonly isFirst: boolean;
   /** True if the output is the run of a closed day. */
@@ -127,12 +129,11 @@ function identityOf({ databaseId, tableId, tableName, inputs, isFirst }: MergeTa
   };
 }
 
-function historyOf({ inputs, tombstones, isClosed }: MergeTask) {
-  const last = tombstones.at(-1);
+function historyOf({ inputs, tombstones, heldIds = [], isClosed }: MergeTask) {
   return {
     flushedMinMs: Math.min(...inputs.map(({ block }) => block.flushedMinMs)),
     flushedMaxMs: Math.max(...inputs.map(({ block }) => block.flushedMaxMs)),
-    ...(last === undefined ? {} : { appliedTombstone: last.id }),
+    ...appliedMarks({ applied: tombstones, heldIds }),
     ...(isClosed ? { closed: true as const } : {}),
   };
 }

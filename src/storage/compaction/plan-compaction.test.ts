@@ -220,6 +220,51 @@ describe("rows that do not exist any more", () => {
     expect(plan.tasks.map(told)).toEqual(tasks);
   });
 
+  // it hides rows of the runs before it: those of sequences up to 20
+  const held = (change: Partial<Tombstone> = {}) => tombstone({ sequence: 20, isHeld: true, ...change });
+  const HELD: [why: string, runs: TestRun[], tombstones: SeenTombstone[], tasks: string[]][] = [
+    ["parts the runs of a day", flushes(4, 1e6), [held()], ["0 1 -> closed"]],
+    [
+      "parts what is there later too",
+      [{ rows: 1e6, closed: true }, { rows: 0 }, ...flushes(2, 1e6)],
+      [held({ sequence: 10 })],
+      ["1 2 3 -> closed"],
+    ],
+    ["does not part those that it hides nothing of", flushes(4, 1e6), [held({ range: { minNs: 0n, maxNs: 1n } })], ["0 1 2 3 -> closed"]],
+    ["is not applied to files", [{ rows: 1e6, closed: true }], [held({ tags })], []],
+    ["is applied when it is final", [{ rows: 1e6, closed: true }], [tombstone({ tags })], ["0 -> closed"]],
+  ];
+  test.each(HELD)("a deletion that may be taken back %s", (_, runs, tombstones, tasks) => {
+    const plan = planTable(stateOf(blocksOf(runs), { tombstones }), NOW, LIMITS);
+    expect(plan.dropped).toEqual([]);
+    expect(plan.tasks.map(told)).toEqual(tasks);
+  });
+
+  test("runs of an open day that such a deletion parts are merged on their sides", () => {
+    const plan = (tombstones: SeenTombstone[]) =>
+      planTable(stateOf(blocksOf(flushes(20)), { tombstones }), CLOSED - 1, LIMITS).tasks.map(told);
+    expect(plan([])).toEqual([`${Array.from({ length: 20 }, (_, i) => i).join(" ")} -> merged`]);
+    expect(plan([held({ sequence: 100 })])).toEqual(["0 1 2 3 4 5 6 7 8 9 -> merged"]);
+    expect(plan([held({ sequence: 50 }), held({ id: 6, sequence: 150 })])).toEqual(["5 6 7 8 9 10 11 12 13 14 -> merged"]);
+  });
+
+  test("closed runs of a day that nothing parts any more become one", () => {
+    const late = { rows: 50_000, closed: true, first: NOW - MINUTE };
+    const plan = (rows: number) =>
+      planTable(
+        stateOf(
+          blocksOf([
+            { rows: 1e6, closed: true },
+            { ...late, rows },
+          ]),
+        ),
+        NOW,
+        LIMITS,
+      ).tasks.map(told);
+    expect(plan(50_000)).toEqual(["0 1 -> closed"]);
+    expect(plan(49_999)).toEqual([]);
+  });
+
   test("a deletion is applied once", () => {
     const done = [{ rows: 100_000, closed: true, applied: 5 }];
     expect(planTable(stateOf(blocksOf(done), { tombstones: [tombstone({ tags })] }), NOW, LIMITS).tasks).toEqual([]);

@@ -5,9 +5,11 @@
 // soon as enough adjacent ones have similar sizes; each merge multiplies the size of a row's run, so a row is rewritten only a few times. A
 // day is closed some hours after its end. Then all its runs become one, marked as closed; late rows form separate runs on top of it until
 // there are many of them or they are old.
+//
+// A deletion that may be taken back lies between the rows before and after it: until it is final, no run is of both.
 
 import { ALL_TIME } from "../../model/query/scan.ts";
-import { canHide, type Tombstone } from "../../model/rows/tombstone.ts";
+import { canHide, hidesWhole, type Tombstone } from "../../model/rows/tombstone.ts";
 import { DAY_NS } from "../../model/time/time-units.ts";
 import type { BlockOfTable } from "../manifest/manifest.ts";
 
@@ -157,11 +159,7 @@ function isGone({ block }: BlockOfTable, { retentionMinNs, tombstones }: TableSt
     const leftMs = Number((block.maxTimeNs - retentionMinNs) / 1_000_000n);
     if (block.maxTimeNs < retentionMinNs || clock.hasCome(clock.nowMs + Math.max(1, leftMs + 1))) return true;
   }
-  return tombstones.some(({ tombstone }) => {
-    const { tags, range } = tombstone;
-    const isWhole = tags.length === 0 && range.minNs <= block.minTimeNs && range.maxNs >= block.maxTimeNs;
-    return isWhole && canHide(tombstone, block);
-  });
+  return tombstones.some(({ tombstone }) => tombstone.isHeld !== true && hidesWhole(tombstone, block));
 }
 
 /** The runs of a day by sequence. The parts of a large run share its sequence range. */
@@ -195,7 +193,8 @@ function planDay(
   };
   const endMs = Number((dayStartNs + DAY_NS) / 1_000_000n);
   const isOver = clock.hasCome(endMs + limits.closeAfterMs);
-  for (const { from, end } of isOver ? partsOf(runs, limits) : []) {
+  const isCut = cutsOf(runs, state);
+  for (const { from, end } of isOver ? partsOf(runs, isCut, limits) : []) {
     const part = runs.slice(from, end);
     if ((part.length === 1 && part[0]!.isClosed) || !shouldClose(part, clock, limits)) continue;
     if (part.length <= limits.mergeRunsMax) return [task(from, end, true)];
@@ -203,20 +202,28 @@ function planDay(
     const first = from + smallestWindow(part, limits.mergeRunsMax);
     return [task(first, first + limits.mergeRunsMax, false)];
   }
-  const window = mergeWindow(runs, limits);
+  const window = mergeWindow(runs, isCut, limits);
   if (window !== null) return [task(window.from, window.end, false)];
   const old = runs.findIndex(({ blocks }) => blocks.some(({ block }) => hasOldTombstone(block, state, clock, limits)));
   return old < 0 ? [] : [task(old, old + 1, runs[old]!.isClosed)];
 }
 
+/** Whether a run must not be merged with the run before it: deletions that may be taken back hide rows of one of them alone. */
+function cutsOf(runs: readonly PlannedRun[], { tombstones }: TableState): (index: number) => boolean {
+  const held = tombstones.filter(({ tombstone }) => tombstone.isHeld === true).map(({ tombstone }) => tombstone);
+  const ofDay = held.filter((tombstone) => runs.some(({ blocks }) => blocks.some(({ block }) => canHide(tombstone, block))));
+  const before = (index: number) => ofDay.filter(({ sequence }) => sequence < runs[index]!.seqMin).length;
+  return (index) => ofDay.length > 0 && index > 0 && before(index) > before(index - 1);
+}
+
 /** Splits a day into parts of at most a block's rows; usually one. */
-function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits): { from: number; end: number }[] {
-  const parts: { from: number; end: number }[] = [];
+function partsOf(runs: readonly PlannedRun[], isCut: (index: number) => boolean, { blockRowsMax }: CompactionLimits): DayPart[] {
+  const parts: DayPart[] = [];
   let rows = 0;
   runs.forEach(({ rowCount }, i) => {
     rows += rowCount;
     const last = parts.at(-1);
-    if (last !== undefined && rows <= blockRowsMax) last.end = i + 1;
+    if (last !== undefined && rows <= blockRowsMax && !isCut(i)) last.end = i + 1;
     else {
       parts.push({ from: i, end: i + 1 });
       rows = rowCount;
@@ -225,9 +232,17 @@ function partsOf(runs: readonly PlannedRun[], { blockRowsMax }: CompactionLimits
   return parts;
 }
 
+interface DayPart {
+  readonly from: number;
+  end: number;
+}
+
 /** True if a finished day, or a part of it, should become one run now. */
 function shouldClose(runs: readonly PlannedRun[], clock: DueClock, limits: CompactionLimits): boolean {
-  const late = runs.filter(({ isClosed }) => !isClosed);
+  // what a deletion kept apart while it could be taken back joins the larger run
+  const closedRowsMax = Math.max(...runs.map(({ isClosed, rowCount }) => (isClosed ? rowCount : 0)));
+  const main = runs.find(({ isClosed, rowCount }) => isClosed && rowCount === closedRowsMax);
+  const late = runs.filter((run) => run !== main);
   const closedRows = rowsOf(runs) - rowsOf(late);
   const lateRows = rowsOf(late);
   const waits = Math.min(limits.lateWaitsMax, Math.max(1, closedRows / limits.lateRowsPerWait));
@@ -244,11 +259,11 @@ interface Window {
 }
 
 /** Adjacent runs worth merging: among all candidates those whose largest run is smallest, extended as far as possible. */
-function mergeWindow(runs: readonly PlannedRun[], limits: CompactionLimits): Window | null {
+function mergeWindow(runs: readonly PlannedRun[], isCut: (index: number) => boolean, limits: CompactionLimits): Window | null {
   let best: Window | null = null;
   let cheapest: Window | null = null;
   const cost = ({ from, end, total }: Window) => total / (end - from - 1);
-  for (const window of windows(runs, limits)) {
+  for (const window of windows(runs, isCut, limits)) {
     const { from, end, total, largest } = window;
     if (cheapest === null || cost(window) < cost(cheapest)) cheapest = window;
     if (largest * limits.mergeGrowth > total || total > limits.mergedRowsMax) continue;
@@ -257,11 +272,16 @@ function mergeWindow(runs: readonly PlannedRun[], limits: CompactionLimits): Win
   return best ?? (runs.length > limits.runsMax ? cheapest : null);
 }
 
-function* windows(runs: readonly PlannedRun[], { mergeRunsMin, mergeRunsMax, blockRowsMax }: CompactionLimits): Generator<Window> {
+function* windows(
+  runs: readonly PlannedRun[],
+  isCut: (index: number) => boolean,
+  { mergeRunsMin, mergeRunsMax, blockRowsMax }: CompactionLimits,
+): Generator<Window> {
   for (let from = 0; from < runs.length; from++) {
     let total = 0;
     let largest = 0;
     for (let end = from + 1; end <= Math.min(runs.length, from + mergeRunsMax) && !runs[end - 1]!.isClosed; end++) {
+      if (end - 1 > from && isCut(end - 1)) break;
       total += runs[end - 1]!.rowCount;
       largest = Math.max(largest, runs[end - 1]!.rowCount);
       if (total > blockRowsMax) break;
@@ -281,7 +301,9 @@ function smallestWindow(runs: readonly PlannedRun[], count: number): number {
 }
 
 function hasOldTombstone(block: BlockOfTable["block"], { tombstones }: TableState, clock: DueClock, limits: CompactionLimits): boolean {
-  return tombstones.some(({ tombstone, seenMs }) => canHide(tombstone, block) && clock.hasCome(seenMs + limits.tombstoneMs));
+  return tombstones.some(({ tombstone, seenMs }) => {
+    return tombstone.isHeld !== true && canHide(tombstone, block) && clock.hasCome(seenMs + limits.tombstoneMs);
+  });
 }
 
 function rowsOf(runs: readonly PlannedRun[]): number {

@@ -27,8 +27,10 @@ export interface BlockMeta {
   /** Times at which the first and the last of its rows were flushed, in milliseconds since 1970; 0 = unknown, long ago. */
   readonly flushedMinMs: number;
   readonly flushedMaxMs: number;
-  /** All tombstones of the table up to this id were applied when the block was written; absent = none. */
+  /** All tombstones of the table up to this id were applied when the block was written; absent = none ... */
   readonly appliedTombstone?: number;
+  /** ... except these: they were held then. */
+  readonly unappliedTombstones?: readonly number[];
   /** True if compaction wrote the block for a closed day: all rows that the table had for it, or as many as a block may hold. */
   readonly closed?: true;
 }
@@ -84,6 +86,9 @@ function readBlock(what: string, value: unknown, position: number): BlockMeta {
     flushedMinMs: count("flushedMinMs", 0),
     flushedMaxMs: count("flushedMaxMs", 0),
     ...(block["appliedTombstone"] === undefined ? {} : { appliedTombstone: count("appliedTombstone") }),
+    ...(block["unappliedTombstones"] === undefined
+      ? {}
+      : { unappliedTombstones: readArray(`${what}.unappliedTombstones`, block["unappliedTombstones"]).map((id) => readCount(what, id)) }),
     ...(block["closed"] !== undefined && readBoolean(`${what}.closed`, block["closed"]) ? { closed: true } : {}),
   };
 }

@@ -1,9 +1,9 @@
 // The deletions that compaction has not applied to all files yet, by table. Part of the catalog's state: no clock, no I/O.
-import { ColumnType, type TableDef } from "../../model/rows/column.ts";
-import { covers, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
-import { violated } from "./contradiction.ts";
+import { ColumnType, type TableDef } from "../../../model/rows/column.ts";
+import { covers, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
+import { violated } from "../contradiction.ts";
 
-/** Tombstones by table and id. */
+/** Tombstones by table and id. Those that are held may be taken back: they cover no others. */
 export class TombstoneSet {
   /** Ids are never reused, even after their owner is gone; those of a restored backup are set aside before others that come first. */
   nextId = 1;
@@ -35,8 +35,8 @@ export class TombstoneSet {
     return [...this.byTable.values()].flat().sort((a, b) => a.id - b.id);
   }
 
-  /** Adds a tombstone and removes those of its table that it covers. @throws TsdbError corrupt_file if it does not fit the table;
-   *  nothing has changed then */
+  /** Adds a tombstone and removes those of its table that it covers, unless it is held. @throws TsdbError corrupt_file if it does not fit
+   *  the table; nothing has changed then */
   add(tombstone: Tombstone, table: TableDef | undefined): void {
     const { id, tableId, range, tags } = tombstone;
     if (table === undefined) violated(`a deletion in table ${tableId}, which does not exist`);
@@ -46,7 +46,7 @@ export class TombstoneSet {
     const other = tags.find(({ columnId }) => !isTag(columnId));
     if (other !== undefined) violated(`deletion ${id} asks for tag ${other.columnId}, which table ${tableId} does not have`);
     const kept = this.ofTable(tombstone.tableId).filter((earlier) => {
-      if (!covers(tombstone, earlier)) return true;
+      if (tombstone.isHeld === true || !covers(tombstone, earlier)) return true;
       this.forget(earlier);
       return false;
     });
@@ -61,6 +61,27 @@ export class TombstoneSet {
     for (const id of ids) if (!this.has(id)) violated(`deletion ${id} is retired and was not there`);
     if (new Set(ids).size < ids.length) violated("a deletion is retired twice");
     for (const id of ids) this.remove(id);
+  }
+
+  /** Those that are still there can no longer be taken back. */
+  release(ids: readonly number[]): void {
+    const released = new Set(ids);
+    for (const tableId of this.tablesOf(ids)) {
+      const tombstones = this.ofTable(tableId).map((tombstone): Tombstone => {
+        const { isHeld: _, ...final } = tombstone;
+        return released.has(tombstone.id) ? final : tombstone;
+      });
+      this.byTable.set(tableId, tombstones);
+    }
+  }
+
+  /** Takes those back that are still there. */
+  retract(ids: readonly number[]): void {
+    for (const id of ids) if (this.has(id)) this.remove(id);
+  }
+
+  private tablesOf(ids: readonly number[]): Set<number> {
+    return new Set(ids.flatMap((id) => this.tableOf.get(id) ?? []));
   }
 
   private remove(id: number): void {

@@ -2,16 +2,16 @@
 // refused; logs of servers that had neither stay readable.
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { type FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
-import { prng } from "../../../test/support/prng.ts";
-import { ALL_TIME } from "../../model/query/scan.ts";
-import { covers, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
-import { FileObjectStore } from "../../object-store/file-object-store.ts";
-import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
-import type { ObjectStore } from "../../object-store/object-store.ts";
-import { encodeEntry, encodeSnapshot, numberedName } from "../../object-store/operation-file.ts";
-import { Catalog } from "./catalog.ts";
-import { type CatalogOperation, type DeleteRows, deleteRowsOperation } from "./operations.ts";
+import { type FaultyDisk, faultLoop } from "../../../../test/support/faulty-disk.ts";
+import { prng } from "../../../../test/support/prng.ts";
+import { ALL_TIME } from "../../../model/query/scan.ts";
+import { covers, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
+import { FileObjectStore } from "../../../object-store/file-object-store.ts";
+import { MemoryObjectStore } from "../../../object-store/memory-object-store.ts";
+import type { ObjectStore } from "../../../object-store/object-store.ts";
+import { encodeEntry, encodeSnapshot, numberedName } from "../../../object-store/operation-file.ts";
+import { Catalog } from "../catalog.ts";
+import { type CatalogOperation, type DeleteRows, deleteRowsOperation } from "../operations.ts";
 
 const PREFIX = "node0/catalog";
 const open = (store: ObjectStore, snapshotEntries = 200) =>
@@ -232,7 +232,7 @@ describe("deletions and retention", () => {
   });
 
   test("format 1: the entry written by the first release still reads, and today's bytes are the same", async () => {
-    const golden = `${import.meta.dir}/../../../test/golden/format-v1/catalog-deletions.json`;
+    const golden = `${import.meta.dir}/../../../../test/golden/format-v1/catalog-deletions.json`;
     const operations: CatalogOperation[] = [
       { kind: "create_cluster", uuid: "u" },
       ...SCHEMA,
