@@ -19,9 +19,13 @@ export const PRECISION_SECOND = 4;
 export const PRECISION_MINUTE = 5;
 export const PRECISION_HOUR = 6;
 
+// Whose rules lines of line protocol follow: the vendor's server 3.x, or 2.x.
+export const DIALECT_V3 = 0;
+export const DIALECT_V2 = 1;
+
 // Line parser (assembly/line). All words are u32 unless said.
 // The parser's block begins with the one field the host writes: | receiveTimeNs i64 | private ...
-// Result of lineParse: | lineCount | rowCount | tableCount | errorCount | errorsPtr | crowded | end | 0 | tables ...
+// Result of lineParse: | lineCount | rowCount | tableCount | errorCount | errorsPtr | crowded | end | droppedCount | tables ...
 //   errorCount counts the kept errors, at most LINE_ERRORS_KEPT; lineCount - rowCount is the number of bad lines.
 export const PARSED_LINE_COUNT = 0;
 export const PARSED_ROW_COUNT = 1;
@@ -32,6 +36,8 @@ export const PARSED_ERRORS_PTR = 4;
 export const PARSED_CROWDED = 5;
 /** Offset in the body of the first byte that was not read: its length unless parsing stopped after so many tables. */
 export const PARSED_END = 6;
+/** Of the bad lines, those that can be parsed and are left out. */
+export const PARSED_DROPPED_COUNT = 7;
 export const PARSED_HEADER_WORDS = 8;
 // a table, followed by its columns with a value in this body:
 // | index | namePtr | nameBytes | rowCount | seriesPtr | timePtr | lineOffsetsPtr | newSeriesFirst | newSeriesCount | newSeriesRecordsPtr
@@ -102,6 +108,18 @@ export const LINE_BAD_TAG_AND_FIELD = 18;
 export const LINE_BAD_TIME_RANGE = 19;
 export const LINE_BAD_TOO_MANY_COLUMNS = 20;
 export const LINE_BAD_TOO_MANY_TABLES = 21;
+/** Of DIALECT_V2: any other mistake. */
+export const LINE_BAD_SYNTAX = 22;
+// Of DIALECT_V2: lines that can be parsed and are left out, the others are stored; from LINE_DROPPED on.
+export const LINE_DROPPED = 32;
+/** detail: the text's bytes. */
+export const LINE_DROP_STRING_TOO_LONG = 32;
+export const LINE_DROP_TIME_FIELD = 33;
+/** detail: the earlier type << 8 | the later one. */
+export const LINE_DROP_DUPLICATE_FIELD = 34;
+export const LINE_DROP_TAG_AND_FIELD = 35;
+/** Bytes of table name and tags as written, with a field's name and 4 more. */
+export const LINE_V2_KEY_BYTES_MAX = 65535;
 
 // Where a segment of the buffer takes rows of known shape (assembly/line/known-rows.ts), u32 each:
 //   | seriesPtr | timePtr | columnCount | columnCount x | columnId | dataPtr | validityPtr, 0 = all rows have it | |

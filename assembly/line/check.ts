@@ -17,11 +17,9 @@ import {
   LINE_BAD_TAG_VALUE,
   LINE_BAD_TIMESTAMP,
   LINE_BAD_TIME_RANGE,
-  LINE_BAD_TOO_MANY_COLUMNS,
   LINE_BAD_TRAILING,
   LINE_BAD_UNSIGNED,
   LINE_BAD_UTF8,
-  LINE_COLUMNS_MAX,
   LINE_STRING_BYTES_MAX,
   TYPE_BOOLEAN,
   TYPE_FLOAT,
@@ -30,27 +28,14 @@ import {
   TYPE_TAG,
   TYPE_UNSIGNED,
 } from "../abi";
-import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, MINUS, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO } from "./bytes";
 import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { parseBoolean, parseFloat64, parseInteger, parseSigned, parseUnsigned } from "./number";
-import { Parser, SEEN_SLOTS, TOKEN_BYTES, Token } from "./structures";
+import { Parser, SEEN_SLOTS, Token } from "./structures";
 import { STRING_NOT_UTF8, STRING_TOO_LONG, findBadUtf8, parseString, scratch, stringFault, stringFaultPtr, unescapeName } from "./text";
 import { scaleTime } from "./time";
-
-/** What is wrong with the line: code, text that the message quotes (`faultEnd` 0 = to the end of the line), a detail by code. */
-export let faultCode: u32 = 0;
-export let faultPtr: usize = 0;
-export let faultEnd: usize = 0;
-export let faultDetail: u32 = 0;
-
-/** The line in hand: the unescaped table name, where its series key ends, its time; tags are tokens 0 .. tagCount - 1, then fields. */
-export let tableNamePtr: usize = 0;
-export let tableNameBytes: u32 = 0;
-export let seriesEnd: usize = 0;
-export let timeNs: i64 = 0;
-export let tagCount: u32 = 0;
-export let tokenCount: u32 = 0;
+import { beginTokens, clearFault, detailedFault, fault, faultCode, pushToken, setSeriesEnd, setTable, setTimeNs } from "./tokens";
+import { timeNs, tokenAt, tokenCount } from "./tokens";
 
 const STOP_AT_EQUALS: u32 = 1;
 const STOP_AT_COMMA: u32 = 2;
@@ -60,22 +45,6 @@ const OF_TABLE: u32 = STOP_AT_COMMA | 4;
 /** The name that takeName read. */
 let namePtr: usize = 0;
 let nameBytes: u32 = 0;
-
-/** Records an error and its place. Returns 0, which callers pass on. */
-export function fault(code: u32, ptr: usize, end: usize): usize {
-  faultCode = code;
-  faultPtr = ptr;
-  faultEnd = end;
-  faultDetail = 0;
-  return 0;
-}
-
-/** The token with this index. */
-// @ts-ignore: decorator
-@inline
-export function tokenAt(parser: Parser, index: u32): Token {
-  return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
-}
 
 /** Reads the line whose first byte that is not blank is at `p`. Returns the address of its line end, or 0 with the fault set. */
 export function checkLine(parser: Parser, p: usize): usize {
@@ -91,14 +60,12 @@ export function checkLine(parser: Parser, p: usize): usize {
 
 /** Table name and tags. Returns the address behind them, or 0. Also used on a stored series key. */
 export function checkSeries(parser: Parser, p: usize): usize {
-  tokenCount = 0;
-  tagCount = 0;
+  beginTokens();
   p = takeName(parser, p, OF_TABLE);
   if (p == 0) return 0;
   // a backslash does not hide a NUL
   if (nameBytes == 0 || hasNul(namePtr, nameBytes)) return fault(LINE_BAD_TABLE_NAME, p, p);
-  tableNamePtr = namePtr;
-  tableNameBytes = nameBytes;
+  setTable(namePtr, nameBytes);
   const tags = p + 1;
   while (<u32>load<u8>(p) == COMMA) {
     const key = p + 1;
@@ -106,16 +73,15 @@ export function checkSeries(parser: Parser, p: usize): usize {
     if (p == 0) return 0;
     if (nameBytes == 0) return fault(LINE_BAD_TAG_KEY, key, 0);
     if (<u32>load<u8>(p) != EQUALS) return fault(LINE_BAD_NO_EQUALS_SIGN, tags, 0);
-    const token = pushToken(parser, TYPE_TAG);
+    const token = pushToken(parser, TYPE_TAG, namePtr, nameBytes);
     if (token == null) return 0;
     const value = p + 1;
     p = takeName(parser, value, STOP_AT_COMMA);
     if (p == 0) return 0;
     if (nameBytes == 0) return fault(LINE_BAD_TAG_VALUE, value, 0);
     token.value0 = (<u64>nameBytes << 32) | <u64>namePtr;
-    tagCount++;
   }
-  seriesEnd = p;
+  setSeriesEnd(p);
   return p;
 }
 
@@ -130,7 +96,7 @@ function checkFields(parser: Parser, p: usize): usize {
     p = takeName(parser, key, STOP_AT_COMMA | STOP_AT_EQUALS);
     if (p == 0) return 0;
     if (nameBytes == 0 || <u32>load<u8>(p) != EQUALS) return fault(code, quote, 0);
-    const token = pushToken(parser, TYPE_FLOAT);
+    const token = pushToken(parser, TYPE_FLOAT, namePtr, nameBytes);
     if (token == null) return 0;
     p = checkValue(parser, p + 1, token);
     if (p == 0) return faultCode != 0 ? 0 : fault(code, quote, 0);
@@ -144,7 +110,7 @@ function checkFields(parser: Parser, p: usize): usize {
 function checkValue(parser: Parser, p: usize, token: Token): usize {
   const target = changetype<usize>(token);
   const c: u32 = load<u8>(p);
-  faultCode = 0;
+  clearFault();
   if (c == QUOTE) {
     token.type = TYPE_STRING;
     const end = parseString(parser, p + 1, target);
@@ -199,7 +165,7 @@ function checkTimestamp(parser: Parser, p: usize): usize {
   // the token behind the last one is free to hold the number
   const target = changetype<usize>(tokenAt(parser, tokenCount));
   if (parseSigned(start, target) == 0) return fault(LINE_BAD_TIMESTAMP, start, digit);
-  timeNs = load<i64>(target);
+  setTimeNs(load<i64>(target));
   const end = skipSpaces(digit);
   if (!isLineEnd(end)) return fault(LINE_BAD_TRAILING, end, 0);
   return end;
@@ -209,12 +175,12 @@ function checkTimestamp(parser: Parser, p: usize): usize {
 function scaleLineTime(parser: Parser, p: usize): bool {
   p = skipSpaces(p);
   if (isLineEnd(p)) {
-    timeNs = parser.receiveTimeNs;
+    setTimeNs(parser.receiveTimeNs);
     return true;
   }
   const target = changetype<usize>(tokenAt(parser, tokenCount));
   if (scaleTime(timeNs, parser.precision, target)) {
-    timeNs = load<i64>(target);
+    setTimeNs(load<i64>(target));
     return true;
   }
   let end = p + 1;
@@ -260,20 +226,6 @@ function hasNul(p: usize, bytes: u32): bool {
   return false;
 }
 
-/** A token for the name just read, or null with the fault set. */
-function pushToken(parser: Parser, type: u32): Token | null {
-  if (tokenCount == LINE_COLUMNS_MAX) {
-    fault(LINE_BAD_TOO_MANY_COLUMNS, 0, 0);
-    return null;
-  }
-  const token = tokenAt(parser, tokenCount++);
-  token.namePtr = <u32>namePtr;
-  token.nameBytes = nameBytes;
-  token.type = type;
-  token.hash = hashText(namePtr, nameBytes, 0);
-  return token;
-}
-
 /** Reserved names, and names that occur twice in the line. */
 function checkNames(parser: Parser): bool {
   const seen: usize = parser.seenPtr;
@@ -292,8 +244,7 @@ function checkNames(parser: Parser): bool {
       if (earlier.nameBytes == token.nameBytes && sameBytes(earlier.namePtr, token.namePtr, token.nameBytes)) {
         const both = token.type == TYPE_TAG ? LINE_BAD_DUPLICATE_TAG : LINE_BAD_DUPLICATE_FIELD;
         const mixed = earlier.type == TYPE_TAG && token.type != TYPE_TAG;
-        fault(mixed ? LINE_BAD_TAG_AND_FIELD : both, token.namePtr, token.namePtr + token.nameBytes);
-        faultDetail = token.type;
+        detailedFault(mixed ? LINE_BAD_TAG_AND_FIELD : both, token.namePtr, token.namePtr + token.nameBytes, token.type);
         return false;
       }
       slot = (slot + 1) & (SEEN_SLOTS - 1);

@@ -1,13 +1,15 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
 import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_BODY_TABLES_MAX } from "../abi";
-import { LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
-import { checkSeries, fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenCount } from "./check";
+import { DIALECT_V2, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
+import { checkSeries } from "./check";
+import { checkSeriesV2 } from "./check-v2";
 import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
 import { hashText } from "../memory/hash";
 import { elementAt, pagedBytes, reserveIndex } from "../memory/paged-array";
 import { addHashed, findEntry, findHashed } from "./dictionary";
 import { settlePlan } from "./plan";
 import { makeTagPlan } from "./tag-plan";
+import { fault, seriesEnd, tableNameBytes, tableNamePtr, tagCount, timeNs, tokenAt, tokenCount } from "./tokens";
 import {
   Column,
   FieldEntry,
@@ -15,17 +17,9 @@ import {
   OWNER_TABLES,
   Parser,
   SeriesEntry,
-  TOKEN_BYTES,
   Table,
-  Token,
   reallocate,
 } from "./structures";
-
-// @ts-ignore: decorator
-@inline
-function tokenAt(parser: Parser, index: u32): Token {
-  return changetype<Token>(parser.tokensPtr + index * TOKEN_BYTES);
-}
 
 /** False, with the fault set, when the checked line would bring more tables than a body may have, or more tables or columns than a
  *  parser keeps: names that no database took would otherwise pile up for ever. */
@@ -167,7 +161,9 @@ export function describeSeries(parser: Parser, table: Table, seriesId: u32, targ
   const scratchUsed = parser.scratchUsed;
   parser.scratchPtr = <u32>target + recordBytes(LINE_COLUMNS_MAX);
   parser.scratchUsed = 0;
-  checkSeries(parser, seriesAt(table, seriesId).keyPtr);
+  const series = seriesAt(table, seriesId);
+  if (parser.dialect == DIALECT_V2) checkSeriesV2(parser, series.keyPtr, series.keyPtr + series.keyBytes);
+  else checkSeries(parser, series.keyPtr);
   parser.scratchPtr = scratchPtr;
   parser.scratchUsed = scratchUsed;
   writeRecord(parser, table, target);

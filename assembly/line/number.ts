@@ -8,6 +8,11 @@ import { decimalToFloat } from "./float";
 @external("env", "hostParseFloat")
 declare function hostParseFloat(textPtr: usize, textBytes: u32): f64;
 
+/** The number that a text of a known form stands for. */
+export function hostNumber(p: usize, bytes: u32): f64 {
+  return hostParseFloat(p, bytes);
+}
+
 /** Eight bytes minus "0": digits become 0..9. */
 // @ts-ignore: decorator
 @inline

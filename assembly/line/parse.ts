@@ -1,10 +1,11 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
-import { LINE_BAD_UTF8, LINE_BODY_TABLES_MAX, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { DIALECT_V2, LINE_BAD_UTF8, LINE_BODY_TABLES_MAX, LINE_DROPPED, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
 import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
 import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
-import { checkLine, faultCode, faultDetail, faultEnd, faultPtr, findLineEnd } from "./check";
+import { checkLine, findLineEnd } from "./check";
+import { checkLineV2, findLineEndV2, isTimeV2, skipBlanksV2 } from "./check-v2";
 import { growRows, placeValue, resetTable, siblingPresent, undoRow } from "./columns";
 import { addSeries, commitLine, endRow, hasRoom, reserveRecord } from "./commit";
 import { findEntry, findHashed } from "./dictionary";
@@ -16,6 +17,7 @@ import { ownerOfFields } from "./structures";
 import { followTagPlan } from "./tag-plan";
 import { resetScratch } from "./text";
 import { scaleTime } from "./time";
+import { faultCode, faultDetail, faultEnd, faultPtr } from "./tokens";
 import { parseValue } from "./value";
 
 /** Parses a body that is followed by LINE_BODY_PADDING writable bytes, from the line at offset `from` on. Stops behind the line that brings
@@ -48,12 +50,10 @@ export function lineParse(
     if (changetype<u32>(series) == 0 || !sameBytes(p, series.keyPtr, series.keyBytes)) {
       const c: u32 = load<u8>(p);
       if (c <= SPACE || c == HASH) {
-        while (<u32>load<u8>(keyPtr) == SPACE || <u32>load<u8>(keyPtr) == TAB) keyPtr++;
-        if (isLineEnd(keyPtr) || <u32>load<u8>(keyPtr) == HASH) {
-          while (<u32>load<u8>(keyPtr) != NEWLINE) keyPtr++;
-          p = keyPtr + 1;
-          continue;
-        }
+        keyPtr = skipBlanks(parser, p, end);
+        p = skipEmptyLine(parser, lineStart, keyPtr, end);
+        if (p != 0) continue;
+        p = lineStart;
       }
       series = changetype<SeriesEntry>(findSeries(parser, keyPtr));
     }
@@ -71,7 +71,7 @@ export function lineParse(
       continue;
     }
     parser.scratchUsed = scratchUsed;
-    p = checkLine(parser, keyPtr);
+    p = parser.dialect == DIALECT_V2 ? checkLineV2(parser, keyPtr, findLineEndV2(lineStart, end)) : checkLine(parser, keyPtr);
     if (p != 0 && hasRoom(parser)) {
       series = commitLine(parser, lineStart, keyPtr);
       last.next = changetype<u32>(series);
@@ -85,6 +85,24 @@ export function lineParse(
   }
   parser.lastSeries = changetype<u32>(last);
   return writeResult(parser, min(<u32>p - bodyPtr, bodyBytes));
+}
+
+/** The first byte from `p` on that is no blank. */
+function skipBlanks(parser: Parser, p: usize, end: usize): usize {
+  if (parser.dialect == DIALECT_V2) return skipBlanksV2(p, end);
+  while (<u32>load<u8>(p) == SPACE || <u32>load<u8>(p) == TAB) p++;
+  return p;
+}
+
+/** The address of the next line if there is nothing but blanks or a comment on this one, else 0. `p`: its first byte that is no blank. */
+function skipEmptyLine(parser: Parser, lineStart: usize, p: usize, end: usize): usize {
+  if (parser.dialect == DIALECT_V2) {
+    if (<u32>load<u8>(p) != HASH && <u32>load<u8>(p) != NEWLINE) return 0;
+    return findLineEndV2(lineStart, end) + 1;
+  }
+  if (!isLineEnd(p) && <u32>load<u8>(p) != HASH) return 0;
+  while (<u32>load<u8>(p) != NEWLINE) p++;
+  return p + 1;
 }
 
 function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
@@ -102,6 +120,7 @@ function begin(parser: Parser, bodyPtr: u32, end: usize, precision: u32): void {
   parser.precision = precision;
   parser.errorCount = 0;
   parser.badLineCount = 0;
+  parser.droppedCount = 0;
   // the precision may be another one
   parser.lastTime2 = 0;
   resetScratch(parser);
@@ -173,7 +192,7 @@ function parseNewSeries(parser: Parser, lineStart: usize, keyPtr: usize, last: S
   const table = changetype<Table>(findTable(parser, keyPtr, last));
   if (changetype<u32>(table) == 0 || table.tagPlanCount == 0) return 0;
   const record = reserveRecord(parser, table, table.tagPlanCount);
-  if (!followTagPlan(table, keyPtr + table.keyBytes, keyPtr + missedBytes - 1, record)) return 0;
+  if (!followTagPlan(parser, table, keyPtr + table.keyBytes, keyPtr + missedBytes - 1, record)) return 0;
   const candidate = changetype<SeriesEntry>(parser.candidate);
   candidate.keyBytes = missedBytes;
   candidate.table = changetype<u32>(table);
@@ -315,7 +334,7 @@ function parseOtherEnd(parser: Parser, table: Table, series: SeriesEntry, lineSt
     time = parser.lastTimeNs;
     p = skipSpaces(p);
   }
-  if (<u32>load<u8>(p) == RETURN) p++;
+  if (<u32>load<u8>(p) == RETURN && parser.dialect != DIALECT_V2) p++;
   if (<u32>load<u8>(p) != NEWLINE) return 0;
   endRow(parser, table, series, lineStart, time);
   return p + 1;
@@ -336,6 +355,7 @@ function parseNewTime(parser: Parser, p: usize): usize {
   // a text that occurs nowhere, until this one is known to be good
   parser.lastTime2 = 0;
   if (end == 0 || !scaleTime(parser.lastTimeNs, parser.precision, target)) return 0;
+  if (parser.dialect == DIALECT_V2 && !isTimeV2(parser.lastTimeNs)) return 0;
   if (end == p + 19) {
     parser.lastTime0 = load<u64>(p);
     parser.lastTime1 = load<u64>(p, 8);
@@ -346,10 +366,13 @@ function parseNewTime(parser: Parser, p: usize): usize {
 
 /** Counts the bad line that begins at `lineStart`, and keeps what is wrong with it. Returns the address of the next line. */
 function reject(parser: Parser, lineStart: usize, end: usize): usize {
-  const newline = findLineEnd(lineStart, end);
+  const isV2 = parser.dialect == DIALECT_V2;
+  const newline = isV2 ? findLineEndV2(lineStart, end) : findLineEnd(lineStart, end);
   parser.badLineCount++;
+  if (faultCode >= <u32>LINE_DROPPED) parser.droppedCount++;
   if (parser.errorCount < <u32>LINE_ERRORS_KEPT) {
-    const lineEnd = newline > lineStart && <u32>load<u8>(newline - 1) == RETURN ? newline - 1 : newline;
+    const hasReturn = !isV2 && newline > lineStart && <u32>load<u8>(newline - 1) == RETURN;
+    const lineEnd = hasReturn ? newline - 1 : newline;
     const at = parser.errorsPtr + parser.errorCount * LINE_ERROR_WORDS * 4;
     store<u32>(at, <u32>lineStart - parser.bodyPtr);
     store<u32>(at, <u32>(lineEnd - lineStart), 4);

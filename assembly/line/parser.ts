@@ -22,12 +22,13 @@ const BLOCK_BYTES: u32 = ERRORS_AT + ERRORS_BYTES;
 const SLOTS_FULL_AT: u32 = 12;
 
 /** A parser that knows nothing. `powersPtr`: the powers of five that float.ts wants, which must outlive the parser. */
-export function lineCreate(powersPtr: u32): u32 {
+export function lineCreate(powersPtr: u32, dialect: u32): u32 {
   const ptr = hostAlloc(BLOCK_BYTES);
   memory.fill(ptr, 0, TOKENS_AT);
   const parser = changetype<Parser>(ptr);
   parser.memoryBytes = BLOCK_BYTES;
   parser.powersPtr = powersPtr;
+  parser.dialect = dialect;
   parser.slots = changetype<HashSlots>(ptr + SLOTS_AT);
   parser.slots.fullAt = SLOTS_FULL_AT;
   parser.lastSeries = ptr + ROOT_AT;

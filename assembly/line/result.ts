@@ -27,6 +27,7 @@ export function writeResult(parser: Parser, end: u32): u32 {
   store<u32>(header, parser.errorsPtr, 16);
   store<u32>(header, parser.crowded, 20);
   store<u32>(header, end, 24);
+  store<u32>(header, parser.droppedCount, 28);
   return parser.resultPtr;
 }
 

@@ -170,6 +170,10 @@ export class Parser {
   lastTime1: u64;
   lastTime2: u32;
   precision: u32;
+  /** Whose rules lines follow: DIALECT_V3 or DIALECT_V2. */
+  dialect: u32;
+  /** Bad lines of the body that can be parsed, and are left out. */
+  droppedCount: u32;
   bodyPtr: u32;
   bodyEnd: u32;
   /** But for the slots, which count themselves. */

@@ -1,7 +1,8 @@
 // The tags that the last new series of a table had, in their order: the next new series mostly has the same names with other values. A key
 // that is read along the plan needs no check of its names, because a line with them has been found good; everything unusual about it (an
 // escape, a byte that is not ASCII, another name) sends the line to the careful path (check.ts).
-import { BACKSLASH, COMMA, sameBytes } from "./bytes";
+import { DIALECT_V2 } from "../abi";
+import { BACKSLASH, COMMA, EQUALS, sameBytes } from "./bytes";
 import { Parser, Table, TagEntry, reallocate, release } from "./structures";
 
 @unmanaged
@@ -59,11 +60,13 @@ function isPlain(entry: TagEntry): bool {
 
 /** Reads the tags between `p`, the first comma, and `end`, the space behind the last one, along the plan into a record at `target`, which
  *  has room for it. False when they are other tags or need the careful path. */
-export function followTagPlan(table: Table, p: usize, end: usize, target: usize): bool {
+export function followTagPlan(parser: Parser, table: Table, p: usize, end: usize, target: usize): bool {
   const count = table.tagPlanCount;
   const commas = i8x16.splat(<i8>COMMA);
   const slashes = i8x16.splat(<i8>BACKSLASH);
   const blanks = i8x16.splat(0x20);
+  // in one dialect an equals sign may stand in a value
+  const equals = i8x16.splat(<i8>(parser.dialect == DIALECT_V2 ? EQUALS : COMMA));
   store<u32>(target, count);
   let at: usize = table.tagPlanPtr;
   for (let i: u32 = 0; i < count; i++, at += STEP_BYTES, target += 12) {
@@ -80,7 +83,7 @@ export function followTagPlan(table: Table, p: usize, end: usize, target: usize)
       const block = v128.load(p);
       // signed: blanks, everything below them, and bytes that are not ASCII
       const odd = v128.or(i8x16.le_s(block, blanks), i8x16.eq(block, slashes));
-      stops = i8x16.bitmask(v128.or(odd, i8x16.eq(block, commas)));
+      stops = i8x16.bitmask(v128.or(odd, v128.or(i8x16.eq(block, commas), i8x16.eq(block, equals))));
       if (stops != 0) break;
       p += 16;
     }

@@ -111,7 +111,7 @@ export function releaseScratch(parser: Parser): void {
 }
 
 /** In a string `\"` and `\\` stand for their second byte; any other backslash is itself. Returns the bytes written. */
-function unescapeString(p: usize, end: usize, target: usize): u32 {
+export function unescapeString(p: usize, end: usize, target: usize): u32 {
   const first = target;
   while (p < end) {
     let c: u32 = load<u8>(p++);

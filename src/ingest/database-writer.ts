@@ -123,7 +123,8 @@ export class DatabaseWriter {
       const tables = this.works(parsed, old);
       const schema = this.unknown(tables);
       const plan = schema.length === 0 ? undefined : this.plan(schema, madeTables, rejections);
-      const isRefused = acceptPartial === "conflicts" ? lineCount > parsed.rowCount : !acceptPartial && rejections.count > 0;
+      const badCount = lineCount - parsed.rowCount - parsed.droppedCount;
+      const isRefused = acceptPartial === "conflicts" ? badCount > 0 : !acceptPartial && rejections.count > 0;
       if (isRefused) return this.refuse(tables, rejections, lineCount);
       const schemaDurable = plan === undefined ? undefined : this.extend(schema, plan).durable;
       const batches = tables.flatMap((work) => this.batch(work) ?? []);

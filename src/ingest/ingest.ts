@@ -6,7 +6,7 @@ import type { Kernel } from "../kernel/memory/kernel.ts";
 import { Scratch } from "../kernel/memory/scratch.ts";
 import { lineNumbersAt, lineTextAt } from "../kernel/parse/line-text.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { IncomingBody, LineError, OldLines, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
+import type { IncomingBody, LineDialect, LineError, OldLines, WriteRequest, WriteResult, WriteService } from "../model/write.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Wal } from "../storage/wal/wal.ts";
@@ -190,8 +190,8 @@ export class Ingest implements WriteService {
       result: {
         rowCount,
         rejectedCount,
-        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, rejections.first),
-        ...(old === undefined ? {} : { old: describeOld(bytes.bytes, old) }),
+        lineErrors: rejectedCount === 0 ? [] : describeRejected(bytes.bytes, rejections.first, request.dialect),
+        ...(old === undefined ? {} : { old: describeOld(bytes.bytes, old, request.dialect) }),
         schemaLimit: rejections.hasSchemaLimit,
         empty: lineCount === 0,
       },
@@ -236,13 +236,13 @@ class ReceivedBody implements IncomingBody {
   }
 }
 
-function describeOld(body: Uint8Array, { count, ends }: OldRows): OldLines {
-  const described = ({ lineOffset, timeNs }: OldRow) => ({ line: lineTextAt(body, lineOffset), timeNs });
+function describeOld(body: Uint8Array, { count, ends }: OldRows, dialect: LineDialect | undefined): OldLines {
+  const described = ({ lineOffset, timeNs }: OldRow) => ({ line: lineTextAt(body, lineOffset, dialect), timeNs });
   return { count, oldest: described(ends!.oldest), newest: described(ends!.newest) };
 }
 
 /** Adds text and line number. `first`: in body order. */
-function describeRejected(body: Uint8Array, first: readonly RejectedLine[]): LineError[] {
+function describeRejected(body: Uint8Array, first: readonly RejectedLine[], dialect: LineDialect | undefined): LineError[] {
   const numbers = lineNumbersAt(
     body,
     first.map(({ lineOffset }) => lineOffset),
@@ -250,6 +250,6 @@ function describeRejected(body: Uint8Array, first: readonly RejectedLine[]): Lin
   return first.map(({ lineOffset, message }, i) => ({
     errorMessage: message,
     lineNumber: numbers[i]!,
-    originalLine: lineTextAt(body, lineOffset),
+    originalLine: lineTextAt(body, lineOffset, dialect),
   }));
 }

@@ -1,6 +1,6 @@
 // The writers of all databases: each has a line parser that remembers the names of its tables and columns.
 import { LineParser, type ParseOptions } from "../kernel/parse/line-parser.ts";
-import type { WriteRequest } from "../model/write.ts";
+import type { LineDialect, WriteRequest } from "../model/write.ts";
 import type { BodyBytes } from "./body-memory.ts";
 import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
@@ -16,12 +16,13 @@ export class LocalWriters {
   ) {}
 
   /** The writer of a database; marks it as most recently used. */
-  use({ database, databaseId }: Pick<WriteRequest, "database" | "databaseId">): LocalWriter {
+  use({ database, databaseId, dialect = "v3" }: Pick<WriteRequest, "database" | "databaseId" | "dialect">): LocalWriter {
     // no name has this character
-    const key = databaseId === undefined ? database : `#${databaseId}`;
+    const name = databaseId === undefined ? database : `#${databaseId}`;
+    const key = dialect === "v3" ? name : `${name}#${dialect}`;
     let writer = this.writers.get(key);
     if (writer === undefined) {
-      writer = new LocalWriter(databaseId ?? database, this.parts, () => this.writers.delete(key));
+      writer = new LocalWriter({ database: databaseId ?? database, dialect }, this.parts, () => this.writers.delete(key));
       this.writers.set(key, writer);
     }
     this.memory.use(writer);
@@ -29,17 +30,17 @@ export class LocalWriters {
   }
 }
 
-/** A parser and a `DatabaseWriter` for one database. */
+/** A parser and a `DatabaseWriter` for one database and dialect. */
 export class LocalWriter implements KeptWriter {
   private readonly parser: LineParser;
   private readonly writer: DatabaseWriter;
 
   constructor(
-    database: string | number,
+    { database, dialect }: { readonly database: string | number; readonly dialect: LineDialect },
     parts: WriterParts,
     private readonly onForgotten: () => void,
   ) {
-    this.parser = new LineParser(parts.kernel, parts.catalog.limits.columnsPerTableMax);
+    this.parser = new LineParser(parts.kernel, parts.catalog.limits.columnsPerTableMax, dialect);
     this.writer = new DatabaseWriter(database, this.parser, parts);
   }
 

@@ -1,6 +1,9 @@
 // The interface between API routes and the write path.
 import type { Precision } from "./time/precision.ts";
 
+/** Whose rules lines follow: those of the vendor's server 3.x, or 2.x. */
+export type LineDialect = "v3" | "v2";
+
 export interface WriteRequest {
   /** Database name, already validated; created by the write if it does not exist. */
   readonly database: string;
@@ -9,8 +12,10 @@ export interface WriteRequest {
   /** Rows before this time are not stored; undefined: all are, and reads hide what is past its retention. */
   readonly minTimeNs?: bigint;
   readonly precision: Precision;
+  /** Absent: v3. */
+  readonly dialect?: LineDialect;
   /** False: nothing is stored if any line is invalid. `conflicts`: nothing is stored if a line cannot be parsed, and lines that the schema
-   *  rejects are left out. */
+   *  or a limit of values rejects are left out. */
   readonly acceptPartial: boolean | "conflicts";
   /** True: the promise resolves once the rows are visible, before they are durable. */
   readonly noSync: boolean;

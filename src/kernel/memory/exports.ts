@@ -61,7 +61,7 @@ export interface MemoryExports {
 
 /** assembly/line. Returned pointers are signed. */
 export interface LineExports {
-  lineCreate(powersPtr: number): number;
+  lineCreate(powersPtr: number, dialect: number): number;
   lineParse(
     parserPtr: number,
     bodyPtr: number,

@@ -25,7 +25,12 @@ export type LineFault =
   | typeof abi.LINE_BAD_TAG_AND_FIELD
   | typeof abi.LINE_BAD_TIME_RANGE
   | typeof abi.LINE_BAD_TOO_MANY_COLUMNS
-  | typeof abi.LINE_BAD_TOO_MANY_TABLES;
+  | typeof abi.LINE_BAD_TOO_MANY_TABLES
+  | typeof abi.LINE_BAD_SYNTAX
+  | typeof abi.LINE_DROP_STRING_TOO_LONG
+  | typeof abi.LINE_DROP_TIME_FIELD
+  | typeof abi.LINE_DROP_DUPLICATE_FIELD
+  | typeof abi.LINE_DROP_TAG_AND_FIELD;
 
 /** `text`: the part of the line that the message quotes; `detail`: the field's type or the offset of an invalid byte, depending on the
  *  fault. */
@@ -75,16 +80,29 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
     case abi.LINE_BAD_RESERVED:
       return `'${text}' is a reserved column`;
     case abi.LINE_BAD_TAG_AND_FIELD:
-      return `invalid column type for column '${text}', expected ${COLUMN_TYPE_LABEL[1]}, got ${COLUMN_TYPE_LABEL[detail as ColumnType]}`;
+      return invalidType(text, 1, detail as ColumnType);
     case abi.LINE_BAD_TIME_RANGE:
       return `timestamp, ${BigInt(text)}, out of range for precision: ${PRECISION_LABEL[precision]}`;
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
       return `Update to schema would exceed number of columns per table limit of ${columnsPerTableMax} columns`;
     case abi.LINE_BAD_TOO_MANY_TABLES:
       return `Update to schema would exceed number of tables of one body: rows of at most ${abi.LINE_BODY_TABLES_MAX}; send the others with another write`;
+    case abi.LINE_BAD_SYNTAX:
+      return "invalid line";
+    case abi.LINE_DROP_STRING_TOO_LONG:
+      return `invalid length of column '${text}', ${detail} > ${abi.LINE_STRING_BYTES_MAX}`;
+    case abi.LINE_DROP_TIME_FIELD:
+      return `invalid name of column '${text}'`;
+    case abi.LINE_DROP_DUPLICATE_FIELD:
+    case abi.LINE_DROP_TAG_AND_FIELD:
+      return invalidType(text, (detail >> 8) as ColumnType, (detail & 0xff) as ColumnType);
     default:
       return unreachable(fault);
   }
+}
+
+function invalidType(name: string, expected: ColumnType, got: ColumnType): string {
+  return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[expected]}, got ${COLUMN_TYPE_LABEL[got]}`;
 }
 
 /** At most 10 characters of context, truncated as the vendor does: the byte length decides whether, the characters where. */

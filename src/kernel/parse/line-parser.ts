@@ -4,6 +4,7 @@ import * as abi from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { Precision } from "../../model/time/precision.ts";
+import type { LineDialect } from "../../model/write.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { type ParsedBody, ParserView } from "./parser-view.ts";
 import { powersOfFivePtr } from "./powers-of-five.ts";
@@ -49,6 +50,8 @@ const UNIT_NS: Readonly<Record<Precision, bigint>> = {
   [Precision.hour]: 3_600_000_000_000n,
 };
 
+const DIALECTS: Readonly<Record<LineDialect, number>> = { v3: abi.DIALECT_V3, v2: abi.DIALECT_V2 };
+
 const BODY_BYTES_MIN = 4096;
 
 /** The line parser of one database. Owned: call `release`. */
@@ -63,6 +66,7 @@ export class LineParser {
   constructor(
     private readonly kernel: Kernel,
     columnsPerTableMax: number = LIMITS.columnsPerTableMax,
+    private readonly dialect: LineDialect = "v3",
   ) {
     this.view = new ParserView(kernel, columnsPerTableMax);
   }
@@ -100,7 +104,7 @@ export class LineParser {
     const { kernel, view } = this;
     const { precision, receiveTimeNs, from = 0 } = options;
     const { tablesMax = NO_LIMIT, newNamesMax = NO_LIMIT, keptTablesMax = NO_LIMIT } = options;
-    if (view.ptr === 0) view.ptr = kernel.call.lineCreate(powersOfFivePtr(kernel)) >>> 0;
+    if (view.ptr === 0) view.ptr = kernel.call.lineCreate(powersOfFivePtr(kernel), DIALECTS[this.dialect]) >>> 0;
     const unit = UNIT_NS[precision];
     kernel.i64[view.ptr >>> 3] = unit === 1n ? receiveTimeNs : (receiveTimeNs / unit) * unit;
     try {

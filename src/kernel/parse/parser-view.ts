@@ -57,6 +57,8 @@ export interface ParsedBody {
   readonly tables: readonly ParsedTable[];
   /** The first LINE_ERRORS_KEPT invalid lines, in body order; lineCount - rowCount lines are invalid in total. */
   readonly errors: readonly RawLineError[];
+  /** Of the invalid lines, those that can be parsed: they are left out, and do not speak against the others. */
+  readonly droppedCount: number;
   /** Lines that are neither blank nor comments. */
   readonly lineCount: number;
   readonly rowCount: number;
@@ -151,7 +153,7 @@ export class ParserView {
       errorAt += abi.LINE_ERROR_WORDS;
     }
     const [lineCount, rowCount] = [words[at + abi.PARSED_LINE_COUNT]!, words[at + abi.PARSED_ROW_COUNT]!];
-    return { tables, errors, lineCount, rowCount };
+    return { tables, errors, lineCount, rowCount, droppedCount: words[at + abi.PARSED_DROPPED_COUNT]! };
   }
 
   private readTable(words: Uint32Array, at: number): ParsedTable {

@@ -1,12 +1,12 @@
 // Stores the lines of a request in a bucket. A body with a line that cannot be parsed stores nothing; lines whose types contradict their
-// table are left out, and the others stored.
+// table, or whose values are too long, are left out, and the others stored.
 import type { Principal } from "../../../metadata/access/principal.ts";
 import type { Bucket } from "../../../metadata/resources/buckets.ts";
 import { secondsNs } from "../../../metadata/resources/retention.ts";
 import { databaseIdOf } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { Precision } from "../../../model/time/precision.ts";
-import type { IncomingBody, OldLine, OldLines, WriteResult } from "../../../model/write.ts";
+import type { IncomingBody, LineDialect, OldLine, OldLines, WriteResult } from "../../../model/write.ts";
 import { goDuration } from "../../../tsdbql/parse/go-duration.ts";
 import { formatTime } from "../../../tsdbql/parse/print.ts";
 import { BodyReader } from "../../request/body.ts";
@@ -14,7 +14,8 @@ import { receiveBody } from "../../shared/write.ts";
 import { noContent } from "../app/answers.ts";
 import { errorAnswer } from "../app/errors.ts";
 import type { V2Services } from "../app/services.ts";
-import { faultMessage, lineFault, measurementOf } from "./line-fault.ts";
+import { faultMessage, lineFault } from "./line-fault.ts";
+import { isLeftOut, leftOutText } from "./partial-write.ts";
 
 /** Of the times of a body. */
 export interface Unit {
@@ -28,11 +29,6 @@ export const UNITS: Readonly<Record<string, Unit>> = {
   ms: { precision: Precision.millisecond, ns: 1_000_000n },
   s: { precision: Precision.second, ns: 1_000_000_000n },
 };
-/** What the schema says of a line that can be parsed; the other lines of its body are stored. */
-const CONFLICT = /^invalid column type for column '([\s\S]*)', expected iox::column_type::([\w:]+), got iox::column_type::([\w:]+)$/;
-/** The vendor's names of types. */
-const TYPE_NAMES: Readonly<Record<string, string>> = { "field::uinteger": "unsigned", tag: "tag" };
-
 /** Characters of a series in an error. */
 const SHOWN_KEY = 200;
 
@@ -65,7 +61,7 @@ export class BucketLines {
     const body = await this.services.write.receive(lines.byteLength);
     try {
       body.append(lines);
-      const refused = await this.stored(body, { bucket, unit: UNITS["ns"]! });
+      const refused = await this.stored(body, { bucket, unit: UNITS["ns"]! }, "v3");
       return refused === null ? null : refused.message.replace(WRITE_HEAD, "");
     } catch (error) {
       this.services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
@@ -84,7 +80,7 @@ export class BucketLines {
       const target = find();
       requireWrite(principal, target.bucket);
       body = await receiveBody(services.write, this.reader, request);
-      const refused = await this.stored(body, target);
+      const refused = await this.stored(body, target, "v2");
       return refused === null ? noContent() : errorAnswer(refused);
     } catch (error) {
       services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
@@ -95,13 +91,14 @@ export class BucketLines {
   }
 
   /** What was refused; null: nothing. */
-  private async stored(body: IncomingBody, { bucket, unit }: LineTarget): Promise<TsdbError | null> {
+  private async stored(body: IncomingBody, { bucket, unit }: LineTarget, dialect: LineDialect): Promise<TsdbError | null> {
     const { services } = this;
     const bytes = body.byteCount;
     const { id, name } = bucket;
     const { precision } = unit;
     const minTimeNs = oldestKept(bucket, services.clockMs());
-    const wanted = { database: name, databaseId: databaseIdOf(id)!, precision, acceptPartial: "conflicts", noSync: false } as const;
+    const place = { database: name, databaseId: databaseIdOf(id)! };
+    const wanted = { ...place, precision, dialect, acceptPartial: "conflicts", noSync: false } as const;
     const result = await body.write({ ...wanted, ...(minTimeNs === undefined ? {} : { minTimeNs }) });
     const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
     services.written(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: name });
@@ -123,7 +120,7 @@ function oldestKept({ retentionSeconds }: Bucket, nowMs: number): bigint | undef
 function rejection(result: WriteResult, { ns }: Unit, bucket: Bucket, minTimeNs: bigint | undefined): TsdbError {
   const { lineErrors, rejectedCount, rowCount, schemaLimit, old } = result;
   const faults = lineErrors.flatMap(({ originalLine, errorMessage }) => {
-    if (CONFLICT.test(errorMessage) || schemaLimit) return [];
+    if (isLeftOut(errorMessage) || schemaLimit) return [];
     return [faultMessage(originalLine, lineFault(originalLine, ns) ?? errorMessage)];
   });
   // nothing was stored then
@@ -132,7 +129,7 @@ function rejection(result: WriteResult, { ns }: Unit, bucket: Bucket, minTimeNs:
     return new TsdbError("unprocessable", `${WRITE_HEAD}partial write: ${oldText(old, bucket, minTimeNs)}`);
   }
   const first = lineErrors[0];
-  const reason = first === undefined ? "no line could be stored" : conflictText(first.errorMessage, first.originalLine);
+  const reason = first === undefined ? "no line could be stored" : leftOutText(first.errorMessage, first.originalLine);
   return new TsdbError("unprocessable", `${WRITE_HEAD}partial write: ${reason} dropped=${rejectedCount}`);
 }
 
@@ -148,17 +145,4 @@ function oldText({ count, oldest, newest }: OldLines, { id, retentionSeconds }: 
 /** Measurement and tags as written. */
 function seriesKeyOf(line: string): string {
   return near(/^(?:\\.|[^\\ ])*/s.exec(line.trimStart())![0], SHOWN_KEY);
-}
-
-/** The vendor's words for a field of another type. */
-function conflictText(message: string, line: string): string {
-  const conflict = CONFLICT.exec(message);
-  if (conflict === null) return message;
-  const [, field, want, got] = conflict as unknown as [string, string, string, string];
-  const place = `input field "${field}" on measurement "${measurementOf(line)}"`;
-  return `field type conflict: ${place} is type ${typeName(got)}, already exists as type ${typeName(want)}`;
-}
-
-function typeName(type: string): string {
-  return TYPE_NAMES[type] ?? type.slice("field::".length);
 }

@@ -1,12 +1,14 @@
 // The words of the vendor's v2 server for a line that it cannot parse: clients and people know them. Only lines that the parser has
 // rejected are read here; the order of the checks decides which of several faults is named.
 
-import { near } from "../../../model/errors.ts";
+import { goQuoted } from "./go-quoted.ts";
 
 /** Of a line in a message: an answer may name a hundred lines. */
 const SHOWN_CHARACTERS = 1000;
 const KEY_BYTES_MAX = 65_535;
-const RESERVED_TAGS = ["_field", "_measurement", "time"];
+/** Between key and field in the vendor's files. */
+const KEY_SEPARATOR_BYTES = 4;
+const RESERVED_TAGS: ReadonlySet<string> = new Set(["_field", "_measurement", "time", "\0"]);
 const TIME_MAX = 9_223_372_036_854_775_806n;
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
@@ -20,25 +22,57 @@ export function lineFault(original: string, unitNs: bigint): string | null {
   const line = original.replace(/^[ \t\0]+/, "");
   const key = scanKey(line);
   if (typeof key === "string") return key;
-  if (Buffer.byteLength(line.slice(0, key.end)) > KEY_BYTES_MAX) {
-    return `max key length exceeded: ${Buffer.byteLength(line.slice(0, key.end))} > ${KEY_BYTES_MAX}`;
-  }
+  const keyBytes = Buffer.byteLength(line.slice(0, key.end));
+  if (keyBytes > KEY_BYTES_MAX) return tooLong(keyBytes);
   const start = skipBlanks(line, key.end);
   const fields = scanFields(line, start);
   if (typeof fields === "string") return fields;
   if (fields.end === start) return "missing fields";
-  return scanTime(line, skipBlanks(line, fields.end), unitNs);
+  const fault = fieldKeyFault(line.slice(start, fields.end), keyBytes);
+  return fault ?? scanTime(line, skipBlanks(line, fields.end), unitNs);
 }
 
-/** As the vendor joins them; long lines are cut. */
+function tooLong(bytes: number): string {
+  return `max key length exceeded: ${bytes} > ${KEY_BYTES_MAX}`;
+}
+
+/** Of the names of all fields. */
+function fieldKeyFault(fields: string, keyBytes: number): string | null {
+  for (let at = 0; at < fields.length; ) {
+    let equals = at;
+    while (equals < fields.length && !(fields[equals] === "=" && (equals === at || fields[equals - 1] !== "\\"))) equals++;
+    const name = fields.slice(at, equals);
+    if (equals > fields.length - 2) return `invalid value: field-key=${name}`;
+    const bytes = keyBytes + KEY_SEPARATOR_BYTES + Buffer.byteLength(name);
+    if (bytes > KEY_BYTES_MAX) return tooLong(bytes);
+    at = valueEnd(fields, equals + 1) + 1;
+  }
+  return null;
+}
+
+/** The comma behind a value that is in no quotes, or the end. */
+function valueEnd(fields: string, start: number): number {
+  let at = start;
+  for (let isQuoted = false; at < fields.length; at++) {
+    if (fields[at] === "\\" && (fields[at + 1] === '"' || fields[at + 1] === "\\")) at++;
+    else if (fields[at] === '"') isQuoted = !isQuoted;
+    else if (fields[at] === "," && !isQuoted) break;
+  }
+  return Math.min(at, fields.length);
+}
+
+/** As the vendor joins them; long lines are shown without their middle. */
 export function faultMessage(line: string, fault: string): string {
-  return `unable to parse '${near(line.replace(/^[ \t\0]+/, ""), SHOWN_CHARACTERS)}': ${fault}`;
+  const start = Math.max(0, line.search(/[^ \t\0]/));
+  const isLong = line.length - start > SHOWN_CHARACTERS;
+  const shown = isLong ? `${line.slice(start, start + SHOWN_CHARACTERS / 2)}…${line.slice(-SHOWN_CHARACTERS / 2)}` : line.slice(start);
+  return `unable to parse '${shown}': ${fault}`;
 }
 
 /** Measurement and tags. */
 function scanKey(line: string): Scanned {
   if (line.startsWith(",")) return "missing measurement";
-  let at = endOf(line, 0, /[, ]/);
+  let at = endOf(line, 1, ", ");
   if (at >= line.length) return "missing fields";
   const tags: string[] = [];
   while (line[at] === ",") {
@@ -48,31 +82,31 @@ function scanKey(line: string): Scanned {
     at = tag.end;
   }
   if (at >= line.length) return "missing fields";
-  if (new Set(tags).size < tags.length) return "duplicate tags";
-  const reserved = RESERVED_TAGS.find((name) => tags.includes(name));
-  return reserved === undefined ? { end: at } : `cannot use reserved tag key "${reserved}"`;
+  const reserved = tags.find((name) => RESERVED_TAGS.has(name));
+  if (reserved !== undefined) return `cannot use reserved tag key ${goQuoted(reserved)}`;
+  return new Set(tags).size < tags.length ? "duplicate tags" : { end: at };
 }
 
 function scanTag(line: string, start: number): string | { readonly end: number; readonly name: string } {
   if (start >= line.length || /[ ,=]/.test(line[start]!)) return "missing tag key";
-  const equals = endOf(line, start + 1, /[ ,=]/);
+  const equals = endOf(line, start + 1, " ,=");
   if (line[equals] !== "=") return "missing tag value";
   const first = equals + 1;
   if (first >= line.length || /[ ,]/.test(line[first]!)) return "missing tag value";
-  const end = endOf(line, first, /[ ,=]/);
+  const end = endOf(line, first + 1, " ,=");
   return line[end] === "=" ? "invalid tag format" : { end, name: line.slice(start, equals) };
 }
 
 /** The first character of `stops` from `start` on that no backslash stands before; the line's length without one. */
-function endOf(line: string, start: number, stops: RegExp): number {
+function endOf(line: string, start: number, stops: string): number {
   let at = start;
-  while (at < line.length && !(stops.test(line[at]!) && line[at - 1] !== "\\")) at++;
+  while (at < line.length && !(stops.includes(line[at]!) && line[at - 1] !== "\\")) at++;
   return at;
 }
 
 function skipBlanks(line: string, start: number): number {
   let at = start;
-  while (line[at] === " ") at++;
+  while (at < line.length && " \t\0".includes(line[at]!)) at++;
   return at;
 }
 
@@ -107,7 +141,8 @@ function scanValue(line: string, equals: number, start: number): Scanned {
   const next = line[equals + 1];
   if (next === undefined || next === "," || next === " ") return "missing field value";
   if (next === '"') return { end: equals + 1 };
-  const end = equals + 1 + /^[^, ]*/.exec(line.slice(equals + 1))![0].length;
+  let end = equals + 1;
+  while (end < line.length && line[end] !== "," && line[end] !== " ") end++;
   const text = line.slice(equals + 1, end);
   const fault = /^[-0-9.nN]/.test(text) ? numberFault(text) : BOOLEANS.has(text) ? null : "invalid boolean";
   return fault ?? { end };
@@ -133,7 +168,7 @@ function scanTime(line: string, start: number, unitNs: bigint): string | null {
   const text = /^[^ ]*/.exec(line.slice(start))![0];
   if (text === "") return null;
   if (!/^-?\d*$/.test(text)) return "bad timestamp";
-  if (line.slice(start + text.length).trim() !== "") return "point is invalid";
+  if (/[^ ]/.test(line.slice(start + text.length))) return "point is invalid";
   if (text === "-") return "bad timestamp";
   const value = BigInt(text) * unitNs;
   return value > TIME_MAX || value < -TIME_MAX ? `time outside range ${-TIME_MAX} - ${TIME_MAX}` : null;
@@ -142,5 +177,5 @@ function scanTime(line: string, start: number, unitNs: bigint): string | null {
 /** The measurement of a line that can be parsed, without its escapes. */
 export function measurementOf(original: string): string {
   const line = original.replace(/^[ \t\0]+/, "");
-  return line.slice(0, endOf(line, 0, /[, ]/)).replace(/\\([, ])/g, "$1");
+  return line.slice(0, endOf(line, 0, ", ")).replace(/\\([, ])/g, "$1");
 }
