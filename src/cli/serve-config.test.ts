@@ -58,7 +58,7 @@ test("the configuration without flags", () => {
     v2RequestsPerMinuteMax: null,
     v2PprofDisabled: false,
     v2RunsTasks: true,
-    v2Queries: { concurrentMax: null, waitingMax: 1024, memoryBytesMax: null },
+    v2Queries: { concurrentMax: 1024, waitingMax: 1024, memoryBytesMax: null },
     v2Tls: null,
     v2TlsMinimum: null,
     v2TransportSecurityMs: null,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
-import { type RunCounts, V2Metrics, type V2Totals } from "../api/metrics/v2-metrics.ts";
+import { type RunCounts, sortedFamilies, V2Metrics, type V2Totals } from "../api/metrics/v2-metrics.ts";
 import { type HttpServer, startHttpServer } from "../api/server.ts";
 import type { ServerStatus } from "../api/services.ts";
 import { V2_VERSION } from "../api/shared/aliases.ts";
@@ -32,6 +32,7 @@ import type { BackgroundJobs } from "./background-jobs.ts";
 import { CountedQueries } from "./counted-queries.ts";
 import type { Foundation } from "./foundation.ts";
 import { LimitedQueries } from "./limited-queries.ts";
+import { shownV2Config } from "./shown-v2-config.ts";
 
 /** The server as the routes see it. */
 export interface V2View {
@@ -182,6 +183,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
   const counts = new V2Metrics({
     ...{ version: V2_VERSION, commit: revision, cpus: availableParallelism(), upMs: () => Date.now() - startedMs },
     totals: () => totalsOf(view),
+    metadata: () => (view.status().state === "ready" ? view.serving().v2Line().metadata.view.statements : { reads: 0, writes: 0 }),
     runs: () => (view.status().state === "ready" ? view.serving().runCounts() : null),
     replications: () => (view.status().state === "ready" ? view.serving().replicating().numbers() : []),
   });
@@ -198,7 +200,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
     metrics,
     written: (outcome, body) => {
       metrics.write(outcome, body);
-      counts.wrote(body.bytes);
+      counts.wrote(outcome, body);
     },
     status: () => view.status(),
     options: optionsOf(config),
@@ -210,8 +212,7 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
     // without a token: names of databases are not for everyone
     renderMetrics: async () => {
       const [{ text, contentType }, own] = await Promise.all([metrics.render({ withDatabases: false }), counts.render()]);
-      // the other text ends with a mark
-      return { text: own + text, contentType };
+      return { text: sortedFamilies(own, text), contentType: `${contentType}; escaping=values` };
     },
     traced: (trace, answered) => log[answered.status >= 500 ? "warn" : "debug"]("answered", { trace, ...answered }),
     counted: (request) => {
@@ -234,10 +235,13 @@ export function listenV2(foundation: Foundation, view: V2View): HttpServer | nul
 /** Null before the log is replayed. */
 function totalsOf(view: V2View): V2Totals | null {
   if (view.status().state !== "ready") return null;
-  const { buckets, organizations, users, authorizations, scrapers, tasks, replications } = view.serving().v2Line();
+  const { buckets, dashboards, organizations, users, authorizations, scrapers, tasks, telegrafs, remotes, replications } = view
+    .serving()
+    .v2Line();
   return {
-    ...{ buckets: buckets.count, organizations: organizations.count, users: users.count },
-    ...{ tokens: authorizations.count, scrapers: scrapers.count, tasks: tasks.count, replications: replications.count },
+    ...{ buckets: buckets.count, dashboards: dashboards.count, organizations: organizations.count, users: users.count },
+    ...{ tokens: authorizations.count, scrapers: scrapers.count, tasks: tasks.count, telegrafs: telegrafs.count },
+    ...{ remotes: remotes.count, replications: replications.count },
   };
 }
 
@@ -267,31 +271,9 @@ function optionsOf(config: ServeConfig): V2Options {
     templateUrls: config.v2TemplateUrls,
     fluxSqliteFolder: config.fluxSqliteFolder,
     maxRequestBytes: config.maxRequestBytes,
-    shownConfig: shownConfig(config),
+    shownConfig: shownV2Config(config),
     isSecure: config.tls !== null || config.v2Tls !== null,
     transportSecuritySeconds: secondsOrNull(config.v2TransportSecurityMs),
     sessionLengthSeconds: Math.ceil(config.v2SessionMs / 1000),
-  };
-}
-
-/** What operators read at /api/v2/config, under the vendor's names where this server has such a setting. */
-function shownConfig(config: ServeConfig): Readonly<Record<string, unknown>> {
-  const { v2Bind: bind } = config;
-  return {
-    "engine-path": config.dataDir,
-    "hardening-enabled": config.v2TransportSecurityMs !== null,
-    "http-bind-address": bind === null ? "" : `${bind.hostname}:${bind.port}`,
-    "log-level": config.logFilter.level,
-    "metrics-disabled": config.v2MetricsDisabled,
-    "pprof-disabled": config.v2PprofDisabled,
-    "query-concurrency": config.v2Queries.concurrentMax ?? config.concurrentQueriesMax,
-    "query-max-memory-bytes": config.queryMemoryBytes,
-    "query-memory-bytes": config.v2Queries.memoryBytesMax ?? 0,
-    "query-queue-size": config.v2Queries.waitingMax ?? 0,
-    "session-length": Math.ceil(config.v2SessionMs / 60_000),
-    "session-renew-disabled": !config.v2RenewsSessions,
-    store: config.objectStore === "memory" ? "memory" : "disk",
-    "strong-passwords": config.v2StrongPasswords,
-    "use-hashed-tokens": config.v2HashedTokens,
   };
 }

@@ -23,6 +23,11 @@ export interface SchedulerStats {
   /** Seconds between the time at which a run was due and its start: the sum over all runs. */
   readonly lagSeconds: number;
   readonly runSeconds: number;
+  /** Of those that are on their way, the share of all places. */
+  readonly busyShare: number;
+  /** Times that a schedule was made of a task, and that one ended. */
+  readonly scheduledCount: number;
+  readonly releasedCount: number;
 }
 
 interface EndedTask {
@@ -58,6 +63,8 @@ export class TaskScheduler implements TaskRunService {
   private readonly counts = { success: 0, failed: 0, canceled: 0 };
   private lagSeconds = 0;
   private runSeconds = 0;
+  private scheduledCount = 0;
+  private releasedCount = 0;
   /** Runs on their way. */
   private active = 0;
 
@@ -66,7 +73,8 @@ export class TaskScheduler implements TaskRunService {
   }
 
   get stats(): SchedulerStats {
-    return { active: this.active, ended: { ...this.counts }, lagSeconds: this.lagSeconds, runSeconds: this.runSeconds };
+    const { active, lagSeconds, runSeconds, scheduledCount, releasedCount } = this;
+    return { active, ended: { ...this.counts }, lagSeconds, runSeconds, busyShare: active / RUNS_MAX, scheduledCount, releasedCount };
   }
 
   start(): void {
@@ -192,7 +200,7 @@ export class TaskScheduler implements TaskRunService {
     const task = tasks.find(id);
     if (task === null) {
       for (const run of before?.running.values() ?? []) run.cancel();
-      this.schedules.delete(id);
+      if (this.schedules.delete(id)) this.releasedCount += 1;
       return;
     }
     const onTheirWay = new Set(before === undefined ? [] : before.running.keys());
@@ -200,6 +208,7 @@ export class TaskScheduler implements TaskRunService {
     const schedule = new TaskSchedule(task, tasks.state(id), requests);
     if (before !== undefined) schedule.takeOver(before);
     this.schedules.set(id, schedule);
+    this.scheduledCount += 1;
   }
 
   private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {

@@ -371,7 +371,10 @@ export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[]
   ["POST", "/write"],
   ["GET", "/query"],
   ["POST", "/query"],
+  ["ALL", "/query"],
   ["PUT", "/api/v2/me/password"],
+  // refused always: `password` is no id
+  ["PUT", "/api/v2/users/password"],
   // all signed-in users may compute; rows are asked for bucket by bucket
   ["POST", "/api/v2/query"],
   ["POST", "/api/v2/query/analyze"],

@@ -36,6 +36,23 @@ export function registerHistogram(registry: Registry, family: { name: string; he
   registry.registerMetric({ name, help, get } as unknown as Metric);
 }
 
+/** Registers a summary family without quantiles. */
+export function registerSummary(
+  registry: Registry,
+  { name, help }: { name: string; help: string },
+  read: () => { readonly sum: number; readonly count: number },
+): void {
+  const get = async () => {
+    const { sum, count } = read();
+    const values = [
+      { metricName: `${name}_sum`, labels: {}, value: sum },
+      { metricName: `${name}_count`, labels: {}, value: count },
+    ];
+    return { name, help, type: "summary", values, aggregator: "sum" };
+  };
+  registry.registerMetric({ name, help, get } as unknown as Metric);
+}
+
 function samples(name: string, { labels, bounds, counts, sum }: Buckets): Sample[] {
   let below = 0;
   const buckets = [...bounds, "+Inf"].map((le, index) => {

@@ -1,12 +1,31 @@
 // The families of port 8086: names and labels as scrapers see them, and a bound on the number of series.
 import { expect, test } from "bun:test";
-import { V2Metrics, type V2Totals } from "./v2-metrics.ts";
+import { type RunCounts, sortedFamilies, V2Metrics, type V2Totals } from "./v2-metrics.ts";
 
-const RUNS = { active: 2, ended: { success: 3, failed: 1, canceled: 0 }, lagSeconds: 1.5, runSeconds: 0.25 };
-const TOTALS: V2Totals = { buckets: 3, organizations: 1, users: 2, tokens: 4, scrapers: 5, tasks: 6, replications: 7 };
+const RUNS: RunCounts = {
+  ...{ active: 2, ended: { success: 3, failed: 1, canceled: 0 }, lagSeconds: 1.5, runSeconds: 0.25 },
+  ...{ busyShare: 0.0625, scheduledCount: 9, releasedCount: 4 },
+};
+const TOTALS: V2Totals = {
+  ...{
+    buckets: 3,
+    dashboards: 8,
+    organizations: 1,
+    users: 2,
+    tokens: 4,
+    scrapers: 5,
+    tasks: 6,
+    telegrafs: 9,
+    remotes: 10,
+    replications: 7,
+  },
+};
 
 function metrics(totals: () => V2Totals | null = () => TOTALS) {
-  return new V2Metrics({ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals, runs: () => RUNS, replications: () => [] });
+  return new V2Metrics({
+    ...{ version: "v2.8.0", commit: "abc", cpus: 2, upMs: () => 1500, totals, runs: () => RUNS, replications: () => [] },
+    metadata: () => ({ reads: 11, writes: 12 }),
+  });
 }
 
 const REQUEST = { method: "GET", route: "/api/v2/buckets/:bucketID", status: 200, seconds: 0.02, agent: "influx-client/1.35.0 (node)" };
@@ -22,11 +41,14 @@ test("the server, its age and its resources", async () => {
     expect.stringMatching(/^influxdb_info\{version="v2.8.0",commit="abc",arch="\w+",os="\w+",cpus="2"\} 1$/),
     "influxdb_uptime_seconds 1.5",
     "influxdb_buckets_total 3",
+    "influxdb_dashboards_total 8",
     "influxdb_organizations_total 1",
     "influxdb_users_total 2",
     "influxdb_tokens_total 4",
     "influxdb_scrapers_total 5",
     "influxdb_tasks_total 6",
+    "influxdb_telegrafs_total 9",
+    "influxdb_remotes_total 10",
     "influxdb_replications_total 7",
   ]);
 });
@@ -56,8 +78,10 @@ test("writes and queries by endpoint, and their bytes", async () => {
   const counted = metrics();
   for (const route of ["/api/v2/write", "/write", "/api/v2/write"]) counted.request({ ...REQUEST, method: "POST", route, status: 204 });
   counted.request({ ...REQUEST, method: "POST", route: "/api/v2/query" });
-  counted.wrote(100);
-  counted.wrote(23);
+  counted.wrote("stored", { rows: 5, rejected: 0, bytes: 100 });
+  counted.wrote("partial", { rows: 2, rejected: 1, bytes: 20 });
+  counted.wrote("rejected", { rows: 0, rejected: 4, bytes: 3 });
+  counted.wrote("failed", { rows: 0, rejected: 0, bytes: 0 });
   const end = counted.queryBegins();
   const failed = counted.queryBegins();
   expect(await lines(counted, "qc_all_active")).toEqual(["qc_all_active 2"]);
@@ -67,6 +91,13 @@ test("writes and queries by endpoint, and their bytes", async () => {
     'http_write_request_count{endpoint="/api/v2/write",status="204"} 2',
     'http_write_request_count{endpoint="/write",status="204"} 1',
     "http_write_request_bytes 123",
+  ]);
+  expect(await lines(counted, "storage_")).toEqual([
+    "storage_shard_write_count 4",
+    "storage_shard_write_sum 7",
+    "storage_shard_write_dropped_sum 1",
+    "storage_shard_write_err_count 2",
+    "storage_shard_write_err_sum 4",
   ]);
   expect(await lines(counted, "http_query_")).toEqual([
     'http_query_request_count{endpoint="/api/v2/query",status="200"} 1',
@@ -81,6 +112,34 @@ test("writes and queries by endpoint, and their bytes", async () => {
       "qc_all_duration_seconds_count 2",
     ]),
   );
+});
+
+test("tasks and records under the names of the vendor's dashboards", async () => {
+  expect(await lines(metrics(), "task_scheduler_")).toEqual([
+    "task_scheduler_current_execution 2",
+    "task_scheduler_total_schedule_calls 9",
+    "task_scheduler_total_schedule_fails 0",
+    "task_scheduler_total_release_calls 4",
+    "task_scheduler_total_execution_calls 6",
+    "task_scheduler_total_execute_failure 1",
+    "task_scheduler_schedule_delay_sum 1.5",
+    "task_scheduler_schedule_delay_count 6",
+    "task_scheduler_execute_delta_sum 0.25",
+    "task_scheduler_execute_delta_count 4",
+  ]);
+  expect(await lines(metrics(), "task_executor_workers")).toEqual(["task_executor_workers_busy 0.0625"]);
+  expect(await lines(metrics(), "boltdb_")).toEqual(["boltdb_reads_total 11", "boltdb_writes_total 12"]);
+});
+
+test("families of all texts in one order, and the mark at the end", async () => {
+  const other = "# HELP b two\n# TYPE b counter\nb 1\n\n# HELP z last\n# TYPE z gauge\nz 2\n# EOF\n";
+  const sorted = sortedFamilies(await metrics().render(), other);
+  const names = [...sorted.matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name!);
+  expect(names).toEqual(names.toSorted());
+  expect(names).toContain("b");
+  expect(sorted).toStartWith("# HELP b two\n# TYPE b counter\nb 1\n");
+  expect(sorted).toEndWith("z 2\n# EOF\n");
+  expect(sorted.match(/# EOF/g)).toHaveLength(1);
 });
 
 test("made-up methods and names of clients make no series without end", async () => {

@@ -2,10 +2,14 @@
 import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
-import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { Buckets, registerHistogram, registerSummary } from "./plain-histogram.ts";
+
+const TOTALS = [
+  ...["buckets", "dashboards", "organizations", "users", "tokens", "scrapers", "tasks", "telegrafs", "remotes", "replications"],
+] as const;
 
 /** Numbers of resources. */
-export type V2Totals = Readonly<Record<"buckets" | "organizations" | "users" | "tokens" | "scrapers" | "tasks" | "replications", number>>;
+export type V2Totals = Readonly<Record<(typeof TOTALS)[number], number>>;
 
 /** Of tasks. */
 export interface RunCounts {
@@ -14,6 +18,17 @@ export interface RunCounts {
   /** Between the time at which a run was due and its start, of all runs together. */
   readonly lagSeconds: number;
   readonly runSeconds: number;
+  readonly busyShare: number;
+  readonly scheduledCount: number;
+  readonly releasedCount: number;
+}
+
+/** A body of lines. */
+export interface WrittenBody {
+  readonly rows: number;
+  readonly rejected: number;
+  /** Decompressed. */
+  readonly bytes: number;
 }
 
 /** Of one replication since the start. */
@@ -39,6 +54,8 @@ export interface V2MetricsOptions {
   readonly upMs: () => number;
   /** Null before the log is replayed. */
   readonly totals: () => V2Totals | null;
+  /** Statements on the records. */
+  readonly metadata: () => { readonly reads: number; readonly writes: number };
   /** Null before tasks may run. */
   readonly runs: () => RunCounts | null;
   readonly replications: () => readonly ReplicationNumbers[];
@@ -69,9 +86,10 @@ const REPLICATIONS = [
   ["replications_queue_points_failed_to_queue", "Points for which the queue had no room", "pointsFailedToQueue"],
   ["replications_queue_bytes_failed_to_queue", "Bytes for which the queue had no room", "bytesFailedToQueue"],
 ] as const;
+/** The mark at the end of a text. */
+const END = "# EOF\n";
+const HELP = "# HELP ";
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
-const TOTALS = ["buckets", "organizations", "users", "tokens", "scrapers", "tasks", "replications"] as const;
-
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly latencies: Buckets;
@@ -85,7 +103,7 @@ export class V2Metrics {
   private readonly agents = new Set<string>();
   private readonly results: Record<QueryResult, number> = { success: 0, compile_error: 0, runtime_error: 0, queue_error: 0 };
   private readonly queryTimes = new Buckets({}, QUERY_BOUNDS_SECONDS);
-  private writtenBytes = 0;
+  private readonly written = { bodies: 0, failed: 0, bytes: 0, rows: 0, rejected: 0, failedRows: 0 };
   private answerBytes = 0;
   private queriesActive = 0;
 
@@ -109,8 +127,10 @@ export class V2Metrics {
         }),
       );
     }
-    this.counter("http_write_request_bytes", "Bytes of lines, decompressed", [], () => [[{}, this.writtenBytes]]);
-    this.counter("http_query_response_bytes", "Bytes of answers, before they are compressed", [], () => [[{}, this.answerBytes]]);
+    this.total("http_write_request_bytes", "Bytes of lines, decompressed", () => this.written.bytes);
+    this.total("http_write_response_bytes", "Bytes of answers to lines, without errors", () => 0);
+    this.total("http_query_response_bytes", "Bytes of answers, before they are compressed", () => this.answerBytes);
+    this.describeStorage();
     this.counter("qc_requests_total", "Queries, by what became of them", ["result"], () =>
       Object.entries(this.results).map(([result, count]) => [{ result }, count]),
     );
@@ -120,10 +140,9 @@ export class V2Metrics {
     this.counter("task_executor_total_runs_complete", "Runs of tasks that have ended", ["status"], () =>
       Object.entries(runs()?.ended ?? {}).map(([status, count]) => [{ status }, count]),
     );
-    this.counter("task_executor_run_latency_seconds_total", "Time by which runs started late, of all runs", [], () => [
-      [{}, runs()?.lagSeconds ?? 0],
-    ]);
-    this.counter("task_executor_run_duration_seconds_total", "Time of all runs that have ended", [], () => [[{}, runs()?.runSeconds ?? 0]]);
+    this.total("task_executor_run_latency_seconds_total", "Time by which runs started late, of all runs", () => runs()?.lagSeconds ?? 0);
+    this.total("task_executor_run_duration_seconds_total", "Time of all runs that have ended", () => runs()?.runSeconds ?? 0);
+    this.describeScheduler();
     for (const [name, help, member] of REPLICATIONS) {
       this.counter(name, help, ["replicationID"], () =>
         this.options.replications().map((each) => [{ replicationID: each.id }, each[member]]),
@@ -170,9 +189,16 @@ export class V2Metrics {
     return made;
   }
 
-  /** Lines of a body were taken. */
-  wrote(bytes: number): void {
-    this.writtenBytes += bytes;
+  /** What became of a body of lines. */
+  wrote(outcome: "stored" | "rejected" | "partial" | "failed", { rows, rejected, bytes }: WrittenBody): void {
+    const { written } = this;
+    const isWhole = outcome === "rejected" || outcome === "failed";
+    written.bodies += 1;
+    written.bytes += bytes;
+    written.rows += rows;
+    if (isWhole) written.failed += 1;
+    if (isWhole) written.failedRows += rejected;
+    else written.rejected += rejected;
   }
 
   /** A query begins; the result is called once, when it is over. */
@@ -201,8 +227,45 @@ export class V2Metrics {
     new Gauge({ name: "influxdb_info", help: "The server", labelNames: Object.keys(info), registers: [this.registry] }).set(info, 1);
     this.gauge("influxdb_uptime_seconds", "Time since the server started", () => upMs() / 1000);
     for (const name of TOTALS) {
-      this.counter(`influxdb_${name}_total`, `Number of ${name}`, [], () => [[{}, totals()?.[name] ?? 0]]);
+      this.total(`influxdb_${name}_total`, `Number of ${name}`, () => totals()?.[name] ?? 0);
     }
+  }
+
+  /** Under the names that the vendor's dashboards have for its files of records and of rows. */
+  private describeStorage(): void {
+    const { written } = this;
+    this.total("boltdb_reads_total", "Statements that read records", () => this.options.metadata().reads);
+    this.total("boltdb_writes_total", "Statements that changed records", () => this.options.metadata().writes);
+    this.total("storage_shard_write_count", "Bodies of lines", () => written.bodies);
+    this.total("storage_shard_write_sum", "Lines stored", () => written.rows);
+    this.total("storage_shard_write_dropped_sum", "Lines refused beside others that were stored", () => written.rejected);
+    this.total("storage_shard_write_err_count", "Bodies of which nothing was stored", () => written.failed);
+    this.total("storage_shard_write_err_sum", "Lines refused with their whole body", () => written.failedRows);
+  }
+
+  private describeScheduler(): void {
+    const { runs } = this.options;
+    const ended = () => Object.values(runs()?.ended ?? {}).reduce((sum, count) => sum + count, 0);
+    const started = () => ended() + (runs()?.active ?? 0);
+    this.gauge("task_executor_workers_busy", "Share of the places for runs that are taken", () => runs()?.busyShare ?? 0);
+    this.gauge("task_executor_promise_queue_usage", "Share of a queue of runs that is taken: there is none", () => 0);
+    this.gauge("task_scheduler_current_execution", "Runs on their way", () => runs()?.active ?? 0);
+    this.total("task_scheduler_total_schedule_calls", "Tasks scheduled, or again", () => runs()?.scheduledCount ?? 0);
+    this.total("task_scheduler_total_schedule_fails", "Tasks that could not be scheduled: none", () => 0);
+    this.total("task_scheduler_total_release_calls", "Tasks that are scheduled no longer", () => runs()?.releasedCount ?? 0);
+    this.total("task_scheduler_total_execution_calls", "Runs started", started);
+    this.total("task_scheduler_total_execute_failure", "Runs that failed", () => runs()?.ended.failed ?? 0);
+    const summary = (name: string, help: string, read: () => { readonly sum: number; readonly count: number }) =>
+      registerSummary(this.registry, { name, help }, read);
+    summary("task_scheduler_schedule_delay", "Seconds by which runs started late", () => ({
+      sum: runs()?.lagSeconds ?? 0,
+      count: started(),
+    }));
+    summary("task_scheduler_execute_delta", "Seconds that runs took", () => ({ sum: runs()?.runSeconds ?? 0, count: ended() }));
+  }
+
+  private total(name: string, help: string, read: () => number): void {
+    this.counter(name, help, [], () => [[{}, read()]]);
   }
 
   private gauge(name: string, help: string, read: () => number): void {
@@ -232,4 +295,13 @@ export class V2Metrics {
 
 function countOf({ counts }: Buckets): number {
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Families of several texts in the order of their names, as the vendor's server has them; the mark at the end stays there. */
+export function sortedFamilies(...texts: readonly string[]): string {
+  const text = texts.join("");
+  const end = text.endsWith(END) ? END : "";
+  const families = text.slice(0, text.length - end.length).split(/^(?=# HELP )/m);
+  const nameOf = (family: string) => family.slice(HELP.length, family.indexOf(" ", HELP.length));
+  return families.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)).join("") + end;
 }

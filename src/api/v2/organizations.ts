@@ -21,10 +21,13 @@ export const organizationRoutes = (services: V2Services): V2Routes => {
     .get(ORGS, ({ principal, search }) => {
       const page = readPage(search);
       const [id, userID, name] = [idOrNothing(search, "orgID"), idOrNothing(search, "userID"), search.get("org")];
+      // a sender that may not see all organizations has pages of those of its user
+      const isWhole = id === undefined && name === undefined && userID === undefined;
+      const member = isWhole && !principal.allows({ action: "read", type: "orgs" }) ? principal.userID : userID;
       const filter = {
         ...(id === undefined ? {} : { id }),
         ...(name === undefined ? {} : { name }),
-        ...(userID === undefined ? {} : { userID }),
+        ...(member === undefined ? {} : { userID: member }),
       };
       const found = line().organizations.list(filter, page);
       const visible = found.filter((each) => principal.allows({ action: "read", type: "orgs", id: each.id }));

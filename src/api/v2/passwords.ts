@@ -38,14 +38,20 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
     return store(call, userID, password);
   };
 
-  return new V2Routes("passwords", services)
-    .put("/api/v2/me/password", (call) => change(call, call.principal.userID))
-    .put("/api/v2/users/:userID/password", (call) => change(call, readId(call.params["userID"]!)))
-    .post("/api/v2/users/:userID/password", async (call) => {
-      const userID = readId(call.params["userID"]!);
-      const { password = "" } = await bodies.read(PasswordBody, call.request, "");
-      call.principal.require({ action: "write", type: "users", id: userID });
-      if (services.line().users.find(userID) === null) throw new TsdbError("forbidden", "your userID is incorrect");
-      return store(call, userID, password);
-    });
+  return (
+    new V2Routes("passwords", services)
+      .put("/api/v2/me/password", (call) => change(call, call.principal.userID))
+      // of no user: `password` is taken for an id, and is none
+      .put("/api/v2/users/password", () => {
+        throw new TsdbError("bad_request", "invalid user ID provided in route");
+      })
+      .put("/api/v2/users/:userID/password", (call) => change(call, readId(call.params["userID"]!)))
+      .post("/api/v2/users/:userID/password", async (call) => {
+        const userID = readId(call.params["userID"]!);
+        const { password = "" } = await bodies.read(PasswordBody, call.request, "");
+        call.principal.require({ action: "write", type: "users", id: userID });
+        if (services.line().users.find(userID) === null) throw new TsdbError("forbidden", "your userID is incorrect");
+        return store(call, userID, password);
+      })
+  );
 };

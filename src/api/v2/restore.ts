@@ -37,7 +37,9 @@ export const restoreRoutes = (services: V2Services): V2Routes => {
   const metadata = new BodyReader(METADATA_BYTES_MAX, services.now, true);
   const shards = new BodyReader(Number.MAX_SAFE_INTEGER, services.now, true);
   const manifests = new JsonBodies(services.now, MANIFEST_BYTES_MAX);
-  const restoreBucket = (call: V2Call) => restoreMetadata(services, manifests, call);
+  // parsing a large one holds the event loop, which only operators may do
+  const refusable = new JsonBodies(services.now);
+  const restoreBucket = (call: V2Call) => restoreMetadata(services, call.principal.isOperator ? manifests : refusable, call);
   const restoreOldBucket = (call: V2Call) => restoreDatabaseInfo(services, metadata, call);
   return new V2Routes("restore", services)
     .post("/api/v2/restore/kv", (call) =>
@@ -75,15 +77,21 @@ async function patiently(call: V2Call, run: () => Promise<Response>): Promise<Re
   }
 }
 
-/** A new bucket, and the numbers that the shards of the backed-up one have in it. */
+/** A new bucket, and the numbers that the shards of the backed-up one have in it. The organization is looked up first, as recorded: one
+ *  that the sender may not see does not exist. */
 async function restoreMetadata(services: V2Services, bodies: JsonBodies, { principal, request }: V2Call): Promise<Response> {
-  principal.requireOperator();
-  const manifest = await bodies.read(Manifest, request, "");
+  const manifest = await bodies.read(Manifest, request, "").catch((error) => {
+    principal.requireOperator();
+    throw error;
+  });
   const { organizations, buckets } = services.line();
   const { organizationID = "", organizationName = "", bucketName: name = "", description = "" } = manifest;
   const id = parseId(organizationID);
   const organization = (id === null ? null : organizations.find(id)) ?? organizations.findByName(organizationName);
-  if (organization === null) throw new TsdbError("not_found", "organization not found");
+  if (organization === null || !principal.allows({ action: "read", type: "orgs", id: organization.id })) {
+    throw new TsdbError("not_found", "organization not found");
+  }
+  principal.requireOperator();
   if (name === "") throw new TsdbError("bad_request", "the manifest has no bucketName");
   const retention = readRetention(manifest.retentionPolicies ?? []);
   const groups = (manifest.retentionPolicies ?? []).flatMap(({ shardGroups }) => shardGroups);

@@ -1,7 +1,7 @@
 // Resources as clients see them.
 import type { Permission } from "../../metadata/access/permissions.ts";
 import type { V2Line } from "../../metadata/line.ts";
-import type { Authorization } from "../../metadata/resources/authorizations.ts";
+import { type Authorization, phcHashOf } from "../../metadata/resources/authorizations.ts";
 import type { Bucket } from "../../metadata/resources/buckets.ts";
 import type { Label } from "../../metadata/resources/labels.ts";
 import type { Role } from "../../metadata/resources/members.ts";
@@ -84,7 +84,7 @@ export function shownAuthorization(line: V2Line, authorization: Authorization, p
 /** Of setup: without the names, which the answer has beside it. */
 export function shownOperator(line: V2Line, authorization: Authorization): object {
   const { org: _, user: __, ...shown } = shownAuthorization(line, authorization) as Record<string, unknown>;
-  return shown;
+  return line.authorizations.keepsHashesOnly ? { ...shown, hashedToken: phcHashOf(authorization.token) } : shown;
 }
 
 /** With the names of what is there; one whose resource is gone has no names at all. */

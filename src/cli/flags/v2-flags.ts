@@ -104,7 +104,7 @@ export const V2_FLAGS = [
     group: "Buckets (v2)",
     value: "COUNT",
     help: "Scripts and statements that run at a time on this address, others wait; 0 is no limit but that of all ports.",
-    default: "0",
+    default: "1024",
     aliases: ["INFLUXD_QUERY_CONCURRENCY"],
   },
   {

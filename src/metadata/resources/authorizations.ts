@@ -53,7 +53,7 @@ export class Authorizations {
     private readonly metadata: Metadata,
     private readonly box: SecretBox,
     /** Tokens are shown once. */
-    private readonly keepsHashesOnly: boolean,
+    readonly keepsHashesOnly: boolean,
   ) {}
 
   get count(): number {
@@ -145,6 +145,12 @@ export function newToken(): string {
 /** A made token has 512 random bits, so one round is enough; a text that a user chose at setup is as good as the user made it. */
 export function hashOf(token: string): string {
   return Bun.SHA512.hash(token, "hex");
+}
+
+/** The hash that the vendor's server keeps of a token, in its text form: setup answers with it where tokens are shown once. */
+export function phcHashOf(token: string): string {
+  const base64 = Bun.SHA256.hash(token, "base64").replaceAll("+", "-").replaceAll("/", "_");
+  return `$influxdb2-sha256$${base64}`;
 }
 
 /** What a sealed token belongs to. */

@@ -135,8 +135,9 @@ export class BucketService {
     return this.lists.get(orgID);
   }
 
-  /** By name within an organization; otherwise by id. */
+  /** By name within an organization; otherwise by id. @throws TsdbError bad_request */
   list({ orgID, name }: BucketFilter, page: Page): Bucket[] {
+    if (orgID !== undefined && name === undefined && page.after !== null) return this.listAfter(orgID, page.after, page);
     const conditions: string[] = [];
     const bound: string[] = [];
     if (orgID !== undefined) {
@@ -150,6 +151,15 @@ export class BucketService {
     const order = orgID !== undefined && page.after === null ? "name" : "id";
     const { clause, values } = pageClause(page, conditions, bound, order);
     return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets ${clause}`, ...values);
+  }
+
+  /** Those that follow a bucket in the order of the list; none for an unknown one, and for one within the offset. */
+  private listAfter(orgID: string, after: string, { limit, offset, isDescending }: Page): Bucket[] {
+    const order = isDescending ? "desc" : "asc";
+    const all = this.metadata.view.all<{ id: string }>(`select id from buckets where orgID = ? order by name ${order}`, orgID);
+    const rest = all.slice(offset);
+    const at = rest.findIndex(({ id }) => id === after);
+    return at < 0 ? [] : rest.slice(at + 1, at + 1 + limit).map(({ id }) => this.get(id));
   }
 
   /** @throws TsdbError already_exists, bad_request, limit_exceeded; forbidden beyond the limits of an organization */

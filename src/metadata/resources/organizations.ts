@@ -76,10 +76,11 @@ export class Organizations {
   }
 
   /** In order of creation. An id goes before a name, and a name before a user. @throws TsdbError not_found for an unknown id or name */
-  list({ id, name, userID }: OrganizationFilter, page: Page): Organization[] {
+  list({ id, name, userID }: OrganizationFilter, { limit, offset, isDescending }: Omit<Page, "after">): Organization[] {
     if (id !== undefined) return [this.get(id)];
     if (name !== undefined) return [this.byName(name)];
     const members = "id in (select resourceID from members where resourceType = 'orgs' and userID = ?)";
+    const page = { limit, offset, isDescending, after: null };
     const { clause, values } = userID === undefined ? pageClause(page) : pageClause(page, [members], [userID]);
     return this.metadata.view.all<Organization>(`select ${COLUMNS} from organizations ${clause}`, ...values);
   }

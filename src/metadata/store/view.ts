@@ -8,6 +8,8 @@ import { migrate } from "./migrations.ts";
 export class MetadataView {
   private db = new Database(":memory:", { strict: true });
   private readonly puts = new Map<RecordKind, string>();
+  private readsDone = 0;
+  private writesDone = 0;
 
   constructor() {
     this.db.run("pragma foreign_keys = on");
@@ -27,19 +29,27 @@ export class MetadataView {
   }
 
   run(sql: string, ...values: SQLQueryBindings[]): void {
+    this.writesDone += 1;
     this.db.query(sql).run(...values);
   }
 
   get<Row>(sql: string, ...values: SQLQueryBindings[]): Row | null {
+    this.readsDone += 1;
     return this.db.query<Row, SQLQueryBindings[]>(sql).get(...values);
   }
 
   all<Row>(sql: string, ...values: SQLQueryBindings[]): Row[] {
+    this.readsDone += 1;
     return this.db.query<Row, SQLQueryBindings[]>(sql).all(...values);
   }
 
   count(sql: string, ...values: SQLQueryBindings[]): number {
     return this.get<{ count: number }>(`select count(*) as count ${sql}`, ...values)!.count;
+  }
+
+  /** Statements since the start. */
+  get statements(): { readonly reads: number; readonly writes: number } {
+    return { reads: this.readsDone, writes: this.writesDone };
   }
 
   /** What all rows take. */

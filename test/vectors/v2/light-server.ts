@@ -1,8 +1,11 @@
 // The v2 line without sockets, threads and rows: the catalog in memory, its services and the HTTP app. For what needs no rows.
 import type { App } from "../../../src/api/app.ts";
+import { sortedFamilies, V2Metrics } from "../../../src/api/metrics/v2-metrics.ts";
+import { V2_VERSION } from "../../../src/api/shared/aliases.ts";
 import { createV2App } from "../../../src/api/v2/app/app.ts";
 import { type RequestLimitOptions, RequestLimits } from "../../../src/api/v2/app/request-limits.ts";
 import type { V2Options } from "../../../src/api/v2/app/services.ts";
+import { parseServeFlags } from "../../../src/cli/serve-config.ts";
 import type { HashCost } from "../../../src/metadata/access/passwords.ts";
 import { SecretBox } from "../../../src/metadata/access/secret-box.ts";
 import type { SessionLimits } from "../../../src/metadata/access/sessions.ts";
@@ -11,6 +14,7 @@ import { type BucketLimits, NO_BUCKET_LIMITS } from "../../../src/metadata/resou
 import { TsdbError } from "../../../src/model/errors.ts";
 import type { IncomingBody, WriteResult } from "../../../src/model/write.ts";
 import { MemoryObjectStore } from "../../../src/object-store/memory-object-store.ts";
+import { shownV2Config } from "../../../src/server/shown-v2-config.ts";
 import { Catalog } from "../../../src/storage/catalog/catalog.ts";
 import { TaskScheduler } from "../../../src/tasks/scheduler.ts";
 import { SYSTEM_CLOCK } from "../../../src/triggers/clock.ts";
@@ -43,6 +47,7 @@ export interface LightOptions {
 }
 
 const MINUTE_MS = 60_000;
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=values";
 
 /** Starts the application of port 8086 in this process, to replay conversations against. */
 export async function lightServer(given: LightOptions = {}): Promise<LightServer> {
@@ -69,6 +74,10 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     runScript: query.query,
     report: () => {},
     warn: () => {},
+  });
+  const metrics = new V2Metrics({
+    ...{ version: V2_VERSION, commit: "abcdef0", cpus: 2, upMs: () => 0, totals: () => null, runs: () => null, replications: () => [] },
+    metadata: () => line.metadata.view.statements,
   });
   const app = createV2App({
     line: () => line,
@@ -98,7 +107,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     now: given.nowMs ?? (() => performance.now()),
     report: (error, where) => reports.push({ error, where }),
     revision: "abcdef0",
-    renderMetrics: async () => ({ text: "# HELP none\n", contentType: "text/plain; version=0.0.4; charset=utf-8" }),
+    renderMetrics: async () => ({ text: sortedFamilies(await metrics.render()), contentType: METRICS_TYPE }),
     traced: () => {},
     counted: () => {},
     options: {
@@ -114,7 +123,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
       templateUrls: false,
       fluxSqliteFolder: null,
       maxRequestBytes: 1 << 20,
-      shownConfig: {},
+      shownConfig: shownV2Config(parseServeFlags([], {})),
       transportSecuritySeconds: null,
       isSecure: false,
       sessionLengthSeconds: 3600,

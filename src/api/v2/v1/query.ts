@@ -1,10 +1,11 @@
-// GET and POST /query on port 8086: InfluxQL statements over the buckets that mappings name.
+// /query on port 8086: InfluxQL statements over the buckets that mappings name.
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryAnswer } from "../../../model/query/query.ts";
+import type { V1Form } from "../../../model/query/v1-answer.ts";
 import { BodyReader } from "../../request/body.ts";
 import { compressed, V2_RULE } from "../../shared/gzip-answer.ts";
 import { runQuery } from "../../shared/run-query.ts";
-import { readQueryForm } from "../../v1/query-form.ts";
+import { type QueryForm, readQueryForm } from "../../v1/query-form.ts";
 import { readV1Query, type V1Query } from "../../v1/query-request.ts";
 import { Statements } from "../../v1/statements.ts";
 import { errorAnswer } from "../app/errors.ts";
@@ -18,11 +19,21 @@ const PATH = "/query";
 const NS_PER_MS = 1_000_000n;
 /** The answer to deletions alone, as recorded. */
 const NO_RESULTS = new TextEncoder().encode("{}\n");
+/** By the whole Accept header; any other one is answered as JSON. */
+const FORMS: Readonly<Record<string, V1Form>> = { "application/csv": "csv", "text/csv": "csv", "application/x-msgpack": "msgpack" };
+/** Nanoseconds; any other one is nanoseconds. */
+const EPOCHS: Readonly<Record<string, number>> = { u: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
 export const v1QueryRoutes = (services: V2Services): V2Routes => {
   const reader = new BodyReader(services.options.maxRequestBytes, services.now);
   const take = (call: OpenCall) => takeQuery(services, reader, call);
-  return new V2Routes("v1-query", services).ownCredentials("GET", PATH, take).ownCredentials("POST", PATH, take);
+  return (
+    new V2Routes("v1-query", services)
+      .ownCredentials("GET", PATH, take)
+      .ownCredentials("POST", PATH, take)
+      // any other method, as recorded
+      .ownCredentials("ALL", PATH, take)
+  );
 };
 
 async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCall): Promise<Response> {
@@ -31,7 +42,7 @@ async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCal
   return runQuery(services, {
     ...{ request, server, path: PATH },
     run: async () => {
-      const query: V1Query = { ...readV1Query(request, await readQueryForm(call, reader)), isReadOnly: false, isAsync: false };
+      const query = readQuery(request, await readQueryForm(call, reader));
       const statements = new BucketStatements(services, principal, query, BigInt(services.clockMs()) * NS_PER_MS);
       const answer = await answerOf(services, statements, query, request);
       const encoded = await compressed(answer, request, server, V2_RULE);
@@ -39,6 +50,18 @@ async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCal
     },
     refused: (_, error) => errorAnswer(renamed(error)),
   });
+}
+
+/** @throws TsdbError bad_request, bad_query */
+function readQuery(request: Request, form: QueryForm): V1Query {
+  const query = readV1Query(request, form);
+  const { epoch = "" } = form;
+  const answer = {
+    form: FORMS[request.headers.get("accept") ?? ""] ?? "json",
+    isPretty: false,
+    epochNs: epoch === "" ? null : (EPOCHS[epoch] ?? 1),
+  };
+  return { ...query, isReadOnly: false, isAsync: false, answer: { ...query.answer, ...answer } };
 }
 
 async function answerOf(
@@ -53,7 +76,7 @@ async function answerOf(
   });
   const answer = await runner.answer();
   const { form } = query.answer;
-  const isCsvText = form === "csv" && (request.headers.get("accept") ?? "").trimStart().toLowerCase().startsWith("text/csv");
+  const isCsvText = request.headers.get("accept") === "text/csv";
   const hasNoResults = form === "json" && statements.deletionCount > 0 && statements.deletionCount === query.statements.length;
   return { ...answer, ...(isCsvText ? { contentType: "text/csv" } : {}), ...(hasNoResults ? { body: NO_RESULTS } : {}) };
 }

@@ -19,6 +19,10 @@ export class Remotes {
     private readonly box: SecretBox,
   ) {}
 
+  get count(): number {
+    return this.metadata.view.count("from remotes");
+  }
+
   find(id: string): Remote | null {
     const row = this.row(id);
     return row === null ? null : remoteOf(row);
