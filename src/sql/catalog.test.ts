@@ -37,7 +37,7 @@ async function ask(sql: string, given = tables): Promise<{ names: string[]; rows
 
 const SYSTEM_TABLES = [
   ...["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files"],
-  ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "tables"],
+  ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "row_deletes", "tables"],
 ];
 const INFORMATION_VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 

@@ -41,7 +41,7 @@ async function ask(sql: string, isInternal = false): Promise<Answer> {
 const VIEWS = ["columns", "df_settings", "parameters", "routines", "schemata", "tables", "views"];
 const SYSTEM = [
   ...["distinct_caches", "file_index", "influxdb_schema", "last_caches", "parquet_files"],
-  ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "tables"],
+  ...["processing_engine_logs", "processing_engine_trigger_arguments", "processing_engine_triggers", "queries", "row_deletes", "tables"],
 ];
 const INTERNAL = [...SYSTEM, "audit_log", "databases", "generation_durations", "nodes", "plugin_files", "tokens"].sort();
 
