@@ -1,4 +1,5 @@
-// What does a trigger that counts all rows cost the writes that call it, at 100,000 rows a second, and does it keep up? How long does a
+// What does a trigger that counts all rows cost the writes that call it, at 100,000 rows a second, and does it keep up? How many rows of
+// another database does the server take meanwhile, as fast as they come? How many rows a second does the trigger count? How long does a
 // request to a plugin take? With one Python process each, on rounds that alternate, each with a fresh server.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,9 @@ const ROUNDS = 3;
 const REQUESTS = { smoke: 50, real: 2000 } as const;
 const TRIGGERS = { smoke: 3, real: 50 } as const;
 const WAIT_MS = 300_000;
+/** Writers at full speed. */
+const CONNECTIONS = 3;
+const CAPACITY_BODIES = { smoke: 30, real: 200 } as const;
 
 // the counts are in another database: rows that one trigger writes would call the others
 const PLUGIN = `
@@ -64,6 +68,20 @@ export const triggers: Bench = {
         const what = `ingest at 100 k rows/s with ${triggerCount} all_tables triggers ÷ without`;
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
+      if ("capacity".includes(only)) {
+        const bodies = Array.from({ length: CAPACITY_BODIES[size] }, (_, i) => bodyOf(i));
+        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.5, rounds: isReal ? ROUNDS : 1 });
+        const what = "ingest at full speed beside 100 k rows/s with an all_tables trigger ÷ beside the same without";
+        add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
+      }
+      if ("throughput".includes(only)) {
+        const value = await countAll(folder, isReal ? 1_000_000 : 20_000);
+        const what = "rows that an all_tables trigger counts, in one process";
+        add({
+          ...{ what, value, unit: "rows/s", ...(isReal ? { goal: { atLeast: ROWS_PER_SECOND } } : {}) },
+          detail: "from the first write of rows that come as fast as they are taken, until all are counted",
+        });
+      }
       if ("request".includes(only)) {
         const value = await ask(folder, REQUESTS[size]);
         const what = "a request to a plugin, median";
@@ -109,8 +127,8 @@ async function create(server: TestServer, name: string, trigger_specification: s
   if (response.status !== 200) throw new Error(`trigger: ${response.status} ${await response.text()}`);
 }
 
-async function post(server: TestServer, body: string): Promise<void> {
-  const response = await fetch(`${server.url}/api/v3/write_lp?db=bench&precision=nanosecond`, { method: "POST", body });
+async function post(server: TestServer, body: string, db = "bench"): Promise<void> {
+  const response = await fetch(`${server.url}/api/v3/write_lp?db=${db}&precision=nanosecond`, { method: "POST", body });
   if (response.status !== 204) throw new Error(`write: ${response.status} ${await response.text()}`);
 }
 
@@ -147,6 +165,72 @@ async function write(folder: string, { triggerCount, seconds }: Load): Promise<W
     const cpuUsOfRow = (((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) * 1000) / (count * BODY_ROWS);
     const lagMs = triggerCount > 0 ? await untilCounted(server, triggerCount, (count + 20) * BODY_ROWS) : 0;
     return { rowsPerSecond: (count * BODY_ROWS * 1000) / (endMs - startMs), writeMs: median(times), lagMs, cpuUsOfRow };
+  } finally {
+    await server.dispose();
+  }
+}
+
+/** Full-speed ingest into other databases with ÷ without a trigger on 100,000 rows a second, on rounds that alternate. */
+async function compareCapacity(
+  folder: string,
+  bodies: readonly string[],
+  { seconds, rounds }: { readonly seconds: number; readonly rounds: number },
+): Promise<{ ratio: number; detail: string }> {
+  const round = (triggerCount: number) => () => capacity(folder, bodies, { triggerCount, seconds });
+  const [rowsWith, rowsWithout] = await alternate(rounds, [round(1), round(0)], 120_000);
+  return { ratio: rowsWith! / rowsWithout!, detail: `${short(rowsWith!)} ÷ ${short(rowsWithout!)} rows/s besides` };
+}
+
+/** Rows a second of the other databases: each gets all bodies once, so that no row comes twice. */
+async function capacity(folder: string, bodies: readonly string[], { triggerCount, seconds }: Load): Promise<number> {
+  const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
+  try {
+    await post(server, "t0,host=h0,region=r0 usage=0 1");
+    for (let number = 0; number < triggerCount; number++) await create(server, `count${number}`, "all_tables");
+    for (let number = 0; number < 20; number++) await Promise.all([post(server, bodyOf(number)), post(server, bodies[number]!, "warm")]);
+    const count = Math.round((seconds * 1000) / BODY_MS);
+    const steady = Array.from({ length: count }, (_, i) => bodyOf(20 + i));
+    let isOver = false;
+    let taken = 0;
+    const startMs = performance.now();
+    const pump = async () => {
+      while (!isOver) {
+        const number = taken++;
+        await post(server, bodies[number % bodies.length]!, `other${Math.floor(number / bodies.length)}`);
+      }
+    };
+    const pumps = Array.from({ length: CONNECTIONS }, pump);
+    for (const [i, body] of steady.entries()) {
+      await Bun.sleep(Math.max(0, startMs + i * BODY_MS - performance.now()));
+      await post(server, body);
+    }
+    isOver = true;
+    await Promise.all(pumps);
+    const tookMs = performance.now() - startMs;
+    if (triggerCount > 0) await untilCounted(server, triggerCount, (count + 20) * BODY_ROWS);
+    return (taken * BODY_ROWS * 1000) / tookMs;
+  } finally {
+    await server.dispose();
+  }
+}
+
+/** Rows a second from the first write until the trigger has counted all. */
+async function countAll(folder: string, rows: number): Promise<number> {
+  const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
+  try {
+    await post(server, "t0,host=h0,region=r0 usage=0 1");
+    await create(server, "count0", "all_tables");
+    for (let number = 0; number < 20; number++) await post(server, bodyOf(number));
+    await untilCounted(server, 1, 20 * BODY_ROWS);
+    const bodies = Array.from({ length: rows / BODY_ROWS }, (_, i) => bodyOf(20 + i));
+    const startMs = performance.now();
+    const left = [...bodies];
+    const pump = async () => {
+      for (let body = left.shift(); body !== undefined; body = left.shift()) await post(server, body);
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, pump));
+    await untilCounted(server, 1, rows + 20 * BODY_ROWS);
+    return (rows * 1000) / (performance.now() - startMs);
   } finally {
     await server.dispose();
   }

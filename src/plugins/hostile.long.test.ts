@@ -144,6 +144,33 @@ if (pluginPython() !== null) {
       while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 5));
     });
 
+    const DAEMONS: [what: string, start: string][] = [
+      ["starts in a session of its own", "pid = subprocess.Popen(['sleep', '600'], start_new_session=True).pid"],
+      [
+        "forks twice, as daemons do",
+        "read, write = os.pipe()\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.write(write, b'%d' % os.getpid())\n        time.sleep(600)\n    os._exit(0)\nos.wait()\npid = int(os.read(read, 20))",
+      ],
+    ];
+    test.each(DAEMONS)("a process that it %s is killed with the trigger, and others stay", async (what, start) => {
+      const pidOf = async (trigger: string) =>
+        Number((await run(`import subprocess\n${start}\nlocal.info(pid)`, trigger)).lines[0]!.slice("INFO: ".length));
+      const [pid, other] = [await pidOf(what), await pidOf(`other ${what}`)];
+      await bench.runtime.stopTrigger("db", what);
+      expect([isAlive(pid), isAlive(other)]).toEqual([false, true]);
+      await bench.runtime.stopTrigger("db", `other ${what}`);
+      expect(isAlive(other)).toBe(false);
+    });
+
+    test("processes of other sessions that eat memory end with the run", async () => {
+      const child = "os.setsid()\n        x = bytearray(b'x' * (40 << 20))\n        time.sleep(60)";
+      const body = `pids = []\nfor i in range(4):\n    pids.append(os.fork())\n    if pids[-1] == 0:\n        ${child}\nlocal.info(*pids)\ntime.sleep(60)`;
+      const { outcome, lines } = await run(body, "eats apart");
+      expect(outcome.failure?.kind).toBe("memory");
+      const pids = lines[0]!.slice("INFO: ".length).split(" ").map(Number);
+      expect(pids.length).toBe(4);
+      while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+
     test("asks from a thread after its run is over", async () => {
       const body =
         "import threading\ndef late():\n    time.sleep(0.1)\n    try: local.query('x')\n    except Exception as error: print('late:', error, flush=True)\nthreading.Thread(target=late).start()";
@@ -247,6 +274,10 @@ local.info(began, time.time())`;
     [
       "that a plugin started",
       "import subprocess\nlocal.info(os.getpid(), subprocess.Popen(['sleep', '600']).pid, subprocess.Popen('sleep 600; true', shell=True).pid)\ntime.sleep(600)",
+    ],
+    [
+      "of sessions of their own",
+      "import subprocess\nlocal.info(os.getpid(), subprocess.Popen(['sleep', '600'], start_new_session=True).pid)\ntime.sleep(600)",
     ],
     ["that a run left behind", "import subprocess\nlocal.info(os.getpid(), subprocess.Popen(['sleep', '600']).pid)"],
   ];

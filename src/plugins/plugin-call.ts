@@ -38,6 +38,8 @@ export interface PluginTable {
   readonly table: string;
   readonly rowCount: number;
   readonly columns: readonly PluginColumn[];
+  /** Names of the table's other columns, of which no row has a value: they are not in the dicts, and reading one gives None. */
+  readonly absent: readonly string[];
 }
 
 /** The kind decides which function of the plugin runs: `ENTRY_POINTS`. */

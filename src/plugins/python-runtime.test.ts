@@ -1,6 +1,5 @@
 // The plugin API in real Python processes, with a fake server. Expected values are from the documented API.
 import { afterAll, describe, expect, test } from "bun:test";
-import { utimesSync } from "node:fs";
 import { PluginBench, type PluginRun, pluginPython, rowsAnswer } from "../../test/support/plugins.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginCaller, PluginColumn, PluginPayload, PluginValues } from "./plugin-call.ts";
@@ -39,8 +38,9 @@ const WRITES: PluginPayload = {
         column("none", { kind: "float", values: new Float64Array() }, new Uint8Array([0, 0])),
         column("time", { kind: "time", values: new BigInt64Array([1736899200000000001n, 2n]) }),
       ],
+      absent: ["gone", "go'ne"],
     },
-    { table: "empty", rowCount: 0, columns: [] },
+    { table: "empty", rowCount: 0, columns: [], absent: [] },
   ],
 };
 
@@ -71,13 +71,52 @@ if (pluginPython() !== null) {
       expect(lines).toEqual([...ROWS.map((row) => `INFO: ${row}`), "INFO: {'table_name': 'empty', 'rows': []} {'k': 'v'}"]);
     });
 
+    test("columns of which no row has a value are None and no members; other names are unknown", async () => {
+      const source = `
+import copy, json, pickle
+def process_writes(local, batches, args=None):
+    row = batches[0]["rows"][1]
+    local.info(row["gone"], row["go'ne"], row.get("gone", 1), "gone" in row, len(row), isinstance(row, dict))
+    local.info({type(same).__name__ for same in (copy.copy(row), copy.deepcopy(row), pickle.loads(pickle.dumps(row)), dict(row))})
+    local.info(json.dumps(row), row == dict(row))
+    local.cache.put("row", row, use_global=True)
+    local.info(local.cache.get("row", use_global=True)["host"])
+    row["new"] = 1
+    row["nothing"]
+`;
+      const { outcome, lines } = await run(source, WRITES);
+      expect(lines).toEqual([
+        "INFO: None None 1 False 8 True",
+        "INFO: {'dict'}",
+        `INFO: {"host": "a", "note": "only", "f": -0.5, "i": null, "u": 0, "b": false, "none": null, "time": 2} True`,
+        "INFO: a",
+      ]);
+      expect(outcome.failure).toMatchObject({ kind: "exception", message: "KeyError: 'nothing'" });
+    });
+
     test("a schedule's time is naive, in UTC whatever the server's zone, in whole seconds; a function may leave args out", async () => {
       const inTokyo = new PluginBench({ environment: { ...process.env, TZ: "Asia/Tokyo" } });
-      const source =
-        "import datetime\ndef process_scheduled_call(l, when):\n  l.info(when.isoformat(), when.tzinfo, datetime.datetime.fromtimestamp(0).hour)\n";
+      const source = `
+import copy, datetime, pickle
+def process_scheduled_call(l, when):
+    utc = datetime.timezone.utc
+    l.info(when.isoformat(), when.tzinfo, datetime.datetime.fromtimestamp(0).hour)
+    # taken for local time, or said to be UTC
+    ways = [when.astimezone(utc), when.replace(tzinfo=utc), (when - datetime.timedelta(hours=1)).astimezone(utc) + datetime.timedelta(hours=1)]
+    l.info(len(set(ways)), ways[0].isoformat(), when.timestamp() == ways[1].timestamp() == 1735787045)
+    l.info(when.astimezone(datetime.timezone(datetime.timedelta(hours=9))).isoformat(), when.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=1))).timestamp())
+    l.info(isinstance(when, datetime.datetime), when == datetime.datetime(2025, 1, 2, 3, 4, 5), repr(when), str(when), f"{when:%H:%M}")
+    for same in (copy.deepcopy(when), pickle.loads(pickle.dumps(when))): l.info(type(same) is datetime.datetime, same == when, same.tzinfo)
+`;
       const { lines } = await inTokyo.run(inTokyo.plugin("zone.py", source), SCHEDULE);
       await inTokyo.close();
-      expect(lines).toEqual(["INFO: 2025-01-02T03:04:05 None 9"]);
+      expect(lines).toEqual([
+        "INFO: 2025-01-02T03:04:05 None 9",
+        "INFO: 1 2025-01-02T03:04:05+00:00 True",
+        "INFO: 2025-01-02T12:04:05+09:00 1735783445.0",
+        "INFO: True True datetime.datetime(2025, 1, 2, 3, 4, 5) 2025-01-02 03:04:05 03:04",
+        ...["INFO: True True None", "INFO: True True None"],
+      ]);
     });
 
     test("a request's query, headers and body", async () => {
@@ -89,6 +128,7 @@ if (pluginPython() !== null) {
   describe("answers of a request", () => {
     const JSON_TYPE: [string, string] = ["content-type", "application/json"];
     const HTML: [string, string] = ["content-type", "text/html; charset=utf-8"];
+    const PLAIN: [string, string] = ["content-type", "text/plain; charset=utf-8"];
     const FLASK = `
 class Answer:
     status_code = 418
@@ -104,6 +144,9 @@ return Answer()`;
       ["return {'a': 1}, {'X-A': 'b'}", 200, [["X-A", "b"], JSON_TYPE], '{"a": 1}'],
       ["return 'x', 201, {'content-type': 'text/plain'}", 201, [["content-type", "text/plain"]], "x"],
       ["return (part for part in ['a', b'b', 'c'])", 200, [HTML], "abc"],
+      ["return None, 204", 204, [PLAIN], ""],
+      ["return 4.5, 201, {'X-A': 'b'}", 201, [["X-A", "b"], PLAIN], "4.5"],
+      ["return True, 200", 200, [PLAIN], "True"],
       ["return b'raw'", 200, [["content-type", "application/octet-stream"]], "raw"],
       [
         FLASK,
@@ -126,6 +169,7 @@ return Answer()`;
       ["return None", "TypeError: Unsupported return type from Python function"],
       ["return 5", "TypeError: Unsupported return type from Python function"],
       ["return object()", "TypeError: Unsupported return type from Python function"],
+      ["return object(), 200", "TypeError: Unsupported return type from Python function"],
       ["return 'x', 99", "ValueError: an answer's status is a number from 200 to 599, got 99"],
       ["return 'x', 200, {'a': 'b\\r\\nc: d'}", "ValueError: a header of an answer has a line break: 'a'"],
       ["return {'a': object()}", "TypeError: Object of type object is not JSON serializable"],
@@ -250,39 +294,6 @@ local.write_sync_to_db("other", "d n=1", False)`),
     });
   });
 
-  describe("LineBuilder", () => {
-    const LINES: [expression: string, line: string][] = [
-      [`LineBuilder("m").tag("b","1").tag("a","x y,z=w").int64_field("i",-5).time_ns(7)`, "m,b=1,a=x\\ y\\,z\\=w i=-5i 7"],
-      [`LineBuilder("m,n").uint64_field("u", 2**64-1)`, "m\\,n u=18446744073709551615u"],
-      [`LineBuilder("m").float64_field("f", 3).float64_field("g", 0.1).float64_field("h", 1e300)`, "m f=3.0,g=0.1,h=1e+300"],
-      [`LineBuilder("m").string_field("s", 'a "b" \\\\c').bool_field("t", True).bool_field("f", False)`, 'm s="a \\"b\\" \\\\c",t=t,f=f'],
-      [`LineBuilder("m").tag("n", 5).float64_field("f", 1.5)`, "m,n=5 f=1.5"],
-    ];
-    test.each(LINES)("%s", async (expression, line) => {
-      expect((await run(scheduled(`local.info(${expression}.build())`))).lines).toEqual([`INFO: ${line}`]);
-    });
-
-    const BAD: [expression: string, error: string][] = [
-      [`LineBuilder("a b")`, "InvalidMeasurementError"],
-      [`LineBuilder("")`, "InvalidMeasurementError"],
-      [`LineBuilder("m").tag("", "v")`, "InvalidKeyError"],
-      [`LineBuilder("m").tag("a b", "v")`, "InvalidKeyError"],
-      [`LineBuilder("m").int64_field("a,b", 1)`, "InvalidKeyError"],
-      [`LineBuilder("m").int64_field("a=b", 1)`, "InvalidKeyError"],
-      [`LineBuilder("m").tag("a", "x\\ny")`, "InvalidLineError"],
-      [`LineBuilder("m").build()`, "InvalidLineError"],
-      [`local.write(LineBuilder("m"))`, "InvalidLineError"],
-      [`LineBuilder("m").uint64_field("u", -1)`, "ValueError"],
-      [`LineBuilder("m").int64_field("i", 2**63)`, "ValueError"],
-      [`LineBuilder("m").float64_field("f", float("nan"))`, "ValueError"],
-      [`LineBuilder("m").int64_field("i", 1.5)`, "TypeError"],
-    ];
-    test.each(BAD)("%s raises %s", async (expression, error) => {
-      const source = `try:\n    ${expression}\nexcept Exception as error:\n    local.info(type(error).__name__, isinstance(error, InfluxDBError))`;
-      expect((await run(scheduled(source))).lines).toEqual([`INFO: ${error} ${error.startsWith("Invalid") ? "True" : "False"}`]);
-    });
-  });
-
   describe("cache", () => {
     const COUNT = scheduled("n = local.cache.get('n', 0) + 1\nlocal.cache.put('n', n)\nlocal.info(n)");
     const trigger = (name: string, runAsync = false): PluginCaller => ({ kind: "trigger", database: "db", trigger: name, runAsync });
@@ -363,82 +374,6 @@ except TypeError as error: local.info(error)`),
         scheduled("try: local.cache.put('b', b'x' * (80 << 20), use_global=True)\nexcept MemoryError as error: local.info(error)"),
       );
       expect(lines).toEqual(["INFO: the values that plugins share take too much memory"]);
-    });
-  });
-
-  describe("loading", () => {
-    const answer = async (plugin: string) => decode((await bench.run(plugin, REQUEST)).outcome.response?.body);
-
-    test("a changed file is reloaded, also within the same second; the cache remains", async () => {
-      const source = (word: string) => requested(`n = local.cache.get('n', 0) + 1\nlocal.cache.put('n', n)\nreturn f'${word} {n}'`);
-      const plugin = bench.plugin("changing.py", source("one"));
-      utimesSync(plugin, 1000, 1000);
-      expect(await answer(plugin)).toBe("one 1");
-      bench.plugin("changing.py", source("two"));
-      utimesSync(plugin, 1000, 1000.5);
-      expect(await answer(plugin)).toBe("two 2");
-    });
-
-    test("a folder, its modules by relative and absolute import, and a change of one", async () => {
-      bench.plugin("pack/__init__.py", `from .one import word\nfrom pack.sub.two import other\n${requested("return word + other")}`);
-      bench.plugin("pack/one.py", "word = 'a'\n");
-      bench.plugin("pack/sub/__init__.py", "");
-      bench.plugin("pack/sub/two.py", "other = 'b'\n");
-      const folder = `${bench.folder}/pack`;
-      expect(await answer(folder)).toBe("ab");
-      bench.plugin("pack/sub/two.py", "other = 'changed'\n");
-      expect(await answer(folder)).toBe("achanged");
-    });
-
-    test("a module beside the plugin; the name of a library stays the library's", async () => {
-      bench.plugin("helper.py", "word = 'help'\n");
-      expect(await answer(bench.plugin("json.py", `import json, helper\n${requested("return json.dumps([helper.word])")}`))).toBe(
-        '["help"]',
-      );
-    });
-
-    test("a plugin that cannot be loaded reports the line, and runs once it is corrected", async () => {
-      const plugin = bench.plugin("broken.py", "def process_request(:\n");
-      const broken = (await bench.run(plugin, REQUEST)).outcome.failure!;
-      expect(broken).toMatchObject({ kind: "exception", message: "SyntaxError: invalid syntax" });
-      expect(broken.traceback).toContain("broken.py");
-      bench.plugin("broken.py", requested("return 'ok'"));
-      expect(await answer(plugin)).toBe("ok");
-    });
-
-    test("a traceback begins with the plugin's own frames", async () => {
-      const { outcome } = await run("def inner():\n  raise KeyError('k')\ndef process_scheduled_call(l, w, a=None):\n  inner()\n");
-      expect(outcome.failure!.message).toBe("KeyError: 'k'");
-      expect(outcome.failure!.traceback).not.toContain("<tsdb");
-      expect(outcome.failure!.traceback).toContain("in inner");
-    });
-
-    test("without the entry point", async () => {
-      expect((await run("x = 1\n")).outcome.failure!.message).toEndWith("defines no function process_scheduled_call");
-    });
-  });
-
-  describe("locate", () => {
-    const REFUSED: [name: string, source: string | null, message: string][] = [
-      ["gone.py", null, "Plugin error: the plugin gone.py is not in the plugin directory"],
-      ["other.txt", "x", "Plugin error: the plugin other.txt is no file that ends with .py"],
-      ["wrong.py", "def process_writes(a, b): pass", "Plugin error: wrong.py cannot be used: it defines no function process_request"],
-      ["syntax.py", "def f(:", "Plugin error: syntax.py cannot be used: line 1: invalid syntax"],
-      ["bytes.py", "x = '\0'", "Plugin error: bytes.py cannot be used:"],
-    ];
-    test.each(REFUSED)("%s", async (name, source, message) => {
-      if (source !== null) bench.plugin(name, source);
-      const error = await bench.runtime.locate(name, "request").catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ kind: "plugin" });
-      expect((error as Error).message).toStartWith(message);
-    });
-
-    test("what is found, without running any of it", async () => {
-      const path = bench.plugin("fine/one.py", `import os\nos._exit(3)\n${requested("pass")}`);
-      expect(await bench.runtime.locate("fine/one.py", "request")).toEndWith("/fine/one.py");
-      expect(bench.runtime.pathOf("fine/one.py")).toEndWith(path.slice(bench.folder.length));
-      bench.plugin("imported.py", "from helper import process_request\n");
-      expect(await bench.runtime.locate("imported.py", "request")).toEndWith("imported.py");
     });
   });
 }

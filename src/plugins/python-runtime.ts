@@ -6,6 +6,7 @@ import type { PluginHost } from "./plugin-host.ts";
 import type { PluginRun, PluginRuntime } from "./plugin-runtime.ts";
 import { GroupReaper } from "./process/group-reaper.ts";
 import type { Interpreter } from "./process/interpreter.ts";
+import { MarkedProcesses } from "./process/marked-processes.ts";
 import { callFrame } from "./process/payload.ts";
 import { PluginProcess, stopped } from "./process/plugin-process.ts";
 import { RunRequests } from "./process/run-requests.ts";
@@ -40,7 +41,11 @@ const TESTS_MAX = 2;
 export class PythonRuntime implements PluginRuntime {
   private readonly triggers = new Map<string, TriggerProcesses>();
   private readonly values = new SharedValues({ bytesMax: LIMITS.pluginValueBytesMax, nowMs: () => performance.now() });
-  private readonly reaper = new GroupReaper();
+  /** Differs from that of a server that was killed: its processes may not have ended yet. */
+  private readonly server = crypto.randomUUID();
+  private readonly reaper = new GroupReaper(`${this.server}/`);
+  private readonly marked = new MarkedProcesses();
+  private startCount = 0;
   private readonly starts = new StartQueue();
   private isStopped = false;
 
@@ -111,6 +116,7 @@ export class PythonRuntime implements PluginRuntime {
       signal.throwIfAborted();
       return new PluginProcess({
         ...{ python: path, folder: files.folder, environment: this.environment(), memoryBytesMax, timeMsMax, niceness },
+        ...{ mark: `${this.server}/${this.startCount++}`, marked: this.marked },
         onPrinted: (text, level) => onPrinted(of, text, level),
       });
     });

@@ -163,7 +163,12 @@ export class Plugins implements PluginService {
 
   async testWrites(run: PluginDryRun, lineProtocol: string): Promise<PluginDryRunResult> {
     const { runtime } = this.testable(run.database);
-    const tables = testedTables(this.parts.kernel, new TextEncoder().encode(lineProtocol), BigInt(Date.now()) * 1_000_000n);
+    const { catalog, kernel } = this.parts;
+    const databaseId = catalog.findDatabase(run.database)!.id;
+    const tables = testedTables(kernel, new TextEncoder().encode(lineProtocol), {
+      nowNs: BigInt(Date.now()) * 1_000_000n,
+      columnsOf: (table) => catalog.findTable(databaseId, table)?.columns.map(({ name }) => name) ?? [],
+    });
     return dryRun(runtime, run, { kind: "writes", tables });
   }
 

@@ -13,6 +13,7 @@ export function namedTables(catalog: Pick<Catalog, "findTable" | "tableById">, {
       const column = found.get(id);
       return column === undefined ? [] : [{ name, present: column.present, values: column.values }];
     });
-    return [{ table: def.name, rowCount, columns: named }];
+    const absent = def.columns.flatMap(({ id, name }) => (found.has(id) ? [] : [name]));
+    return [{ table: def.name, rowCount, columns: named, absent }];
   });
 }

@@ -60,6 +60,11 @@ def process_writes(tsdb_local, table_batches, args=None):
             tsdb_local.error(error)
         raise
 `,
+  "sparse.py": `
+def process_writes(tsdb_local, table_batches, args=None):
+    for row in table_batches[0]["rows"]:
+        tsdb_local.info(sorted(row), row["a"], row["b"], row["t"], row["time"])
+`,
   "own.py": `
 def process_writes(tsdb_local, table_batches, args=None):
     tsdb_local.write(LineBuilder("loop").int64_field("v", 1))
@@ -145,6 +150,23 @@ describe("writes", () => {
       { trigger_name: "all", argument_key: "b", argument_value: "2" },
     ]);
     expect(await remove("w", "all")).toBe(200);
+  });
+
+  test("a column of the table that no row has is None", async () => {
+    await write("s", "m,t=x a=1,b=2 1");
+    await create("s", "sparse", "table:m", "sparse.py");
+    for (const line of ["m,t=x a=1 2", "m b=3 3"]) {
+      await write("s", line);
+      await until(
+        () => logs("s", "sparse"),
+        (found) => found.length === (line.startsWith("m b") ? 2 : 1),
+      );
+    }
+    expect((await logs("s", "sparse")).map(({ log_text }) => log_text)).toEqual([
+      "['a', 't', 'time'] 1.0 None x 2",
+      "['b', 'time'] None 3.0 None 3",
+    ]);
+    expect(await remove("s", "sparse")).toBe(200);
   });
 
   test("a trigger that writes into its own source is called once per write, and the log says so", async () => {

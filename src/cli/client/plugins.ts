@@ -15,6 +15,13 @@ const RUN_OPTIONS: readonly Option[] = [
   { name: "cache-name", value: "NAME", help: "Dry runs of the same name share a cache." },
 ];
 
+const OF_SERVER = "No effect: the server's own flag decides.";
+/** Commands written for other servers name these. */
+const SERVER_OPTIONS: readonly Option[] = [
+  { name: "package-manager", value: "NAME", help: OF_SERVER },
+  { name: "virtual-env-location", value: "FOLDER", help: OF_SERVER },
+];
+
 /** `a=1,b=two` @throws TsdbError config */
 function argumentsOf(text: string | undefined): Record<string, string> | null {
   if (text === undefined) return null;
@@ -97,14 +104,18 @@ tsdb install package -r requirements.txt`,
     positionals: [{ name: "PACKAGE", isOptional: true, isRepeated: true }],
     options: [
       { name: "requirements", short: "r", value: "FILE", help: "A requirements file of the server, below its --plugin-dir." },
+      ...SERVER_OPTIONS,
       ...CONNECTION,
     ],
     verb: "Install",
-    async run(input, { out }) {
+    async run(input, { out, error }) {
       const location = input.option("requirements");
       const packages = input.positionals;
       if ((location === undefined) === (packages.length === 0)) {
         throw new TsdbError("config", "name packages, or a requirements file by --requirements", {});
+      }
+      for (const { name } of SERVER_OPTIONS) {
+        if (input.option(name) !== undefined) error(`--${name} has no effect: the server's own flag decides\n`);
       }
       const api = new Api(input);
       if (location === undefined) await api.call("POST", `${INSTALL}/install_packages`, { body: { packages } });

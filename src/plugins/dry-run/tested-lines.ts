@@ -12,8 +12,12 @@ import type { PluginColumn, PluginTable, PluginValues } from "../plugin-call.ts"
 const VIEW_BYTES = 16;
 const VIEW_INLINE_MAX = 12;
 
-/** @throws TsdbError bad_request for the first invalid line */
-export function testedTables(kernel: Kernel, body: Uint8Array, nowNs: bigint): PluginTable[] {
+/** `columnsOf`: names of the columns that a table has already. @throws TsdbError bad_request for the first invalid line */
+export function testedTables(
+  kernel: Kernel,
+  body: Uint8Array,
+  { nowNs, columnsOf }: { readonly nowNs: bigint; readonly columnsOf: (table: string) => readonly string[] },
+): PluginTable[] {
   const parser = new LineParser(kernel);
   try {
     const parsed = parser.parse(body, { precision: Precision.nanosecond, receiveTimeNs: nowNs });
@@ -23,18 +27,20 @@ export function testedTables(kernel: Kernel, body: Uint8Array, nowNs: bigint): P
       throw new TsdbError("bad_request", `input_lp: line ${lineNumber}: ${error.message}`);
     }
     if (parsed.rowCount === 0) throw new TsdbError("bad_request", "input_lp has no lines");
-    return parsed.tables.map((table) => tableOf(kernel, table));
+    return parsed.tables.map((table) => tableOf(kernel, table, columnsOf(table.name)));
   } finally {
     parser.release();
   }
 }
 
 /** Tags, fields, time: the order in which a table has its columns. */
-function tableOf(kernel: Kernel, table: ParsedTable): PluginTable {
+function tableOf(kernel: Kernel, table: ParsedTable, existing: readonly string[]): PluginTable {
   const { name, rowCount, timePtr } = table;
   const fields = table.columns.map((column) => fieldColumn(kernel, column, rowCount));
   const time: PluginColumn = { name: "time", present: null, values: { kind: "time", values: int64s(kernel, timePtr, rowCount) } };
-  return { table: name, rowCount, columns: [...tagColumns(kernel, table), ...fields, time] };
+  const columns = [...tagColumns(kernel, table), ...fields, time];
+  const given = new Set(columns.map((column) => column.name));
+  return { table: name, rowCount, columns, absent: existing.filter((column) => !given.has(column)) };
 }
 
 function tagColumns(

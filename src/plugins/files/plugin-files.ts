@@ -1,11 +1,11 @@
 // The plugin directory: finds plugins for triggers, and stores the files that administrators send.
 import { existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { TsdbError } from "../../model/errors.ts";
 import { ENTRY_POINTS, type PluginPayload } from "../plugin-call.ts";
 import type { SourceCheck } from "../process/source-check.ts";
-import { partsOf, pathBelow } from "./plugin-path.ts";
+import { isBelow, partsOf, pathBelow } from "./plugin-path.ts";
 import type { PluginRepository } from "./plugin-repository.ts";
 
 /** The file with the entry point of a plugin that is a folder. */
@@ -31,6 +31,8 @@ export interface PluginFilesParts {
 export class PluginFiles {
   /** Absolute path without links. */
   readonly folder: string;
+  /** Absolute path as it was given: clients may name plugins by it. */
+  private readonly givenFolder: string;
 
   /** @throws TsdbError config if `folder` is not a folder */
   constructor(
@@ -41,6 +43,7 @@ export class PluginFiles {
       throw new TsdbError("config", `--plugin-dir: ${folder} is no folder`, { path: folder });
     }
     this.folder = realpathSync(folder);
+    this.givenFolder = resolve(folder);
     finishReplacements(this.folder);
   }
 
@@ -57,7 +60,7 @@ export class PluginFiles {
   pathOf(filename: string): string {
     return filename.startsWith(REMOTE)
       ? this.parts.repository.cachedPath(this.folder, filename.slice(REMOTE.length))
-      : join(this.folder, ...partsOf(filename));
+      : join(this.folder, ...partsOf(this.relativeName(filename)));
   }
 
   /** Creates a file. @throws TsdbError bad_request, already_exists unless the content is equal, io */
@@ -127,7 +130,7 @@ export class PluginFiles {
 
   /** @throws TsdbError plugin, bad_request */
   private async find(filename: string): Promise<string> {
-    const path = await pathBelow(this.folder, filename);
+    const path = await pathBelow(this.folder, this.relativeName(filename));
     const found = await stat(path).catch(() => null);
     if (found?.isFile() === true && path.endsWith(".py")) return path;
     if (found?.isDirectory() === true) {
@@ -138,12 +141,19 @@ export class PluginFiles {
     throw new TsdbError("plugin", `Plugin error: the plugin ${filename} ${what}`, { isMissing: found === null });
   }
 
+  /** Absolute paths below the plugin directory become relative; others stay, and are refused later. */
+  private relativeName(filename: string): string {
+    if (!isAbsolute(filename)) return filename;
+    const folder = [this.folder, this.givenFolder].find((each) => isBelow(filename, each));
+    return folder === undefined ? filename : relative(folder, filename);
+  }
+
   private download(path: string): Promise<string> {
     return this.parts.repository.download(this.folder, path);
   }
 
   private changeable(filename: string): Promise<string> {
-    if (!filename.startsWith(REMOTE)) return pathBelow(this.folder, filename);
+    if (!filename.startsWith(REMOTE)) return pathBelow(this.folder, this.relativeName(filename));
     throw new TsdbError("plugin", `Plugin error: ${filename} comes from a repository (--plugin-repo) and is not changed here`);
   }
 }

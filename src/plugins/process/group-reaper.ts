@@ -2,12 +2,16 @@
 // would continue to run.
 import type { Subprocess } from "bun";
 import reaper from "../python/reaper.py" with { type: "text" };
+import { MARK } from "./marked-processes.ts";
 
 /** Registers process groups with the watchdog process. */
 export class GroupReaper {
   private readonly groups = new Set<number>();
   private child: Subprocess<"pipe", "ignore", "inherit"> | null = null;
   private isStopped = false;
+
+  /** `server`: how the marks of its processes begin. */
+  constructor(private readonly server: string) {}
 
   /** `python`: path of the interpreter, for the watchdog itself. */
   add(group: number, python: string): void {
@@ -32,7 +36,7 @@ export class GroupReaper {
   }
 
   private start(python: string): void {
-    const child = Bun.spawn([python, "-I", "-S", "-u", "-c", reaper], {
+    const child = Bun.spawn([python, "-I", "-S", "-u", "-c", reaper, MARK, this.server], {
       ...{ stdin: "pipe", stdout: "ignore", stderr: "inherit", env: {} },
     });
     this.child = child;

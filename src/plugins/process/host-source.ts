@@ -10,6 +10,7 @@ import lineBuilder from "../python/line_builder.py" with { type: "text" };
 import loader from "../python/loader.py" with { type: "text" };
 import local from "../python/local.py" with { type: "text" };
 import rows from "../python/rows.py" with { type: "text" };
+import scheduleTime from "../python/schedule_time.py" with { type: "text" };
 
 /** For `python -c`: reads what `bootData` makes. */
 export const BOOT = boot;
@@ -22,6 +23,7 @@ const MODULES: readonly (readonly [name: string, source: string])[] = [
   ["line_builder", lineBuilder],
   ["cache", cache],
   ["rows", rows],
+  ["schedule_time", scheduleTime],
   ["answer", answer],
   ["loader", loader],
   ["local", local],

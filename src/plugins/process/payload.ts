@@ -32,9 +32,8 @@ function payloadFrame(payload: PluginPayload): CallFrame {
   if (payload.kind === "schedule") return { head: { timeMs: payload.timeMs }, blobs: [] };
   if (payload.kind === "request") return { head: { query: payload.query, headers: payload.headers }, blobs: [payload.body] };
   const blobs: Uint8Array[] = [];
-  const tables = payload.tables.map(({ table, rowCount, columns }) => ({
-    table,
-    rows: rowCount,
+  const tables = payload.tables.map(({ table, rowCount, columns, absent }) => ({
+    ...{ table, rows: rowCount, absent },
     columns: columns.map((column) => columnHead(column, blobs)),
   }));
   return { head: { tables }, blobs };

@@ -5,6 +5,7 @@ import type { PluginFailure, PluginFailureKind, PluginLogLevel, PluginOutcome } 
 import type { PluginRun } from "../plugin-runtime.ts";
 import { FrameReader, frameParts, GarbageError } from "./frames.ts";
 import { BOOT, type BootOptions, bootData } from "./host-source.ts";
+import { MARK, type MarkedProcesses } from "./marked-processes.ts";
 import type { CallFrame } from "./payload.ts";
 import { ResidentWatch } from "./resident-watch.ts";
 import { finished, type RunRequests } from "./run-requests.ts";
@@ -22,6 +23,9 @@ export interface ProcessOptions extends BootOptions {
   /** Working directory of plugins. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Identifies the process and all that it starts. */
+  readonly mark: string;
+  readonly marked: MarkedProcesses;
   /** 0 = no limit. */
   readonly timeMsMax: number;
   /** Receives the plugin's output, and log lines outside of a run. */
@@ -69,15 +73,15 @@ export class PluginProcess {
 
   /** @throws Error if the program does not exist */
   constructor(private readonly options: ProcessOptions) {
-    const { python, folder, environment, memoryBytesMax, niceness } = options;
+    const { python, folder, environment, mark, marked, memoryBytesMax, niceness } = options;
     // -I: environment variables and user packages do not affect imports; -u: output is not buffered
     this.python = Bun.spawn([python, "-I", "-u", "-X", "utf8", "-c", BOOT], {
-      ...{ cwd: folder, env: { ...environment }, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+      ...{ cwd: folder, env: { ...environment, [MARK]: mark }, stdin: "pipe", stdout: "pipe", stderr: "pipe" },
     });
     this.write([bootData({ memoryBytesMax, niceness })]);
     void this.readFrames();
     void this.readPrinted();
-    this.ended = this.python.exited.then(() => this.exited());
+    this.ended = this.python.exited.then(() => this.exited()).then(() => marked.kill(mark));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.started = Promise.race([promise, this.ended]);
     this.onReady = resolve;

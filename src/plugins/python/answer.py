@@ -3,6 +3,11 @@
 import json
 
 _HTML = "text/html; charset=utf-8"
+_PLAIN = "text/plain; charset=utf-8"
+
+
+class _Text(str):
+    """A number, or nothing, in a tuple."""
 
 
 def response_of(value, bytes_max):
@@ -17,6 +22,8 @@ def response_of(value, bytes_max):
         if len(rest) == 1 and not isinstance(rest[0], int):
             rest.insert(0, 200)
         status, headers = (rest + [200, {}][len(rest) :])[:2]
+        if value is None or isinstance(value, (int, float)):
+            value = _Text("" if value is None else str(value))
     return _response(value, status, headers, bytes_max)
 
 
@@ -43,7 +50,7 @@ def _body(value, bytes_max):
     if isinstance(value, (dict, list)):
         return _bounded(json.dumps(value).encode(), bytes_max), "application/json"
     if isinstance(value, str):
-        return _bounded(_utf8(value), bytes_max), _HTML
+        return _bounded(_utf8(value), bytes_max), _PLAIN if isinstance(value, _Text) else _HTML
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _bounded(bytes(value), bytes_max), "application/octet-stream"
     try:

@@ -1,7 +1,6 @@
 """The process of a plugin: waits for calls, runs one at a time, sends what came of it."""
 
 import builtins
-import datetime
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ from line_builder import LineBuilder
 from loader import Plugin
 from local import CANCELLED, Local, Run, end_log
 from rows import table_batches
+from schedule_time import schedule_time
 
 _TRACE_MAX = 64 << 10
 _state = {"run": None}
@@ -37,8 +37,7 @@ def _arguments(head, blob):
     if kind == "writes":
         return [table_batches(head["tables"], blob)]
     if kind == "schedule":
-        # naive, in UTC as the schedule, whole seconds
-        return [datetime.datetime.fromtimestamp(head["timeMs"] // 1000, datetime.timezone.utc).replace(tzinfo=None)]
+        return [schedule_time(head["timeMs"])]
     return [head["query"], head["headers"], blob]
 
 
@@ -135,7 +134,7 @@ class Host:
 
 
 def _own_frames(trace):
-    """Without the leading frames of this host."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith("<tsdb "):
+    """Without the leading frames of this host, and of Python's import of the plugin."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(("<tsdb ", "<frozen importlib")):
         trace = trace.tb_next
     return trace

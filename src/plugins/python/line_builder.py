@@ -6,6 +6,13 @@ _INT64 = 1 << 63
 _UINT64 = 1 << 64
 
 
+def _escaped(text, chars):
+    """A backslash too: what follows one in the text would be escaped, or end the text."""
+    for char in "\\" + chars:
+        text = text.replace(char, "\\" + char)
+    return text
+
+
 def _key(name, what):
     if not isinstance(name, str) or name == "":
         raise InvalidKeyError(f"{what} key must be a text that is not empty, got {name!r}")
@@ -14,7 +21,7 @@ def _key(name, what):
             raise InvalidKeyError(f"{what} key cannot contain {shown}: {name!r}")
     if name.endswith("\\"):
         raise InvalidKeyError(f"{what} key cannot end with a backslash: {name!r}")
-    return name
+    return _escaped(name, "")
 
 
 def _integer(value, what, key):
@@ -27,20 +34,20 @@ class LineBuilder:
     def __init__(self, measurement):
         if not isinstance(measurement, str) or measurement == "":
             raise InvalidMeasurementError(f"measurement must be a text that is not empty, got {measurement!r}")
-        if any(bad in measurement for bad in " \n\t") or measurement.endswith("\\"):
-            raise InvalidMeasurementError(f"measurement cannot contain spaces, tabs or line breaks, nor end with a backslash: {measurement!r}")
+        if any(bad in measurement for bad in " \n\t") or measurement.endswith("\\") or measurement.startswith("#"):
+            raise InvalidMeasurementError(
+                f"measurement cannot contain spaces, tabs or line breaks, begin with # or end with a backslash: {measurement!r}"
+            )
         self.measurement = measurement
-        self._tags = {}
-        self._fields = {}
-        self._time = None
+        self.tags = {}
+        self.fields = {}
+        self._timestamp_ns = None
 
     def tag(self, key, value):
         text = str(value)
-        if "\n" in text or text == "" or text.endswith("\\"):
-            raise InvalidLineError(f"tag {key!r} cannot be empty, contain line breaks or end with a backslash: {text!r}")
-        for char in (",", "=", " "):
-            text = text.replace(char, "\\" + char)
-        self._tags[_key(key, "tag")] = text
+        if "\n" in text or "\t" in text or text == "" or text.endswith("\\"):
+            raise InvalidLineError(f"tag {key!r} cannot be empty, contain tabs or line breaks or end with a backslash: {text!r}")
+        self.tags[_key(key, "tag")] = _escaped(text, ",= ")
         return self
 
     def int64_field(self, key, value):
@@ -69,21 +76,24 @@ class LineBuilder:
         return self._field(key, "t" if value else "f")
 
     def time_ns(self, timestamp_ns):
+        if timestamp_ns is None:
+            self._timestamp_ns = None
+            return self
         number = _integer(timestamp_ns, "time", "time")
         if not -_INT64 <= number < _INT64:
             raise ValueError(f"a time has 64 bits of nanoseconds, got {number}")
-        self._time = number
+        self._timestamp_ns = number
         return self
 
     def build(self):
-        if not self._fields:
+        if not self.fields:
             raise InvalidLineError(f"a line needs a field: {self.measurement!r} has none")
-        head = [self.measurement.replace(",", "\\,")] + [f"{key}={value}" for key, value in self._tags.items()]
-        line = ",".join(head) + " " + ",".join(f"{key}={value}" for key, value in self._fields.items())
-        return line if self._time is None else f"{line} {self._time}"
+        head = [_escaped(self.measurement, ",")] + [f"{key}={value}" for key, value in self.tags.items()]
+        line = ",".join(head) + " " + ",".join(f"{key}={value}" for key, value in self.fields.items())
+        return line if self._timestamp_ns is None else f"{line} {self._timestamp_ns}"
 
     def _field(self, key, text):
-        self._fields[_key(key, "field")] = text
+        self.fields[_key(key, "field")] = text
         return self
 
     def __str__(self):

@@ -5,6 +5,26 @@ import array
 _CODES = {"float": "d", "integer": "q", "unsigned": "Q", "time": "q"}
 
 
+class _SparseRow(dict):
+    """A row of a table that has more columns. They are not members, because a table may have hundreds; reading one gives None."""
+
+    __slots__ = ()
+    absent = frozenset()
+
+    def __missing__(self, key):
+        if key in self.absent:
+            return None
+        raise KeyError(key)
+
+    def __reduce__(self):
+        # the type is of one batch: a copy, and what is pickled, is a dict
+        return dict, (dict(self),)
+
+
+def _row_type(absent):
+    return type("Row", (_SparseRow,), {"__slots__": (), "absent": frozenset(absent)}) if absent else dict
+
+
 class _Blob:
     """The parts of a blob, one after the other."""
 
@@ -57,5 +77,6 @@ def table_batches(tables, data):
     for table in tables:
         names = [column["name"] for column in table["columns"]]
         columns = [_column(blob, column, table["rows"]) for column in table["columns"]]
-        batches.append({"table_name": table["table"], "rows": [dict(zip(names, row)) for row in zip(*columns)]})
+        row_type = _row_type(table["absent"])
+        batches.append({"table_name": table["table"], "rows": [row_type(zip(names, row)) for row in zip(*columns)]})
     return batches
