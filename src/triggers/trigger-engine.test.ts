@@ -118,6 +118,38 @@ describe("write triggers", () => {
     expect(world.runtime.calls[0]!.caller).toEqual({ kind: "trigger", database: "db", trigger: "t", runAsync: false });
   });
 
+  test("rows that it has handled do not come again after its database is restored or renamed, nor after a crash then", async () => {
+    const world = await TriggerWorld.open();
+    await world.create("all_tables");
+    const { catalog } = world.path;
+    const remove = () =>
+      catalog.apply([{ kind: "soft_delete", of: "database", id: 1, name: "db-1", deletedMs: 1, hardDeleteMs: null } as const]);
+    const restore = (name: string) => catalog.apply([{ kind: "restore", of: "database", id: 1, name }]);
+    await world.write("m v=1i 1");
+    remove();
+    await settle();
+    restore("db");
+    await settle();
+    await world.write("m v=2i 2");
+    remove();
+    restore("other");
+    await settle();
+    await world.write("m v=3i 3", { database: "other" });
+    expect(world.rows()).toEqual([1n, 2n, 3n].map((v) => ({ m: [{ v }] })));
+    // a run that is interrupted comes again
+    const answer = world.runtime.answer;
+    world.runtime.answer = () => new Promise(() => {});
+    await world.write("m v=4i 4", { database: "other" });
+    remove();
+    await world.clock.advance(1000);
+    await catalog.durable(catalog.version);
+    const again = await TriggerWorld.open(world.disk.afterKill());
+    again.runtime.answer = answer;
+    again.path.catalog.apply([{ kind: "restore", of: "database", id: 1, name: "db" }]);
+    await settle();
+    expect(again.rows()).toEqual([{ m: [{ v: 4n }] }]);
+  });
+
   test("a trigger does not receive its own rows, and the log says so once", async () => {
     const world = await TriggerWorld.open();
     await world.create("all_tables");

@@ -12,6 +12,7 @@ import type { PositionFile } from "./positions.ts";
 import { RowNotes } from "./row-notes.ts";
 import { RunningTrigger } from "./running-trigger.ts";
 import { parseTriggerSpec } from "./spec.ts";
+import type { WriteTrigger } from "./write-trigger.ts";
 import { WriteTriggers } from "./write-triggers.ts";
 
 export interface TriggerEngineParts {
@@ -40,6 +41,8 @@ export class TriggerEngine implements EngineService {
   private readonly running = new Map<number, RunningTrigger>();
   /** Pending stops, by trigger: a trigger that reuses a name waits for them. */
   private readonly stopping = new Map<string, Promise<void>>();
+  /** Write triggers that do not run any more, by id: their positions count when they run again. */
+  private readonly ended = new Map<number, WriteTrigger>();
   private readonly writeTriggers = new WriteTriggers();
   private readonly rows: RowNotes;
   private durable: number;
@@ -133,6 +136,7 @@ export class TriggerEngine implements EngineService {
       if (def === each.trigger && catalog.databaseById(def.databaseId)?.name === each.database) wanted.delete(id);
       else this.end(id, each);
     }
+    for (const id of this.ended.keys()) if (catalog.triggers.withId(id) === undefined) this.ended.delete(id);
     for (const def of wanted.values()) this.begin(def);
     this.parts.onRunning([...this.running.keys()]);
   }
@@ -169,17 +173,31 @@ export class TriggerEngine implements EngineService {
     if (running.writes !== null) this.writeTriggers.add(trigger.databaseId, running.table, running.writes);
     const before = this.stopping.get(keyOf(trigger));
     if (before === undefined) running.start();
-    else void before.then(() => running.start());
+    else void before.then(() => this.startAfterStop(running));
+  }
+
+  /** A run that was ending may have moved the position. */
+  private startAfterStop(running: RunningTrigger): void {
+    running.writes?.skip(this.positionOf(running.trigger));
+    running.start();
   }
 
   /** At most the end of the log, which may have lost frames in a crash. */
   private positionOf({ id, sequence }: TriggerDef): number {
-    return Math.min(Math.max(sequence, this.parts.positions?.of(id) ?? 0), this.durable);
+    return Math.min(Math.max(sequence, this.handled(id)), this.durable);
+  }
+
+  /** Of a trigger that does not run: the frame up to which it has seen the log; 0: none. */
+  private handled(id: number): number {
+    return this.ended.get(id)?.position ?? this.parts.positions?.of(id) ?? 0;
   }
 
   private end(id: number, each: RunningTrigger): void {
     this.running.delete(id);
-    if (each.writes !== null) this.writeTriggers.remove(each.trigger.databaseId, each.table, each.writes);
+    if (each.writes !== null) {
+      this.writeTriggers.remove(each.trigger.databaseId, each.table, each.writes);
+      this.ended.set(id, each.writes);
+    }
     const key = keyOf(each.trigger);
     const done = each
       .stop()
@@ -217,7 +235,7 @@ export class TriggerEngine implements EngineService {
     const { positions, catalog, onSaveFailure } = this.parts;
     const found = this.positions();
     if (positions === null) return Promise.resolve();
-    for (const { id } of catalog.triggers.all()) if (!found.has(id) && positions.of(id) > 0) found.set(id, positions.of(id));
+    for (const { id } of catalog.triggers.all()) if (!found.has(id) && this.handled(id) > 0) found.set(id, this.handled(id));
     const keep = this.saving.then(() => positions.save(found));
     this.saving = keep.catch(onSaveFailure);
     return this.saving;
