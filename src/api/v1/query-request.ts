@@ -4,6 +4,7 @@ import type { V1Answer, V1Form, V1Shape } from "../../model/query/v1-answer.ts";
 import type { PlacedStatement } from "../../tsdbql/parse/ast.ts";
 import { NO_PARAMS, parseParams } from "../../tsdbql/parse/params.ts";
 import { parseQuery } from "../../tsdbql/parse/parser.ts";
+import type { Grammar } from "../../tsdbql/parse/token-stream.ts";
 import type { QueryForm } from "./query-form.ts";
 
 const CHUNK_ROWS_DEFAULT = 10_000;
@@ -61,11 +62,11 @@ function formOf(accept: string | null): V1Form {
 }
 
 /** @throws TsdbError bad_request, bad_query with the texts of version 1.x */
-export function readV1Query(request: Request, form: QueryForm): V1Query {
+export function readV1Query(request: Request, form: QueryForm, grammar: Grammar = "1.x"): V1Query {
   const text = form.q?.trim() ?? "";
   if (text === "") throw new TsdbError("bad_request", 'missing required parameter "q"');
   const params = form.params === undefined || form.params === "" ? null : form.params;
-  const statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params));
+  const statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params), grammar);
   return {
     statements,
     params,

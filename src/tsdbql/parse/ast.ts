@@ -204,10 +204,21 @@ export interface MeasurementCondition {
   readonly source: Measurement;
 }
 
+/** Databases and their retention policies; null = all. A policy that is not named is the default one. */
+export interface MeasurementPlaces {
+  readonly database: string | null;
+  readonly policy?: string | null;
+}
+
 export type Show =
   | { readonly kind: "show databases" }
   | { readonly kind: "show retention policies"; readonly database: string | null }
-  | ({ readonly kind: "show measurements"; readonly measurement: MeasurementCondition | null } & ShowScope)
+  | ({
+      readonly kind: "show measurements";
+      readonly measurement: MeasurementCondition | null;
+      /** Of ON with a wildcard or a policy, which only port 8086 takes; null: `database`. */
+      readonly places: MeasurementPlaces | null;
+    } & ShowScope)
   | ({ readonly kind: "show series" | "show tag keys" | "show field keys" } & ShowScope)
   | ({ readonly kind: "show tag values"; readonly with: TagKeyCondition } & ShowScope)
   | ({

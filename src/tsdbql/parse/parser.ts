@@ -34,7 +34,7 @@ import {
   parseShowTagKeys,
   parseShowTagValues,
 } from "./show.ts";
-import { TokenStream } from "./token-stream.ts";
+import { type Grammar, TokenStream } from "./token-stream.ts";
 
 type Leaf = (p: TokenStream) => Statement;
 interface Branch {
@@ -94,9 +94,9 @@ const LANGUAGE: Branch = {
  * All statements of a request; a syntax error in one rejects all, as in 1.x. @throws TsdbError bad_query with 1.x's complete message:
  * `error parsing query: found X, expected Y at line L, char C`
  */
-export function parseQuery(text: string, params: Params = NO_PARAMS): readonly PlacedStatement[] {
+export function parseQuery(text: string, params: Params = NO_PARAMS, grammar: Grammar = "1.x"): readonly PlacedStatement[] {
   const { charsMax, statementsMax } = TSDBQL_LIMITS;
-  const p = new TokenStream(text.slice(0, charsMax + 1), params);
+  const p = new TokenStream(text.slice(0, charsMax + 1), params, grammar);
   if (text.length > charsMax) throw p.error(`the text is longer than ${charsMax} characters`);
   const statements: PlacedStatement[] = [];
   for (let needsSemicolon = false; ; ) {

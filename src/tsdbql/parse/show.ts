@@ -1,5 +1,5 @@
 // Parses the SHOW statements.
-import type { Measurement, MeasurementCondition, Show, ShowScope, SortField, TagKeyCondition } from "./ast.ts";
+import type { Measurement, MeasurementCondition, MeasurementPlaces, Show, ShowScope, SortField, TagKeyCondition } from "./ast.ts";
 import { regexLiteral } from "./expression.ts";
 import { parseGroupBy, parseLimits, parseList, parseMeasurement, parseOrderBy, parseSeriesLimits, parseWhere } from "./select.ts";
 import type { TokenStream } from "./token-stream.ts";
@@ -27,11 +27,27 @@ export function parseShowRetentionPolicies(p: TokenStream): Show {
 
 /** After SHOW MEASUREMENTS. */
 export function parseShowMeasurements(p: TokenStream): Show {
-  const database = parseOn(p);
+  const { database, places } = p.grammar === "2.x" ? parsePlaces(p) : { database: parseOn(p), places: null };
   const measurement = p.accept("WITH") ? parseWithMeasurement(p) : null;
   const where = parseWhere(p);
   const scope: ShowScope = { database, sources: [], where, sort: parseSort(p), ...parseLimits(p), ...NO_SERIES_LIMITS };
-  return { kind: "show measurements", measurement, ...scope };
+  return { kind: "show measurements", measurement, places, ...scope };
+}
+
+/** A database alone, or places with a wildcard or a policy. */
+function parsePlaces(p: TokenStream): { readonly database: string | null; readonly places: MeasurementPlaces | null } {
+  if (!p.accept("ON")) return { database: null, places: null };
+  const database = parseIdentOrAll(p);
+  if (p.accept(".")) return { database: null, places: { database, policy: parseIdentOrAll(p) } };
+  return database === null ? { database, places: { database } } : { database, places: null };
+}
+
+/** Null: all. */
+function parseIdentOrAll(p: TokenStream): string | null {
+  const token = p.next();
+  if (token.kind === "*") return null;
+  if (token.kind !== "ident") throw p.unexpected(token, ["identifier or *"]);
+  return token.literal;
 }
 
 /** Both forms of the grammar take a source: `=` accepts a regular expression, too. */

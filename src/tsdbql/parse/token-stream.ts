@@ -10,6 +10,9 @@ import { describeToken, isSpace, Lexer, normalizeText, type Token, type TokenKin
 export const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
 const KEPT = 3;
 
+/** Of the vendor's server 2.x: SHOW MEASUREMENTS may name databases and policies by wildcards. */
+export type Grammar = "1.x" | "2.x";
+
 /** The tokens of one request. */
 export class TokenStream {
   private readonly lexer: Lexer;
@@ -23,6 +26,7 @@ export class TokenStream {
   constructor(
     text: string,
     readonly params: Params,
+    readonly grammar: Grammar = "1.x",
   ) {
     this.lexer = new Lexer(normalizeText(text));
   }

@@ -11,7 +11,6 @@ const OTHER_RUNTIME = "a trace in the format of the vendor's runtime: this serve
 const WHOLE_OR_NOTHING = "a setup that fails leaves nothing behind (FINDINGS 1.3)";
 const ONE_KIND = "a column of a table is a tag or a field, not both";
 const GZIP = "a body that is no gzip is the client's fault: 400 (FINDINGS 1.8)";
-const WILDCARD = "a statement names its database: ON *.* is not in the documented language";
 const OWN_PASSWORD = "the name in the Basic header counts, not only the password (FINDINGS 1.5)";
 const TYPED = "analysis is of Flux, which needs no type; a fault of the request is 400 (facts 6.4)";
 const UNKNOWN_FUNCTION = "an unknown function is 404 (FINDINGS 1.8)";
@@ -68,11 +67,7 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "the bucket's own organization counts (FINDINGS 1.1)",
   },
   { conversation: "write / good lines read back", steps: [1, 2, 3, 4], reason: `what step 0 refuses is not read back: ${ONE_KIND}` },
-  { conversation: "v1_query / statements", steps: [4], reason: WILDCARD },
-  { conversation: "v1_query / permissions", steps: [12, 22, 32], reason: WILDCARD },
-  { conversation: "v1_query / statements", steps: [16, 18], reason: "cardinalities are counted" },
   { conversation: "v1_query / statements", steps: [24], reason: "the plan is that of this server" },
-  { conversation: "v1_query / statements", steps: [38], reason: "the statement is called by its own name" },
   { conversation: "v1_query / selecting", steps: [36], reason: "each statement has a result, and an error says what failed" },
   { conversation: "v1_write / precisions", steps: [7, 8, 10, 11], reason: "u, m and h are microseconds, minutes and hours (facts 4.3)" },
   { conversation: "v1_write / bodies and errors", steps: [6], reason: GZIP },

@@ -6,15 +6,18 @@ import type { Principal } from "../../../metadata/access/principal.ts";
 import { ReadableBuckets } from "../../../metadata/resources/readable-buckets.ts";
 import { databaseIdOf } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import type { MappedDatabase } from "../../../model/query/query.ts";
+import type { MappedDatabase, QueryAnswer, TsdbqlOptions } from "../../../model/query/query.ts";
+import type { SeriesPiece } from "../../../model/query/series-piece.ts";
 import type { V1Answer } from "../../../model/query/v1-answer.ts";
 import { isNoPolicy, noPolicy } from "../../../model/retention-policies.ts";
-import type { Definition, PlacedStatement, Statement } from "../../../tsdbql/parse/ast.ts";
+import type { Definition, MeasurementPlaces, PlacedStatement, Statement } from "../../../tsdbql/parse/ast.ts";
+import { isEstimate } from "../../../tsdbql/parse/estimates.ts";
 import { requiredPermissions } from "../../../tsdbql/parse/required-permissions.ts";
 import type { StatementResult } from "../../tsdbql/run-statement.ts";
 import type { V1Query } from "../../v1/query-request.ts";
 import type { V2Services } from "../app/services.ts";
 import { V1Databases } from "./databases.ts";
+import { meantPlaces, placedMeasurements, statementOfPlace } from "./placed-measurements.ts";
 
 /** Statements that read rows. */
 const READING: ReadonlySet<string> = new Set<Statement["kind"]>([
@@ -24,6 +27,8 @@ const READING: ReadonlySet<string> = new Set<Statement["kind"]>([
 ]);
 const NS_PER_SECOND = 1_000_000_000n;
 
+type ShowMeasurements = Extract<Statement, { kind: "show measurements" }>;
+type ReadOptions = Pick<TsdbqlOptions, "retentionPolicy" | "mappings" | "answer"> & { readonly database: string };
 type Deletion = Definition & { readonly kind: "delete" | "drop measurement" };
 
 /** The statements of one request. */
@@ -63,12 +68,33 @@ export class BucketStatements {
         return { pieces: [], changed: true, notes: [] };
     }
     if (statement.kind === "select" && statement.into !== null) throw notImplemented("SELECT INTO");
-    if (!READING.has(statement.kind)) throw notImplemented(statement.kind === "refused" ? statement.what : statement.kind.toUpperCase());
-    const { database, retentionPolicy, params } = this.query;
+    if (!READING.has(statement.kind) || isEstimate(statement)) throw notImplemented(nameOf(statement));
+    if (statement.kind === "show measurements" && statement.places !== null) {
+      return { pieces: await this.placedMeasurements(statement, statement.places, signal), changed: false, notes: [] };
+    }
+    const { database, retentionPolicy } = this.query;
+    return this.read(text, { database, retentionPolicy, mappings: this.mappings(statement), answer: { v1: answer } }, signal);
+  }
+
+  private read(statement: string, { database, ...options }: ReadOptions, signal: AbortSignal): Promise<QueryAnswer> {
     const { query, line } = this.services;
-    const tsdbql = { retentionPolicy, mappings: this.mappings(statement), nowNs: this.nowNs, params, answer: { v1: answer } };
+    const tsdbql = { ...options, nowNs: this.nowNs, params: this.query.params };
     const scope = new ReadableBuckets(line().buckets, this.principal);
-    return query.query({ database, scope, statement: text, params: {}, format: "json", queryType: "influxql", tsdbql, signal });
+    return query.query({ database, scope, statement, params: {}, format: "json", queryType: "influxql", tsdbql, signal });
+  }
+
+  private async placedMeasurements(statement: ShowMeasurements, of: MeasurementPlaces, signal: AbortSignal): Promise<SeriesPiece[]> {
+    const places = meantPlaces(of, this.databases.readable(of.database));
+    const text = statementOfPlace(statement);
+    const names: string[][] = [];
+    for (const { mapping } of places) {
+      const { database, retentionPolicy, bucketID } = mapping;
+      const mappings = new Map([[database, { policies: new Map([[retentionPolicy, bucketID]]), defaultName: bucketID }]]);
+      const { body } = await this.read(text, { database, retentionPolicy: null, mappings, answer: null }, signal);
+      const rows = (await new Response(body).json()) as { readonly name: string }[];
+      names.push(rows.map(({ name }) => name));
+    }
+    return placedMeasurements(places, names, statement);
   }
 
   /** Of the databases that the statement names. */
@@ -109,6 +135,12 @@ export class BucketStatements {
     if (!this.databases.canWrite(found.bucket)) throw new TsdbError("bad_query", "insufficient permissions");
     return databaseIdOf(found.bucket.id)!;
   }
+}
+
+/** As the vendor calls it in errors. */
+function nameOf(statement: Statement): string {
+  if (statement.kind === "refused") return statement.what;
+  return statement.kind === "kill query" ? "SHOW QUERIES" : statement.kind.toUpperCase();
 }
 
 function notImplemented(what: string): TsdbError {

@@ -32,7 +32,7 @@ export async function runInfluxql(services: V2Services, call: V2Call, orgID: str
           .line()
           .mappings.list(orgID)
           .find(({ bucketID }) => bucketID === bucket.id);
-  const statements = parseQuery(body.text, NO_PARAMS);
+  const statements = parseQuery(body.text, NO_PARAMS, "2.x");
   const query: V1Query = {
     statements,
     ...{ database: names?.database ?? "", retentionPolicy: names?.retentionPolicy ?? null },

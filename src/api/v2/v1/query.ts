@@ -54,7 +54,7 @@ async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCal
 
 /** @throws TsdbError bad_request, bad_query */
 function readQuery(request: Request, form: QueryForm): V1Query {
-  const query = readV1Query(request, form);
+  const query = readV1Query(request, form, "2.x");
   const { epoch = "" } = form;
   const answer = {
     form: FORMS[request.headers.get("accept") ?? ""] ?? "json",

@@ -5,6 +5,7 @@ import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { Turns } from "../../../model/turns.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../../functions/series.ts";
 import type { Dimension, Expression, Show, TagKeyCondition } from "../../parse/ast.ts";
+import { isEstimate } from "../../parse/estimates.ts";
 import { compareText } from "../../plan/fields.ts";
 import {
   EVERY_MEASUREMENT,
@@ -191,13 +192,6 @@ async function* fieldKeyLists(measurements: readonly ShownMeasurement[], choice:
 }
 
 // Cardinalities ----------------------------------------------------------------------------------------------------------------------
-
-/** True for a single number over the whole database; only series and measurements support it. */
-function isEstimate(statement: ScopedShow): boolean {
-  if (statement.kind !== "show series cardinality" && statement.kind !== "show measurement cardinality") return false;
-  const { exact, sources, where, dimensions, limit, offset } = statement;
-  return !exact && sources.length === 0 && where === null && dimensions.length === 0 && limit === 0 && offset === 0;
-}
 
 /** Exact nevertheless. */
 async function* estimate({ kind }: ScopedShow, measurements: readonly ShownMeasurement[], choice: SeriesChoice): Pieces {
