@@ -56,7 +56,10 @@ export class AdminServices {
     this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);
     const policies = new RetentionPolicies({ catalog, databases: this.databases });
     this.policies = policies;
-    this.rows = new RowDeletions({ catalog, databases: this.databases, data: this.data, tagValues });
+    this.rows = new RowDeletions({
+      ...{ catalog, databases: this.databases, data: this.data, tagValues },
+      isEmptied: (tableId) => deletions.isEmptied(tableId),
+    });
     this.definitions = new TsdbqlDefinitions({ catalog, databases: this.databases, rows: this.rows, queries }, policies);
   }
 }

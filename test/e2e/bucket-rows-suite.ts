@@ -161,6 +161,16 @@ export function bucketRowsSuite(states: readonly RowState[], timeoutMs: number):
       expect((await rows.read("o", "SHOW MEASUREMENTS")).flat()).toEqual(["cpu", "mem"]);
     });
 
+    test("fields without rows may have another type", async () => {
+      await rows.write("p", null, 'mem,host=a v="now a text" 5');
+      expect(await rows.read("p", "SELECT v FROM mem")).toEqual([[5, "now a text"]]);
+      await expect(rows.write("o", null, 'mem,host=a v="a text" 5')).rejects.toThrow("already exists as type integer");
+      // rows of one day are left
+      const days = { start: START, stop: "1970-01-02T12:00:00Z", predicate: "_measurement=mem" };
+      await rows.delete("o", days);
+      await expect(rows.write("o", null, 'mem,host=a v="a text" 5')).rejects.toThrow("already exists as type integer");
+    });
+
     test("the same after kill -9, and what is written again is there", async () => {
       await rows.write("p", null, "cpu,host=a v=1i 0");
       await rows.restartFromLog();

@@ -6,7 +6,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
-import { canHide, hidesAll, type Tombstone } from "../../model/rows/tombstone.ts";
+import { canHide, hidesAll, hidesWhole, type Tombstone } from "../../model/rows/tombstone.ts";
 import type { LiveTables } from "../../storage/buffer/live-tables.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import { type CatalogOperation, deleteRowsOperation } from "../../storage/catalog/operations.ts";
@@ -94,6 +94,14 @@ export class Deletions {
   /** Deletions of the table were taken back: what was computed without their rows is not what it was. */
   retracted(tableId: number): void {
     this.last.set(tableId, this.reserveIds(1));
+  }
+
+  /** True if deletions hide all rows of the table, as far as the times of runs and blocks tell. */
+  isEmptied(tableId: number): boolean {
+    const tombstones = this.tombstonesOf(tableId).filter(({ isHeld }) => isHeld !== true);
+    const isHidden = (rows: Parameters<typeof hidesWhole>[1]) => tombstones.some((tombstone) => hidesWhole(tombstone, rows));
+    const { tables, manifest } = this.parts;
+    return tables.runs(tableId).every(isHidden) && manifest.blocksOf(tableId).every(({ block }) => isHidden(block));
   }
 
   /** Resolves once every deletion so far is durable: files written with them may then replace the rows they hide. @throws TsdbError

@@ -14,6 +14,8 @@ export interface RowDeletionParts {
   readonly catalog: Catalog;
   readonly data: Pick<DataService, "deleteData" | "deleteRows">;
   readonly databases: Pick<DatabaseService, "deleteTable">;
+  /** Whether the table has no rows left. */
+  readonly isEmptied: (tableId: number) => boolean;
   /** The distinct combinations of tag values in a table's rows. */
   readonly tagValues: (databaseId: number, table: string, tags: readonly string[], signal: AbortSignal) => Promise<readonly TagValues[]>;
 }
@@ -26,6 +28,11 @@ export interface RowChoice {
 
 type DeleteStatement = Definition & { readonly kind: "delete" | "drop series" };
 
+export interface DeletionOptions {
+  /** Tables without rows are forgotten: their fields may have other types from then on, as in version 2.x. */
+  readonly forgetsEmptied?: boolean;
+}
+
 /** Plans and executes deletions of rows. */
 export class RowDeletions {
   constructor(private readonly parts: RowDeletionParts) {}
@@ -34,7 +41,7 @@ export class RowDeletions {
   async run(
     databaseIds: readonly number[],
     { kind, sources, where }: DeleteStatement,
-    { nowNs, signal }: { readonly nowNs: bigint; readonly signal: AbortSignal },
+    { nowNs, signal, ...options }: { readonly nowNs: bigint; readonly signal: AbortSignal } & DeletionOptions,
   ): Promise<void> {
     const { bounds, rest } = splitCondition(where, { nowNs, zone: null });
     if (kind === "drop series" && (bounds.minNs !== null || bounds.maxNs !== null)) {
@@ -46,12 +53,17 @@ export class RowDeletions {
     const isMeant = nameTest(sources);
     const tables = databaseIds.flatMap((id) => this.parts.catalog.tables(id).filter(({ name }) => isMeant(name)));
     for (const table of tables) checkTags(table, names);
-    await this.deleteRows(tables, { range, condition: rest }, signal);
+    await this.deleteRows(tables, { range, condition: rest }, signal, options);
   }
 
   /** One deletion after another takes effect; all of them together become durable. @throws TsdbError limit_exceeded, unavailable, and what
    *  reading tags throws */
-  async deleteRows(tables: readonly TableDef[], { range, condition }: RowChoice, signal: AbortSignal): Promise<void> {
+  async deleteRows(
+    tables: readonly TableDef[],
+    { range, condition }: RowChoice,
+    signal: AbortSignal,
+    { forgetsEmptied = false }: DeletionOptions = {},
+  ): Promise<void> {
     const removed: Promise<void>[] = [];
     try {
       for (const table of tables) {
@@ -65,6 +77,16 @@ export class RowDeletions {
     } finally {
       await Promise.all(removed);
     }
+    // a condition on tags may leave rows of every time
+    if (forgetsEmptied && condition === null) await Promise.all(tables.map((table) => this.forgetEmptied(table)));
+  }
+
+  /** In one synchronous step, so that no row is lost which comes meanwhile. A table with settings of its own stays. */
+  private async forgetEmptied({ id, databaseId, name }: TableDef): Promise<void> {
+    const { catalog, isEmptied } = this.parts;
+    if (catalog.findTable(databaseId, name)?.id !== id || !isEmptied(id)) return;
+    const hasSettings = catalog.caches(id).length > 0 || catalog.fileIndexes.own("table", id) !== null;
+    if (!hasSettings && catalog.retentionNs("table", id) === null) await this.dropTable(databaseId, name);
   }
 
   /** With all rows; without effect if there is none of the name. */

@@ -88,7 +88,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "query_tools / suggestions", steps: [25, 26, 27], reason: UNKNOWN_FUNCTION },
   { conversation: "query_tools / suggestions", steps: [28], reason: "names with an underscore in front are the library's own" },
   { conversation: "query_tools / suggestions", steps: [30], reason: "a slash at the end is left out without another request" },
-  { conversation: "delete / what remains after a delete", steps: [6, 7, 10, 11], reason: "types of fields outlast the rows" },
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
   { conversation: "dbrps / bodies and ids", steps: [17], reason: "the organization of a mapping exists, and the bucket is in it" },
   { conversation: "labels / names, bodies, ids", steps: [18], reason: "the organization of a label exists" },

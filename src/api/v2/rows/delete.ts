@@ -36,7 +36,7 @@ export const deleteRoutes = (services: V2Services): V2Routes => {
       const rows = services.rows();
       const { measurement, condition } = predicate;
       const tables = rows.tables(databaseIdOf(id)!).filter(({ name }) => measurement === null || name === measurement);
-      await rows.deleteRows(tables, { range, condition }, request.signal);
+      await rows.deleteRows(tables, { range, condition }, request.signal, { forgetsEmptied: true });
     }
     return noContent();
   });

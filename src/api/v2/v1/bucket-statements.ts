@@ -118,7 +118,7 @@ export class BucketStatements {
     const databaseId = this.deletable();
     const rows = this.services.rows();
     if (statement.kind === "drop measurement") await rows.dropTable(databaseId, statement.name);
-    else await rows.run([databaseId], statement, { nowNs: this.nowNs, signal });
+    else await rows.run([databaseId], statement, { nowNs: this.nowNs, signal, forgetsEmptied: true });
   }
 
   /** The database of the bucket that the request names. @throws TsdbError bad_query, unknown_database */
