@@ -1,5 +1,8 @@
-// The shipped downsampler over the same rows in every state of the storage: its statements, and rows that it reads, do not depend on it.
-import { expect, setDefaultTimeout, test } from "bun:test";
+// Statements of plugins over the same rows in every state of the storage: what the shipped downsampler makes of them, and rows of every
+// type as they are.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginPython } from "../support/plugins.ts";
 import { ROW_STATES, type RowStep } from "../support/row-states.ts";
@@ -47,7 +50,78 @@ async function downsampled(server: TestServer): Promise<unknown> {
   return { errors, lines: writes["d"]!.sort() };
 }
 
+const READER = `
+import json
+def process_scheduled_call(local, when, args=None):
+    columns = "host, room, f, i, u, b, s, time"
+    where = "time >= $since AND time < $until AND (host = $host OR host IS NULL) AND i > $least"
+    params = {"since": "2024-02-29T23:59:59.999999999Z", "until": "2024-03-02T00:00:00Z", "host": "a 'b'", "least": -(2 ** 62)}
+    for row in local.query(f"SELECT {columns} FROM every WHERE {where} ORDER BY time", params): local.info(json.dumps(row))
+    local.info(json.dumps(local.query("SELECT count(*) AS n, sum(u) AS u, max(s) AS s, min(time) AS first FROM every")))
+`;
+const HOST = "host=a\\ 'b'";
+const DAY_NS = BigInt(Date.UTC(2024, 2, 1)) * 1_000_000n;
+const EVERY: readonly RowStep[] = [
+  {
+    database: "d",
+    lines: [
+      `every,${HOST},room=x f=1,i=-5i,u=${2n ** 64n - 1n}u,b=true,s="a \\"b\\" \\\\ ü€😀" ${DAY_NS}`,
+      `every,${HOST} f=-0.5,i=1i,u=0u,b=false,s="old" ${DAY_NS + 1n}`,
+      `every f=1e300,i=${2n ** 63n - 1n}i,s="" ${DAY_NS - 1n}`,
+      `every,host=other f=2,i=1i ${DAY_NS + 2n}`,
+      `every,${HOST} f=3,i=-${2n ** 63n}i ${DAY_NS + 3n}`,
+      `every,${HOST} f=4,i=4i ${DAY_NS + 86_400_000_000_000n}`,
+    ].join("\n"),
+  },
+  // one value of an old row, and a row of the same time with a tag more
+  { database: "d", lines: `every,${HOST} s="new" ${DAY_NS + 1n}\nevery,${HOST},room=y i=7i ${DAY_NS + 4n}` },
+];
+/** By arithmetic and the grammar of line protocol. */
+const READ = [
+  { host: null, room: null, f: 1e300, i: 2n ** 63n - 1n, u: null, b: null, s: "", time: DAY_NS - 1n },
+  { host: "a 'b'", room: "x", f: 1, i: -5n, u: 2n ** 64n - 1n, b: true, s: 'a "b" \\ ü€😀', time: DAY_NS },
+  { host: "a 'b'", room: null, f: -0.5, i: 1n, u: 0n, b: false, s: "new", time: DAY_NS + 1n },
+  { host: "a 'b'", room: "y", f: null, i: 7n, u: null, b: null, s: null, time: DAY_NS + 4n },
+];
+
+/** As Python writes it: floats with a point or an exponent, integers of any size. */
+const python = (row: Readonly<Record<string, unknown>>): string => {
+  const members = Object.entries(row).map(([name, value]) => {
+    const isFloat = typeof value === "number";
+    const text = isFloat
+      ? Number.isInteger(value) && value < 1e16
+        ? `${value}.0`
+        : `${value}`
+      : typeof value === "bigint"
+        ? `${value}`
+        : JSON.stringify(value);
+    return `"${name}": ${text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)}`;
+  });
+  return `{${members.join(", ")}}`;
+};
+
 if (pluginPython() !== null) {
+  const folder = mkdtempSync(join(tmpdir(), "tsdb-reader-"));
+  beforeAll(() => writeFileSync(join(folder, "reader.py"), READER));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("a plugin reads rows of every type, by parameters, in every state", async () => {
+    const read = async (server: TestServer) => {
+      const answer = await fetch(`${server.url}/api/v3/plugin_test/schedule`, {
+        ...{
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ filename: "reader.py", database: "d" }),
+        },
+      });
+      return (await answer.json()) as unknown;
+    };
+    const sums = { n: 7n, u: 2n ** 64n - 1n, s: "new", first: DAY_NS - 1n };
+    const lines = [...READ.map(python), `[${python(sums)}]`].map((line) => `INFO: ${line}`);
+    for (const [state, found] of await inEachState(ROW_STATES, EVERY, read, { flags: ["--plugin-dir", folder] }))
+      expect({ state, found }).toMatchObject({ state, found: { errors: [], log_lines: lines } });
+  });
+
   test("the downsampler writes the same means in every state", async () => {
     const flags = ["--plugin-dir", FOLDER];
     const startNs = BigInt(START) * 1_000_000_000n;
