@@ -254,6 +254,23 @@ describe("pretty", () => {
   });
 });
 
+test("an answer for plugins has NaN and infinite numbers behind the rows, by row and column", async () => {
+  const fields = [USAGE, N, USAGE];
+  const batches: Rows[] = [
+    [
+      [Number.NaN, 1n, 2],
+      [null, 2n, Number.POSITIVE_INFINITY],
+    ],
+    [[1, null, Number.NEGATIVE_INFINITY]],
+  ];
+  const rows = `[[null,1,2.0],[null,2,null],[1.0,null,null]]`;
+  const behind = `"non_finite":[[0,0,"NaN"],[1,2,"Infinity"],[2,2,"-Infinity"]]`;
+  expect(await answer("plugin", fields, batches)).toBe(
+    `{"results":[{"series":[{"name":"cpu","columns":["usage","n","usage"],"values":${rows}}]}],${behind}}`,
+  );
+  expect(await answer("plugin", fields, [[[1, 1n, 2]]])).not.toContain("non_finite");
+});
+
 test("each format has its content type", async () => {
   const types: Record<QueryFormat, string> = {
     seed: "application/json",

@@ -3,7 +3,7 @@ import { unreachable } from "../model/assert.ts";
 import type { QueryFormat } from "../model/query/query.ts";
 import type { RowTextMaker } from "../model/query/row-text.ts";
 import type { Encoder } from "./encoder.ts";
-import { IntegerTimesEncoder } from "./text/integer-times.ts";
+import { PluginAnswerEncoder } from "./text/plugin-answer.ts";
 import { PrettyEncoder } from "./text/pretty-encoder.ts";
 import { CSV, JSON_LINES, JSON_ROWS, SERIES } from "./text/table-forms.ts";
 import { TableTextEncoder } from "./text/table-text.ts";
@@ -15,7 +15,7 @@ export function createEncoder(format: QueryFormat, kernel?: RowTextMaker): Encod
     case "seed":
       return new TableTextEncoder(SERIES, kernel);
     case "plugin":
-      return new IntegerTimesEncoder(kernel);
+      return new PluginAnswerEncoder(kernel);
     case "json":
       return new TableTextEncoder(JSON_ROWS, kernel);
     case "jsonl":

@@ -58,6 +58,7 @@ def process_scheduled_call(local, when, args=None):
     params = {"since": "2024-02-29T23:59:59.999999999Z", "until": "2024-03-02T00:00:00Z", "host": "a 'b'", "least": -(2 ** 62)}
     for row in local.query(f"SELECT {columns} FROM every WHERE {where} ORDER BY time", params): local.info(json.dumps(row))
     local.info(json.dumps(local.query("SELECT count(*) AS n, sum(u) AS u, max(s) AS s, min(time) AS first FROM every")))
+    local.info(json.dumps([row["x"] for row in local.query("SELECT f / 0.0 AS x FROM every ORDER BY time")]))
 `;
 const HOST = "host=a\\ 'b'";
 const DAY_NS = BigInt(Date.UTC(2024, 2, 1)) * 1_000_000n;
@@ -117,7 +118,8 @@ if (pluginPython() !== null) {
       return (await answer.json()) as unknown;
     };
     const sums = { n: 7n, u: 2n ** 64n - 1n, s: "new", first: DAY_NS - 1n };
-    const lines = [...READ.map(python), `[${python(sums)}]`].map((line) => `INFO: ${line}`);
+    const quotients = "[Infinity, Infinity, -Infinity, Infinity, Infinity, null, Infinity]";
+    const lines = [...READ.map(python), `[${python(sums)}]`, quotients].map((line) => `INFO: ${line}`);
     for (const [state, found] of await inEachState(ROW_STATES, EVERY, read, { flags: ["--plugin-dir", folder] }))
       expect({ state, found }).toMatchObject({ state, found: { errors: [], log_lines: lines } });
   });

@@ -4,7 +4,8 @@ import type { FluxOptions } from "./flux.ts";
 import type { QueryTelemetry } from "./query-telemetry.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
-/** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds. */
+/** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds,
+ *  and NaN and infinite numbers behind the rows. */
 export type QueryFormat = "seed" | "plugin" | "json" | "jsonl" | "csv" | "pretty" | "parquet" | "arrow" | "flight";
 
 /** Bind parameters: JSON scalars. Integers are bigint; a number is a float even if it is integral. */

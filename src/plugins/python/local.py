@@ -50,9 +50,13 @@ class Local:
         self._check()
         if "error" in head:
             raise QueryError(head["error"])
-        series = json.loads(data)["results"][0]["series"][0]
-        names = series["columns"]
-        return [dict(zip(names, row)) for row in series["values"]]
+        answer = json.loads(data)
+        series = answer["results"][0]["series"][0]
+        names, rows = series["columns"], series["values"]
+        # NaN and infinite numbers, which JSON has not
+        for row, column, text in answer.get("non_finite", ()):
+            rows[row][column] = float(text)
+        return [dict(zip(names, row)) for row in rows]
 
     def write(self, line):
         self.write_to_db(self._run.database, line)
