@@ -70,7 +70,7 @@ export const triggers: Bench = {
       }
       if ("capacity".includes(only)) {
         const bodies = Array.from({ length: CAPACITY_BODIES[size] }, (_, i) => bodyOf(i));
-        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.5, rounds: isReal ? ROUNDS : 1 });
+        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.5, rounds: isReal ? 5 : 1 });
         const what = "ingest at full speed beside 100 k rows/s with an all_tables trigger ÷ beside the same without";
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
