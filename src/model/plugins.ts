@@ -26,7 +26,7 @@ export interface PluginTrigger {
 
 /** @throws TsdbError plugin (off, no such plugin), bad_request, unknown_database, already_exists, forbidden */
 export interface PluginService {
-  /** A new file; nothing happens if it exists with the same content. */
+  /** A new file, or a new content of an existing one. */
   createFile(name: string, content: string): Promise<void>;
   /** Replaces the file of the trigger of this name. */
   updateFile(trigger: PluginTrigger, content: string): Promise<void>;

@@ -34,7 +34,6 @@ const OF_OPERATION: Readonly<Record<string, readonly Status[]>> = {
     { status: 500, why: "facts 6.1: the plugin cannot be used" },
   ],
   "POST /api/v3/configure/processing_engine_trigger/enable": [{ status: 500, why: "facts 6.1: the plugin cannot be used" }],
-  "POST /api/v3/plugins/files": [{ status: 409, why: "an existing file is not replaced by the creation of a file" }],
   "POST /api/v3/enterprise/backup": [{ status: 404, why: "seed, Errors: what is not found; here the parent" }],
   "POST /api/v3/enterprise/restore": [{ status: 404, why: "seed, Errors: what is not found; here the backup" }],
   "DELETE /api/v3/enterprise/restore/{id}": [{ status: 503, why: "seed, Errors: without the upgraded engine" }],

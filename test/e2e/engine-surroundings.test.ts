@@ -238,14 +238,23 @@ if (pluginPython() !== null) {
 
   test("system.plugin_files has the files of triggers' plugins", async () => {
     await write("d", "m v=1i 1");
-    await create("d", "files", "request:files", "where.py");
+    mkdirSync(join(plugins, "sub/pack/deep"), { recursive: true });
+    for (const path of ["sub/one.py", "sub/pack/__init__.py"]) writeFileSync(join(plugins, path), PLUGINS["where.py"]!);
+    writeFileSync(join(plugins, "sub/pack/deep/more.py"), "");
+    // a path of several parts, a folder with a slash at its end
+    expect(await create("d", "files", "request:files", "sub/one.py")).toEqual(OK);
+    expect(await create("d", "folder", "request:folder", "sub/pack/")).toEqual(OK);
     const rows = await server.sql(
       "_internal",
-      "SELECT plugin_name, file_name, file_path, size_bytes FROM system.plugin_files WHERE plugin_name = 'files'",
+      "SELECT plugin_name, file_name, file_path, size_bytes FROM system.plugin_files WHERE plugin_name IN ('files', 'folder') ORDER BY 1, 2",
     );
+    const bytes = PLUGINS["where.py"]!.length;
     expect(rows).toEqual([
-      { plugin_name: "files", file_name: "where.py", file_path: join(plugins, "where.py"), size_bytes: PLUGINS["where.py"]!.length },
+      { plugin_name: "files", file_name: "sub/one.py", file_path: join(plugins, "sub/one.py"), size_bytes: bytes },
+      { plugin_name: "folder", file_name: "__init__.py", file_path: join(plugins, "sub/pack/__init__.py"), size_bytes: bytes },
+      { plugin_name: "folder", file_name: "deep/more.py", file_path: join(plugins, "sub/pack/deep/more.py"), size_bytes: 0 },
     ]);
+    expect((await fetch(`${server.url}/api/v3/engine/folder`)).status).toBe(200);
   });
 
   test("the command line makes, disables, enables, lists and deletes triggers", async () => {

@@ -1,6 +1,6 @@
 // The routes of plugins on a real server: files, dry runs, and what is refused. Packages: plugin-packages.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginPython } from "../support/plugins.ts";
@@ -33,7 +33,7 @@ const create = (name: string, content: string) => send("POST", "/api/v3/plugins/
 const OK = { status: 200, text: "" };
 
 describe("files", () => {
-  test("are created, in folders too, and once", async () => {
+  test("are created, in folders too, and replaced", async () => {
     expect(await create("a.py", "x = 1\n")).toEqual(OK);
     expect(await create("deep/er/b.py", "x = 2\n")).toEqual(OK);
     expect(await create("noending", "x = 3\n")).toEqual(OK);
@@ -41,8 +41,15 @@ describe("files", () => {
     expect(readFileSync(join(folder, "deep/er/b.py"), "utf8")).toBe("x = 2\n");
     expect(existsSync(join(folder, "noending.py"))).toBe(true);
     expect(await create("a.py", "x = 1\n")).toEqual(OK);
-    expect((await create("a.py", "x = 4\n")).status).toBe(409);
-    expect(readFileSync(join(folder, "a.py"), "utf8")).toBe("x = 1\n");
+    const { ino } = statSync(join(folder, "a.py"));
+    expect(await create("a.py", "x = 1\n")).toEqual(OK);
+    expect(statSync(join(folder, "a.py")).ino).toBe(ino);
+    expect(await create("a.py", "x = 4\n")).toEqual(OK);
+    expect(readFileSync(join(folder, "a.py"), "utf8")).toBe("x = 4\n");
+    mkdirSync(join(folder, "folder.py"));
+    expect(await create("folder.py", "x = 5\n")).toEqual({ status: 500, text: "Plugin error: folder.py is a folder" });
+    // of none of them a part is left
+    expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
   const ESCAPES = [

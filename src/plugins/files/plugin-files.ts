@@ -15,7 +15,7 @@ const REMOTE = "gh:";
 const LISTED_MAX = 1000;
 
 export interface PluginFileInfo {
-  /** Below the plugin's folder, or the file's own name. */
+  /** Below the plugin's folder; of a plugin that is a file, as its trigger names it. */
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
@@ -63,14 +63,13 @@ export class PluginFiles {
       : join(this.folder, ...partsOf(this.relativeName(filename)));
   }
 
-  /** Creates a file. @throws TsdbError bad_request, already_exists unless the content is equal, io */
+  /** Creates a file, or replaces it. A file with the same content stays, so that what runs is not loaded again.
+   *  @throws TsdbError plugin if it is a folder or cannot be written, bad_request */
   async create(name: string, content: string): Promise<void> {
     const path = await pathBelow(this.folder, withEnding(name));
     const existing = await readFile(path, "utf8").catch(() => null);
     if (existing === content) return;
-    if (existing !== null || (await exists(path))) {
-      throw new TsdbError("already_exists", `the plugin file ${name} exists; a trigger's file is replaced by PUT /api/v3/plugins/files`);
-    }
+    if ((await stat(path).catch(() => null))?.isDirectory() === true) throw new TsdbError("plugin", `Plugin error: ${name} is a folder`);
     await replaceFile(path, content);
   }
 
@@ -118,7 +117,7 @@ export class PluginFiles {
     const path = this.pathOf(filename);
     const own = statSync(path, { throwIfNoEntry: false });
     if (own === undefined) return [];
-    if (!own.isDirectory()) return [{ name: basename(path), path, bytes: own.size, modifiedMs: own.mtimeMs }];
+    if (!own.isDirectory()) return [{ name: filename, path, bytes: own.size, modifiedMs: own.mtimeMs }];
     const entries = readdirSync(path, { recursive: true, withFileTypes: true });
     const listed = entries.filter((one) => one.isFile() && !one.name.endsWith(".pyc")).slice(0, LISTED_MAX);
     return listed.flatMap((entry) => {
@@ -141,9 +140,9 @@ export class PluginFiles {
     throw new TsdbError("plugin", `Plugin error: the plugin ${filename} ${what}`, { isMissing: found === null });
   }
 
-  /** Absolute paths below the plugin directory become relative; others stay, and are refused later. */
+  /** Absolute paths below the plugin directory become relative; others stay, and are refused later. A folder may end with a slash. */
   private relativeName(filename: string): string {
-    if (!isAbsolute(filename)) return filename;
+    if (!isAbsolute(filename)) return filename.replace(/(?<=[^/])\/$/, "");
     const folder = [this.folder, this.givenFolder].find((each) => isBelow(filename, each));
     return folder === undefined ? filename : relative(folder, filename);
   }

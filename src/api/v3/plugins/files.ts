@@ -39,12 +39,11 @@ export const pluginFileRoutes = (services: AppServices) => {
         tag: "Processing engine",
         access: "admin",
         summary: "Create a plugin file",
-        description: "No trigger is needed. A file that exists with the same content stays.",
+        description: "No trigger is needed. A file that exists is replaced, and triggers whose plugin it is run the new one.",
         body: { "application/json": CreateBody },
         answers: configureAnswers({
           200: "It exists.",
           400: "The body cannot be understood, or the path leaves the plugin directory.",
-          409: "The file exists with another content.",
           500: "The server has no --plugin-dir, or cannot write there.",
         }),
       }),
