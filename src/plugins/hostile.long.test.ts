@@ -303,7 +303,8 @@ local.info(began, time.time())`;
     const { Interpreter } = await import("./process/interpreter.ts");
     const interpreter = new Interpreter({ python: null, virtualEnv: `${bench.folder}/.venv`, environment: { PATH: "/nonexistent" } });
     const runtime = new PythonRuntime({
-      ...{ files: bench.files, interpreter, host: bench.host, environment: {}, memoryBytesMax: 1 << 28, timeMsMax: 0, asyncRunsMax: 1 },
+      ...{ files: bench.files, interpreter, host: bench.host, environment: {}, memoryBytesMax: 1 << 28, timeMsMax: 0 },
+      ...{ asyncRunsMax: 1, processesMax: 1 },
       onPrinted: () => {},
     });
     const call = { caller: { kind: "test", database: "d", cacheName: "c" }, plugin: "/x.py", payload: SCHEDULE, arguments: null } as const;

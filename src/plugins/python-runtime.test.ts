@@ -359,6 +359,25 @@ except TypeError as error: local.info(error)`),
       expect(counts).toEqual(["INFO: 1", "INFO: 2", "INFO: 1"]);
     });
 
+    test("of a trigger whose process is idle are kept, as long as a process without any can be ended for another trigger", async () => {
+      const few = new PluginBench({ processesMax: 2 });
+      const call = (name: string, body: string) => few.run(few.plugin(`${name}.py`, scheduled(body)), SCHEDULE, { caller: trigger(name) });
+      try {
+        await call("holds", "local.cache.put('k', 1)\nlocal.cache.put('l', 2)");
+        await call("plain", "pass");
+        await call("third", "pass");
+        expect((await call("holds", "local.info(local.cache.get('k'))")).lines).toEqual(["INFO: 1"]);
+        expect(few.printed).toEqual([]);
+        await call("third", "local.cache.put('k', 1)");
+        await call("fourth", "pass");
+        expect(few.printed).toEqual(["the process ends for another trigger's, and its 2 cached values with it"]);
+        expect((await call("third", "local.info(local.cache.get('k'))")).lines).toEqual(["INFO: 1"]);
+        expect((await call("holds", "local.info(local.cache.get('k'))")).lines).toEqual(["INFO: None"]);
+      } finally {
+        await few.close();
+      }
+    });
+
     test("is dropped when the trigger is stopped", async () => {
       const plugin = bench.plugin("stopped.py", COUNT);
       for (const runAsync of [false, true]) {

@@ -24,6 +24,8 @@ export interface PythonRuntimeOptions {
   readonly timeMsMax: number;
   /** Maximum concurrent runs of an asynchronous trigger. */
   readonly asyncRunsMax: number;
+  /** Of all triggers and dry runs. */
+  readonly processesMax: number;
   /** Receives the output of plugins, for the server's log. */
   readonly onPrinted: (of: string, text: string, level: PluginLogLevel) => void;
 }
@@ -132,14 +134,17 @@ export class PythonRuntime implements PluginRuntime {
     return { ...folders, ...(interpreter.hasVirtualEnv ? { VIRTUAL_ENV: interpreter.virtualEnv } : {}), ...environment };
   }
 
-  /** Ends an idle process if the limit is reached. @throws Error if all are busy */
+  /** Ends the process with the longest idle time if the limit is reached; processes with cached values come last.
+   *  @throws Error if all are busy */
   private async makePlace(): Promise<void> {
+    const { processesMax } = this.options;
     const all = [...this.triggers.values()];
-    if (all.reduce((sum, { count }) => sum + count, 0) < LIMITS.pluginProcessesMax) return;
-    const idle = all.flatMap((processes) => processes.idle).sort((a, b) => a.idleSinceMs - b.idleSinceMs);
-    if (idle.length === 0) throw new Error(`${LIMITS.pluginProcessesMax} processes of plugins are busy`);
-    idle[0]!.kill();
-    await idle[0]!.ended;
+    // the process that is to be started is counted
+    if (all.reduce((sum, { count }) => sum + count, 0) <= processesMax) return;
+    const idle = all.flatMap((processes) => processes.idle);
+    idle.sort((a, b) => Number(a.cachedValues > 0) - Number(b.cachedValues > 0) || a.idleSinceMs - b.idleSinceMs);
+    if (idle.length === 0) throw new Error(`${processesMax} processes of plugins are busy`);
+    await idle[0]!.evict();
   }
 }
 

@@ -5,6 +5,7 @@ import type { PluginConfig } from "../cli/flags/plugin-flags.ts";
 import type { Log } from "../cli/logger.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { PluginDryRun, PluginDryRunResult, PluginService, PluginTrigger } from "../model/plugins.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { SystemRow } from "../model/system-table.ts";
@@ -69,6 +70,7 @@ export function createPlugins({ config, log, ...parts }: PluginServicesParts): P
   const files = new PluginFiles(folder, { repository, check: new SourceCheck(interpreter) });
   const runtime = new PythonRuntime({
     ...{ files, interpreter, host: new ServerHost(parts), environment, memoryBytesMax, timeMsMax, asyncRunsMax },
+    processesMax: LIMITS.pluginProcessesMax,
     onPrinted: (of, text, level) => log[level](text, { of }),
   });
   const packages = new PackageManager({

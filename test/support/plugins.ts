@@ -66,7 +66,7 @@ export class PluginBench {
   readonly limits: { memoryBytesMax: number; timeMsMax: number };
 
   constructor(
-    options: Partial<Pick<PythonRuntimeOptions, "memoryBytesMax" | "timeMsMax" | "asyncRunsMax">> & {
+    options: Partial<Pick<PythonRuntimeOptions, "memoryBytesMax" | "timeMsMax" | "asyncRunsMax" | "processesMax">> & {
       repository?: string;
       environment?: PythonRuntimeOptions["environment"];
     } = {},
@@ -78,8 +78,8 @@ export class PluginBench {
       save: replaceFile,
     });
     this.files = new PluginFiles(this.folder, { repository, check: new SourceCheck(this.interpreter) });
-    const { memoryBytesMax = 512 << 20, timeMsMax = 20_000, asyncRunsMax = 4 } = options;
-    const parts = { memoryBytesMax, timeMsMax, asyncRunsMax };
+    const { memoryBytesMax = 512 << 20, timeMsMax = 20_000, asyncRunsMax = 4, processesMax = 100 } = options;
+    const parts = { memoryBytesMax, timeMsMax, asyncRunsMax, processesMax };
     this.limits = parts;
     this.runtime = new PythonRuntime(
       Object.assign(parts, {

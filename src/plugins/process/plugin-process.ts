@@ -116,6 +116,15 @@ export class PluginProcess {
     }
   }
 
+  /** Ends an idle process in favor of another trigger's. */
+  evict(): Promise<void> {
+    const { cachedValues } = this;
+    if (cachedValues > 0)
+      this.options.onPrinted(`the process ends for another trigger's, and its ${cachedValues} cached values with it`, "warn");
+    this.kill();
+    return this.ended;
+  }
+
   /** Kills the process group immediately. */
   kill(): void {
     this.isSpent = true;
