@@ -71,6 +71,25 @@ if (pluginPython() !== null) {
       expect(lines).toEqual([...ROWS.map((row) => `INFO: ${row}`), "INFO: {'table_name': 'empty', 'rows': []} {'k': 'v'}"]);
     });
 
+    test.each([49, 50, 300])("%d rows, with any names of columns", async (rowCount) => {
+      const names = ["it's", 'a"b', "{x}", "back\\slash", "line\nbreak", "ü😀", "v0", "for", "__import__('os')._exit(1)", "%s", ""];
+      const columns = names.map((name, i) =>
+        column(name, { kind: "integer", values: BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row * 100 + i)) }),
+      );
+      const source = `
+import json
+def process_writes(local, batches, args=None):
+    rows = batches[0]["rows"]
+    local.info(len(rows), rows[-1]["gone"], {type(row).__name__ for row in batches[1]["rows"]})
+    for row in (rows[0], rows[-1]): local.info(json.dumps(row, ensure_ascii=False))
+`;
+      const table = (absent: string[]) => ({ table: "t", rowCount, columns, absent });
+      const { lines } = await run(source, { kind: "writes", tables: [table(["gone"]), table([])] });
+      const row = (number: number) => Object.fromEntries(names.map((name, i) => [name, number * 100 + i]));
+      expect(lines[0]).toBe(`INFO: ${rowCount} None {'dict'}`);
+      expect(lines.slice(1).map((line) => JSON.parse(line.slice("INFO: ".length)))).toEqual([row(0), row(rowCount - 1)]);
+    });
+
     test("columns of which no row has a value are None and no members; other names are unknown", async () => {
       const source = `
 import copy, json, pickle

@@ -22,7 +22,27 @@ class _SparseRow(dict):
 
 
 def _row_type(absent):
-    return type("Row", (_SparseRow,), {"__slots__": (), "absent": frozenset(absent)}) if absent else dict
+    return type("Row", (_SparseRow,), {"__slots__": (), "absent": frozenset(absent)})
+
+
+# compiling pays from so many rows on
+_COMPILED_ROWS_MIN = 50
+_MAKERS_MAX = 1000
+_makers = {}
+
+
+def _dicts(names, columns, row_count):
+    """A dict per row. A display with constant keys takes a third of the time of dict(zip(names, row))."""
+    if row_count < _COMPILED_ROWS_MIN:
+        return [dict(zip(names, row)) for row in zip(*columns)]
+    maker = _makers.get(names)
+    if maker is None:
+        if len(_makers) >= _MAKERS_MAX:
+            _makers.clear()
+        members = ", ".join(f"{name!r}: v{i}" for i, name in enumerate(names))
+        targets = "".join(f"v{i}, " for i in range(len(names)))
+        maker = _makers[names] = eval(f"lambda columns: [{{{members}}} for {targets}in zip(*columns)]", {})
+    return maker(columns)
 
 
 class _Blob:
@@ -75,8 +95,11 @@ def table_batches(tables, data):
     blob = _Blob(data)
     batches = []
     for table in tables:
-        names = [column["name"] for column in table["columns"]]
+        names = tuple(column["name"] for column in table["columns"])
         columns = [_column(blob, column, table["rows"]) for column in table["columns"]]
-        row_type = _row_type(table["absent"])
-        batches.append({"table_name": table["table"], "rows": [row_type(zip(names, row)) for row in zip(*columns)]})
+        rows = _dicts(names, columns, table["rows"])
+        if table["absent"]:
+            row_type = _row_type(table["absent"])
+            rows = [row_type(row) for row in rows]
+        batches.append({"table_name": table["table"], "rows": rows})
     return batches
