@@ -94,15 +94,14 @@ const newRule = (w: World) => ({
 const bucketAndOrg = (action: "read" | "write") => (world: World) => [...bucket("read")(world), ...org(action)(world)];
 
 const OPEN: readonly (readonly [method: string, route: string])[] = [
-  ["GET", "/api/v2"],
   ["ALL", "/health"],
   ["HEAD", "/health"],
   ["ALL", "/ready"],
   ["HEAD", "/ready"],
   ["GET", "/ping"],
   ["HEAD", "/ping"],
-  ["GET", "/metrics"],
-  ["GET", "/debug/pprof"],
+  ["ALL", "/metrics"],
+  ["ALL", "/debug/pprof"],
   ["GET", "/debug/pprof/:profile"],
   ["GET", "/api/v2/setup"],
   ["POST", "/api/v2/setup"],
@@ -148,7 +147,7 @@ const LEGACY = "/private/legacy/authorizations";
 
 export const V2_ROUTES: readonly RouteRow[] = [
   ...OPEN.map(([method, route]): RouteRow => ({ method, route, isOpen: true })),
-  { method: "GET", route: "/api/v2/flags", needs: () => [] },
+  { method: "ALL", route: "/api/v2/flags", needs: () => [] },
   { method: "ALL", route: "/api/v2/resources", needs: () => [] },
   { method: "GET", route: "/api/v2/maps/mapToken", needs: () => [] },
   { method: "GET", route: "/api/v2/me", needs: (world) => [read("users", { id: world.userID })] },
@@ -365,6 +364,8 @@ export const OPERATORS: readonly (readonly [method: string, route: string])[] = 
 
 /** Routes that ask for more than permissions, tested apart. */
 export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[] = [
+  // of GET anybody
+  ["ALL", "/api/v2"],
   ["GET", "/api/v2/config"],
   ["POST", "/api/v2/write"],
   ["POST", "/api/v2/delete"],

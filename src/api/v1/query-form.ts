@@ -39,8 +39,8 @@ async function readBody(bytes: Uint8Array, contentType: string): Promise<QueryFo
   return text.trim() === "" ? {} : { q: text };
 }
 
-/** `name=value` pairs; the first of repeated names counts. */
-function readPairs(text: string, where: string): QueryForm {
+/** `name=value` pairs; the first of repeated names counts. @throws TsdbError bad_request */
+export function readPairs(text: string, where: string): QueryForm {
   const found: QueryForm = {};
   for (const pair of text.split("&")) {
     const equals = pair.indexOf("=");
@@ -59,8 +59,8 @@ function decode(encoded: string, where: string): string {
   }
 }
 
-/** The command-line shell sends `q` as a file. */
-async function readMultipart(bytes: Uint8Array, contentType: string): Promise<QueryForm> {
+/** The command-line shell sends `q` as a file. @throws TsdbError bad_request */
+export async function readMultipart(bytes: Uint8Array, contentType: string): Promise<QueryForm> {
   let form: FormData;
   try {
     form = (await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": contentType } }).formData()) as FormData;

@@ -61,10 +61,10 @@ function formOf(accept: string | null): V1Form {
   return "json";
 }
 
-/** @throws TsdbError bad_request, bad_query with the texts of version 1.x */
+/** No text has no statements in version 2.x. @throws TsdbError bad_request, bad_query with the texts of version 1.x */
 export function readV1Query(request: Request, form: QueryForm, grammar: Grammar = "1.x"): V1Query {
   const text = form.q?.trim() ?? "";
-  if (text === "") throw new TsdbError("bad_request", 'missing required parameter "q"');
+  if (text === "" && grammar === "1.x") throw new TsdbError("bad_request", 'missing required parameter "q"');
   const params = form.params === undefined || form.params === "" ? null : form.params;
   const statements = parseQuery(text, params === null ? NO_PARAMS : parseParams(params), grammar);
   return {

@@ -48,6 +48,7 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
     })
     .post(AUTHORIZATIONS, async ({ principal, request }) => {
       const wanted = readNew(await bodies.read(AuthorizationBody, request, HEAD), principal);
+      requireOwn(wanted);
       requireAll(principal, needsOfAuthorization("write", wanted));
       requireGiven(principal, wanted.permissions);
       return json(201, shownAuthorization(line(), await line().authorizations.create(wanted)));
@@ -59,12 +60,10 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
     })
     .patch(`${AUTHORIZATIONS}/:authID`, async ({ principal, params, request }) => {
       const id = readId(params["authID"]!);
-      const update = readUpdate(
-        await bodies.read(AuthorizationUpdateBody, request, ""),
-        "encodeAuthorization: unknown authorization status",
-      );
+      const body = await bodies.read(AuthorizationUpdateBody, request, "");
       const found = line().authorizations.get(id);
       requireAll(principal, [...needsOfAuthorization("read", found), ...needsOfAuthorization("write", found)]);
+      const update = readUpdate(body, "encodeAuthorization: unknown authorization status");
       return json(200, shownAuthorization(line(), await line().authorizations.update(id, update)));
     })
     .delete(`${AUTHORIZATIONS}/:authID`, async ({ principal, params }) => {
@@ -111,22 +110,29 @@ export function canRead(principal: Principal, authorization: AuthorizationHead):
 export function readNew(body: Static<typeof AuthorizationBody>, principal: Principal): NewAuthorization {
   const orgID = body.orgID === undefined ? undefined : idIn(body.orgID);
   const userID = body.userID === undefined ? principal.userID : idIn(body.userID);
-  const permissions = (body.permissions ?? []).map(readPermission);
+  const permissions = (body.permissions ?? []).map(readResource).map(readPermission);
   if (permissions.length === 0) throw new TsdbError("bad_request", "authorization must include permissions");
   if (permissions.length > PERMISSIONS_MAX)
     throw new TsdbError("bad_request", `an authorization has at most ${PERMISSIONS_MAX} permissions`);
-  const foreign = permissions.find(({ resource }) => orgID !== undefined && resource.orgID !== undefined && resource.orgID !== orgID);
   if (orgID === undefined) throw new TsdbError("bad_request", "org id required: invalid ID");
   const status = readStatus(body.status ?? "", "invalid status: must be active or inactive") ?? "active";
-  if (foreign !== undefined) {
-    throw new TsdbError("bad_request", `permission ${needText(needOf(foreign))} is not for org id ${orgID}`);
-  }
   return { orgID, userID, status, description: body.description ?? "", permissions };
 }
 
-function readPermission({ action, resource }: Static<typeof PermissionBody>): Permission {
-  const id = resource?.id === undefined || resource.id === null ? undefined : idIn(resource.id);
-  const orgID = resource?.orgID === undefined || resource.orgID === null ? undefined : idIn(resource.orgID);
+/** @throws TsdbError bad_request for permissions of another organization */
+export function requireOwn({ orgID, permissions }: Pick<NewAuthorization, "orgID" | "permissions">): void {
+  const foreign = permissions.find(({ resource }) => resource.orgID !== undefined && resource.orgID !== orgID);
+  if (foreign === undefined) return;
+  throw new TsdbError("bad_request", `permission ${needText(needOf(foreign))} is not for org id ${orgID}`);
+}
+
+/** Ids are read before anything else, as they are part of decoding. @throws TsdbError bad_request */
+function readResource({ action, resource }: Static<typeof PermissionBody>) {
+  const [id, orgID] = [resource?.id ?? undefined, resource?.orgID ?? undefined].map((text) => (text === undefined ? text : idIn(text)));
+  return { action, resource, id, orgID };
+}
+
+function readPermission({ action, resource, id, orgID }: ReturnType<typeof readResource>): Permission {
   const type = RESOURCE_TYPES.find((each) => each === resource?.type);
   if (type === undefined) throw new TsdbError("bad_request", "invalid resource type for permission: unknown resource type for permission");
   if (action !== "read" && action !== "write") {

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../metadata/access/principal.ts";
 import { type Bucket, type BucketUpdate, bucketNeed } from "../../metadata/resources/buckets.ts";
-import { checkRetention, type Retention } from "../../metadata/resources/retention.ts";
+import { type Retention, requirePositive } from "../../metadata/resources/retention.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
@@ -24,7 +24,7 @@ export const BucketBody = t.Object({
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
   rp: t.Optional(t.String()),
-  schemaType: t.Optional(t.String()),
+  schemaType: t.Optional(t.Unknown()),
   retentionRules: t.Optional(Rules),
 });
 export const BucketUpdateBody = t.Object({
@@ -68,11 +68,11 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
     })
     .patch(`${BUCKETS}/:bucketID`, async ({ principal, params, request }) => {
       const id = readId(params["bucketID"]!);
-      const body = await bodies.read(BucketUpdateBody, request);
+      const update = readUpdate(await bodies.read(BucketUpdateBody, request));
       const bucket = line().buckets.get(id);
       principal.require(bucketNeed("read", bucket));
       principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
-      return json(200, shown(await line().buckets.update(id, readUpdate(body))));
+      return json(200, shown(await line().buckets.update(id, update)));
     })
     .delete(`${BUCKETS}/:bucketID`, async ({ principal, params }) => {
       const id = readId(params["bucketID"]!);
@@ -115,14 +115,13 @@ export function canRead(principal: Principal, bucket: Bucket): boolean {
 type RuleList = Static<typeof Rules>;
 
 /** A list without rules is how the vendor's clients say "for ever", `null` its command line; the default is for bodies without a list.
- *  @throws TsdbError unprocessable, bad_request */
+ *  @throws TsdbError unprocessable */
 function readRetention(rules: RuleList | undefined, defaultSeconds: number): Retention {
-  if (rules === undefined) return checkRetention({ everySeconds: defaultSeconds });
-  const rule = onlyRule(rules);
-  if (rule === undefined) return checkRetention({ everySeconds: 0 });
-  const { everySeconds, shardGroupDurationSeconds } = rule;
-  const shard = shardGroupDurationSeconds ?? undefined;
-  return checkRetention({ everySeconds: everySeconds ?? 0, ...(shard === undefined ? {} : { shardSeconds: shard }) });
+  if (rules === undefined) return { everySeconds: defaultSeconds, shardSeconds: null };
+  const { everySeconds, shardGroupDurationSeconds } = onlyRule(rules) ?? {};
+  const retention = { everySeconds: everySeconds ?? 0, shardSeconds: shardGroupDurationSeconds ?? null };
+  requirePositive(retention.everySeconds, retention.shardSeconds ?? undefined);
+  return retention;
 }
 
 function onlyRule(rules: RuleList): RuleList[number] | undefined {
@@ -130,8 +129,10 @@ function onlyRule(rules: RuleList): RuleList[number] | undefined {
   return rules[0];
 }
 
+/** @throws TsdbError unprocessable */
 function readUpdate({ name, description, retentionRules = [] }: Static<typeof BucketUpdateBody>): BucketUpdate {
   const rule = onlyRule(retentionRules);
+  requirePositive(rule?.everySeconds ?? 0, rule?.shardGroupDurationSeconds ?? 0);
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),

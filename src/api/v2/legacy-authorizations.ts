@@ -16,6 +16,7 @@ import {
   readUpdate,
   requireAll,
   requireGiven,
+  requireOwn,
 } from "./authorizations.ts";
 import { PasswordBody } from "./passwords.ts";
 import { LEGACY_AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
@@ -27,9 +28,12 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("legacy-authorizations", services)
     .get(LEGACY_AUTHORIZATIONS, ({ principal, search }) => {
       const { legacyAuthorizations } = line();
-      const id = search.id("authID");
-      const filter = { ...readFilter(services, search), username: search.get("token") };
-      const found = id === undefined ? legacyAuthorizations.list(filter) : [legacyAuthorizations.get(id)];
+      // the contract has `authID`, release 2.8.0 takes `id`
+      const id = search.id("id") ?? search.id("authID");
+      const filter = readFilter(services, search);
+      const username = search.get("token");
+      const one = id !== undefined ? legacyAuthorizations.get(id) : username !== undefined ? legacyAuthorizations.byName(username) : null;
+      const found = one === null ? legacyAuthorizations.list(filter) : [one];
       const visible = found.filter((authorization) => canRead(principal, authorization));
       return json(200, { links: { self: LEGACY_AUTHORIZATIONS }, authorizations: visible.map(shown) });
     })
@@ -38,6 +42,7 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
       const wanted = readNew(body, principal);
       const username = body.token ?? "";
       if (username === "") throw new TsdbError("bad_request", "token required for v1 user authorization type");
+      requireOwn(wanted);
       requireAll(principal, needsOfAuthorization("write", wanted));
       requireGiven(principal, wanted.permissions);
       return json(201, shown(await line().legacyAuthorizations.create({ ...wanted, username })));
@@ -49,9 +54,10 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
     })
     .patch(`${LEGACY_AUTHORIZATIONS}/:authID`, async ({ principal, params, request }) => {
       const id = readId(params["authID"]!);
-      const update = readUpdate(await bodies.read(AuthorizationUpdateBody, request, ""), "unknown authorization status");
+      const body = await bodies.read(AuthorizationUpdateBody, request, "");
       const found = line().legacyAuthorizations.get(id);
       requireAll(principal, [...needsOfAuthorization("read", found), ...needsOfAuthorization("write", found)]);
+      const update = readUpdate(body, "unknown authorization status");
       return json(200, shown(await line().legacyAuthorizations.update(id, update)));
     })
     .delete(`${LEGACY_AUTHORIZATIONS}/:authID`, async ({ principal, params }) => {

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../metadata/access/principal.ts";
 import type { V2Line } from "../../metadata/line.ts";
-import type { Mapping, MappingUpdate } from "../../metadata/resources/mappings.ts";
+import { checkMapping, type Mapping, type MappingUpdate } from "../../metadata/resources/mappings.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
@@ -30,13 +30,13 @@ export const mappingRoutes = (services: V2Services): V2Routes => {
   const line = () => services.line();
   /** The mapping that the path names and the sender may see, and whether the sender may change it. */
   const found = (params: Readonly<Record<string, string>>, search: SearchParams) => {
-    const orgID = organizationId(line(), search.get("orgID"), search.get("org"));
-    return line().mappings.get(orgID, readId(params["dbrpID"]!));
+    const id = readId(params["dbrpID"]!);
+    return line().mappings.get(organizationId(line(), search.get("orgID"), search.get("org")), id);
   };
   return new V2Routes("mappings", services)
     .get(DBRPS, ({ principal, search }) => {
-      const isWanted = filterOf(search);
       const orgID = organizationId(line(), search.get("orgID"), search.get("org"));
+      const isWanted = filterOf(search);
       const all = line().mappings.list(orgID).filter(isWanted);
       return json(200, { content: all.filter((mapping) => isReadable(line(), principal, mapping)).map(shownMapping) });
     })
@@ -45,10 +45,11 @@ export const mappingRoutes = (services: V2Services): V2Routes => {
       const orgID = organizationId(line(), body.orgID, body.org);
       const bucketID = named(givenID, "bucket ID");
       principal.require({ action: "write", type: "buckets", id: bucketID, orgID });
+      const { retention_policy: retentionPolicy = "", default: isDefault = false } = body;
+      checkMapping({ database, retentionPolicy });
       const bucket = line().buckets.find(bucketID);
       if (bucket?.orgID !== orgID) throw new TsdbError("not_found", "bucket not found");
       requireRead(line(), principal, { bucketID, orgID });
-      const { retention_policy: retentionPolicy = "", default: isDefault = false } = body;
       return json(201, shownMapping(await line().mappings.create({ orgID, bucketID, database, retentionPolicy, isDefault })));
     })
     .get(`${DBRPS}/:dbrpID`, ({ principal, params, search }) => {
@@ -57,8 +58,8 @@ export const mappingRoutes = (services: V2Services): V2Routes => {
       return json(200, { content: shownMapping(mapping) });
     })
     .patch(`${DBRPS}/:dbrpID`, async ({ principal, params, search, request }) => {
-      const { default: isDefault, retention_policy: retentionPolicy } = await bodies.read(MappingUpdateBody, request, HEAD);
       const mapping = found(params, search);
+      const { default: isDefault, retention_policy: retentionPolicy } = await bodies.read(MappingUpdateBody, request, HEAD);
       requireRead(line(), principal, mapping);
       requireWrite(principal, mapping);
       const update: MappingUpdate = {

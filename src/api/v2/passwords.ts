@@ -50,6 +50,7 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
         const userID = readId(call.params["userID"]!);
         const { password = "" } = await bodies.read(PasswordBody, call.request, "");
         call.principal.require({ action: "write", type: "users", id: userID });
+        checkPassword(password, { strong });
         if (services.line().users.find(userID) === null) throw new TsdbError("forbidden", "your userID is incorrect");
         return store(call, userID, password);
       })

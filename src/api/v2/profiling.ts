@@ -19,7 +19,7 @@ export const profilingRoutes = (services: V2Services): V2Routes => {
   };
   return new V2Routes("profiling", services)
     .open(
-      "GET",
+      "ALL",
       PROFILE_ROOT,
       enabled(() => profiles.index()),
     )

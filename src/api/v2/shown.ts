@@ -22,10 +22,10 @@ export function shownMember(user: User, role: Role, logs = false): object {
   return { role, ...shownUser(user), ...(logs ? { links: { logs: `${self}/logs`, self } } : {}) };
 }
 
-/** An organization as JSON, with its links. */
+/** An organization as JSON, with its links. They have the name as it is, as far as that means the same. */
 export function shownOrganization({ id, name, description, createdAt, updatedAt }: Organization): object {
   const self = `/api/v2/orgs/${id}`;
-  const query = new URLSearchParams({ org: name });
+  const query = `org=${name.replace(/[%&#+]/g, encodeURIComponent)}`;
   return {
     links: {
       buckets: `/api/v2/buckets?${query}`,

@@ -2,6 +2,7 @@
 import { RESOURCE_TYPES } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { V2_VERSION } from "../shared/aliases.ts";
+import { admit } from "./app/admit.ts";
 import { json } from "./app/answers.ts";
 import { codeAnswer } from "./app/errors.ts";
 import { V2Routes } from "./app/route.ts";
@@ -16,19 +17,23 @@ export const systemRoutes = (services: V2Services): V2Routes => {
   const ping = () => new Response(null, { status: 204 });
   return (
     new V2Routes("system", services)
-      .open("GET", "/api/v2", () => json(200, topLevelRoutes()))
+      .ownCredentials("ALL", "/api/v2", ({ request }) => {
+        // anybody may look, other methods are for those who are signed in, as recorded
+        const principal = request.method === "GET" ? null : admit(services, request);
+        return principal instanceof Response ? principal : json(200, topLevelRoutes());
+      })
       .open("ALL", "/health", health)
       .open("HEAD", "/health", health)
       .open("ALL", "/ready", ready)
       .open("HEAD", "/ready", ready)
       .open("GET", "/ping", ping)
       .open("HEAD", "/ping", ping)
-      .open("GET", "/metrics", () => metrics(services))
+      .open("ALL", "/metrics", () => metrics(services))
       .get("/api/v2/config", ({ principal }) => {
         if (!principal.isOperator) throw new TsdbError("forbidden", "access to /api/v2/config requires operator permissions");
         return json(200, { config: services.options.shownConfig });
       })
-      .get("/api/v2/flags", () => json(200, FLAGS))
+      .all("/api/v2/flags", () => json(200, FLAGS))
       // of a service of maps, which this server has no account at
       .get("/api/v2/maps/mapToken", () => json(200, { token: "" }))
       .all(

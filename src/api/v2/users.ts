@@ -32,9 +32,10 @@ export const userRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: { self: USERS }, users: visible.map(shownUser) });
     })
     .post(USERS, async ({ principal, request }) => {
-      const { name = "", status = "active", oauthID = "" } = await bodies.read(UserBody, request, "");
+      const { name = "", status = "", oauthID = "" } = await bodies.read(UserBody, request, "");
       principal.require({ action: "write", type: "users" });
-      return json(201, shownUser(await line().users.create({ name, status: readStatus(status), oauthID })));
+      const wanted = { name, status: status === "" ? "active" : readStatus(status), oauthID };
+      return json(201, shownUser(await line().users.create(wanted)));
     })
     .get(`${USERS}/:userID`, ({ principal, params }) => {
       const id = readId(params["userID"]!);
@@ -44,8 +45,8 @@ export const userRoutes = (services: V2Services): V2Routes => {
     .patch(`${USERS}/:userID`, async ({ principal, params, request }) => {
       const id = readId(params["userID"]!);
       const { name, status } = await bodies.read(UserUpdateBody, request, "");
-      principal.require({ action: "write", type: "users", id });
       const update = { ...(name === undefined ? {} : { name }), ...(status === undefined ? {} : { status: readStatus(status) }) };
+      principal.require({ action: "write", type: "users", id });
       return json(200, shownUser(await line().users.update(id, update)));
     })
     .delete(`${USERS}/:userID`, async ({ principal, params }) => {

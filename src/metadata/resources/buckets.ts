@@ -35,6 +35,7 @@ export interface NewBucket {
   readonly name: string;
   readonly description: string;
   readonly rp: string;
+  /** Checked when the bucket is made. */
   readonly retention: Retention;
 }
 
@@ -164,6 +165,7 @@ export class BucketService {
 
   /** @throws TsdbError already_exists, bad_request, limit_exceeded; forbidden beyond the limits of an organization */
   async create(bucket: NewBucket): Promise<Bucket> {
+    checkBucketName(bucket.name);
     const id = await this.metadata.change((change) => {
       const place = this.metadata.view.get<Place>("select id, namespace from organizations where id = ?", bucket.orgID);
       if (place === null) throw new TsdbError("not_found", "organization not found");
@@ -178,9 +180,10 @@ export class BucketService {
     if (this.findByName(place.id, bucket.name) !== null) {
       throw new TsdbError("already_exists", `bucket with name ${bucket.name} already exists`);
     }
+    const retention = checkRetention(bucket.retention);
     this.checkQuota(place.id, madeBefore);
-    this.checkMaximum(bucket.retention.everySeconds);
-    return this.plan(change, place, { ...bucket, type: "user" }, madeBefore);
+    this.checkMaximum(retention.everySeconds);
+    return this.plan(change, place, { ...bucket, retention, type: "user" }, madeBefore);
   }
 
   /** A bucket, unless there is a database of its name, made by port 8181: then that one. */

@@ -12,10 +12,6 @@ type LegacyRow = Omit<RecordTypes["legacy_authorization"], "permissions"> & {
   readonly user: string;
 };
 
-export interface LegacyFilter extends AuthorizationFilter {
-  readonly username?: string | undefined;
-}
-
 const SELECT = `select a.*, o.name as org, u.name as user from legacyAuthorizations a
   join organizations o on o.id = a.orgID join users u on u.id = a.userID`;
 
@@ -28,10 +24,15 @@ export class LegacyAuthorizations {
     return shown(this.row(id));
   }
 
+  /** @throws TsdbError not_found */
+  byName(username: string): Authorization {
+    return shown(this.row(username, "username"));
+  }
+
   /** In order of creation. */
-  list({ orgID, userID, username }: LegacyFilter): Authorization[] {
-    const where = "(?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2) and (?3 is null or a.username = ?3)";
-    const values = [orgID ?? null, userID ?? null, username ?? null];
+  list({ orgID, userID }: AuthorizationFilter): Authorization[] {
+    const where = "(?1 is null or a.orgID = ?1) and (?2 is null or a.userID = ?2)";
+    const values = [orgID ?? null, userID ?? null];
     return this.metadata.view.all<LegacyRow>(`${SELECT} where ${where} order by a.id`, ...values).map(shown);
   }
 
@@ -83,8 +84,8 @@ export class LegacyAuthorizations {
     });
   }
 
-  private row(id: string): LegacyRow {
-    const row = this.metadata.view.get<LegacyRow>(`${SELECT} where a.id = ?`, id);
+  private row(value: string, by: "id" | "username" = "id"): LegacyRow {
+    const row = this.metadata.view.get<LegacyRow>(`${SELECT} where a.${by} = ?`, value);
     if (row === null) throw new TsdbError("not_found", "authorization not found");
     return row;
   }

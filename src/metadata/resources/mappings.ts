@@ -86,14 +86,14 @@ export class Mappings {
     });
   }
 
-  /** A virtual mapping becomes a stored one with an id of its own. If the default ceases to be the default, the first other mapping of its
+  /** A virtual mapping becomes a stored one and keeps its id. If the default ceases to be the default, the first other mapping of its
    *  database becomes it; the only mapping stays the default. @throws TsdbError not_found, bad_request, already_exists */
   update(orgID: string, id: string, { isDefault, retentionPolicy }: MappingUpdate): Promise<Mapping> {
     return this.metadata.change((change) => {
       const before = this.get(orgID, id);
-      if (isDefault === undefined && retentionPolicy === undefined) return before;
       const named = { ...before, retentionPolicy: retentionPolicy ?? before.retentionPolicy };
-      const changed = { ...named, isDefault: isDefault ?? before.isDefault, isVirtual: false, id: before.isVirtual ? change.newId() : id };
+      const changed = { ...named, isDefault: isDefault ?? before.isDefault, isVirtual: false };
+      if (changed.isDefault === before.isDefault && changed.retentionPolicy === before.retentionPolicy) return before;
       return this.put(change, changed);
     });
   }
@@ -130,8 +130,7 @@ export class Mappings {
 
   private put(change: Change, mapping: Mapping): Mapping {
     const { id, orgID, database, retentionPolicy, isDefault } = mapping;
-    checkName("database", database);
-    checkName("retentionPolicy", retentionPolicy);
+    checkMapping(mapping);
     const others = this.stored(orgID, database).filter((other) => other.id !== id);
     if (others.some((other) => other.retentionPolicy === retentionPolicy)) {
       throw new TsdbError("already_exists", "another DBRP mapping with same orgID, db, and rp exists");
@@ -161,6 +160,12 @@ function virtualMapping({ id, orgID, name }: NamedBucket): Mapping {
   const slash = name.indexOf("/");
   const [database, retentionPolicy] = slash < 0 ? [name, OWN_POLICY] : [name.slice(0, slash), name.slice(slash + 1)];
   return { id, orgID, bucketID: id, database, retentionPolicy, isDefault: slash < 0, isVirtual: true };
+}
+
+/** The names of a mapping. @throws TsdbError bad_request */
+export function checkMapping({ database, retentionPolicy }: Pick<Mapping, "database" | "retentionPolicy">): void {
+  checkName("database", database);
+  checkName("retentionPolicy", retentionPolicy);
 }
 
 /** @throws TsdbError bad_request in the vendor's words, whose rule is wider than they say */

@@ -13,10 +13,11 @@ const HOUR_SECONDS = 3600;
 const SECONDS_MAX = 9_223_372_036;
 
 /** Of a new bucket. @throws TsdbError unprocessable, bad_request */
-export function checkRetention({ everySeconds, shardSeconds }: { everySeconds: number; shardSeconds?: number }): Retention {
-  checkSeconds(everySeconds, shardSeconds);
+export function checkRetention({ everySeconds, shardSeconds }: { everySeconds: number; shardSeconds?: number | null }): Retention {
+  checkSeconds(everySeconds, shardSeconds ?? undefined);
   requireHour(everySeconds);
-  const shard = shardSeconds === undefined || shardSeconds === 0 ? null : Math.max(shardSeconds, HOUR_SECONDS);
+  const isUsual = shardSeconds === undefined || shardSeconds === null || shardSeconds === 0;
+  const shard = isUsual ? null : Math.max(shardSeconds, HOUR_SECONDS);
   if (shard !== null && everySeconds !== 0 && everySeconds < shard) {
     throw new TsdbError("bad_request", "retention policy duration must be greater than the shard duration");
   }
@@ -36,12 +37,17 @@ function requireHour(everySeconds: number): void {
   throw new TsdbError("bad_request", "retention policy duration must be at least 1h0m0s");
 }
 
-/** @throws TsdbError unprocessable, bad_request */
-function checkSeconds(everySeconds: number, shardSeconds: number | undefined): void {
+/** @throws TsdbError unprocessable for a negative one */
+export function requirePositive(everySeconds: number, shardSeconds: number | undefined): void {
   if (everySeconds < 0) throw new TsdbError("unprocessable", "expiration seconds cannot be negative");
   if (shardSeconds !== undefined && shardSeconds < 0) {
     throw new TsdbError("unprocessable", "shard-group duration seconds cannot be negative");
   }
+}
+
+/** @throws TsdbError unprocessable, bad_request */
+function checkSeconds(everySeconds: number, shardSeconds: number | undefined): void {
+  requirePositive(everySeconds, shardSeconds);
   if (everySeconds > SECONDS_MAX || (shardSeconds ?? 0) > SECONDS_MAX) {
     throw new TsdbError("bad_request", `durations of retention rules are at most ${SECONDS_MAX} seconds`);
   }

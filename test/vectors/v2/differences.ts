@@ -90,7 +90,11 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "query_tools / suggestions", steps: [30], reason: "a slash at the end is left out without another request" },
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
   { conversation: "dbrps / bodies and ids", steps: [17], reason: "the organization of a mapping exists, and the bucket is in it" },
-  { conversation: "labels / names, bodies, ids", steps: [18], reason: "the organization of a label exists" },
+  {
+    conversation: "labels / names, bodies, ids",
+    steps: [18],
+    reason: "records refer to records that there are: the organization of a label",
+  },
   {
     conversation: "scrapers / bodies and ids",
     steps: [0, 1, 2, 3, 4, 5, 14, 21, 26, 27, 28, 29, 30, 31],

@@ -47,7 +47,6 @@ import { userRoutes } from "../users.ts";
 import { v1QueryRoutes } from "../v1/query.ts";
 import { v1WriteRoutes } from "../v1/write.ts";
 import { admit } from "./admit.ts";
-import { plain } from "./answers.ts";
 import { errorAnswer } from "./errors.ts";
 import { matcherOf, routeOf, ruleOf } from "./route.ts";
 import type { V2Services } from "./services.ts";
@@ -168,6 +167,7 @@ function border(services: V2Services, known: readonly KnownRoute[], next: Handle
     }
     if (request.method === "HEAD") response = new Response(null, response);
     for (const [name, value] of headers) response.headers.set(name, value);
+    if (isByEncoding(target.path, response)) response.headers.set("vary", "Accept-Encoding");
     const origin = request.headers.get("origin");
     if (origin !== null && isApiPath(target.path)) {
       response.headers.set("access-control-allow-origin", origin);
@@ -189,10 +189,13 @@ function headersOf({ transportSecuritySeconds: seconds }: V2Services["options"])
   return { ...V2_VERSION_HEADERS, "strict-transport-security": `max-age=${seconds}; includeSubDomains` };
 }
 
-/** Without a slash at the end; /health and /ready also take what follows them. */
+/** These also take what follows them. */
+const ROOTS = ["/health", "/ready", "/metrics"] as const;
+
+/** Without a slash at the end. */
 function canonicalPath(path: string): string {
-  if (path.startsWith("/health/")) return "/health";
-  if (path.startsWith("/ready/")) return "/ready";
+  const root = ROOTS.find((each) => path.startsWith(`${each}/`));
+  if (root !== undefined) return root;
   return path.endsWith("/") && /^\/(?:api\/v2|api\/v2private|private|debug)\//.test(path) ? path.slice(0, -1) : path;
 }
 
@@ -200,7 +203,13 @@ function isApiPath(path: string): boolean {
   return path === "/api/v2" || path.startsWith("/api/v2/") || path.startsWith("/api/v2private/") || path.startsWith("/private/");
 }
 
+/** True for answers that may be compressed, as a cache between has to know, whether or not this one is. */
+function isByEncoding(path: string, { status }: Response): boolean {
+  if (/^\/(?:ping|write|query)$/.test(path)) return status !== 401;
+  return status !== 401 && status !== 405 && /^\/api\/v2\/(?:query|backup\/(?:metadata|shards\/[^/]+))$/.test(path);
+}
+
 function preflight(request: Request): Response {
-  if (!request.headers.has("origin")) return plain(405, "");
+  if (!request.headers.has("origin")) return new Response(null, { status: 405 });
   return new Response(null, { status: 204, headers: PREFLIGHT });
 }

@@ -25,10 +25,12 @@ export function notRouted(services: V2Services, known: readonly KnownRoute[], re
   const { path } = targetOf(request);
   const routes = known.filter(({ matches }) => matches(path));
   if (!CHECKED.test(path)) {
+    if (isAsked(request, path)) return listed(routes);
     return routes.length === 0 ? plain(404, PAGE_NOT_FOUND) : plain(405, "Method Not Allowed\n", { allow: allowed(routes) });
   }
   const principal = admit(services, request);
   if (principal instanceof Response) return principal;
+  if (isAsked(request, path)) return listed(routes);
   const resource =
     /^\/api\/v2(?:private)?\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
   const isPlain = PLAIN_RESOURCES.has(resource);
@@ -38,6 +40,15 @@ export function notRouted(services: V2Services, known: readonly KnownRoute[], re
     return codeAnswer("method not allowed", `allow: ${allow}`, { allow });
   }
   return isPlain ? plain(404, PAGE_NOT_FOUND) : codeAnswer("not found", "path not found");
+}
+
+/** Which methods these take is answered without an error, as recorded. */
+function isAsked({ method }: Request, path: string): boolean {
+  return method === "OPTIONS" && (path === "/ping" || path === "/write");
+}
+
+function listed(routes: readonly KnownRoute[]): Response {
+  return new Response(null, { status: 200, headers: { allow: allowed(routes) } });
 }
 
 function allowed(routes: readonly KnownRoute[]): string {

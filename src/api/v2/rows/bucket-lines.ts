@@ -142,7 +142,9 @@ function oldText({ count, oldest, newest }: OldLines, { id, retentionSeconds }: 
   return `${dropped} dropped=${count} for database: ${id} for retention policy: autogen`;
 }
 
-/** Measurement and tags as written. */
+/** Measurement and tags as written, the tags in the order of their keys. */
 function seriesKeyOf(line: string): string {
-  return near(/^(?:\\.|[^\\ ])*/s.exec(line.trimStart())![0], SHOWN_KEY);
+  const [measurement = "", ...tags] = /^(?:\\.|[^\\ ])*/s.exec(line.trimStart())![0].match(/(?:\\.|[^\\,])+/gs) ?? [];
+  const sorted = tags.map((tag) => [/^(?:\\.|[^\\=])*/s.exec(tag)![0], tag] as const).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return near([measurement, ...sorted.map(([, tag]) => tag)].join(","), SHOWN_KEY);
 }

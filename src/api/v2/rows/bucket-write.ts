@@ -43,9 +43,9 @@ function targetOf(line: V2Line, search: SearchParams): LineTarget {
   if (!Object.hasOwn(UNITS, name)) {
     throw new TsdbError("bad_request", "invalid precision; valid precision units are ns, us, ms, and s");
   }
-  const organization = organizationOf(line, search);
-  const bucket = bucketOf(line, organization, search);
-  return { bucket, unit: UNITS[name]! };
+  const bucket = search.get("bucket");
+  if (bucket === undefined) throw new TsdbError("not_found", "bucket not found");
+  return { bucket: bucketOf(line, organizationOf(line, search), bucket), unit: UNITS[name]! };
 }
 
 /** By `orgID`, or by `org`, which is an id or a name. @throws TsdbError bad_request, not_found */
@@ -57,10 +57,8 @@ export function organizationOf({ organizations }: V2Line, search: SearchParams):
   return (id === null ? null : organizations.find(id)) ?? organizations.byName(org);
 }
 
-/** By `bucket`, an id of any organization or a name within this one. @throws TsdbError not_found */
-function bucketOf({ buckets }: V2Line, { id: orgID }: Organization, search: SearchParams): Bucket {
-  const text = search.get("bucket");
-  if (text === undefined) throw new TsdbError("not_found", "bucket not found");
+/** By an id of any organization or a name within this one. @throws TsdbError not_found */
+function bucketOf({ buckets }: V2Line, { id: orgID }: Organization, text: string): Bucket {
   const id = parseId(text);
   const found = (id === null ? null : buckets.find(id)) ?? buckets.findByName(orgID, text);
   if (found === null) throw new TsdbError("not_found", `bucket "${text}" not found`);

@@ -20,7 +20,7 @@ export const DeleteBody = t.Object({
   predicate: t.Optional(t.String()),
 });
 const HEAD = "error decoding json body: ";
-const RFC_3339 = /^(\d{4})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 export const deleteRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
@@ -42,20 +42,28 @@ export const deleteRoutes = (services: V2Services): V2Routes => {
   });
 };
 
-/** Both ends belong to it; those outside of the times that rows can have are the nearest such. @throws TsdbError bad_request */
+/** Both ends belong to it. @throws TsdbError bad_request */
 function rangeOf({ start, stop }: Static<typeof DeleteBody>): TimeRange {
-  return { minNs: timeOf("start", start), maxNs: timeOf("stop", stop) };
+  const minNs = timeOf(start, { field: "start", example: "2009-01-02T23:00:00Z", limit: "before 1677-09-21T00:12:43.145224194Z" });
+  const maxNs = timeOf(stop, { field: "stop", example: "2009-01-01T23:00:00Z", limit: "after 2262-04-11T23:47:16.854775806Z" });
+  return { minNs, maxNs };
 }
 
-function timeOf(field: string, text = ""): bigint {
-  const year = RFC_3339.exec(text)?.[1];
-  const time = year === undefined ? null : parseTimeText(text);
+interface TimeTexts {
+  readonly field: string;
+  readonly example: string;
+  readonly limit: string;
+}
+
+/** @throws TsdbError bad_request, also for a time that no row can have, with the limit of the field, as recorded */
+function timeOf(text: string | undefined, { field, example, limit }: TimeTexts): bigint {
+  const time = text === undefined || !RFC_3339.test(text) ? null : parseTimeText(text);
   if (time === null) {
-    const format = "please format your time with RFC3339Nano format, example: 2009-01-02T23:00:00Z";
+    const format = `please format your time with RFC3339Nano format, example: ${example}`;
     throw new TsdbError("bad_request", `${HEAD}invalid RFC3339Nano for field ${field}, ${format}`);
   }
-  if (time === "range") return Number(year) < 1970 ? TIME_MIN_NS : TIME_MAX_NS;
-  return time < TIME_MIN_NS ? TIME_MIN_NS : time > TIME_MAX_NS ? TIME_MAX_NS : time;
+  if (time !== "range" && time >= TIME_MIN_NS && time <= TIME_MAX_NS) return time;
+  throw new TsdbError("bad_request", `${HEAD}invalid ${field} time, ${field} time must not be ${limit}`);
 }
 
 /** By `bucketID`, or by `bucket`, an id of any organization or a name within the named organization. @throws TsdbError bad_request,

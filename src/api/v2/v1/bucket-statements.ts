@@ -41,8 +41,8 @@ export class BucketStatements {
     private readonly principal: Principal,
     private readonly query: V1Query,
     private readonly nowNs: bigint,
-    /** Whose databases are meant; absent: the sender's. */
-    orgID?: string,
+    /** Whose databases are meant, for a request that names a bucket; absent: the sender's. */
+    private readonly orgID?: string,
   ) {
     this.databases = new V1Databases(services.line(), principal, orgID);
   }
@@ -67,13 +67,29 @@ export class BucketStatements {
         this.deletions += 1;
         return { pieces: [], changed: true, notes: [] };
     }
-    if (statement.kind === "select" && statement.into !== null) throw notImplemented("SELECT INTO");
+    if (statement.kind === "select" && statement.into !== null) {
+      if (this.query.database === "") throw new TsdbError("bad_query", "database name required");
+      throw notImplemented("SELECT INTO");
+    }
     if (!READING.has(statement.kind) || isEstimate(statement)) throw notImplemented(nameOf(statement));
     if (statement.kind === "show measurements" && statement.places !== null) {
       return { pieces: await this.placedMeasurements(statement, statement.places, signal), changed: false, notes: [] };
     }
-    const { database, retentionPolicy } = this.query;
-    return this.read(text, { database, retentionPolicy, mappings: this.mappings(statement), answer: { v1: answer } }, signal);
+    const { database } = this.query;
+    const mappings = this.mappings(statement);
+    const retentionPolicy = this.policyOf(statement, mappings);
+    return this.read(text, { database, retentionPolicy, mappings, answer: { v1: answer } }, signal);
+  }
+
+  /** @throws TsdbError unknown_database */
+  private policyOf(statement: Statement, mappings: ReadonlyMap<string, MappedDatabase>): string | null {
+    if (this.orgID !== undefined || !isByDefault(statement)) return this.query.retentionPolicy;
+    const name = statement.database ?? this.query.database;
+    const isUnknown = name !== "" && (mappings.get(name)?.defaultName ?? null) === null;
+    if (isUnknown && statement.kind !== "show measurements" && statement.sources.every(({ database }) => database === null)) {
+      throw noDefault(name);
+    }
+    return null;
   }
 
   private read(statement: string, { database, ...options }: ReadOptions, signal: AbortSignal): Promise<QueryAnswer> {
@@ -124,17 +140,27 @@ export class BucketStatements {
   /** The database of the bucket that the request names. @throws TsdbError bad_query, unknown_database */
   private deletable(): number {
     const { database, retentionPolicy } = this.query;
-    if (database === "") throw new TsdbError("bad_query", "database name required");
     const isMeant = ({ mapping }: { readonly mapping: { readonly retentionPolicy: string; readonly isDefault: boolean } }) =>
       isNoPolicy(retentionPolicy) ? mapping.isDefault : mapping.retentionPolicy === retentionPolicy;
     const found = this.databases.readable(database).find(isMeant);
     if (found === undefined) {
-      if (!isNoPolicy(retentionPolicy)) throw noPolicy(retentionPolicy, database);
-      throw new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
+      if (!isNoPolicy(retentionPolicy) && this.databases.mapped(database) !== undefined) throw noPolicy(retentionPolicy, database);
+      throw noDefault(database);
     }
     if (!this.databases.canWrite(found.bucket)) throw new TsdbError("bad_query", "insufficient permissions");
     return databaseIdOf(found.bucket.id)!;
   }
+}
+
+/** Statements about names in the default bucket of a database, whichever policy the request names, as recorded. */
+function isByDefault(
+  statement: Statement,
+): statement is Extract<Statement, { kind: "show measurements" | "show tag keys" | "show tag values" }> {
+  return statement.kind === "show measurements" || statement.kind === "show tag keys" || statement.kind === "show tag values";
+}
+
+function noDefault(database: string): TsdbError {
+  return new TsdbError("unknown_database", `default retention policy not set for: ${database}`, { database });
 }
 
 /** As the vendor calls it in errors. */

@@ -5,7 +5,7 @@ import type { V1Form } from "../../../model/query/v1-answer.ts";
 import { BodyReader } from "../../request/body.ts";
 import { compressed, V2_RULE } from "../../shared/gzip-answer.ts";
 import { runQuery } from "../../shared/run-query.ts";
-import { type QueryForm, readQueryForm } from "../../v1/query-form.ts";
+import type { QueryForm } from "../../v1/query-form.ts";
 import { readV1Query, type V1Query } from "../../v1/query-request.ts";
 import { Statements } from "../../v1/statements.ts";
 import { errorAnswer } from "../app/errors.ts";
@@ -14,9 +14,12 @@ import type { V2Services } from "../app/services.ts";
 import { placeOf } from "../app/trace.ts";
 import { BucketStatements } from "./bucket-statements.ts";
 import { admitV1 } from "./credentials.ts";
+import { readForm } from "./query-form.ts";
 
 const PATH = "/query";
 const NS_PER_MS = 1_000_000n;
+/** The answer to no statement in chunks. */
+const NOTHING = new Uint8Array(0);
 /** The answer to deletions alone, as recorded. */
 const NO_RESULTS = new TextEncoder().encode("{}\n");
 /** By the whole Accept header; any other one is answered as JSON. */
@@ -42,11 +45,10 @@ async function takeQuery(services: V2Services, reader: BodyReader, call: OpenCal
   return runQuery(services, {
     ...{ request, server, path: PATH },
     run: async () => {
-      const query = readQuery(request, await readQueryForm(call, reader));
+      const query = readQuery(request, await readForm(call, reader));
       const statements = new BucketStatements(services, principal, query, BigInt(services.clockMs()) * NS_PER_MS);
       const answer = await answerOf(services, statements, query, request);
-      const encoded = await compressed(answer, request, server, V2_RULE);
-      return { ...encoded, headers: { ...encoded.headers, vary: "Accept-Encoding" } };
+      return compressed(answer, request, server, V2_RULE);
     },
     refused: (_, error) => errorAnswer(renamed(error)),
   });
@@ -76,6 +78,7 @@ async function answerOf(
   });
   const answer = await runner.answer();
   const { form } = query.answer;
+  if (form === "json" && query.answer.chunkRows !== null && query.statements.length === 0) return { ...answer, body: NOTHING };
   const isCsvText = request.headers.get("accept") === "text/csv";
   const hasNoResults = form === "json" && statements.deletionCount > 0 && statements.deletionCount === query.statements.length;
   return { ...answer, ...(isCsvText ? { contentType: "text/csv" } : {}), ...(hasNoResults ? { body: NO_RESULTS } : {}) };

@@ -1,6 +1,7 @@
 // tsdb v2 auth: API tokens. tsdb v2 v1 auth, v1 dbrp: user names, passwords and mappings for clients of v1.
 import { RESOURCE_TYPES } from "../../../metadata/store/kinds.ts";
 import { TsdbError } from "../../../model/errors.ts";
+import { Refused } from "../api.ts";
 import type { ClientCommand } from "../command.ts";
 import type { Input, Option } from "../options.ts";
 import { passwordOf } from "./accounts.ts";
@@ -128,7 +129,19 @@ async function v1Id(session: Session, input: Input): Promise<string> {
   const id = input.option("id");
   if (id !== undefined) return id;
   const token = input.required("username");
-  return session.idOf(V1_TOKENS, "authorizations", { token }, `v1 user "${token}"`);
+  const [first] = await v1Names(session, { token });
+  if (first === undefined) throw new TsdbError("not_found", `there is no v1 user "${token}"`);
+  return String(first["id"]);
+}
+
+/** Servers answer the question for an unknown name with an error. */
+async function v1Names(session: Session, query: Readonly<Record<string, string>>): Promise<Row[]> {
+  try {
+    return await session.list(V1_TOKENS, "authorizations", query);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404 && query["token"] !== undefined) return [];
+    throw error;
+  }
 }
 
 const AUTH: readonly ClientCommand[] = [
@@ -213,7 +226,7 @@ const V1_AUTH: readonly ClientCommand[] = [
     options: V1_ID,
     run: async (session, input) => {
       const query = present({ ...session.organization, authID: input.option("id"), token: input.option("username") });
-      return session.show(V1_COLUMNS, await session.list(V1_TOKENS, "authorizations", query));
+      return session.show(V1_COLUMNS, await v1Names(session, query));
     },
   }),
   status("v1 auth set-active", "Let a user name be used again.", V1_TOKENS, V1_COLUMNS, v1Id, V1_ID),
