@@ -121,6 +121,7 @@ describe.each(served)("%s", (key, form) => {
       ...[...variants.missing(), ...variants.brokenQuery(), ...variants.wrongTypes(), ...variants.brokenBodies()],
       ...oddIds(key, form, plain),
     ];
+    await world.writeRows();
     const before = LOOKS_AFTER_GET || !/^(GET|HEAD) /.test(key) ? await world.state() : null;
     const found: string[] = [];
     for (const variant of bad.filter(({ wanted }) => wanted !== null)) found.push(...(await judge(key, variant)));

@@ -232,7 +232,8 @@ const LENIENT: VariantRules["lenient"] = [
     why: "as recorded: no unit is the default one, and a statement may name its database",
   },
   { what: /^POST \/write: query\.precision=/, why: "as recorded: an unknown unit is ns" },
-  { what: /^POST \/api\/v2\/write: query\.(?:org|bucket)$/, why: "as recorded: the organization's id will do; without a bucket 404" },
+  { what: /^POST \/api\/v2\/users: body\.status=""$/, why: "as recorded: as absent" },
+  { what: /^POST \/api\/v2\/write: query\.(?:org|bucket)?$/, why: "as recorded: the organization's id will do; without a bucket 404" },
   { what: /authorizations(?:\/\{authID\})?: body\.status=""$/, why: "as recorded: as absent" },
   { what: /^PATCH \/api\/v2\/users\/\{userID\}: body\.name$/, why: "what is not there stays as it is" },
   { what: /^GET .*(?:checks|notificationRules): query\.(?:orgID)?$/, why: "as recorded: of all organizations" },
@@ -327,6 +328,7 @@ const KEPT: VariantRules["kept"] = {
 const LENIENT_BODIES: VariantRules["lenientBodies"] = [
   { what: /^PUT .*\/telegrafs\/\{telegrafID\}: "null" instead/, why: "as an object without members, which become empty" },
   { what: /^(?:PATCH|POST) .*: "null" instead of an object$/, why: "as recorded: as an object without members" },
+  { what: /^POST \/query: (?:no body|an empty body)$/, why: "as recorded: no statement has no result" },
   {
     what: /\/(?:write|restore\/.*): (?:an unknown content encoding|no body|an empty body)$/,
     why: "as recorded: ignored; and nothing is nothing",

@@ -95,8 +95,8 @@ const upload = async (world: V2World) => {
 };
 const oldManifest = at(
   async (world) => `/api/v2/restore/buckets/${await world.freshBucket()}`,
-  // a message of protocol buffers without members
-  () => ({ body: new Uint8Array(0) }),
+  // a message of protocol buffers: member 3, a retention policy without members
+  () => ({ body: new Uint8Array([0x1a, 0x00]) }),
 );
 const backup = async (world: V2World, part: "kv" | "sql") => {
   if (part === "kv") return new Uint8Array((await world.get("/api/v2/backup/kv")).bytes);
