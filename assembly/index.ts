@@ -40,6 +40,7 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
+export { parquetDelta, parquetTexts } from "./codec/parquet";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
 export { lineCreate, lineMemoryBytes, lineTableCount, lineProbeSteps, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";

@@ -3,6 +3,7 @@ import { backup } from "./backup.ts";
 import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
 import { diskSize } from "./disk-size.ts";
+import { exportDay } from "./export.ts";
 import { fileIndex } from "./file-index.ts";
 import { flight } from "./flight.ts";
 import { flux } from "./flux.ts";
@@ -45,6 +46,7 @@ export const BENCHES: readonly Bench[] = [
   triggers,
   replication,
   backup,
+  exportDay,
   diskSize,
   query,
   v1Query,

@@ -1,12 +1,13 @@
 // Windows of the export: UTC days.
 import { near, TsdbError } from "../model/errors.ts";
+import type { TimeRange } from "../model/query/scan.ts";
+import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 
 const MS_PER_DAY = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-/** The first time that a row may have, as SQL writes it. */
-const FIRST = "1677-09-21T00:12:43.145224194Z";
-const LAST_DAY = "2262-04-11";
-export const FIRST_DAY: string = FIRST.slice(0, 10);
+const NS_PER_MS = 1_000_000n;
+/** Of the first time that a row may have. */
+export const FIRST_DAY = "1677-09-21";
 
 /** The day of a time, `YYYY-MM-DD`. */
 export function dayOf(ms: number): string {
@@ -24,9 +25,9 @@ export function checkDay(text: string): void {
   throw new TsdbError("bad_request", `windows: want days as YYYY-MM-DD, got "${near(text)}"`, { window: near(text) });
 }
 
-/** Bounds of the day's rows as condition of SQL. */
-export function dayCondition(day: string): string {
-  const startMs = Date.parse(day);
-  const from = day === FIRST_DAY ? FIRST : `${day}T00:00:00Z`;
-  return day === LAST_DAY ? `time >= '${from}'` : `time >= '${from}' AND time < '${dayOf(startMs + MS_PER_DAY)}T00:00:00Z'`;
+/** The times of the day, as far as rows may have them. */
+export function dayRange(day: string): TimeRange {
+  const minNs = BigInt(Date.parse(day)) * NS_PER_MS;
+  const maxNs = minNs + BigInt(MS_PER_DAY) * NS_PER_MS - 1n;
+  return { minNs: minNs < I64_MIN ? I64_MIN : minNs, maxNs: maxNs > I64_MAX ? I64_MAX : maxNs };
 }

@@ -1,12 +1,12 @@
 // Lists what can be exported, and reads it as statements do: an export has what a query shows, wherever rows lie.
 import { TsdbError } from "../model/errors.ts";
-import type { QueryAnswer, QueryFormat, QueryService } from "../model/query/query.ts";
+import type { QueryAnswer, QueryRequest, QueryService } from "../model/query/query.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import { ident } from "../sql/parse/names.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Manifest } from "../storage/manifest/manifest.ts";
-import { checkDay, dayCondition, dayStartMs, FIRST_DAY } from "./day-windows.ts";
+import { checkDay, dayRange, dayStartMs, FIRST_DAY } from "./day-windows.ts";
 import { windowArchive } from "./window-archive.ts";
 
 /** Each holds a file of one day's rows on the disk. */
@@ -45,7 +45,7 @@ export class DayExports implements ExportService {
     this.requireTable(database, table);
     const today = new Date(dayStartMs(this.parts.nowMs())).toISOString();
     const days = `SELECT date_bin(INTERVAL '1 day', time) AS day, count(*) AS n FROM ${ident(table)} WHERE time < '${today}' GROUP BY 1`;
-    const { body } = await this.query(database, days, "jsonl", signal);
+    const { body } = await this.query({ database, statement: days, format: "jsonl", signal });
     const lines = (await new Response(body).text()).split("\n").filter((line) => line !== "");
     // the first day began before the first instant that a time can be
     return lines.map((line) => (JSON.parse(line) as { day?: string }).day?.slice(0, 10) ?? FIRST_DAY).sort();
@@ -91,8 +91,8 @@ export class DayExports implements ExportService {
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const rowsOf = async (day: string, aborted: AbortSignal) => {
-      const rows = `SELECT * FROM ${ident(table)} WHERE ${dayCondition(day)}`;
-      const { body } = await this.query(database, rows, "parquet", aborted);
+      const statement = `export of ${day} of ${table}`;
+      const { body } = await this.query({ database, statement, format: "parquet", rows: { table, range: dayRange(day) }, signal: aborted });
       return body instanceof Uint8Array ? new Response(body).body! : body;
     };
     try {
@@ -102,8 +102,8 @@ export class DayExports implements ExportService {
     }
   }
 
-  private query(database: string, statement: string, format: QueryFormat, signal: AbortSignal): Promise<QueryAnswer> {
-    return this.parts.queries.query({ database, statement, format, params: {}, queryType: "export", signal });
+  private query(request: Omit<QueryRequest, "params" | "queryType">): Promise<QueryAnswer> {
+    return this.parts.queries.query({ ...request, params: {}, queryType: "export" });
   }
 
   private databaseId(database: string): number {

@@ -6,9 +6,10 @@ import type { Kernel } from "../kernel/memory/kernel.ts";
 import { KernelRowText } from "../kernel/text/row-text.ts";
 import { assert } from "../model/assert.ts";
 import type { CacheTable } from "../model/cache-table.ts";
+import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { FluxOptions } from "../model/query/flux.ts";
-import type { QueryFormat, QueryParams, StatementWrite, TsdbqlOptions } from "../model/query/query.ts";
+import type { QueryFormat, QueryParams, StatementWrite, TableRows, TsdbqlOptions } from "../model/query/query.ts";
 import type { ResultType } from "../model/query/result-batch.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { SeriesPiece } from "../model/query/series-piece.ts";
@@ -25,6 +26,7 @@ import { describePieces, emptyTables, encodePieces, statementOf } from "../tsdbq
 import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
 import { AnswerParts, type AnswerRun } from "./answer-parts.ts";
 import { runFlux } from "./flux/flux-statement.ts";
+import { RowExport } from "./row-export.ts";
 import { StatementClock, type StatementTimes } from "./statement-clock.ts";
 import { StatementTables } from "./statement-tables.ts";
 import { storedSystemTables } from "./stored-system-table.ts";
@@ -38,6 +40,8 @@ export interface StatementRequest {
   readonly tsdbql?: TsdbqlOptions;
   /** Set for Flux. */
   readonly flux?: FluxOptions;
+  /** Set for rows of a table. */
+  readonly rows?: TableRows;
   /** As in QueryRequest. */
   readonly memoryBytesMax?: number;
   /** Only the schema of the answer and the parameters are requested, as in QueryRequest. */
@@ -107,6 +111,7 @@ export class QueryRunner {
   async run(request: StatementRequest): Promise<StatementAnswer> {
     if (request.tsdbql !== undefined) return this.runTsdbql(request, request.tsdbql);
     if (request.flux !== undefined) return this.runFlux(request, request.flux);
+    if (request.rows !== undefined) return this.runRows(request, request.rows);
     const clock = new StatementClock();
     const turns = new Turns(request.signal);
     const plan = await this.engine.plan(request.statement, () => turns.pause());
@@ -250,6 +255,25 @@ export class QueryRunner {
       records: () => source.records(),
       times: () => ({ planMs: 0, computeMs: performance.now() - startMs }),
       close: async () => source.close(),
+    };
+  }
+
+  /** Reads rows without a language. */
+  private async runRows({ snapshot, signal, onPlanned }: StatementRequest, { table, range }: TableRows): Promise<StatementAnswer> {
+    const { tables } = await snapshot({ tables: [table], wholeCatalog: false, systemTables: [] });
+    const found = tables[0];
+    if (found === undefined) throw new TsdbError("unknown_table", `table not found: ${table}`, { table });
+    const { kernel, cache } = this;
+    const clock = new StatementClock();
+    const rows = new RowExport({ kernel, cache, turns: new Turns(signal), ...this.known(found.table.id) }, found, range);
+    onPlanned(clock.planned());
+    return {
+      contentType: rows.contentType,
+      parts: rows.answer(clock),
+      rowCount: () => rows.rowCount,
+      records: () => [rows.record],
+      times: () => clock.times(),
+      close: async () => rows.close(),
     };
   }
 

@@ -63,7 +63,7 @@ export class ParquetJoiner {
 }
 
 /** The footer, detached from `file`'s memory. */
-function readFooter(file: Uint8Array): ThriftStruct {
+export function readFooter(file: Uint8Array): ThriftStruct {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const length = view.getUint32(file.length - TAIL_BYTES, true);
   const start = file.length - TAIL_BYTES - length;

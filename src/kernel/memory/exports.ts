@@ -251,6 +251,8 @@ export interface CodecExports {
   codecEncode(type: number, data: number, validity: number, rowCount: number, isPacked: number, work: number, target: number): number;
   codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
   codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
+  parquetDelta(values: number, count: number, work: number, target: number): number;
+  parquetTexts(views: number, validity: number, from: number, count: number, target: number): number;
   squeeze(values: number, bitmap: number, count: number, size: number, target: number): void;
   codecColumnBytes(source: number, sourceBytes: number): number;
   codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;

@@ -2,6 +2,7 @@
 import type { PolicyRules } from "../retention-policies.ts";
 import type { FluxOptions } from "./flux.ts";
 import type { QueryTelemetry } from "./query-telemetry.ts";
+import type { TimeRange } from "./scan.ts";
 import type { V1Answer } from "./v1-answer.ts";
 
 /** "flight": Arrow as Flight clients read it, strings without dictionaries. "plugin": "seed" with times as integers of nanoseconds,
@@ -45,6 +46,12 @@ export interface DatabaseScope {
   databaseId(name: string): number;
 }
 
+/** All rows of a table within a range of time, read without a language. Answered as a Parquet file. */
+export interface TableRows {
+  readonly table: string;
+  readonly range: TimeRange;
+}
+
 export interface QueryRequest {
   /** May be "" for InfluxQL: the statement must then name a database. */
   readonly database: string;
@@ -55,8 +62,10 @@ export interface QueryRequest {
   readonly params: QueryParams;
   /** Set for InfluxQL. */
   readonly tsdbql?: TsdbqlOptions;
-  /** Set for Flux; without it and `tsdbql` the statement is SQL. */
+  /** Set for Flux; without it, `tsdbql` and `rows` the statement is SQL. */
   readonly flux?: FluxOptions;
+  /** Set for rows; `statement` only describes them then. */
+  readonly rows?: TableRows;
   /** Only the answer's schema is wanted, in format "flight": an IPC stream without batches for its columns, followed by one for the
    *  unbound parameters. */
   readonly describe?: boolean;

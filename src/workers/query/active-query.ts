@@ -104,13 +104,14 @@ export class ActiveQuery implements RunOwner {
     this.run = run;
     this.runCount += 1;
     this.wasPlaced_ = true;
-    const { database, statement, format, params, tsdbql, flux, describe, memoryBytesMax } = this.request;
+    const { database, statement, format, params, tsdbql, flux, rows, describe, memoryBytesMax } = this.request;
     try {
       const early = this.takeEarly(run);
       run.start({
         ...{ database, statement, format, params },
         ...(tsdbql === undefined ? {} : { tsdbql }),
         ...(flux === undefined ? {} : { flux }),
+        ...(rows === undefined ? {} : { rows }),
         ...(describe ? { describe } : {}),
         ...(memoryBytesMax === undefined ? {} : { memoryBytesMax }),
         ...(early === undefined ? {} : { early }),
@@ -245,8 +246,9 @@ export class ActiveQuery implements RunOwner {
 
   /** For a statement on tables of several databases: what it reads first. */
   private get guessedBy(): string {
-    const { statement, database, tsdbql, flux } = this.request;
+    const { statement, database, tsdbql, flux, rows } = this.request;
     // what is only parsed reads no tables, and may be text that another sender has run
+    if (rows !== undefined) return `rows ${rows.table}`;
     if (flux !== undefined) return `flux ${flux.task}\n${statement}`;
     if (tsdbql === undefined) return statement;
     const { retentionPolicy, policyRules = {}, mappings } = tsdbql;

@@ -223,6 +223,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
       describe: message.describe === true,
       ...(message.tsdbql === undefined ? {} : { tsdbql: message.tsdbql }),
       ...(message.flux === undefined ? {} : { flux: message.flux }),
+      ...(message.rows === undefined ? {} : { rows: message.rows }),
       ...(message.memoryBytesMax === undefined ? {} : { memoryBytesMax: message.memoryBytesMax }),
       signal: query.signal,
       snapshot: (need) => query.snapshot(need),

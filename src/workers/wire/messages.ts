@@ -4,7 +4,7 @@ import type { CacheClock } from "../../model/cache-table.ts";
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import type { ErrorDescription } from "../../model/errors.ts";
 import type { FluxOptions } from "../../model/query/flux.ts";
-import type { QueryFormat, QueryParams, TsdbqlOptions } from "../../model/query/query.ts";
+import type { QueryFormat, QueryParams, TableRows, TsdbqlOptions } from "../../model/query/query.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableDef } from "../../model/rows/column.ts";
 import type { StatementTimes } from "../../query/statement-clock.ts";
@@ -94,6 +94,7 @@ export type ToQueryWorker =
       readonly params: QueryParams;
       readonly tsdbql?: TsdbqlOptions;
       readonly flux?: FluxOptions;
+      readonly rows?: TableRows;
       readonly memoryBytesMax?: number;
       readonly describe?: boolean;
       /** A pinned snapshot of the tables that the statement probably reads. */
