@@ -95,6 +95,7 @@ export {
   groupKeysFree,
   groupKeysLearnRanges,
   groupKeysLearnRows,
+  groupKeysLearnSeries,
   groupKeysValues,
 } from "./scan/group-keys";
 export { fillWords, groupsBoolean, groupsFlipped, groupsMean, groupsPresent } from "./scan/groups";
@@ -126,7 +127,16 @@ export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } fr
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { textsFill } from "./scan/texts";
-export { areAscending, chooseSeries, findCodes, markCodes, matchSeries, scanCodes } from "./scan/series-choice";
+export {
+  areAscending,
+  chooseSeries,
+  findCodes,
+  markCodes,
+  matchGroups,
+  matchSeries,
+  renumberGroups,
+  scanCodes,
+} from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
 export { squeeze } from "./codec/nulls";
 export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";

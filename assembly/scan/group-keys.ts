@@ -109,6 +109,13 @@ export function groupKeysLearnRows(keys: GroupKeys, sources: u32, series: u32, r
   }
 }
 
+/** The same for all series, or, with `wanted` (a byte per series), those that are wanted. */
+export function groupKeysLearnSeries(keys: GroupKeys, sources: u32, seriesCount: u32, wanted: u32, map: u32): void {
+  for (let series: u32 = 0; series < seriesCount; series++) {
+    if (wanted == 0 || load<u8>(wanted + series) != 0) learn(keys, sources, series, map);
+  }
+}
+
 // @ts-ignore: decorator
 @inline
 function learn(keys: GroupKeys, sources: u32, series: u32, map: u32): void {

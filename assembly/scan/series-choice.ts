@@ -3,6 +3,7 @@
 import { VIEW_BYTES } from "../abi";
 import { INLINE_MAX, equalViews, hashView, viewText } from "../memory/views";
 import { isLessView } from "../store/order";
+import { NO_GROUP } from "./group-keys";
 
 /** Codes of those of the wanted views that are among values 1 .. valueCount - 1, which ascend: u32 each to `target`. Returns how many. */
 export function findCodes(values: u32, valueCount: u32, wanted: u32, wantedCount: u32, target: u32): u32 {
@@ -131,6 +132,27 @@ export function matchSeries(codes: u32, seriesCount: u32, match: u32, wanted: u3
     left += both;
   }
   return left;
+}
+
+/** The same by groups (group-keys.ts): wanted[series] = match[group of the series], 0 for a series without a group. */
+export function matchGroups(groups: u32, seriesCount: u32, match: u32, wanted: u32, narrows: bool): u32 {
+  let left: u32 = 0;
+  for (let series: u32 = 0; series < seriesCount; series++) {
+    const group = load<u32>(groups + (series << 2));
+    let both: u32 = group != NO_GROUP ? load<u8>(match + group) : 0;
+    if (narrows) both &= load<u8>(wanted + series);
+    store<u8>(wanted + series, both);
+    left += both;
+  }
+  return left;
+}
+
+/** target[series] = numbers[group of the series], NO_GROUP for a series without a group. */
+export function renumberGroups(groups: u32, seriesCount: u32, numbers: u32, target: u32): void {
+  for (let series: u32 = 0; series < seriesCount; series++) {
+    const group = load<u32>(groups + (series << 2));
+    store<u32>(target + (series << 2), group != NO_GROUP ? load<u32>(numbers + (group << 2)) : NO_GROUP);
+  }
 }
 
 /** 1 when values ascend strictly. */

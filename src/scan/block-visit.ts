@@ -7,7 +7,7 @@ import { RowSelection, type SelectedRun } from "../kernel/scan/row-selection.ts"
 import type { OwnedRun } from "../kernel/scan/run-merge.ts";
 import { SeriesFilter } from "../kernel/series/series-filter.ts";
 import { TsdbError } from "../model/errors.ts";
-import type { TagPredicate, TimeRange } from "../model/query/scan.ts";
+import type { SeriesPredicate, TimeRange } from "../model/query/scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
 import { type ColumnRun, type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import { canHide, type Tombstone } from "../model/rows/tombstone.ts";
@@ -24,7 +24,7 @@ const LAST_ROWS_SHARE = 4;
 /** The parts of a run that a scan needs. */
 export interface RunNeeds {
   readonly range: TimeRange;
-  readonly tags: readonly TagPredicate[];
+  readonly tags: readonly SeriesPredicate[];
   /** Field columns that are returned or tested. */
   readonly fields: readonly ColumnDef[];
   /** Series, or times, are needed even for pages whose rows are all wanted. */

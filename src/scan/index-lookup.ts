@@ -1,6 +1,6 @@
 // Consults file indexes: which blocks and pages of a scan may contain a row with the texts searched for. A row merged from several writes
 // can be found through any of them, so for such rows indexes only narrow the times.
-import type { FieldTexts, TagPredicate, TimeRange } from "../model/query/scan.ts";
+import { type FieldTexts, isSeriesTest, type SeriesPredicate, type TimeRange } from "../model/query/scan.ts";
 import { intersection } from "../model/rows/time-ranges.ts";
 import type { FileIndexCache } from "../storage/file-index/cache.ts";
 import { type Needle, needleOf } from "../storage/file-index/format.ts";
@@ -35,7 +35,7 @@ export class IndexLookup {
   /** Returns null if no index can help. */
   static of(
     { indexes = [] }: TableSnapshot,
-    { tags, texts }: { tags: readonly TagPredicate[]; texts: readonly FieldTexts[] },
+    { tags, texts }: { tags: readonly SeriesPredicate[]; texts: readonly FieldTexts[] },
     cache: FileIndexCache,
   ): IndexLookup | null {
     if (indexes.length === 0) return null;
@@ -44,7 +44,8 @@ export class IndexLookup {
       const present = values.filter((value) => value !== null);
       return present.length < values.length || present.length > TEXTS_MAX ? [] : [{ columnId, needles: present.map(needleOf) }];
     };
-    const [ofTags, ofFields] = [tags.flatMap(wanted), texts.flatMap(wanted)];
+    // a test of series reads dictionaries
+    const [ofTags, ofFields] = [tags.flatMap((tag) => (isSeriesTest(tag) ? [] : wanted(tag))), texts.flatMap(wanted)];
     return ofTags.length + ofFields.length === 0 ? null : new IndexLookup(indexes, ofTags, ofFields, cache);
   }
 

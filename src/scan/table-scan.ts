@@ -1,5 +1,6 @@
 // Implements ScanTable on a snapshot's table: returns rows in chunks, or groups of them. Runs in the query worker.
 import { Aggregator, isOneCell } from "../kernel/aggregate/aggregate.ts";
+import { KernelCombinations } from "../kernel/aggregate/tag-combinations.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -8,6 +9,7 @@ import type { AggregateRequest } from "../model/query/aggregate.ts";
 import type { FieldPredicate, FieldTexts, ScanRequest, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
+import type { CombinationRequest } from "../model/query/tag-combinations.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
@@ -15,7 +17,7 @@ import { ScanTally } from "./scan-tally.ts";
 import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
 import { type KnownOfTable, type PieceLimits, type PieceRequest, TableReader } from "./table-reader.ts";
-import { hasVisibleRows, type SeriesParts, type SeriesSet, visibleSeries } from "./visible-series.ts";
+import { hasVisibleRows, type SeriesParts, type SeriesSet, seriesOfParts, visibleSeries } from "./visible-series.ts";
 
 /** A table of a statement's snapshot. Owned: call `close`. */
 export class TableScan implements ScanTable {
@@ -53,7 +55,8 @@ export class TableScan implements ScanTable {
   }
 
   open(request: ScanRequest): ScanCursor {
-    const { columns, tags, fields = [], newestOnly = false, withSeries = false } = request;
+    const { columns, fields = [], newestOnly = false, withSeries = false } = request;
+    const tags = [...request.tags, ...(request.tests ?? [])];
     const ids = new Set([...columns.map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
     const looked = this.columns.filter(({ id }) => ids.has(id));
     const range = this.retained(request.range);
@@ -82,7 +85,8 @@ export class TableScan implements ScanTable {
 
   *aggregateInSteps(request: AggregateRequest): Generator<void, ScanCursor | null, void> {
     const range = this.retained(request.range);
-    const pieces = this.pieces({ range, tags: request.tags, newestOnly: false, ...this.aggregateNeeds(request) });
+    const tags = [...request.tags, ...(request.tests ?? [])];
+    const pieces = this.pieces({ range, tags, newestOnly: false, ...this.aggregateNeeds(request) });
     let groups: ScanCursor | null = null;
     try {
       groups = yield* this.group({ ...request, range }, pieces);
@@ -90,6 +94,24 @@ export class TableScan implements ScanTable {
     } finally {
       // refused, failed or abandoned
       if (groups === null) pieces.release();
+    }
+  }
+
+  *combinations(request: CombinationRequest): Generator<void, KernelCombinations | null, void> {
+    const range = this.retained(request.range);
+    const found = new KernelCombinations(this.kernel, request.tags, request.where);
+    let isKept = false;
+    try {
+      for (const dictionary of seriesOfParts(this.seriesParts(), this.snapshot, range)) {
+        throwIfAborted(this.signal);
+        this.cache.withRoom(() => found.learn(dictionary));
+        if (found.memoryBytes > LIMITS.aggregateBytesMax) return null;
+        yield;
+      }
+      isKept = true;
+      return found;
+    } finally {
+      if (!isKept) found.release();
     }
   }
 

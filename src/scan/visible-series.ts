@@ -54,6 +54,28 @@ export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, rang
   }
 }
 
+/** The dictionaries of all parts that may have rows in the range, each valid until the next one is requested. @throws as visibleSeries */
+export function* seriesOfParts(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): Generator<DictionaryView, void, void> {
+  const { kernel, cache, tally } = parts;
+  const { minNs, maxNs } = range;
+  const seen = new Set<DictionaryView>();
+  for (const { rowCount, minTimeNs, maxTimeNs, dictionary } of snapshot.runs) {
+    if (rowCount === 0 || minNs > maxNs || minTimeNs > maxNs || maxTimeNs < minNs || seen.has(dictionary)) continue;
+    seen.add(dictionary);
+    yield dictionary;
+  }
+  const reader = cache.reader(tally.record);
+  for (const block of BlockIndex.of(snapshot.blocks).within(range)) {
+    const needs = { range, tags: [], fields: [], series: true, time: false, keepsText: false };
+    const visit = new BlockVisit({ kernel, cache, reader, tally, tombstones: [] }, block, needs);
+    try {
+      yield visit.dictionary;
+    } finally {
+      visit.release();
+    }
+  }
+}
+
 /** True if a visible row is within the range. */
 export function hasVisibleRows(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): boolean {
   // the newest row of a part without hidden rows

@@ -17,7 +17,7 @@ export function randomStatement(below: Below, areTimesUnique: boolean): string {
 /** A statement, and an equivalent one whose tag conditions are not pushed down to storage. */
 export function randomTwins(below: Below, areTimesUnique: boolean): { readonly statement: string; readonly opaque: string } {
   const text = marked(below, areTimesUnique);
-  return { statement: text.replace(MARKED, "$1"), opaque: text.replace(MARKED, "($1 || '')") };
+  return { statement: text.replace(MARKED, "$1"), opaque: text.replace(MARKED, "(CASE WHEN time IS NULL THEN '' ELSE $1 END)") };
 }
 
 function marked(below: Below, areTimesUnique: boolean): string {

@@ -12,6 +12,14 @@ const rowsOf = (scan: ScanTable): ScanTable => ({
 export const SCAN_VIEWS: readonly (readonly [leftOut: string, view: ScanView])[] = [
   ["groups", (scan) => ({ ...rowsOf(scan), selectsExactly: scan.selectsExactly ?? false })],
   ["newest rows", (scan) => ({ ...rowsOf(scan), open: (request) => scan.open({ ...request, newestOnly: false }) })],
+  [
+    "conditions on tags",
+    (scan) => ({
+      ...rowsOf(scan),
+      selectsExactly: scan.selectsExactly ?? false,
+      ...(scan.aggregate === undefined ? {} : { aggregate: (request) => scan.aggregate!(request) }),
+    }),
+  ],
   ["exact choice", rowsOf],
   ["predicates", (scan) => ({ ...rowsOf(scan), open: (request) => scan.open({ ...request, tags: [], fields: [], newestOnly: false }) })],
 ];

@@ -99,7 +99,7 @@ export class TemplatePlans {
   async check({ sql, params, nowNs, tables }: PlanCase): Promise<boolean> {
     let isKnown = false;
     const find = (name: string) => tables.find((table) => table.name === name) ?? null;
-    const found: StatementTables = { find, isPlain: false, isInternal: false, refused: new Set() };
+    const found: StatementTables = { find, isPlain: false, isInternal: false, refused: new Set(), takesConditions: true };
     const options = { params, nowNs, tables: found, functionBytesMax: this.engine.functionBytesMax };
     const { parsed } = this;
     const parseKept = async () => {

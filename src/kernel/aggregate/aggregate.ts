@@ -15,7 +15,7 @@ import { RowSelection, type SelectedRun } from "../scan/row-selection.ts";
 import { type CellArray, CellArrays } from "./arrays.ts";
 import { AggregateCells, planBins } from "./cells.ts";
 import { type CellRows, ColumnFacts, countRows } from "./columns.ts";
-import { AggregateGroups } from "./groups.ts";
+import { AggregateGroups, FixedGroups, type Groups } from "./groups.ts";
 import { factOf, GroupCursor } from "./output.ts";
 
 /** Rows whose cells are computed before their columns are read: one page, so that the cell numbers stay in the processor's cache. */
@@ -55,7 +55,7 @@ export class Aggregator {
   private readonly scratch: Blocks;
   private readonly arrays: CellArrays;
   private readonly columns = new Map<number, ColumnFacts>();
-  private readonly groups: AggregateGroups;
+  private readonly groups: Groups;
   private readonly rowCounts: CellArray | null;
   /** Null if the request cannot be accumulated: no such bins, or not enough memory. */
   private readonly cells: AggregateCells | null = null;
@@ -79,7 +79,7 @@ export class Aggregator {
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
     this.rowCounts = this.arrays.add(8);
     this.addColumns();
-    this.groups = new AggregateGroups(kernel, request.groupBy);
+    this.groups = request.merged === undefined ? new AggregateGroups(kernel, request.groupBy) : new FixedGroups(request.merged);
     try {
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
       this.blockPtr = this.scratch.alloc(BLOCK_ROWS * 4);

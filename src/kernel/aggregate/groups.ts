@@ -1,4 +1,5 @@
 // The groups of an aggregation: the distinct values of its tag columns. Each series of each dictionary is looked up by value once.
+import type { MergedGroups } from "../../model/query/merged-groups.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -23,6 +24,34 @@ interface Source {
   readonly values: readonly Numbers[];
   /** The tags of `view` in the kernel's layout. */
   readonly tagsPtr: number;
+}
+
+/** The groups of one aggregation, as described at AggregateGroups. Owned: call `release`. */
+export type Groups = Pick<AggregateGroups, "count" | "memoryBytes" | "mapOf" | "learnRanges" | "learnRows" | "tag" | "release">;
+
+/** Groups that were numbered before the aggregation; the caller owns them. */
+export class FixedGroups implements Groups {
+  readonly memoryBytes = 0;
+
+  constructor(private readonly merged: MergedGroups) {}
+
+  get count(): number {
+    return this.merged.count;
+  }
+
+  mapOf(dictionary: DictionaryView): number {
+    return this.merged.of(dictionary);
+  }
+
+  learnRanges(): void {}
+
+  learnRows(): void {}
+
+  tag(index: number): { codesPtr: number; valuesPtr: number } {
+    return this.merged.tag(index);
+  }
+
+  release(): void {}
 }
 
 /** Numbers the groups of one aggregation. Owned: call `release`. */
@@ -61,6 +90,13 @@ export class AggregateGroups {
     if (this.keys === 0) return;
     const { tagsPtr, groups } = this.sourceOf(dictionary);
     this.kernel.call.groupKeysLearnRanges(this.keys, tagsPtr, rangesPtr, count, groups.ptr);
+  }
+
+  /** The same for all series, or those that are wanted: a byte per series at `wantedPtr`. */
+  learnSeries(dictionary: DictionaryView, wantedPtr: number): void {
+    if (this.keys === 0) return;
+    const { tagsPtr, groups } = this.sourceOf(dictionary);
+    this.kernel.call.groupKeysLearnSeries(this.keys, tagsPtr, dictionary.seriesCount, wantedPtr, groups.ptr);
   }
 
   /** The same for the listed rows, or rows [first, first + count) if rowsPtr is 0. */

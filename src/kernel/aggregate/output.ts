@@ -11,14 +11,14 @@ import { bitmapBytes, gatherColumn } from "../scan/rows.ts";
 import type { CellArray } from "./arrays.ts";
 import type { AggregateCells } from "./cells.ts";
 import type { ColumnFacts, Fact } from "./columns.ts";
-import type { AggregateGroups } from "./groups.ts";
+import type { Groups } from "./groups.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
 
 export interface Accumulated {
   readonly request: AggregateRequest;
-  readonly groups: AggregateGroups;
+  readonly groups: Groups;
   readonly cells: AggregateCells;
   readonly rowCounts: CellArray;
   /** By column id. */
@@ -90,7 +90,7 @@ export class GroupCursor implements ScanCursor {
     this.release();
   }
 
-  private tagWriter(groups: AggregateGroups, index: number): ColumnWriter {
+  private tagWriter(groups: Groups, index: number): ColumnWriter {
     const { call } = this.kernel;
     const tag = groups.tag(index);
     const views = this.blocks.alloc(CHUNK_ROWS * VALUE_BYTES[ColumnType.tag]);

@@ -118,6 +118,7 @@ export interface AggregateExports {
   groupKeysCodes(keys: number, tag: number): number;
   groupKeysValues(keys: number, tag: number): number;
   groupKeysLearnRanges(keys: number, sources: number, ranges: number, count: number, map: number): void;
+  groupKeysLearnSeries(keys: number, sources: number, seriesCount: number, wanted: number, map: number): void;
   groupKeysLearnRows(keys: number, sources: number, series: number, rows: number, first: number, count: number, map: number): void;
   groupsPresent(counts: number, list: number, count: number, bitmap: number): number;
   groupsMean(sums: number, type: number, counts: number, list: number, count: number, target: number): void;
@@ -220,6 +221,8 @@ export interface ScanExports {
   ): number;
   chooseSeries(codes: number, seriesCount: number, list: number, codeCount: number, wanted: number, narrows: number): number;
   markCodes(list: number, codeCount: number, match: number): void;
+  matchGroups(groups: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
+  renumberGroups(groups: number, seriesCount: number, numbers: number, target: number): void;
   matchSeries(codes: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
   areAscending(views: number, count: number): number;
   mergeMarkSeries(series: number, rows: number, count: number, used: number): void;

@@ -1,6 +1,6 @@
 // Merges runs into one: unifies series by their tags, sorts rows by series and time, merges duplicates field by field.
 import { assert } from "../../model/assert.ts";
-import { ALL_TIME, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
+import { ALL_TIME, type SeriesPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, DictionaryView, Run } from "../../model/rows/run.ts";
@@ -21,7 +21,7 @@ export interface MergeOptions {
   /** Rows outside are omitted. */
   readonly range?: TimeRange;
   /** Rows of other series are omitted. */
-  readonly tags?: readonly TagPredicate[];
+  readonly tags?: readonly SeriesPredicate[];
   /** Rows hidden by deletions are omitted before merging; each run has its own sequence. */
   readonly hidden?: HiddenRows | undefined;
   /** True: the result gets its own dictionary with exactly its series, even if all runs share one. For files. */

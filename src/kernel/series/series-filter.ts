@@ -1,7 +1,7 @@
 // Finds the series of a dictionary that satisfy a statement's tag predicates: evaluated by value once per dictionary, for all runs that
 // share it.
 
-import type { TagPredicate } from "../../model/query/scan.ts";
+import { isSeriesTest, type SeriesPredicate, type SeriesTest, type TagPredicate } from "../../model/query/scan.ts";
 import type { DictionaryView, TagColumnView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -26,7 +26,7 @@ export class SeriesFilter {
 
   constructor(
     private readonly kernel: Kernel,
-    private readonly predicates: readonly TagPredicate[],
+    private readonly predicates: readonly SeriesPredicate[],
   ) {
     this.blocks = new Blocks(kernel);
   }
@@ -46,10 +46,12 @@ export class SeriesFilter {
     this.found.clear();
   }
 
-  private find({ seriesCount, tags }: DictionaryView): WantedSeries {
+  private find(dictionary: DictionaryView): WantedSeries {
+    const { seriesCount, tags } = dictionary;
     let wantedPtr = 0;
     let left = seriesCount;
     for (const predicate of this.predicates) {
+      if (isSeriesTest(predicate)) continue;
       const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
       if (tag === undefined) {
         // no series has the tag
@@ -69,7 +71,20 @@ export class SeriesFilter {
         scratch.release();
       }
     }
+    // after the values, which may have decided for which series the tests are known
+    for (const predicate of this.predicates) {
+      if (!isSeriesTest(predicate)) continue;
+      const narrows = wantedPtr === 0 ? 0 : 1;
+      if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
+      left = this.test(predicate, dictionary, wantedPtr, narrows);
+      if (left === 0) return NONE;
+    }
     return { none: false, wantedPtr: left === seriesCount ? 0 : wantedPtr, count: left };
+  }
+
+  private test(test: SeriesTest, dictionary: DictionaryView, wantedPtr: number, narrows: 0 | 1): number {
+    const { combinationsPtr, passesPtr } = test.of(dictionary);
+    return this.kernel.call.matchGroups(combinationsPtr, dictionary.seriesCount, passesPtr, wantedPtr, narrows);
   }
 
   /** Codes (u32) of those wanted values that occur in the dictionary. */

@@ -1,6 +1,7 @@
 // Aggregation inside the scan: groups by time bin and tags, one row per non-empty group.
 import { type ColumnDef, ColumnType } from "../rows/column.ts";
-import type { FieldPredicate, TagPredicate, TimeRange } from "./scan.ts";
+import type { MergedGroups } from "./merged-groups.ts";
+import type { FieldPredicate, SeriesTest, TagPredicate, TimeRange } from "./scan.ts";
 
 /** count: rows, or present values of a column. sum: of floats, or of integers within 64 bits. mean: sum / count as a float. min, max: by
  *  value. first, last: the present value of the least or greatest time (any one if several rows have that time); firstTime, lastTime:
@@ -24,11 +25,14 @@ export interface TimeBins {
 export interface AggregateRequest {
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
+  readonly tests?: readonly SeriesTest[];
   readonly fields: readonly FieldPredicate[];
   /** Null: one bin. */
   readonly bins: TimeBins | null;
   /** Tag columns; one group per distinct combination, absent being a value of its own. */
   readonly groupBy: readonly ColumnDef[];
+  /** Some of these combinations are one group, which shows the values of one of them. */
+  readonly merged?: MergedGroups;
   readonly aggregates: readonly Aggregate[];
 }
 

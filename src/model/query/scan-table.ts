@@ -1,35 +1,12 @@
 // The result side of a scan: rows of one table in chunks of shared memory, projected to the requested columns.
 import type { ColumnDef } from "../rows/column.ts";
-import type { DictionaryView } from "../rows/run.ts";
 import type { AggregateRequest } from "./aggregate.ts";
 import type { ScanRequest, TimeRange } from "./scan.ts";
+import type { ScanCursor } from "./scan-chunk.ts";
 import type { ScanRecord } from "./scan-record.ts";
+import type { CombinationRequest, TagCombinations } from "./tag-combinations.ts";
 
-/** VALUE_BYTES[type] × rowCount bytes at dataPtr (tags and strings as views); validityPtr is an LSB-first bitmap, 0 = all present.
- *  Borrowed until the next call of `next`. dataPtr 0 = every row is NULL. */
-export interface ScanColumn {
-  readonly dataPtr: number;
-  readonly validityPtr: number;
-}
-
-/** The series of rows: u32 ids in `dictionary`, one per row, at idsPtr. Borrowed like columns. */
-export interface ScanSeries {
-  readonly idsPtr: number;
-  readonly dictionary: DictionaryView;
-}
-
-export interface ScanChunk {
-  /** 1 .. LIMITS.vectorRows */
-  readonly rowCount: number;
-  readonly columns: readonly ScanColumn[];
-  /** Present if the request has `withSeries`. */
-  readonly series?: ScanSeries;
-}
-
-export interface ScanCursor {
-  next(): ScanChunk | null;
-  close(): void;
-}
+export type { ScanChunk, ScanColumn, ScanCursor, ScanSeries } from "./scan-chunk.ts";
 
 /** A table of a pinned snapshot. */
 export interface ScanTable {
@@ -47,6 +24,9 @@ export interface ScanTable {
   aggregate?(request: AggregateRequest): ScanCursor | null;
   /** The same in steps of about a millisecond, between which other statements can run. A caller that abandons it calls `return`. */
   aggregateInSteps?(request: AggregateRequest): Generator<void, ScanCursor | null, void>;
+  /** The combinations of tags among series that may have rows, or more; null: they take too much memory. A caller that abandons it calls
+   *  `return`. Absent: never. */
+  combinations?(request: CombinationRequest): Generator<void, TagCombinations | null, void>;
   /** Statistics of its scans so far. */
   records?(): readonly ScanRecord[];
 }

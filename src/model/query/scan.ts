@@ -1,6 +1,7 @@
 // The request side of a scan, the physical operator of both languages: time range, predicates, columns.
 
 import type { ColumnDef } from "../rows/column.ts";
+import type { DictionaryView } from "../rows/dictionary.ts";
 import { I64_MAX, I64_MIN } from "../rows/int64.ts";
 
 /** Both bounds are inclusive: a half-open range cannot reach the end of i64. */
@@ -15,6 +16,20 @@ export const ALL_TIME: TimeRange = { minNs: I64_MIN, maxNs: I64_MAX };
 export interface TagPredicate {
   readonly columnId: number;
   readonly values: readonly (string | null)[];
+}
+
+/** True for rows of series that passed a test before the scan (tag-combinations.ts). Exact. */
+export interface SeriesTest {
+  /** Addresses of the combination (u32) of each series, 0xffffffff = none, and of a byte per combination, 1 = passes. Borrowed until the
+   *  next call. @throws TsdbError overloaded */
+  of(dictionary: DictionaryView): { readonly combinationsPtr: number; readonly passesPtr: number };
+}
+
+export type SeriesPredicate = TagPredicate | SeriesTest;
+
+/** True for a test of series. */
+export function isSeriesTest(predicate: SeriesPredicate): predicate is SeriesTest {
+  return "of" in predicate;
 }
 
 export type ComparisonOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
@@ -43,6 +58,8 @@ export interface ScanRequest {
   readonly columns: readonly ColumnDef[];
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
+  /** Exact. */
+  readonly tests?: readonly SeriesTest[];
   /** Evaluated on rows after all their writes are merged. */
   readonly fields?: readonly FieldPredicate[];
   /** True: only the newest row of each series within the range is wanted (also a hint: older ones may be returned, and are if fields are

@@ -3,6 +3,9 @@
 import { assert } from "../assert.ts";
 import type { TimeRange } from "../query/scan.ts";
 import type { ColumnType } from "./column.ts";
+import type { DictionaryView } from "./dictionary.ts";
+
+export type { DictionaryView, TagColumnView } from "./dictionary.ts";
 
 /** One field column of a run: VALUE_BYTES[type] × rowCount bytes at dataPtr; validityPtr is an LSB-first bitmap (1 = present), 0 = all
  *  present. Values of absent rows are 0: DuckDB receives them too, so they must not be other data. */
@@ -14,24 +17,6 @@ export interface ColumnRun {
   /** Only the values of present rows are at dataPtr, back to back, and there is a bitmap. Buffer segments have such columns; merges read
    *  them, all other code uses `denseRun` (kernel/scan/dense-run.ts). */
   readonly isPacked?: true;
-}
-
-/** A tag column of a dictionary: u32 code per series at codesPtr (0 = absent); string views at valuesPtr, one per
- *  code (view 0 is unused). */
-export interface TagColumnView {
-  readonly columnId: number;
-  readonly codesPtr: number;
-  readonly valuesPtr: number;
-  readonly valueCount: number;
-  /** Values ascend by code (unsigned byte order). */
-  readonly isSorted?: true;
-}
-
-/** The series of a run: ids 0 .. seriesCount-1. Runs with equal `id` share series ids; otherwise series are matched by their tags. */
-export interface DictionaryView {
-  readonly id: number;
-  readonly seriesCount: number;
-  readonly tags: readonly TagColumnView[];
 }
 
 /** Known relations of rows to each other and to earlier rows. */

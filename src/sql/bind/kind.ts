@@ -121,8 +121,16 @@ export type Hint =
   | { readonly kind: "time"; readonly scan: ScanUse; readonly range: TimeRange }
   | { readonly kind: "tag"; readonly scan: ScanUse; readonly columnId: number; readonly values: readonly (string | null)[] }
   | { readonly kind: "field"; readonly scan: ScanUse; readonly predicate: FieldPredicate }
+  | { readonly kind: "series"; readonly scan: ScanUse; readonly condition: SeriesCondition }
   /** Only the newest rows of their series pass. */
   | { readonly kind: "newest"; readonly scan: ScanUse };
+
+/** A condition that depends on tags alone: decided once for each combination of their values, before the scan. */
+export interface SeriesCondition {
+  readonly tags: readonly ColumnDef[];
+  /** Rewritten, over columns of the combinations (plan/series-query.ts). */
+  readonly node: Expression;
+}
 
 /** Columns in DuckDB's form, with encoded names (parse/names.ts). */
 export type EncodedColumns = readonly { readonly name: string; readonly type: ColumnType }[];
@@ -145,6 +153,9 @@ export interface ScanUse {
   range: TimeRange;
   tags: { columnId: number; values: readonly (string | null)[] }[];
   fields: FieldPredicate[];
+  /** True if the scan decides conditions on tags before it reads rows. */
+  readonly takesConditions: boolean;
+  conditions: SeriesCondition[];
 }
 
 /** Groups of a table's rows, computed by the scan. */
@@ -154,6 +165,7 @@ export interface GroupSource {
   readonly columnNames: readonly string[];
   /** Times of matching rows that the request omits because their bins have no start: there must be none. */
   readonly unbinned: TimeRange;
+  readonly conditions: readonly SeriesCondition[];
 }
 
 /** The start of the bin that contains a table's time column. */

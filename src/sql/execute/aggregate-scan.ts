@@ -8,10 +8,13 @@ import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../../model/query/scan-table.ts";
 import type { GroupSource, ScanUse } from "../bind/kind.ts";
 import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
+import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
-import { type Breathe, EMPTY_CURSOR, type StatementScan } from "./duck-table.ts";
+import { EMPTY_CURSOR, type Misplanned, type StatementScan } from "./duck-table.ts";
 import { OpenCursors } from "./open-cursors.ts";
-import { conditionTexts, groupTexts } from "./scan-text.ts";
+import { conditionTexts, groupTexts, seriesTexts } from "./scan-text.ts";
+import type { Breathe } from "./series/breathe.ts";
+import { type PrepareParts, SeriesConditions } from "./series/series-conditions.ts";
 
 type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
 
@@ -27,6 +30,8 @@ export class AggregateScan implements StatementScan {
   error: unknown;
   private readonly cursors = new OpenCursors();
   private readonly blocks: Blocks;
+  readonly condition: SeriesQuery | null;
+  private readonly conditions: SeriesConditions | null;
   /** The groups computed before the statement started. */
   private prepared: ScanCursor | null = null;
 
@@ -39,6 +44,8 @@ export class AggregateScan implements StatementScan {
     this.source = (planned.subject as GroupSubject).source;
     this.columns = planned.columns;
     this.tags = planned.tags;
+    this.condition = planned.series;
+    this.conditions = planned.series === null ? null : new SeriesConditions(table, planned.series);
     this.stake = planned.stake;
     this.name = shownName(planned.subject.table);
   }
@@ -47,12 +54,21 @@ export class AggregateScan implements StatementScan {
     return this.table.rowCountMax;
   }
 
-  /** Computes the groups. Returns false if the scan cannot, so that the caller must aggregate rows. */
-  async prepare(breathe: Breathe): Promise<boolean> {
-    if (this.hasUnbinnedRows()) return false;
-    if (this.isEmpty) return true;
-    this.prepared = await this.aggregateWithPauses(breathe);
-    return this.prepared !== null;
+  /** Computes the groups. */
+  async prepare(parts: PrepareParts): Promise<Misplanned | null> {
+    if (this.isEmpty) return this.hasUnbinnedRows() ? "rows" : null;
+    if (this.conditions !== null && !(await this.conditions.decide(this.within, parts))) return "conditions";
+    if (this.hasUnbinnedRows()) return "rows";
+    this.prepared = await this.aggregateWithPauses(parts.breathe);
+    return this.prepared === null ? "rows" : null;
+  }
+
+  /** Contains the times of all rows that matter. */
+  private get within(): Pick<AggregateRequest, "range" | "tags"> {
+    const { range, tags } = this.request;
+    const { unbinned } = this.source;
+    const isCut = unbinned.minNs <= unbinned.maxNs;
+    return { range: isCut ? { minNs: unbinned.minNs, maxNs: range.maxNs } : range, tags };
   }
 
   open(columnIndexes: readonly number[]): ChunkCursor {
@@ -70,7 +86,7 @@ export class AggregateScan implements StatementScan {
     // the first complete bin starts slightly after the least time
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
-    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns)].join("; ")}`;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition)].join("; ")}`;
   }
 
   failed(error: unknown): void {
@@ -82,6 +98,7 @@ export class AggregateScan implements StatementScan {
     this.prepared = null;
     this.cursors.end();
     this.blocks.release();
+    this.conditions?.release();
   }
 
   private get isGlobal(): boolean {
@@ -91,7 +108,9 @@ export class AggregateScan implements StatementScan {
 
   private get request(): AggregateRequest {
     const { request } = this.source;
-    return this.tags.length === 0 ? request : { ...request, tags: [...request.tags, ...this.tags] };
+    const tests = this.conditions?.tests ?? [];
+    if (this.tags.length === 0 && tests.length === 0) return request;
+    return { ...request, tags: [...request.tags, ...this.tags], tests };
   }
 
   private get isEmpty(): boolean {

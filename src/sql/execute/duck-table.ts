@@ -5,16 +5,18 @@ import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/s
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { PlannedScan } from "../plan/planned-scan.ts";
+import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
 import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import { OpenCursors } from "./open-cursors.ts";
-import { conditionTexts } from "./scan-text.ts";
+import { conditionTexts, seriesTexts } from "./scan-text.ts";
+import { type PrepareParts, SeriesConditions } from "./series/series-conditions.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 
-/** Called between steps: returns null, or a pause in which other statements run. @throws if the statement was stopped */
-export type Breathe = () => Promise<void> | null;
+/** What a plan wrongly assumed: that newest rows, or groups, suffice, or that conditions on tags can be decided beforehand. */
+export type Misplanned = "rows" | "conditions";
 
 /** What a statement reads: rows of a table, or groups. */
 export interface StatementScan extends ScanSource {
@@ -24,8 +26,10 @@ export interface StatementScan extends ScanSource {
   error: unknown;
   /** The number of the choice (TableCatalog.choose) to abandon if `prepare` fails; null: none. */
   readonly stake: number | null;
-  /** Called before the first `open`; returns false if an assumption of the plan is wrong. */
-  prepare(breathe: Breathe): boolean | Promise<boolean>;
+  /** Called before the first `open`; returns what of the plan was wrong, or null. */
+  prepare(parts: PrepareParts): Promise<Misplanned | null>;
+  /** Text of the condition on tags that is decided beforehand; null: none. */
+  readonly condition: SeriesQuery | null;
   end(): void;
   /** A description of what it reads, for EXPLAIN. */
   describe(): string;
@@ -36,11 +40,13 @@ export class DuckTable implements StatementScan {
   readonly columns: ScanSource["columns"];
   readonly stake: number | null;
   private readonly defs: readonly ColumnDef[];
-  private readonly range: TimeRange;
-  private readonly tags: PlannedScan["tags"];
+  readonly range: TimeRange;
+  readonly tags: PlannedScan["tags"];
   private readonly fields: readonly FieldPredicate[];
   private readonly present: readonly ColumnDef[];
   private newestOnly: boolean;
+  readonly condition: SeriesQuery | null;
+  private readonly conditions: SeriesConditions | null;
   private readonly name: string;
   handle = 0;
   error: unknown;
@@ -49,8 +55,10 @@ export class DuckTable implements StatementScan {
   constructor(
     private readonly kernel: Kernel,
     readonly table: ScanTable,
-    { defs, columns, range, tags, fields, newestOnly, present, stake, subject }: PlannedScan,
+    { defs, columns, range, tags, fields, newestOnly, present, stake, subject, series }: PlannedScan,
   ) {
+    this.condition = series;
+    this.conditions = series === null ? null : new SeriesConditions(table, series);
     this.defs = defs;
     this.columns = columns;
     this.range = range;
@@ -73,9 +81,15 @@ export class DuckTable implements StatementScan {
     return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
   }
 
-  /** Called before the first `open`: checks whether newest rows suffice. Returns false if they do not and the plan depends on it. */
-  prepare(): boolean {
-    if (!this.newestOnly || this.present.length === 0 || this.range.minNs > this.range.maxNs) return true;
+  async prepare(parts: PrepareParts): Promise<Misplanned | null> {
+    if (this.range.minNs > this.range.maxNs) return null;
+    if (this.conditions !== null && !(await this.conditions.decide(this, parts))) return "conditions";
+    return this.checkNewest() ? null : "rows";
+  }
+
+  /** Checks whether newest rows suffice. Returns false if they do not and the plan depends on it. */
+  private checkNewest(): boolean {
+    if (!this.newestOnly || this.present.length === 0) return true;
     this.newestOnly = this.areAllPresent();
     return this.newestOnly || this.stake === null;
   }
@@ -94,14 +108,15 @@ export class DuckTable implements StatementScan {
   }
 
   private request(columns: readonly ColumnDef[]): ScanRequest {
-    const { range, tags, fields, newestOnly } = this;
-    return { columns, range, tags, fields, newestOnly };
+    const { range, tags, fields, newestOnly, conditions } = this;
+    return { columns, range, tags, fields, newestOnly, ...(conditions === null ? {} : { tests: conditions.tests }) };
   }
 
   describe(): string {
     const { newestOnly, name } = this;
     const { range, tags, fields } = this;
-    const parts = [...conditionTexts({ range, tags, fields }, this.defs), ...(newestOnly ? ["the newest row of each series"] : [])];
+    const conditions = [...conditionTexts({ range, tags, fields }, this.defs), ...seriesTexts(this.condition)];
+    const parts = [...conditions, ...(newestOnly ? ["the newest row of each series"] : [])];
     return `rows of ${name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
   }
 
@@ -112,5 +127,6 @@ export class DuckTable implements StatementScan {
   /** Closes all cursors; nothing is read afterwards. */
   end(): void {
     this.cursors.end();
+    this.conditions?.release();
   }
 }

@@ -17,8 +17,8 @@ import type { SqlPlan } from "../plan/plan.ts";
 import { PlanCache } from "../plan/plan-cache.ts";
 import { describeStatement, type SqlDescription } from "./description.ts";
 import { DuckAnswer } from "./duck-answer.ts";
-import type { Breathe } from "./duck-table.ts";
 import { SqlRun } from "./run.ts";
+import type { Breathe } from "./series/breathe.ts";
 import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 
 export type { SqlPlan } from "../plan/plan.ts";

@@ -1,5 +1,6 @@
 // One running statement, from plan to end. Statements that need no DuckDB after the rewrite are answered without it. close() always leaves
 // no thread of DuckDB that reads the tables.
+import { type ScanSource, shapeOfScan } from "../../duckdb/table-function.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
@@ -8,6 +9,8 @@ import { unknownTable } from "../parse/check.ts";
 import type { Statement } from "../parse/statement.ts";
 import { PhysicalPlan, type PlanOptions } from "../plan/physical-plan.ts";
 import type { SqlPlan } from "../plan/plan.ts";
+import type { SeriesQuery } from "../plan/series-query.ts";
+import { printStatement } from "../print/print.ts";
 import type { SqlWriter } from "../print/sql-writer.ts";
 import { DESCRIBE_FIELDS, describedColumns } from "./described-columns.ts";
 import { DirectAnswer } from "./direct-answer.ts";
@@ -17,6 +20,7 @@ import type { StatementScan } from "./duck-table.ts";
 import { translateError } from "./engine-error.ts";
 import { directLines, EXPLAIN_FIELDS, type ExplainedPart, explainBatch, milliseconds, planLines, readable, recordLine } from "./explain.ts";
 import { ResultShape } from "./result-shape.ts";
+import type { PrepareParts } from "./series/series-conditions.ts";
 import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 import { StatementScans } from "./statement-scans.ts";
 
@@ -166,10 +170,39 @@ export class SqlRun implements SqlAnswer {
         this.printed ??= physical.print(handles);
         return this.printed.text;
       };
-      if (this.scans.makesGroups) this.planned();
+      if (this.scans.isPrepared) this.planned();
       const isRun = statement.kind === "explain" ? statement.analyze : statement.kind !== "describe";
-      if (!isRun || (await this.scans.prepare(() => this.breathe()))) return { text, outputs, direct };
+      if (!isRun || (await this.scans.prepare(this.prepareParts))) return { text, outputs, direct };
       this.scans.restart();
+    }
+  }
+
+  private get prepareParts(): PrepareParts {
+    return { breathe: () => this.breathe(), readSeries: (query, source) => this.readSeries(query, source) };
+  }
+
+  /** Runs a query over combinations of tags, on a connection of its own. */
+  private async *readSeries({ query }: SeriesQuery, source: ScanSource): AsyncGenerator<ResultBatch> {
+    const { registry } = this.engine;
+    const handle = registry.add(source);
+    const duck = await this.engine.lease();
+    this.duck = duck;
+    try {
+      this.throwIfStopped();
+      await duck.start(printStatement(query, [handle]).text, shapeOfScan(source), () => this.throwIfStopped());
+      for (let batch = await duck.next(); batch !== null; batch = await duck.next()) {
+        this.throwIfStopped();
+        yield batch;
+      }
+    } catch (error) {
+      this.engine.noticeError(error);
+      this.throwIfStopped();
+      throw error;
+    } finally {
+      this.duck = null;
+      registry.remove(handle);
+      await duck.close(true, (error) => this.engine.noticeError(error));
+      registry.release(handle);
     }
   }
 

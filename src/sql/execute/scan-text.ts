@@ -3,6 +3,7 @@ import type { AggregateRequest } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import { DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS } from "../../model/time/time-units.ts";
+import type { SeriesQuery } from "../plan/series-query.ts";
 
 export interface ScanConditions {
   readonly range: TimeRange;
@@ -25,6 +26,11 @@ export function conditionTexts({ range, tags, fields }: ScanConditions, defs: re
       return `${nameOf(field.columnId)} ${condition}`;
     }),
   ];
+}
+
+/** Conditions that are decided once for each combination of tags. */
+export function seriesTexts(query: SeriesQuery | null): string[] {
+  return query === null ? [] : [`series by ${query.tags.map(({ name }) => name).join(", ")}`];
 }
 
 /** The aggregation that the scan computes. */

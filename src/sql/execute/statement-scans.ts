@@ -6,7 +6,8 @@ import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
 import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
-import { type Breathe, DuckTable, type StatementScan } from "./duck-table.ts";
+import { DuckTable, type StatementScan } from "./duck-table.ts";
+import type { PrepareParts } from "./series/series-conditions.ts";
 import type { SqlInput } from "./sql-statement.ts";
 
 export interface ScanOwner {
@@ -20,6 +21,8 @@ export class StatementScans implements StatementTables {
   private virtualTables: RowTable[] = [];
   /** Numbers of choices that turned out wrong, in the order in which the rewriter makes them. */
   readonly refused = new Set<number>();
+  /** False after a condition could not be decided. */
+  takesConditions = true;
   readonly isPlain: boolean;
   readonly isInternal: boolean;
   private readonly tables: readonly ScanTable[];
@@ -65,12 +68,14 @@ export class StatementScans implements StatementTables {
 
   /** Lets scans compute their groups and check newest rows. Returns false if one fails, so that the statement must be rewritten with new
    *  scans. */
-  async prepare(breathe: Breathe): Promise<boolean> {
+  async prepare(parts: PrepareParts): Promise<boolean> {
     let isDone = true;
     for (const scan of this.scans) {
-      if (await scan.prepare(breathe)) continue;
+      const wrong = await scan.prepare(parts);
+      if (wrong === null) continue;
       isDone = false;
-      if (scan.stake !== null) this.refused.add(scan.stake);
+      if (wrong === "conditions") this.takesConditions = false;
+      else if (scan.stake !== null) this.refused.add(scan.stake);
     }
     return isDone;
   }
@@ -106,9 +111,9 @@ export class StatementScans implements StatementTables {
     return this.scans.map((scan) => `${Math.ceil(Math.log2(scan.rowCountMax + 1))}\0${shapeOfScan(scan)}`).join("\0\0");
   }
 
-  /** True if `prepare` has groups to compute. */
-  get makesGroups(): boolean {
-    return this.scans.some((scan) => scan instanceof AggregateScan);
+  /** True if `prepare` has groups to compute, or conditions to decide. */
+  get isPrepared(): boolean {
+    return this.scans.some((scan) => scan instanceof AggregateScan || scan.condition !== null);
   }
 
   get isEmpty(): boolean {

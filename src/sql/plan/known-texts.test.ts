@@ -167,7 +167,7 @@ describe("answers of known texts", () => {
     await ask(sql, { tables: [t] });
     const plan = await own.engine.plan(sql);
     expect(await own.engine.plan(sql)).toBe(plan);
-    const tables = { find: () => t, isPlain: false, isInternal: false, refused: new Set<number>() };
+    const tables = { find: () => t, isPlain: false, isInternal: false, refused: new Set<number>(), takesConditions: true };
     const options = { params: {}, nowNs: 5n, names: plan.statement.names, tables, functionBytesMax: null };
     const known = plan.known.find(options);
     expect(known).not.toBeNull();

@@ -1,10 +1,11 @@
 // The physical plan of one statement over one snapshot: its scans, and either a direct scan or SQL text for DuckDB.
 import type { QueryParams } from "../../model/query/query.ts";
+import type { EncodedColumns } from "../bind/kind.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
 import { type DirectScan, directScan } from "../execute/direct-scan.ts";
-import type { Breathe } from "../execute/duck-table.ts";
+import type { Breathe } from "../execute/series/breathe.ts";
 import { limitCosts } from "../limits/cost-limits.ts";
 import type { QueryNode } from "../parse/tree.ts";
 import { printStatement } from "../print/print.ts";
@@ -13,6 +14,7 @@ import type { OpenParameters } from "../rewrite/open-parameters.ts";
 import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { type PlannedScan, PlannedTables, type SeenTables, type StatementTables } from "./planned-scan.ts";
+import { seriesQuery } from "./series-query.ts";
 
 /** The properties of a parsed statement that a plan needs. */
 export interface ParsedQuery {
@@ -91,7 +93,12 @@ export class PhysicalPlan {
     yield;
     const { scans } = planned;
     const columnsOf = (place: number) => scans[place]?.columns ?? null;
-    const functionBytes = functionBytesMax === null ? 0 : limitCosts(query, { bytesMax: functionBytesMax, columnsOf });
+    for (const scan of scans) scan.series = seriesQuery(scan.conditions);
+    const bytesOf = (node: QueryNode, columns: (place: number) => EncodedColumns | null) =>
+      functionBytesMax === null ? 0 : limitCosts(node, { bytesMax: functionBytesMax, columnsOf: columns });
+    const ofSeries = scans.map(({ series }) => (series === null ? 0 : bytesOf(series.query, () => series.columns)));
+    // they run one after the other
+    const functionBytes = Math.max(bytesOf(query, columnsOf), ...ofSeries);
     onPart?.("limit");
     yield;
     const direct = tables.isPlain ? null : directScan(query, scans);
@@ -112,5 +119,5 @@ export class PhysicalPlan {
 
 function isRepeatable({ params, tables, open }: PlanOptions): boolean {
   for (const _ in params) return false;
-  return open === undefined && !tables.isPlain && tables.refused.size === 0;
+  return open === undefined && !tables.isPlain && tables.takesConditions && tables.refused.size === 0;
 }

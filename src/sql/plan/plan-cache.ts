@@ -1,6 +1,6 @@
 // Caches plans by the shape of their statements: LRU, limited in bytes.
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
-import type { Breathe } from "../execute/duck-table.ts";
+import type { Breathe } from "../execute/series/breathe.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "../parse/literals.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, type SqlPlan } from "./plan.ts";

@@ -2,7 +2,7 @@
 // literals.
 import { near, TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { Breathe } from "../execute/duck-table.ts";
+import type { Breathe } from "../execute/series/breathe.ts";
 import { tooDeep } from "../limits/statement-size.ts";
 import { type CheckResult, checkQuery } from "../parse/check.ts";
 import type { EncodedText, Place } from "../parse/encoded-text.ts";

@@ -5,13 +5,14 @@ import { aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
-import type { EncodedColumns, GroupSource, ScanUse } from "../bind/kind.ts";
+import type { EncodedColumns, GroupSource, ScanUse, SeriesCondition } from "../bind/kind.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
 import { findSystemTable } from "../tables/system-schema.ts";
 import { ownColumns } from "../tables/virtual-tables.ts";
+import type { SeriesQuery } from "./series-query.ts";
 
 /** Below this row count, aggregating all rows is faster than DuckDB's aggregation of the newest ones. */
 const SMALL_ROWS_END = 1_000_000;
@@ -32,6 +33,8 @@ export interface StatementTables {
   readonly isInternal: boolean;
   /** Numbers of choices that turned out wrong. */
   readonly refused: ReadonlySet<number>;
+  /** False: conditions on tags are evaluated row by row. */
+  readonly takesConditions: boolean;
 }
 
 /** A scan of a statement, narrowed by the conditions around it. */
@@ -42,6 +45,9 @@ export class PlannedScan implements ScanUse {
   newestOnly = false;
   present: readonly ColumnDef[] = [];
   stake: number | null = null;
+  conditions: SeriesCondition[] = [];
+  /** Decides `conditions`; null: there are none. */
+  series: SeriesQuery | null = null;
 
   constructor(
     readonly subject: ScanSubject,
@@ -50,12 +56,16 @@ export class PlannedScan implements ScanUse {
     readonly defs: readonly ColumnDef[],
     readonly columns: EncodedColumns,
     /** Null: any times are possible. */
-    private readonly table: Pick<TableDescription, "times"> | null,
+    private readonly table: Pick<TableDescription, "times" | "takesConditions"> | null,
     readonly selectsExactly: boolean,
   ) {}
 
   get times(): TimeRange {
     return this.table?.times ?? ALL_TIME;
+  }
+
+  get takesConditions(): boolean {
+    return this.table?.takesConditions === true;
   }
 }
 
@@ -66,12 +76,14 @@ class KnownTable implements TableDescription {
   readonly isSmall: boolean;
   readonly selectsExactly: boolean;
   readonly makesGroups: boolean;
+  readonly takesConditions: boolean;
   /** The definition that the plan was made for: an altered or new table has another one. */
   private readonly source: readonly ColumnDef[];
   private readonly range: TimeRange | undefined;
   private areTimesUsed = false;
 
-  constructor({ columns, rowCountMax, selectsExactly = false, aggregate, times }: ScanTable, keepsOrder: boolean) {
+  constructor(table: ScanTable, { keepsOrder, takesConditions }: { readonly keepsOrder: boolean; readonly takesConditions: boolean }) {
+    const { columns, rowCountMax, selectsExactly = false, aggregate, times } = table;
     const shown = keepsOrder ? { defs: columns, columns: encoded(columns) } : byName(columns);
     this.source = columns;
     this.defs = shown.defs;
@@ -80,6 +92,7 @@ class KnownTable implements TableDescription {
     this.isSmall = isSmall(rowCountMax);
     this.selectsExactly = selectsExactly;
     this.makesGroups = aggregate !== undefined;
+    this.takesConditions = takesConditions && canTakeConditions(table);
   }
 
   get times(): TimeRange | undefined {
@@ -88,8 +101,10 @@ class KnownTable implements TableDescription {
   }
 
   /** True if `table` has all properties that the plan depends on. */
-  isLike({ columns, rowCountMax, selectsExactly = false, aggregate, times }: ScanTable): boolean {
+  isLike(table: ScanTable): boolean {
+    const { columns, rowCountMax, selectsExactly = false, aggregate, times } = table;
     return (
+      canTakeConditions(table) === this.takesConditions &&
       columns === this.source &&
       isSmall(rowCountMax) === this.isSmall &&
       selectsExactly === this.selectsExactly &&
@@ -97,6 +112,10 @@ class KnownTable implements TableDescription {
       (!this.areTimesUsed || (times?.minNs === this.range?.minNs && times?.maxNs === this.range?.maxNs))
     );
   }
+}
+
+function canTakeConditions({ selectsExactly, combinations }: ScanTable): boolean {
+  return selectsExactly === true && combinations !== undefined;
 }
 
 function isSmall(rowCountMax: number): boolean {
@@ -187,6 +206,7 @@ export class PlannedTables implements TableCatalog {
     const subject: ScanSubject = { kind: "groups", table: name, source };
     const scan = new PlannedScan(subject, this.scans.length, defs, defs, table, true);
     scan.stake = stake;
+    scan.conditions = [...source.conditions];
     return this.add(scan);
   }
 
@@ -199,7 +219,8 @@ export class PlannedTables implements TableCatalog {
     let known = this.known.get(name);
     if (known === undefined) {
       const table = this.tables.find(name);
-      known = table === null ? null : new KnownTable(table, isCacheKey(name));
+      const takesConditions = this.tables.takesConditions && !this.tables.isPlain;
+      known = table === null ? null : new KnownTable(table, { keepsOrder: isCacheKey(name), takesConditions });
       this.known.set(name, known);
     }
     return known;

@@ -38,6 +38,8 @@ export interface TableDescription {
   readonly columns: EncodedColumns;
   /** True if aggregating all its rows is faster than DuckDB's aggregation of the newest ones. */
   readonly isSmall: boolean;
+  /** See ScanUse. */
+  readonly takesConditions: boolean;
   /** Contains the times of all rows. Absent: unknown. */
   readonly times?: TimeRange | undefined;
 }

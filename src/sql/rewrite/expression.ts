@@ -1,5 +1,6 @@
 // Rewrites expressions bottom-up: children first, then the rule for the node. A rule returns DuckDB's expression and the kind of its value.
 import { TsdbError } from "../../model/errors.ts";
+import { noteSource } from "../bind/column-sources.ts";
 import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import { chosenType, withMarkOf } from "../bind/type-notes.ts";
@@ -33,6 +34,8 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
         if (SESSION_NAMES.has(node.column_names[0]!)) throw noField(node.column_names[0]!);
       }
       const ref: Expression = { ...node, column_names: resolved.names };
+      const { source, isOptional } = resolved.value;
+      if (source !== undefined && isOptional !== true) noteSource(ref, source);
       return { node: ref, ...resolved.value };
     }
     case "CONSTANT":

@@ -12,7 +12,9 @@ import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
 import type { RewriteContext } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
+import { withSeriesHint } from "./pushdown/series-conditions.ts";
 import { wideConstant } from "./values/constant.ts";
+import { conjunction, conjuncts } from "./walk.ts";
 
 export interface From {
   readonly ref: TableRef;
@@ -183,9 +185,11 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
     ...right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
   ];
   if (join.condition !== null) {
-    const { node, hints = [] } = asCondition(rewriteExpression(join.condition, context, new Scope(relations, outer, ctes)));
+    const scope = new Scope(relations, outer, ctes);
+    const parts = conjuncts(join.condition).map((part) => withSeriesHint(asCondition(rewriteExpression(part, context, scope))));
+    const hints = parts.flatMap((part) => part.hints ?? []);
     if (join.ref_type === "REGULAR") applyJoinHints(join.join_type, hints, left.narrowable, right.narrowable);
-    join.condition = node;
+    join.condition = conjunction(parts.map(({ node }) => node))!;
   }
   // The row that an ASOF or positional join selects depends on rows that a later condition would remove.
   const dependsOnAll = join.ref_type === "ASOF" || join.ref_type === "POSITIONAL";

@@ -11,6 +11,7 @@ import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
 import { itemAlias } from "./item-name.ts";
 import { intersect } from "./pushdown/narrow.ts";
+import { VOLATILE } from "./pushdown/series-conditions.ts";
 import { type PushedDown, pushDown } from "./pushdown/where.ts";
 import { someNode } from "./walk.ts";
 
@@ -24,9 +25,6 @@ const UNFIT = new Unfit();
 export function unfit(): never {
   throw UNFIT;
 }
-
-/** Functions with a different value per call. */
-const VOLATILE: ReadonlySet<string> = new Set(["random", "gen_random_uuid", "uuid", "uuidv4", "uuidv7"]);
 
 /** A SELECT whose FROM is one table. */
 export class OneTable {
@@ -66,6 +64,8 @@ export class OneTable {
       newestOnly: false,
       present: [],
       stake: null,
+      takesConditions: description.takesConditions,
+      conditions: [],
     };
     this.isSmall = isSmall;
     this.where = node.where_clause;

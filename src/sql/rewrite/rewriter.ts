@@ -18,6 +18,7 @@ import { fillGaps } from "./gapfill/gapfill.ts";
 import { containsStar, itemAlias } from "./item-name.ts";
 import { rewriteOrders, rewriteUnlessNumber } from "./orders.ts";
 import { applyHints, intersect } from "./pushdown/narrow.ts";
+import { withSeriesHint } from "./pushdown/series-conditions.ts";
 import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
 import { asDuration } from "./values/comparison.ts";
@@ -114,7 +115,7 @@ function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): E
 function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
-    const { node, hints = [], isExact } = asCondition(rewriteExpression(part, context, scope));
+    const { node, hints = [], isExact } = withSeriesHint(asCondition(rewriteExpression(part, context, scope)));
     const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
     if (!isDone) left.push(node);
   }

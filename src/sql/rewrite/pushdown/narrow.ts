@@ -23,6 +23,10 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
       // each is evaluated row by row; DuckDB evaluates the rest
       if (scan.fields.length < STATEMENT_LIMITS.scanConditionsMax) scan.fields.push(hint.predicate);
       else isDone = false;
+    } else if (hint.kind === "series") {
+      // what it says of NULL is not known here
+      if (when === "always" && scan.takesConditions) scan.conditions.push(hint.condition);
+      else isDone = false;
     } else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
   }
   return isDone;

@@ -218,7 +218,7 @@ class Grouping {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
   }
 
-  private groupsAsTable({ range, tags, fields }: PushedDown): From {
+  private groupsAsTable({ range, tags, fields, conditions }: PushedDown): From {
     const groupBy = [...this.tags.values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
@@ -235,7 +235,7 @@ class Grouping {
     const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
     const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
     const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
-    const scan = this.groups({ request, columnNames, unbinned }) ?? unfit();
+    const scan = this.groups({ request, columnNames, unbinned, conditions }) ?? unfit();
     const columns = aggregateColumns(request).map((type, index): OutputColumn => {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
       const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};

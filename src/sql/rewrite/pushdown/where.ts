@@ -1,16 +1,18 @@
 // Splits a WHERE clause into conditions that the scan evaluates exactly (time range, tag values, field comparisons) and the rest.
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../../model/query/scan.ts";
-import type { ScanUse, Typed } from "../../bind/kind.ts";
+import type { ScanUse, SeriesCondition, Typed } from "../../bind/kind.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { asCondition } from "../expression.ts";
 import { conjuncts } from "../walk.ts";
 import { intersect } from "./narrow.ts";
+import { withSeriesHint } from "./series-conditions.ts";
 
 export interface PushedDown {
   readonly range: TimeRange;
   /** One per column; without values: no row passes. */
   readonly tags: readonly TagPredicate[];
   readonly fields: readonly FieldPredicate[];
+  readonly conditions: readonly SeriesCondition[];
   /** All other conditions as written: a row passes WHERE if it satisfies them too. */
   readonly rest: readonly Expression[];
 }
@@ -20,9 +22,10 @@ export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (cond
   let range = ALL_TIME;
   const tags = new Map<number, readonly (string | null)[]>();
   const fields: FieldPredicate[] = [];
+  const conditions: SeriesCondition[] = [];
   const rest: Expression[] = [];
   for (const part of where === null ? [] : conjuncts(where)) {
-    const { hints = [], isExact } = asCondition(rewrite(part));
+    const { hints = [], isExact } = withSeriesHint(asCondition(rewrite(part)));
     if (isExact !== true || hints.some((hint) => hint.scan !== scan)) {
       rest.push(part);
       continue;
@@ -30,6 +33,7 @@ export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (cond
     for (const hint of hints) {
       if (hint.kind === "time") range = intersect(range, hint.range);
       else if (hint.kind === "field") fields.push(hint.predicate);
+      else if (hint.kind === "series") conditions.push(hint.condition);
       else if (hint.kind === "tag") {
         const values = new Set(hint.values);
         const known = tags.get(hint.columnId);
@@ -37,5 +41,5 @@ export function pushDown(where: Expression | null, scan: ScanUse, rewrite: (cond
       }
     }
   }
-  return { range, tags: [...tags].map(([columnId, values]) => ({ columnId, values })), fields, rest };
+  return { range, tags: [...tags].map(([columnId, values]) => ({ columnId, values })), fields, conditions, rest };
 }

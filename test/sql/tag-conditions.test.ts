@@ -1,0 +1,179 @@
+// Conditions on tags alone are decided once for each combination of their values, before rows are read. Each statement answers as DuckDB
+// does on all rows, in several states of the rows, and as the same scan without this optimisation.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { pick, prng } from "../support/prng.ts";
+import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import { SCAN_VIEWS } from "../support/scan-views.ts";
+import { comparable } from "../support/sql-twins.ts";
+import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+
+const STATES = ROW_STATES.filter(
+  (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
+);
+const NOW_NS = 1_700_000_000_000_000_000n;
+const HOSTS = ["web-01", "web-02", "db-1", "Web-03", "a", "7", "12", "x%y", "é-long-name-of-a-host"];
+
+/** Hosts with and without a region, numbers as text, one host only late and with a text that is no number. */
+function steps(): RowStep[] {
+  const below = prng(5);
+  const lines = Array.from({ length: 400 }, (_, i) => {
+    const tags = [
+      ["host", pick(below, HOSTS)],
+      ["rack", String(below(4))],
+      ...(below(3) === 0 ? [] : [["region", pick(below, ["eu", "us", "web-01", "a"])]]),
+    ];
+    const fields = [`v=${below(100)}i`, ...(below(3) === 0 ? [] : [`s="${pick(below, HOSTS)}"`])];
+    return `cpu,${tags.map(([name, value]) => `${name}=${value}`).join(",")} ${fields.join(",")} ${1_000_000_000 * i + below(3)}`;
+  });
+  const late = Array.from({ length: 5 }, (_, i) => `cpu,host=late,rack=none v=${i}i ${1_000_000_000_000 + i}`);
+  const other = ["names,host=web-01 w=1i 1", "names,host=a w=2i 2", "names,host=none w=3i 3"];
+  return [lines.slice(0, 250), lines.slice(200), [...late, ...other]].map((part) => ({
+    database: "db",
+    lines: part.join("\n"),
+  })) as RowStep[];
+}
+
+let engine: SqlEngine;
+const stored: StoredRows[] = [];
+beforeAll(async () => {
+  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+  for (const state of STATES) stored.push(await StoredRows.open(engine.kernel, state, steps()));
+});
+afterAll(async () => {
+  for (const one of stored) await one.close();
+  engine.close();
+});
+
+const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) =>
+  comparable(statement, one.sql(engine, statement, { nowNs: NOW_NS, ...options }));
+
+async function plan(one: StoredRows, statement: string): Promise<string> {
+  return (await one.sql(engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS })).rows.map((row) => row.join(" ")).join("\n");
+}
+
+const RANGE = "time < '1970-01-01T00:10:00Z'";
+const SHOWN = "host, rack, region, v";
+
+/** Decided beforehand, by these tags. */
+const DECIDED: readonly (readonly [condition: string, tags: string])[] = [
+  ["host LIKE 'web-0%'", "host"],
+  ["host NOT LIKE '%-%'", "host"],
+  ["host ILIKE 'WEB%'", "host"],
+  ["host LIKE '%\\%%' ESCAPE '\\'", "host"],
+  ["host SIMILAR TO '(web|db)-.*'", "host"],
+  ["host ~ '[0-9]{2}$'", "host"],
+  ["host ~* '^WEB'", "host"],
+  ["host !~ 'e'", "host"],
+  ["regexp_like(host, '^w')", "host"],
+  ["length(host) > 4", "host"],
+  ["upper(host) = 'A'", "host"],
+  ["concat(host, ':', rack) = 'web-01:2'", "host, rack"],
+  ["host || region LIKE '%us'", "host, region"],
+  ["coalesce(region, 'none') = 'none'", "region"],
+  ["region IS NOT NULL", "region"],
+  ["region IS NULL OR host = 'a'", "region, host"],
+  ["NOT (host = 'a')", "host"],
+  ["host != 'a' AND host != 'web-01'", "host"],
+  ["host = region", "host, region"],
+  ["host < region", "host, region"],
+  ["host IS DISTINCT FROM region", "host, region"],
+  ["host BETWEEN 'a' AND 'd'", "host"],
+  ["host NOT IN ('a', 'web-01')", "host"],
+  ["host IN ('a', region)", "host, region"],
+  ["CASE WHEN region = 'eu' THEN host ELSE rack END = '2'", "region, host, rack"],
+  ["CAST(rack AS BIGINT) > 1", "rack"],
+  ["TRY_CAST(host AS BIGINT) > 1", "host"],
+  ["starts_with(host, 'web') OR ends_with(region, 's')", "host, region"],
+  ["split_part(host, '-', 2) = '01'", "host"],
+  ["host LIKE 'web%' AND rack > '1' AND region IS NOT NULL", "host, rack, region"],
+  ["rack IN ('1', '2') AND host LIKE '%b%'", "host"],
+  ["array_length(string_to_array(host, '-')) = 2", "host"],
+  ["host LIKE 'nothing%'", "host"],
+];
+
+/** Left to the rows. */
+const NOT_DECIDED: readonly string[] = [
+  "host LIKE s",
+  "host LIKE '%a%' OR v > 50",
+  "host = 'a' OR s = 'a'",
+  "random() >= 0 OR host LIKE 'x%'",
+  "s LIKE 'web%'",
+  "v > 30",
+];
+
+const FORMS: readonly ((condition: string) => string)[] = [
+  (condition) => `SELECT ${SHOWN}, time FROM cpu WHERE ${RANGE} AND (${condition})`,
+  (condition) => `SELECT count(*), sum(v), min(time) FROM cpu WHERE (${condition}) AND ${RANGE}`,
+  (condition) => `SELECT rack, count(*) AS n, avg(v) FROM cpu WHERE ${RANGE} AND (${condition}) GROUP BY rack ORDER BY rack`,
+  (condition) => `SELECT DISTINCT ON (host) ${SHOWN} FROM cpu WHERE ${RANGE} AND (${condition}) ORDER BY host, time DESC, rack, region, v`,
+  (condition) => `SELECT count(*) FROM (SELECT * FROM cpu WHERE ${RANGE}) AS inside WHERE (${condition}) AND v >= 10`,
+  (condition) => `WITH x AS (SELECT * FROM cpu WHERE ${RANGE}) SELECT count(DISTINCT host), max(v) FROM x WHERE ${condition}`,
+];
+
+let checked = 0;
+
+/** In all states, or one state after the other; with one optimisation left out, one after the other. */
+async function check(statement: string, states = process.env["ALL_STATES"] === "1" ? stored.length : 1): Promise<void> {
+  const turn = checked++;
+  const expected = await ask(stored[0]!, statement, { isPlain: true });
+  expect(expected.fields, statement).not.toBe("error");
+  for (let i = 0; i < states; i++) {
+    const at = (turn + i) % stored.length;
+    const [leftOut, view] = SCAN_VIEWS[turn % SCAN_VIEWS.length]!;
+    expect([STATES[at], await ask(stored[at]!, statement)], statement).toEqual([STATES[at], expected]);
+    expect([leftOut, (await ask(stored[at]!, statement, { view })).rows], statement).toEqual([leftOut, expected.rows]);
+  }
+}
+
+describe("WHERE", () => {
+  test.each(DECIDED)("%s", async (condition, tags) => {
+    for (const form of FORMS) await check(form(condition));
+    expect(await plan(stored[0]!, FORMS[0]!(condition))).toContain(`series by ${tags}`);
+  });
+
+  test.each(NOT_DECIDED)("%s is left to the rows", async (condition) => {
+    for (const form of FORMS) await check(form(condition));
+    expect(await plan(stored[0]!, FORMS[0]!(condition))).not.toContain("series by");
+  });
+});
+
+describe("joins", () => {
+  const JOINED = `FROM names JOIN cpu ON names.host = cpu.host AND cpu.rack LIKE '%1' AND cpu.${RANGE}`;
+  const CASES: readonly string[] = [
+    `SELECT cpu.host, v, w ${JOINED}`,
+    `SELECT names.host, count(v) ${JOINED.replace("JOIN", "LEFT JOIN")} GROUP BY names.host`,
+    `SELECT names.host, count(w) ${JOINED.replace("JOIN", "RIGHT JOIN")} GROUP BY names.host`,
+    `SELECT names.host, v FROM names LEFT JOIN cpu ON names.host = cpu.host AND cpu.${RANGE} WHERE cpu.region IS NULL OR cpu.rack LIKE '1%'`,
+    `SELECT names.host, v FROM names LEFT JOIN cpu ON names.host = cpu.host AND cpu.${RANGE} WHERE coalesce(cpu.rack, 'x') = 'x'`,
+    `SELECT count(*) FROM cpu AS a JOIN cpu AS b ON a.host = b.host AND a.time = b.time AND a.${RANGE} WHERE a.host LIKE 'w%' AND b.rack > '0'`,
+    `SELECT count(*) FROM names WHERE EXISTS (SELECT 1 FROM cpu WHERE cpu.host = names.host AND cpu.rack LIKE '2%')`,
+    `SELECT host FROM cpu WHERE ${RANGE} AND host LIKE 'w%' UNION ALL SELECT host FROM names WHERE host LIKE 'n%'`,
+  ];
+  test.each(CASES)("%s", (statement) => check(statement, stored.length));
+});
+
+describe("errors", () => {
+  // rack is no number in rows of another time
+  test("no value of rows that are not read", async () => {
+    await check(`SELECT count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1 AND ${RANGE}`, stored.length);
+    await check(`SELECT host, count(*) FROM cpu WHERE host = 'a' AND CAST(rack AS BIGINT) > 1 GROUP BY host`, stored.length);
+  });
+
+  test.each([
+    "SELECT count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1",
+    "SELECT rack, count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1 GROUP BY rack",
+  ])("%s", async (statement) => {
+    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    expect(expected.fields).toBe("error");
+    for (const one of stored) expect(await ask(one, statement)).toEqual(expected);
+  });
+
+  test("functions that make too much are refused as in rows", async () => {
+    const statement = "SELECT count(*) FROM cpu WHERE repeat(host, 1000000000) = 'x'";
+    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    expect(expected.fields).toBe("error");
+    expect(await ask(stored[0]!, statement)).toEqual(expected);
+  });
+});
