@@ -2,6 +2,7 @@
 import { backup } from "./backup.ts";
 import { caches } from "./caches.ts";
 import { codec } from "./codec.ts";
+import { corners } from "./corners.ts";
 import { diskSize } from "./disk-size.ts";
 import { exportDay } from "./export.ts";
 import { fileIndex } from "./file-index.ts";
@@ -49,6 +50,7 @@ export const BENCHES: readonly Bench[] = [
   exportDay,
   diskSize,
   query,
+  corners,
   v1Query,
   flux,
   caches,

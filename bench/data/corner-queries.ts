@@ -1,0 +1,25 @@
+// Statements in which another database was once faster, on TSBS data, with the time that they may take.
+
+export interface CornerQuery {
+  readonly name: string;
+  readonly sql: string;
+  /** A statement that must have the same answer, computed in another way. */
+  readonly same: string;
+  /** On 10 M rows of 4,000 hosts and two cores of an AMD EPYC: the best peer's time, 1.5 times that of a library or below 2 ms. */
+  readonly atMostMs: number;
+}
+
+/** A tag in a form that depends on the row. */
+const byRow = (tag: string) => `CASE WHEN time IS NULL THEN '' ELSE ${tag} END`;
+
+/** A condition on one tag. */
+function ofTag(tag: string, condition: string, atMostMs: number): CornerQuery {
+  const select = (subject: string) => `SELECT count(*) AS n, max(usage_user) AS most FROM cpu WHERE ${subject} ${condition}`;
+  return { name: `${tag} ${condition}`, sql: select(tag), same: select(byRow(tag)), atMostMs };
+}
+
+export const CORNER_QUERIES: readonly CornerQuery[] = [
+  ofTag("hostname", "LIKE '%99%'", 14),
+  ofTag("datacenter", "LIKE '%-1a'", 25),
+  ofTag("hostname", "~ '_[0-9]{2}$'", 52),
+];
