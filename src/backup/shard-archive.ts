@@ -58,10 +58,14 @@ export interface ReceivedArchive {
   readonly files: readonly SpooledFile[];
 }
 
+function noBackup(reason: string): TsdbError {
+  return new TsdbError("bad_request", `this is no backup of a shard: ${reason}; nothing was restored`);
+}
+
 /** Reads an archive into files of `spool`. @throws TsdbError bad_request for a damaged or incomplete archive, or another file; no_space,
  *  io */
 export async function readArchive(pieces: AsyncIterable<Uint8Array>, spool: Spool): Promise<ReceivedArchive> {
-  const reader = new TarReader(pieces);
+  const reader = new TarReader(pieces, noBackup);
   try {
     const first = await reader.next();
     if (first?.name !== DESCRIPTION || first.byteCount > DESCRIPTION_BYTES_MAX) fail(`it does not begin with ${DESCRIPTION}`);

@@ -1,5 +1,5 @@
-// Shards travel as tar archives (POSIX.1-1988, "ustar"), which every system can list. Regular files alone; sizes above 8 GiB in GNU's form.
-import { TsdbError } from "../model/errors.ts";
+// Shards and days of exports travel as tar archives (POSIX.1-1988, "ustar"), which every system can list. Regular files alone; sizes above 8 GiB in GNU's form.
+import type { TsdbError } from "../model/errors.ts";
 
 const BLOCK = 512;
 const ZEROS = new Uint8Array(BLOCK);
@@ -53,12 +53,16 @@ export class TarReader {
   private readonly pieces: AsyncIterator<Uint8Array>;
   private read = 0;
 
-  constructor(pieces: AsyncIterable<Uint8Array>) {
+  /** @param errorOf makes the error of an archive that is damaged, cut off or none */
+  constructor(
+    pieces: AsyncIterable<Uint8Array>,
+    private readonly errorOf: (reason: string) => TsdbError,
+  ) {
     this.pieces = pieces[Symbol.asyncIterator]();
   }
 
   /** The next file, whose bytes `content` or `pipe` must take; null at the end, after which nothing may follow.
-   *  @throws TsdbError bad_request for what is no such archive, or is cut off */
+   *  @throws TsdbError what the constructor was given, for what is no such archive, or is cut off */
   async next(): Promise<TarEntry | null> {
     const header = Buffer.from(await this.take(BLOCK));
     if (header.every((byte) => byte === 0)) {
@@ -141,10 +145,7 @@ export class TarReader {
   }
 
   private fail(reason: string): never {
-    throw new TsdbError(
-      "bad_request",
-      `this is no backup of a shard: at offset ${this.read} of the archive: ${reason}; nothing was restored`,
-    );
+    throw this.errorOf(`at offset ${this.read} of the archive: ${reason}`);
   }
 }
 

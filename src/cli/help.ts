@@ -15,6 +15,8 @@ const VERBS = [
   "sql",
   "flux",
   "write",
+  "export",
+  "import",
   "create",
   "show",
   "update",

@@ -11,6 +11,7 @@ import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { FLUX_COMMAND } from "./flux/shell.ts";
 import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
+import { EXPORT_COMMANDS } from "./rows/exports.ts";
 import { ROW_DELETE_COMMANDS } from "./rows/row-deletes.ts";
 import { SETUP_COMMAND } from "./setup.ts";
 import { SHELL_COMMAND } from "./shell/sql.ts";
@@ -33,6 +34,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...FILE_INDEX_COMMANDS,
   ...BACKUP_COMMANDS,
   ...ROW_DELETE_COMMANDS,
+  ...EXPORT_COMMANDS,
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,
