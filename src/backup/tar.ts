@@ -1,4 +1,5 @@
-// Shards and days of exports travel as tar archives (POSIX.1-1988, "ustar"), which every system can list. Regular files alone; sizes above 8 GiB in GNU's form.
+// Shards and days of exports travel as tar archives (POSIX.1-1988, "ustar"), which every system can list. Regular files alone; sizes
+// above 8 GiB in GNU's form.
 import type { TsdbError } from "../model/errors.ts";
 
 const BLOCK = 512;
