@@ -41,6 +41,7 @@ export {
   codecWorkBytes,
 } from "./codec/column";
 export { parquetDelta, parquetTexts } from "./codec/parquet";
+export { codecDecodeParts } from "./codec/parts";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
 export { lineCreate, lineMemoryBytes, lineTableCount, lineProbeSteps, lineRelease, lineSeriesRecord, lineSeriesRecordBytes } from "./line/parser";
 export { lineParse } from "./line/parse";
@@ -125,6 +126,7 @@ export {
 } from "./scan/reduce-extremes";
 export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } from "./scan/reduce-integers";
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
+export { countPartRows, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { textsFill } from "./scan/texts";
 export {

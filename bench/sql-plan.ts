@@ -147,11 +147,11 @@ export class Planner {
     const physical = plan.known.find(options) ?? PhysicalPlan.of(plan, options);
     plan.known.keep(physical);
     part("find");
-    const handles = scans.open(physical.scans);
+    scans.open(physical.scans);
     part("scans");
     // plans without DuckDB are neither printed nor prepared
     const isDirect = physical.direct !== null;
-    const text = isDirect ? "" : physical.print(handles).text;
+    const text = isDirect ? "" : physical.print(scans.calls).text;
     part("print");
     const duck = await this.engine.lease();
     const prepare = stopwatch(times);

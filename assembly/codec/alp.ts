@@ -8,7 +8,7 @@ import { FLOATS_ALP } from "../abi";
 import { decodeInts, encodeInts } from "./ints";
 
 // 10^0 .. 10^15: digits stay below 2^51, so higher exponents suit values below 2 alone
-const EXPONENT_MAX: u32 = 15;
+export const ALP_EXPONENT_MAX: u32 = 15;
 // @ts-ignore: constant data
 const POWERS: usize = memory.data<f64>([1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15]);
 // 2^52 + 2^51: added to |x| < 2^51 it leaves round(x) in the low bits
@@ -17,16 +17,17 @@ const DIGITS_LIMIT: f64 = 2251799813685248;
 const SAMPLES: u32 = 32;
 const SAMPLE_MISSES_MAX: u32 = 8;
 
+/** 10^exponent. */
 // @ts-ignore: decorator
 @inline
-function powerOf(exponent: u32): f64 {
+export function powerOf(exponent: u32): f64 {
   return load<f64>(<u32>POWERS + (exponent << 3));
 }
 
 /** Returns the end of the section, or 0 when too few values are decimals. `work`: 20 bytes per value. */
 export function encodeAlp(values: u32, count: u32, work: u32, target: u32): u32 {
   const exponent = findExponent(values, count);
-  if (exponent > EXPONENT_MAX) return 0;
+  if (exponent > ALP_EXPONENT_MAX) return 0;
   const digits = work;
   const scaled = digits + (count << 3);
   const positions = scaled + (count << 3);
@@ -47,7 +48,7 @@ export function encodeAlp(values: u32, count: u32, work: u32, target: u32): u32 
 export function decodeAlp(source: u32, end: u32, count: u32, values: u32): u32 {
   const exponent = <u32>load<u8>(source, 1);
   const exceptions = load<u32>(source, 4);
-  if (exponent > EXPONENT_MAX || exceptions > count) return 0;
+  if (exponent > ALP_EXPONENT_MAX || exceptions > count) return 0;
   source = decodeInts(source + 8, end, count, values);
   if (source == 0 || <u64>(end - source) < <u64>exceptions * 12) return 0;
   fromDigits(values, count, powerOf(exponent));
@@ -68,7 +69,7 @@ function isExact(value: f64, power: f64): bool {
   return abs(scaled) < DIGITS_LIMIT && reinterpret<u64>(rounded / power) == reinterpret<u64>(value);
 }
 
-/** The least exponent that suits a sample, or more than EXPONENT_MAX when a quarter of it is no decimal. */
+/** The least exponent that suits a sample, or more than ALP_EXPONENT_MAX when a quarter of it is no decimal. */
 function findExponent(values: u32, count: u32): u32 {
   const samples = min(count, SAMPLES);
   const step = count / samples;
@@ -77,11 +78,11 @@ function findExponent(values: u32, count: u32): u32 {
   for (let i: u32 = 0; i < samples; i++) {
     const value = load<f64>(values + ((i * step) << 3));
     let fitting = exponent;
-    while (fitting <= EXPONENT_MAX && !isExact(value, powerOf(fitting))) fitting++;
-    if (fitting <= EXPONENT_MAX) exponent = fitting;
-    else if (++misses >= SAMPLE_MISSES_MAX) return EXPONENT_MAX + 1;
+    while (fitting <= ALP_EXPONENT_MAX && !isExact(value, powerOf(fitting))) fitting++;
+    if (fitting <= ALP_EXPONENT_MAX) exponent = fitting;
+    else if (++misses >= SAMPLE_MISSES_MAX) return ALP_EXPONENT_MAX + 1;
   }
-  return misses << 2 > samples ? EXPONENT_MAX + 1 : exponent;
+  return misses << 2 > samples ? ALP_EXPONENT_MAX + 1 : exponent;
 }
 
 /** Writes the digits i64[count] and the positions of exceptions u32[]; returns how many there are. */
@@ -127,7 +128,7 @@ function fillExceptions(digits: u32, count: u32, positions: u32, exceptions: u32
 }
 
 /** i64 to f64 / power, in place. */
-function fromDigits(values: u32, count: u32, power: f64): void {
+export function fromDigits(values: u32, count: u32, power: f64): void {
   const powers = f64x2.splat(power);
   const rounders = f64x2.splat(ROUNDER);
   const rounderBits = i64x2.splat(reinterpret<i64>(ROUNDER));

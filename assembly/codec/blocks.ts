@@ -57,6 +57,20 @@ export function unpackBlock(source: u32, end: u32, count: u32, values: u32): u32
   return patchExceptions(source + (groupBits << 4), end, head, radix, count, values);
 }
 
+/** The end of a block of `count` values, or 0 when the bytes cannot be one. */
+export function skipBlock(source: u32, end: u32, count: u32): u32 {
+  if (end - source < 2) return 0;
+  const head = <u32>load<u16>(source);
+  const code = head & 127;
+  const isGrouped = code > GROUP_CODE;
+  const headBytes: u32 = isGrouped ? 4 : 2;
+  if (isGrouped && (code - GROUP_CODE > 32 || count != BLOCK_VALUES)) return 0;
+  const exceptions = head >> 9;
+  const packed = isGrouped ? (code - GROUP_CODE) << 4 : packedBytes(count, code);
+  const bytes = headBytes + packed + exceptions + (exceptions << ((head >> 7) & 3));
+  return end - source < bytes ? 0 : source + bytes;
+}
+
 function unpackShort(source: u32, end: u32, count: u32, values: u32): u32 {
   const head = <u32>load<u16>(source);
   const width = head & 127;

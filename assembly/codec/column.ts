@@ -29,15 +29,17 @@ export function codecWorkBytes(rowCount: u32): f64 {
   return <f64>WORK_BYTES + <f64>rowCount * <f64>WORK_BYTES_PER_ROW;
 }
 
+/** True for types whose values are views. */
 // @ts-ignore: decorator
 @inline
-function isText(type: u32): bool {
+export function isText(type: u32): bool {
   return type == TYPE_STRING || type == TYPE_TAG;
 }
 
+/** Bytes of a decoded value. */
 // @ts-ignore: decorator
 @inline
-function valueBytes(type: u32): u32 {
+export function valueBytes(type: u32): u32 {
   return type == TYPE_BOOLEAN ? 1 : isText(type) ? VIEW_BYTES : 8;
 }
 

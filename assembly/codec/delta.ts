@@ -14,9 +14,10 @@ export function zigzag(value: i64): u64 {
   return <u64>((value << 1) ^ (value >> 63));
 }
 
+/** 0, 1, 2, 3 … to 0, -1, 1, -2 … */
 // @ts-ignore: decorator
 @inline
-function unzigzag(value: u64): i64 {
+export function unzigzag(value: u64): i64 {
   return <i64>(value >> 1) ^ -(<i64>(value & 1));
 }
 

@@ -25,7 +25,8 @@ export function decodeFrame(source: u32, end: u32, count: u32, base: u64, values
   return source;
 }
 
-function addAll(values: u32, count: u32, addend: u64, target: u32): void {
+/** target[i] = values[i] + addend. */
+export function addAll(values: u32, count: u32, addend: u64, target: u32): void {
   const pair = i64x2.splat(addend);
   const end = values + (count << 3);
   for (; values + 16 <= end; values += 16, target += 16) v128.store(target, i64x2.add(v128.load(values), pair));

@@ -10,7 +10,7 @@ import { INLINE_MAX, equalViews, hashView, viewText, writeView } from "../memory
 import { decodeInts, encodeInts, intsBytesMax } from "./ints";
 import { bitsOf } from "./work";
 
-const HEAD_BYTES: u32 = 16;
+export const STRINGS_HEAD_BYTES: u32 = 16;
 // Below this many values a dictionary cannot pay.
 const DICTIONARY_VALUES_MIN: u32 = 4;
 
@@ -18,7 +18,7 @@ const DICTIONARY_VALUES_MIN: u32 = 4;
 // @ts-ignore: decorator
 @inline
 export function stringsBytesMax(count: u32, textBytes: u32): u32 {
-  return HEAD_BYTES + 2 * intsBytesMax(count) + textBytes;
+  return STRINGS_HEAD_BYTES + 2 * intsBytesMax(count) + textBytes;
 }
 
 /** Text of the present ones of `count` values in all. */
@@ -95,7 +95,7 @@ function encodeEntries(entries: u32, count: u32, work: u32, target: u32): u32 {
   store<u32>(target, count, 4);
   store<u32>(target, textBytes, 8);
   store<u32>(target, longBytes, 12);
-  let out = encodeInts(work, count, true, work + (count << 3), target + HEAD_BYTES);
+  let out = encodeInts(work, count, true, work + (count << 3), target + STRINGS_HEAD_BYTES);
   for (let i: u32 = 0; i < count; i++) {
     const view = load<u32>(entries + (i << 2));
     const bytes = load<u32>(view);
@@ -107,13 +107,13 @@ function encodeEntries(entries: u32, count: u32, work: u32, target: u32): u32 {
 
 /** longBytes of a section, or -1 when it has no head. */
 export function stringsLongBytes(source: u32, end: u32): i64 {
-  return end - source < HEAD_BYTES ? -1 : <i64>load<u32>(source, 12);
+  return end - source < STRINGS_HEAD_BYTES ? -1 : <i64>load<u32>(source, 12);
 }
 
 /** Decodes a section of `count` >= 1 values into views[count], whose long text goes to `text`. `work` is scratch of 24 bytes per value.
  *  Returns the end of the section, or 0 when the bytes are no such section or want more than `textBytes`. */
 export function decodeStrings(source: u32, end: u32, count: u32, work: u32, text: u32, textBytes: u32, views: u32): u32 {
-  if (end - source < HEAD_BYTES) return 0;
+  if (end - source < STRINGS_HEAD_BYTES) return 0;
   const encoding = <u32>load<u8>(source);
   const entryCount = load<u32>(source, 4);
   const isDictionary = encoding == STRINGS_DICTIONARY;
@@ -132,10 +132,11 @@ export function decodeStrings(source: u32, end: u32, count: u32, work: u32, text
   return source;
 }
 
-function decodeEntries(source: u32, end: u32, count: u32, lengths: u32, text: u32, textBytes: u32, views: u32): u32 {
+/** Decodes the entries of a section, whose head is at `source`, to views. Returns where the codes begin, or 0. */
+export function decodeEntries(source: u32, end: u32, count: u32, lengths: u32, text: u32, textBytes: u32, views: u32): u32 {
   const storedBytes = load<u32>(source, 8);
   if (load<u32>(source, 12) > textBytes) return 0;
-  source = decodeInts(source + HEAD_BYTES, end, count, lengths);
+  source = decodeInts(source + STRINGS_HEAD_BYTES, end, count, lengths);
   if (source == 0 || end - source < storedBytes) return 0;
   const textEnd = text + textBytes;
   const sourceEnd = source + storedBytes;

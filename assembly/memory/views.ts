@@ -62,9 +62,12 @@ export function textBytes(views: u32, validity: u32, from: u32, count: u32): u32
   return total;
 }
 
-/** Copies the views of rows [from, from + count) to `target`, their text to `text`, and points the copies there.
- *  Absent rows become empty views. Returns the end of the text. */
+/** Copies the views of rows [from, from + count) to `target`, their text to `text`, and points the copies there. Neighbours that share
+ *  their text share its copy. Absent rows become empty views. Returns the end of the text. */
 export function copyViews(views: u32, validity: u32, from: u32, count: u32, target: u32, text: u32): u32 {
+  let last: u64 = 0;
+  let lastBytes: u32 = 0;
+  let lastCopy: u64 = 0;
   for (let row = from; row < from + count; row++, target += VIEW_BYTES) {
     const view = views + row * VIEW_BYTES;
     if (validity != 0 && !bitAt(validity, row)) {
@@ -77,9 +80,15 @@ export function copyViews(views: u32, validity: u32, from: u32, count: u32, targ
     if (bytes <= INLINE_MAX) {
       store<u64>(target, load<u64>(view, 8), 8);
     } else {
-      copyShort(text, viewText(view), bytes);
-      store<u64>(target, memoryBase + <u64>text, 8);
-      text += bytes;
+      const address = load<u64>(view, 8);
+      if (address != last || bytes != lastBytes) {
+        copyShort(text, viewText(view), bytes);
+        last = address;
+        lastBytes = bytes;
+        lastCopy = memoryBase + <u64>text;
+        text += bytes;
+      }
+      store<u64>(target, lastCopy, 8);
     }
   }
   return text;

@@ -231,7 +231,7 @@ function seriesFrom(series: u32, from: u32, to: u32, id: u32): u32 {
 }
 
 /** First row in [from, to) whose time is at least `time`. */
-function timeFrom(times: u32, from: u32, to: u32, time: i64): u32 {
+export function timeFrom(times: u32, from: u32, to: u32, time: i64): u32 {
   while (from < to) {
     const middle = (from + to) >> 1;
     if (load<i64>(times + (middle << 3)) < time) from = middle + 1;

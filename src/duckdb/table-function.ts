@@ -1,5 +1,6 @@
-// One table function for every table of every statement: `__scan(handle)`. A handle identifies what the statement reads; DuckDB requests
-// the columns it needs and then chunk after chunk, which are copied from the kernel's memory into its vectors.
+// One table function for every table of every statement: `__scan(handle)`, and its twin for scans that several threads read. A handle
+// identifies what the statement reads; DuckDB requests the columns it needs and then chunk after chunk, which are copied from the kernel's
+// memory into its vectors.
 import type duckdbTypes from "@duckdb/node-bindings";
 import { TsdbError } from "../model/errors.ts";
 import { loopWatch } from "../model/loop-watch.ts";
@@ -9,6 +10,8 @@ import { DuckType, duckdb } from "./binding.ts";
 import type { Connection } from "./connection.ts";
 
 export const SCAN_FUNCTION = "__scan";
+/** The same with an object for each thread, which costs a call into JavaScript per thread. */
+const THREADS_SCAN_FUNCTION = "__scan_by_threads";
 
 export interface ScanColumnSource {
   /** Name as DuckDB sees it. */
@@ -26,6 +29,11 @@ export interface ChunkCursor {
 export interface ScanSource {
   readonly columns: readonly ScanColumnSource[];
   readonly rowCountMax: number;
+  /** How many threads may request chunks at a time; each gets other rows. Absent: one. */
+  readonly threadsMax?: number;
+  /** With several threads: the chunk (null: the end) with texts that stay until the next call for the same thread. `columnIndexes` are
+   *  those of its cursor. @throws TsdbError overloaded */
+  keepTexts?(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[]): ScanChunk | null;
   /** Opens a cursor over the columns at `columnIndexes`, in that order; empty for count(*). */
   open(columnIndexes: readonly number[]): ChunkCursor;
   /** Receives exceptions of `open` and `next`, because DuckDB keeps only their text. */
@@ -66,6 +74,11 @@ interface BoundScan {
 /** The property that a cached plan depends on: the columns of a scan. */
 export function shapeOfScan({ columns }: Pick<ScanSource, "columns">): string {
   return columns.map(({ name, type }) => `${type}${name}`).join("\0");
+}
+
+/** The call that reads a source in DuckDB. */
+export function scanCall({ handle, threadsMax = 1 }: Pick<ScanSource, "threadsMax"> & { readonly handle: number }): string {
+  return `"${threadsMax > 1 ? THREADS_SCAN_FUNCTION : SCAN_FUNCTION}"(${handle})`;
 }
 
 /** Sources by handle, for all statements of one database. */
@@ -111,14 +124,19 @@ export class ScanRegistry {
     this.labels.delete(handle);
   }
 
-  /** Registers the function for the whole database. */
+  /** Registers the functions for the whole database. */
   install(connection: Connection): void {
+    for (const name of [SCAN_FUNCTION, THREADS_SCAN_FUNCTION]) this.installAs(name, connection);
+  }
+
+  private installAs(name: string, connection: Connection): void {
     const fn = duckdb.create_table_function();
-    duckdb.table_function_set_name(fn, SCAN_FUNCTION);
+    duckdb.table_function_set_name(fn, name);
     duckdb.table_function_add_parameter(fn, duckdb.create_logical_type(DuckType.BIGINT));
     duckdb.table_function_supports_projection_pushdown(fn, true);
     duckdb.table_function_set_bind(fn, (info) => this.bind(info));
     duckdb.table_function_set_init(fn, (info) => this.init(info));
+    if (name === THREADS_SCAN_FUNCTION) duckdb.table_function_set_local_init(fn, (info) => duckdb.init_set_init_data(info, {}));
     duckdb.table_function_set_function(fn, (info, output) => this.fill(info, output));
     duckdb.register_table_function(connection.handle, fn);
   }
@@ -156,7 +174,8 @@ export class ScanRegistry {
     const state: ScanState = { label: this.labels.get(bound.handle) ?? null, source, outputs, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
     // The chunks come from one JavaScript thread; more threads would only wait for each other.
-    duckdb.init_set_max_threads(info, 1);
+    // Chunks come from one JavaScript thread: it fills one while DuckDB's threads process others.
+    duckdb.init_set_max_threads(info, source.threadsMax ?? 1);
   }
 
   private fill(info: duckdbTypes.TableFunctionInfo, output: duckdbTypes.DataChunk): void {
@@ -166,7 +185,8 @@ export class ScanRegistry {
     }
     const state = duckdb.function_get_init_data(info) as ScanState;
     try {
-      const chunk = this.read(state);
+      const thread = (state.source.threadsMax ?? 1) === 1 ? null : duckdb.function_get_local_init_data(info)!;
+      const chunk = this.read(state, thread);
       if (chunk === null) duckdb.data_chunk_set_size(output, 0);
       else this.copy(chunk, state, output);
     } catch (error) {
@@ -176,7 +196,7 @@ export class ScanRegistry {
   }
 
   /** The next rows. Only our own code is watched: terminating a call into the binding would crash the process. @throws TsdbError */
-  private read(state: ScanState): ScanChunk | null {
+  private read(state: ScanState, thread: object | null): ScanChunk | null {
     let chunk: ScanChunk | null = null;
     const work = () => {
       if (!state.opened) {
@@ -184,6 +204,7 @@ export class ScanRegistry {
         state.cursor = state.source.open(state.columnIndexes);
       }
       chunk = state.cursor?.next() ?? null;
+      if (thread !== null) chunk = state.source.keepTexts!(thread, chunk, state.columnIndexes);
       if (chunk !== null) return;
       state.cursor?.close();
       state.cursor = null;

@@ -64,7 +64,7 @@ test(`random tables and statements, seed ${SEED}`, async () => {
     const shown = written.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones, columns)));
     const merged = mergeRows(shown, columns).map(({ timeNs, tags, fields }) => ({ time: timeNs, ...tags, ...fields }));
     const expected = new FakeTable(kernel, "cpu", TWIN_COLUMNS, merged);
-    const cache = new BlockCache(kernel, below(2) * 10_000_000);
+    const cache = new BlockCache(kernel, below(2) * 10_000_000, { readsMax: below(3), pageRowsMin: 1 });
     for (let i = 0; i < STATEMENTS; i++) {
       const found = new TableScan(kernel, snapshot.table, cache);
       const rowCountMax = below(2) === 0 ? found.rowCountMax : 1e9;

@@ -3,6 +3,7 @@
 import { Blocks } from "../kernel/memory/blocks.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
 import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
+import { PageParts } from "../kernel/scan/page-parts.ts";
 import { RowSelection, type SelectedRun } from "../kernel/scan/row-selection.ts";
 import type { OwnedRun } from "../kernel/scan/run-merge.ts";
 import { SeriesFilter } from "../kernel/series/series-filter.ts";
@@ -20,6 +21,8 @@ import { takeRows } from "./taken-rows.ts";
 /** With fewer rows per series than this, a block is read normally when newest rows are wanted: the last rows alone would be too large a
  *  share of it. */
 const LAST_ROWS_SHARE = 4;
+/** Of a page of which at most this share of rows is wanted, only these are decoded, unless its columns are in the cache. */
+const FEW_ROWS_SHARE = 1 / 4;
 
 /** The parts of a run that a scan needs. */
 export interface RunNeeds {
@@ -52,6 +55,10 @@ export class BlockVisit {
   private readonly lease: Lease;
   private readonly pageLease: Lease;
   private readonly textLease: Lease;
+  /** Decoded rows of the page, of pages that were handed over, and text. */
+  private pageRows: Blocks;
+  private readonly keptRows: Blocks[] = [];
+  private readonly textRows: Blocks;
   private readonly block: OpenBlock;
   private readonly tombstones: readonly Tombstone[];
   private series: BlockSeries | undefined;
@@ -66,6 +73,8 @@ export class BlockVisit {
     this.lease = reader.lease();
     this.pageLease = reader.lease();
     this.textLease = reader.lease();
+    this.pageRows = new Blocks(kernel);
+    this.textRows = new Blocks(kernel);
     this.filter = new SeriesFilter(kernel, needs.tags);
     this.tombstones = tombstones.filter((tombstone) => canHide(tombstone, meta));
     this.hidden = new HiddenRows(kernel, this.tombstones);
@@ -82,7 +91,11 @@ export class BlockVisit {
    *  `except` and in pages that `flags` exclude; valid until `releasePage` or `release`. If all rows of a page are wanted, series and
    *  times are decoded only if needed. @throws TsdbError corrupt_file naming file and offset, io, overloaded */
   *runs(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null = null): Generator<SelectedRun> {
-    for (const page of this.choosePages(range, except, flags)) yield this.run(page, range, except);
+    for (const page of this.choosePages(range, except, flags)) {
+      const few = this.few(page, range, except);
+      if (few === null) this.releasePage();
+      else yield few === "many" ? this.run(page, range, except) : few;
+    }
   }
 
   /** The time range of the flagged pages; null if there are none. */
@@ -101,7 +114,7 @@ export class BlockVisit {
       const taken = this.takeFew(selected);
       if (taken === "many") {
         runs.push(wholeRun(selected.run));
-        this.pageLease.handOver(this.lease);
+        this.keepPage();
         continue;
       }
       if (taken !== null) {
@@ -140,12 +153,13 @@ export class BlockVisit {
 
   /** Bytes of text kept for later use. */
   get textBytes(): number {
-    return this.textLease.bytes;
+    return this.textLease.bytes + this.textRows.bytes;
   }
 
   /** Releases the previous run. */
   releasePage(): void {
     this.pageLease.release();
+    this.pageRows.release();
   }
 
   /** Idempotent. */
@@ -154,8 +168,18 @@ export class BlockVisit {
     this.hidden.release();
     this.pageLease.release();
     this.textLease.release();
+    this.pageRows.release();
+    for (const rows of this.keptRows.splice(0)) rows.release();
+    this.textRows.release();
     this.lease.release();
     this.block.close();
+  }
+
+  /** Keeps the current page until `release`. */
+  private keepPage(): void {
+    this.pageLease.handOver(this.lease);
+    this.keptRows.push(this.pageRows);
+    this.pageRows = new Blocks(this.parts.kernel);
   }
 
   private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null): number[] {
@@ -195,6 +219,55 @@ export class BlockVisit {
     return { run: { ...rows, ...series(), ...times() }, selection: { range, except, filter, hidden } };
   }
 
+  /** The wanted rows of a page alone, if they are few and their columns are not in the cache; null if there are none. */
+  private few(page: number, range: TimeRange, except: readonly TimeRange[]): SelectedRun | null | "many" {
+    const { needs, block, tombstones } = this;
+    const { minTimeNs, maxTimeNs } = block.pages[page]!;
+    if (tombstones.length > 0 || this.takesWhole(block.pages[page]!, range, except)) return "many";
+    if (except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs)) return "many";
+    const columnIds = needs.fields.map(({ id }) => id);
+    if (needs.time || minTimeNs < range.minNs || maxTimeNs > range.maxNs) columnIds.push(TIME_COLUMN.id);
+    if (!block.isRare(page, columnIds)) return "many";
+    const { dictionary, offsetsPtr } = this.readSeries();
+    const { wantedPtr } = this.filter.wanted(dictionary);
+    return this.parts.cache.withRoom(() => {
+      const parts = new PageParts(this.parts.kernel, block.pages[page]!, offsetsPtr, wantedPtr);
+      try {
+        return this.fewOf(page, range, parts);
+      } finally {
+        parts.release();
+      }
+    });
+  }
+
+  private fewOf(page: number, range: TimeRange, parts: PageParts): SelectedRun | null | "many" {
+    const { needs, block, meta, pageRows } = this;
+    const { rowCount: allRows, minTimeNs, maxTimeNs } = block.pages[page]!;
+    const rowsMax = allRows * FEW_ROWS_SHARE;
+    const times = {
+      minTimeNs: minTimeNs < range.minNs ? range.minNs : minTimeNs,
+      maxTimeNs: maxTimeNs > range.maxNs ? range.maxNs : maxTimeNs,
+    };
+    let timePtr: number | undefined;
+    if (parts.rowCount === 0) return null;
+    if (minTimeNs < range.minNs || maxTimeNs > range.maxNs) {
+      const isPacked = parts.rowCount <= rowsMax;
+      const ptr = (isPacked ? this.rows(page, TIME_COLUMN, parts) : this.column(page, TIME_COLUMN))!.dataPtr;
+      parts.cut(ptr, isPacked, range);
+      if (isPacked) timePtr = ptr;
+    }
+    const { rowCount } = parts;
+    if (rowCount === 0) return null;
+    if (rowCount > rowsMax) return "many";
+    this.parts.tally.page(meta, page, rowCount, allRows);
+    const columns = needs.fields.flatMap((field) => this.rows(page, field, parts) ?? []);
+    const { unique, seqMin, seqMax } = meta;
+    const rows = { rowCount, columns, sorted: true, unique, ...times, seqMin, seqMax };
+    const series = needs.series ? { seriesPtr: parts.series(pageRows), dictionary: this.readSeries().dictionary } : {};
+    if (needs.time) timePtr ??= this.rows(page, TIME_COLUMN, parts)!.dataPtr;
+    return { run: { ...rows, ...series, ...(needs.time ? { timePtr } : {}) }, selection: "all" };
+  }
+
   /** True if no row of the page is excluded by its series or time. */
   private takesWhole({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange, except: readonly TimeRange[]): boolean {
     if (minTimeNs < minNs || maxTimeNs > maxNs || except.some((times) => times.minNs <= maxTimeNs && times.maxNs >= minTimeNs))
@@ -229,6 +302,12 @@ export class BlockVisit {
   private column(page: number, field: ColumnDef): ColumnRun | null {
     const isKept = this.needs.keepsText && field.type === ColumnType.string;
     return this.checked(this.block.column(page, field.id, isKept ? this.textLease : this.pageLease), field);
+  }
+
+  private rows(page: number, field: ColumnDef, parts: PageParts): ColumnRun | null {
+    const isKept = this.needs.keepsText && field.type === ColumnType.string;
+    const [memory, lease] = isKept ? [this.textRows, this.textLease] : [this.pageRows, this.pageLease];
+    return this.checked(this.block.rows(page, field.id, parts, memory, lease), field);
   }
 
   private checked(column: ColumnRun | null, { id, type }: ColumnDef): ColumnRun | null {

@@ -1,4 +1,5 @@
-// Counts what one scan of a table reads. Parts that are read again, for another slice of time, count once.
+// Counts what one scan of a table reads. Parts that are read again, for another slice of time, count once; of a page that is read in parts,
+// no more than all rows.
 import { emptyScanRecord, type ScanRecord } from "../model/query/scan-record.ts";
 import { BlockIndex } from "./block-index.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
@@ -7,7 +8,7 @@ import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
 export class ScanTally {
   readonly record: ScanRecord;
   private readonly files = new Set<number>();
-  private readonly blocks = new Map<BlockSnapshot, { opened: boolean; readonly pages: Set<number> }>();
+  private readonly blocks = new Map<BlockSnapshot, { opened: boolean; readonly pages: Map<number, number> }>();
   private readonly ruledOut = new Set<BlockSnapshot>();
   private readonly segments = new Set<number>();
 
@@ -25,13 +26,16 @@ export class ScanTally {
     known.opened = true;
   }
 
-  page(block: BlockSnapshot, page: number, rowCount: number): void {
+  /** `rowCount` rows of a page of `pageRows` are read. */
+  page(block: BlockSnapshot, page: number, rowCount: number, pageRows = rowCount): void {
     const { pages } = this.entry(block);
-    if (pages.has(page)) return;
-    if (pages.size === 0) this.record.blocksRead++;
-    pages.add(page);
+    const before = pages.get(page);
+    const after = Math.min(pageRows, (before ?? 0) + rowCount);
+    pages.set(page, after);
+    this.record.rowsRead += after - (before ?? 0);
+    if (before !== undefined) return;
+    if (pages.size === 1) this.record.blocksRead++;
     this.record.pagesRead++;
-    this.record.rowsRead += rowCount;
     this.files.add(block.fileId);
     this.record.filesRead = this.files.size;
   }
@@ -70,7 +74,7 @@ export class ScanTally {
   private entry(block: BlockSnapshot) {
     let entry = this.blocks.get(block);
     if (entry === undefined) {
-      entry = { opened: false, pages: new Set() };
+      entry = { opened: false, pages: new Map() };
       this.blocks.set(block, entry);
     }
     return entry;

@@ -158,7 +158,7 @@ describe("agrees with merging and filtering row by row", () => {
       const snapshot = new TestSnapshot(kernel, parts, { columns: ALL_TYPES, pageRowsMax: 64, tombstones, retentionMinNs });
       const left = batches.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones)));
       const merged = mergeRows(left).filter(({ timeNs }) => timeNs >= retentionMinNs);
-      const cache = new BlockCache(kernel, cacheBytes);
+      const cache = new BlockCache(kernel, cacheBytes, { readsMax: below(4), pageRowsMin: below(64) });
       const segments = new SortedSegments(kernel, cache, { rowsMin: below(50), rowsPerSeriesMin: below(2), scansMin: below(4) });
       for (const { segment } of snapshot.table.runs) if (below(4) > 0) segments.begin(segment!);
       const limits = { mergeBytesMax: below(2) === 0 ? 10_000 : LIMITS.mergeBytesMax };

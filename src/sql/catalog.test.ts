@@ -191,6 +191,7 @@ describe("names", () => {
       "x".repeat(300),
       "X".repeat(300),
       "__scan",
+      "__scan_by_threads",
       "t",
       "T",
       "information_schema",

@@ -90,6 +90,7 @@ const ATTACKS: Readonly<Record<string, string[]>> = {
   ],
   "our own functions": [
     "SELECT * FROM __scan(1)",
+    "SELECT * FROM __scan_by_threads(1)",
     'SELECT * FROM "__scan"(1)',
     "SELECT * FROM main.__scan(1)",
     "SELECT __ns(time) FROM cpu",

@@ -131,6 +131,7 @@ const REFUSED: Readonly<Record<string, string[]>> = {
     "SELECT write_log('x')",
     "SELECT __ns(time), __digest('md5', 'x') FROM t",
     "SELECT * FROM __scan(1)",
+    "SELECT * FROM __scan_by_threads(1)",
     "SELECT * FROM __scan(2), t",
   ],
   "other statements": [

@@ -52,7 +52,7 @@ async function stepsOf(sql: string): Promise<Record<string, number>> {
   const rewrite = countSteps(() => {
     const options = { params: {}, nowNs: 1n, names: plan!.statement.names, tables: scans, functionBytesMax: engine.functionBytesMax };
     const made = PhysicalPlan.of(plan!, options);
-    made.print(made.scans.map((_, i) => i));
+    made.print(made.scans.map((_, i) => `scan(${i})`));
   });
   return { tokens, tree, rewrite };
 }

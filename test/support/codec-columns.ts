@@ -6,6 +6,7 @@ import { ColumnCodec, type EncodedSource, encodedColumnBytes } from "../../src/k
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { bitmapBytes } from "../../src/kernel/scan/rows.ts";
 import { ColumnType, VALUE_BYTES } from "../../src/model/rows/column.ts";
+import { prng } from "./prng.ts";
 import { Arena, isPresent, readView } from "./rows.ts";
 
 /** Values as bits (integers, floats), 0n or 1n (booleans) or text; null = absent. */
@@ -122,6 +123,59 @@ function checkPacked(arena: Arena, type: ColumnType, values: Values, source: Enc
   expect(back).toEqual(held.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
 }
 
+/** First and end of stretches of rows. */
+export type Parts = readonly (readonly [first: number, end: number])[];
+
+/** Stretches of at most `rowsMax` rows with gaps between. */
+function partsOf(rowCount: number, rowsMax: number): Parts {
+  const below = prng(rowCount);
+  const parts: [first: number, end: number][] = [];
+  for (let first = below(Math.min(rowsMax, rowCount)); first < rowCount; ) {
+    const end = Math.min(rowCount, first + 1 + below(rowsMax));
+    parts.push([first, end]);
+    first = end + 1 + below(rowCount);
+  }
+  return parts;
+}
+
+/** Decodes the rows of parts alone. @throws TsdbError corrupt_file */
+export function decodeParts(arena: Arena, type: ColumnType, source: EncodedSource, parts: Parts): { values: Values; hasNulls: boolean } {
+  const ptr = arena.alloc(parts.length * 8);
+  kernel.u32.set(parts.flat(), ptr / 4);
+  const rowCount = parts.reduce((sum, [first, end]) => sum + end - first, 0);
+  const dataBytes = rowCount * VALUE_BYTES[type];
+  const dataPtr = allocGuarded(arena, dataBytes);
+  const validityPtr = allocGuarded(arena, bitmapBytes(rowCount));
+  const textBytes = type === string ? Math.min(codec.decodedTextBytes(source), 1 << 21) : 0;
+  const textPtr = textBytes > 0 ? allocGuarded(arena, textBytes) : 0;
+  try {
+    const target = { type, dataPtr, validityPtr, textPtr, textBytes };
+    const { hasNulls } = codec.decodeParts(source, { ptr, count: parts.length }, target);
+    const values = range(rowCount, (i) => {
+      if (hasNulls && !isPresent(kernel, validityPtr, i)) return null;
+      if (type === string) return readView(kernel, dataPtr + i * 16);
+      return VALUE_BYTES[type] === 1 ? BigInt(kernel.u8[dataPtr + i]!) : kernel.i64[dataPtr / 8 + i]!;
+    });
+    return { values, hasNulls };
+  } finally {
+    checkGuard(dataPtr, dataBytes);
+    checkGuard(validityPtr, bitmapBytes(rowCount));
+    if (textPtr !== 0) checkGuard(textPtr, textBytes);
+  }
+}
+
+/** Some rows must decode to what the whole column has there. */
+function checkParts(arena: Arena, type: ColumnType, values: Values, source: EncodedSource): void {
+  for (const rowsMax of [1, 9, 400, values.length]) {
+    const parts = partsOf(values.length, rowsMax);
+    if (parts.length === 0) continue;
+    const { values: back, hasNulls } = decodeParts(arena, type, source, parts);
+    if (hasNulls !== values.includes(null)) throw new Error(`parts of a column of type ${type}: absent rows ${hasNulls}`);
+    const rows = parts.flatMap(([first, end]) => values.slice(first, end));
+    expect(back).toEqual(rows.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
+  }
+}
+
 /** Encodes, decodes and compares. Returns the size, and the first encoding in the payload. */
 export function checkRoundTrip(type: ColumnType, values: Values): { bytes: number; encoding: number } {
   const arena = new Arena(kernel);
@@ -130,6 +184,7 @@ export function checkRoundTrip(type: ColumnType, values: Values): { bytes: numbe
   expect(back).toEqual(values.map((value) => (typeof value === "bigint" ? BigInt.asIntN(64, value) : value)));
   expect(hasNulls).toBe(values.includes(null));
   checkPacked(arena, type, values, source);
+  checkParts(arena, type, values, source);
   const encoding = kernel.u8[source.ptr + CODEC_HEADER_BYTES]!;
   arena.free();
   return { bytes: source.bytes, encoding };

@@ -165,7 +165,7 @@ async function outcomeOf(
 function describePlan(plan: PhysicalPlan): object {
   const { scans, direct, outputs, functionBytes } = plan;
   return {
-    text: plan.print(scans.map((_, i) => i + 41)).text,
+    text: plan.print(scans.map((_, i) => `scan(${i + 41})`)).text,
     functionBytes,
     scans: scans.map(({ subject, range, tags, fields, newestOnly, present, stake, columns }) => ({
       ...{ subject, range, tags, fields, newestOnly, present, stake, columns },

@@ -117,7 +117,7 @@ export class WritePath {
     /** Number of rows replayed from the log. */
     readonly replayedRows: number,
   ) {
-    this.cache = new BlockCache(kernel, CACHE_BYTES);
+    this.cache = new BlockCache(kernel, CACHE_BYTES, { readsMax: 1, pageRowsMin: 1 });
     this.numbers = new SeriesNumbersOfTables(kernel, { seriesMax: 200_000, seriesOfTableMax: 200 });
     this.segments = new SortedSegments(kernel, this.cache, { rowsMin: 1, rowsPerSeriesMin: 0, scansMin: 2 });
     this.flusher = new Flusher({

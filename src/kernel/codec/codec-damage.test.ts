@@ -1,6 +1,6 @@
 // Damaged columns: whatever the bytes say, decoding ends, stays within source and target, and gives values or one kind of error.
 import { describe, expect, test } from "bun:test";
-import { decode, encode, floats, kernel, range, type Values } from "../../../test/support/codec-columns.ts";
+import { decode, decodeParts, encode, floats, kernel, type Parts, range, type Values } from "../../../test/support/codec-columns.ts";
 import { prng } from "../../../test/support/prng.ts";
 import { Arena } from "../../../test/support/rows.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -8,11 +8,12 @@ import { ColumnType } from "../../model/rows/column.ts";
 
 const { float, integer, unsigned, boolean, string, time } = ColumnType;
 
-function attempt(type: ColumnType, rowCount: number, damaged: Uint8Array, behind: number) {
+/** @param parts the rows to decode; undefined: all */
+function attempt(type: ColumnType, rowCount: number, damaged: Uint8Array, behind: number, parts?: Parts) {
   const own = new Arena(kernel);
   try {
-    const copy = own.bytes(new Uint8Array([...damaged, ...new Uint8Array(64).fill(behind)]));
-    return decode(own, type, { ptr: copy, bytes: damaged.length, rowCount });
+    const source = { ptr: own.bytes(new Uint8Array([...damaged, ...new Uint8Array(64).fill(behind)])), bytes: damaged.length, rowCount };
+    return parts === undefined ? decode(own, type, source) : decodeParts(own, type, source, parts);
   } catch (error) {
     if (error instanceof TsdbError) return error.kind;
     throw error;
@@ -26,9 +27,28 @@ function outcomeOf(type: ColumnType, rowCount: number, damaged: Uint8Array): str
   const result = attempt(type, rowCount, damaged, 0);
   // what lies behind the bytes changes nothing, so it is not read
   if (!Bun.deepEquals(attempt(type, rowCount, damaged, 255), result)) throw new Error(`reads behind ${damaged.toHex()}`);
+  checkParts(type, rowCount, damaged, result);
   if (typeof result !== "string") return "decoded";
   if (result !== "corrupt_file") throw new Error(`${result} from ${damaged.toHex()}`);
   return result;
+}
+
+/** Some rows of it: what all rows have there, or an error. */
+function checkParts(type: ColumnType, rowCount: number, damaged: Uint8Array, whole: ReturnType<typeof attempt>): void {
+  const parts: Parts = [
+    [1, 2],
+    [Math.floor(rowCount / 2), Math.floor(rowCount / 2) + 1],
+    [rowCount - 1, rowCount],
+  ].filter(([first, end], i, all) => first! < end! && end! <= rowCount && (i === 0 || first! >= all[i - 1]![1]!)) as never;
+  const [some, again] = [0, 255].map((behind) => attempt(type, rowCount, damaged, behind, parts));
+  if (!Bun.deepEquals(some, again)) throw new Error(`parts read behind ${damaged.toHex()}`);
+  if (typeof some === "string" || some === undefined) {
+    if (some !== "corrupt_file") throw new Error(`${some} from ${damaged.toHex()}`);
+    return;
+  }
+  if (typeof whole === "string") return;
+  const expected = parts.flatMap(([first, end]) => whole.values.slice(first, end));
+  if (!Bun.deepEquals(some.values, expected)) throw new Error(`parts differ of ${damaged.toHex()}`);
 }
 
 describe("damaged bytes", () => {

@@ -27,6 +27,12 @@ export interface EncodedSource {
   readonly rowCount: number;
 }
 
+/** Some rows of a column: | first u32 | end u32 | each, ascending and apart, at least one. */
+export interface RowParts {
+  readonly ptr: number;
+  readonly count: number;
+}
+
 export interface DecodeTarget {
   readonly type: EncodedType;
   /** VALUE_BYTES[type] x rowCount bytes. */
@@ -121,6 +127,20 @@ export class ColumnCodec {
    *  `decode` does. */
   decodePacked(source: EncodedSource, target: DecodeTarget): { hasNulls: boolean } {
     return this.decodeColumn(source, target, true);
+  }
+
+  /** Decodes the rows of `parts` alone, back to back: the target needs room for them, and for the text of the whole column. The bitmap is
+   *  written only if the result says so. @throws as decode */
+  decodeParts(source: EncodedSource, parts: RowParts, target: DecodeTarget): { hasNulls: boolean } {
+    const { ptr, bytes, rowCount } = source;
+    const { type, dataPtr, validityPtr, textPtr, textBytes } = target;
+    const work = this.reserve(rowCount);
+    const { call } = this.kernel;
+    const status = call.codecDecodeParts(
+      ...([type, ptr, bytes, rowCount, parts.ptr, parts.count, work, dataPtr, validityPtr, textPtr, textBytes] as const),
+    );
+    this.trim();
+    return { hasNulls: checked(status, `type ${type}, ${rowCount} rows`) === 1 };
   }
 
   /** Decodes u32[rowCount]. @throws TsdbError corrupt_file, overloaded */

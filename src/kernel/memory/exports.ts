@@ -196,6 +196,21 @@ export interface ScanExports {
   selectionFree(selection: number): void;
   selectionRanges(selection: number, target: number, max: number): number;
   selectionNext(selection: number, target: number, max: number): number;
+  pageParts(
+    offsets: number,
+    wanted: number,
+    firstSeries: number,
+    lastSeries: number,
+    firstRow: number,
+    rowCount: number,
+    target: number,
+  ): number;
+  cutParts(parts: number, count: number, times: number, isPacked: number, minTimeNs: bigint, maxTimeNs: bigint): number;
+  countPartRows(parts: number, count: number): number;
+  joinParts(parts: number, count: number, target: number): number;
+  partSeries(parts: number, count: number, target: number): void;
+  partValues(source: number, joined: number, count: number, size: number, target: number): void;
+  partBits(source: number, joined: number, count: number, rows: number, target: number): void;
   newestSorted(selection: number, target: number): number;
   newestAscending(selection: number, wantedCount: number, found: number, target: number): number;
   newestUnordered(selection: number, best: number, target: number): number;
@@ -265,6 +280,19 @@ export interface CodecExports {
     sourceBytes: number,
     rowCount: number,
     isPacked: number,
+    work: number,
+    data: number,
+    validity: number,
+    text: number,
+    textBytes: number,
+  ): number;
+  codecDecodeParts(
+    type: number,
+    source: number,
+    sourceBytes: number,
+    rowCount: number,
+    parts: number,
+    partCount: number,
     work: number,
     data: number,
     validity: number,

@@ -17,7 +17,7 @@ export interface ScanRecord {
   /** Runs in memory. */
   segmentsSeen: number;
   segmentsRead: number;
-  /** Rows of the pages and segments that were read. */
+  /** Rows of the pages and segments that were read: of a page all, or the wanted ones if only these were decoded. */
   rowsRead: number;
   /** Rows or groups returned by the scan. */
   rowsReturned: number;

@@ -43,8 +43,8 @@ async function describeWith(engine: SqlHost, plan: SqlPlan, input: SqlInput): Pr
     // a statement that may not run must not be planned either
     const functionBytesMax = plan.isSimple ? null : engine.functionBytesMax;
     const physical = PhysicalPlan.of(plan, { params: input.params, nowNs, names: statement.names, tables: scans, functionBytesMax, open });
-    const handles = scans.open(physical.scans);
-    const printed = physical.print(handles);
+    scans.open(physical.scans);
+    const printed = physical.print(scans.calls);
     sourceOf = (offset) => printed.sourceOf(offset);
     const duck = await engine.lease();
     try {

@@ -1,8 +1,9 @@
 // Presents a table of the snapshot to DuckDB's table function: columns by name, cursors opened with the conditions of the WHERE clause.
 import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { ThreadTexts } from "../../kernel/scan/thread-texts.ts";
 import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/scan.ts";
-import type { ScanTable } from "../../model/query/scan-table.ts";
+import type { ScanChunk, ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { PlannedScan } from "../plan/planned-scan.ts";
 import type { SeriesQuery } from "../plan/series-query.ts";
@@ -22,6 +23,8 @@ export type Misplanned = "rows" | "conditions";
 export interface StatementScan extends ScanSource {
   readonly table: ScanTable;
   handle: number;
+  /** Lets several threads read it, if it has so many rows. Absent: one is enough. */
+  allowThreads?(threadsMax: number, rowsMin: number): void;
   /** The first error of its cursors. */
   error: unknown;
   /** The number of the choice (TableCatalog.choose) to abandon if `prepare` fails; null: none. */
@@ -49,8 +52,10 @@ export class DuckTable implements StatementScan {
   private readonly conditions: SeriesConditions | null;
   private readonly name: string;
   handle = 0;
+  threadsMax = 1;
   error: unknown;
   private readonly cursors = new OpenCursors();
+  private readonly texts: ThreadTexts;
 
   constructor(
     private readonly kernel: Kernel,
@@ -59,6 +64,7 @@ export class DuckTable implements StatementScan {
   ) {
     this.condition = series;
     this.conditions = series === null ? null : new SeriesConditions(table, series);
+    this.texts = new ThreadTexts(kernel);
     this.defs = defs;
     this.columns = columns;
     this.range = range;
@@ -79,6 +85,10 @@ export class DuckTable implements StatementScan {
     if (this.range.minNs > this.range.maxNs) return EMPTY_CURSOR;
     const columns = columnIndexes.map((index) => this.defs[index]!);
     return this.cursors.track(boundChunks(this.kernel, this.table.open(this.request(columns)), columns));
+  }
+
+  allowThreads(threadsMax: number, rowsMin: number): void {
+    if (this.rowCountMax >= rowsMin) this.threadsMax = threadsMax;
   }
 
   async prepare(parts: PrepareParts): Promise<Misplanned | null> {
@@ -112,6 +122,14 @@ export class DuckTable implements StatementScan {
     return { columns, range, tags, fields, newestOnly, ...(conditions === null ? {} : { tests: conditions.tests }) };
   }
 
+  keepTexts(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[]): ScanChunk | null {
+    return this.texts.keep(
+      thread,
+      chunk,
+      columnIndexes.map((index) => this.defs[index]!.type),
+    );
+  }
+
   describe(): string {
     const { newestOnly, name } = this;
     const { range, tags, fields } = this;
@@ -128,5 +146,6 @@ export class DuckTable implements StatementScan {
   end(): void {
     this.cursors.end();
     this.conditions?.release();
+    this.texts.release();
   }
 }

@@ -3,6 +3,7 @@
 import type { Connection, Statement as DuckStatement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { isEngineBug } from "../../duckdb/errors.ts";
+import { PARALLEL_ROWS_MIN, SCAN_THREADS_MAX } from "../../duckdb/parallel-scans.ts";
 import { registerScalarFunction } from "../../duckdb/scalar-function.ts";
 import { ScanRegistry } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
@@ -31,6 +32,8 @@ export interface SqlEngineOptions {
   readonly threads: number;
   /** DuckDB's spill folder; null: no spilling. */
   readonly tempDir: string | null;
+  /** Scans of fewer rows are read by one thread. Default PARALLEL_ROWS_MIN. */
+  readonly parallelRowsMin?: number;
   /** Memory limit of plans by text; 0: none is kept. Default 16 MiB. */
   readonly textBytesMax?: number;
 }
@@ -75,6 +78,11 @@ export class SqlEngine implements SqlHost {
     for await (const _ of answer.batches);
     await answer.close();
     return engine;
+  }
+
+  get parallel(): SqlHost["parallel"] {
+    const { threads, parallelRowsMin = PARALLEL_ROWS_MIN } = this.options;
+    return { threadsMax: Math.min(threads, SCAN_THREADS_MAX), rowsMin: parallelRowsMin };
   }
 
   get functionBytesMax(): number {

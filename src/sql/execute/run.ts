@@ -1,6 +1,7 @@
 // One running statement, from plan to end. Statements that need no DuckDB after the rewrite are answered without it. close() always leaves
 // no thread of DuckDB that reads the tables.
-import { type ScanSource, shapeOfScan } from "../../duckdb/table-function.ts";
+import { dependsOnOrder } from "../../duckdb/parallel-scans.ts";
+import { type ScanSource, scanCall, shapeOfScan } from "../../duckdb/table-function.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import type { ResultBatch, ResultField, ResultSchema } from "../../model/query/result-batch.ts";
@@ -33,8 +34,8 @@ const ANALYZE = "EXPLAIN (ANALYZE, FORMAT json) ";
 const BREATH_MS = 5;
 
 interface Translation {
-  /** SQL text for DuckDB. */
-  readonly text: () => string;
+  /** SQL text for DuckDB; `isRead`: it is run, so that scans of many rows may be read by several threads. */
+  readonly text: (isRead: boolean) => string;
   readonly outputs: readonly OutputColumn[] | null;
   /** Null: DuckDB is needed. */
   readonly direct: DirectScan<StatementScan> | null;
@@ -81,13 +82,13 @@ export class SqlRun implements SqlAnswer {
     if (statement.kind === "show") this.checkShown(statement.table);
     const { text, outputs, direct } = await this.translate();
     if (statement.kind === "explain") {
-      const parts = await this.startExplain(statement, text(), direct);
+      const parts = await this.startExplain(statement, text(statement.analyze), direct);
       this.explained = async () => explainBatch(await parts());
       this.schema = { fields: EXPLAIN_FIELDS, tableName: "" };
       return;
     }
     if (statement.kind === "describe") {
-      const columns = new ResultShape(await this.columnsOf(text()), outputs).fields;
+      const columns = new ResultShape(await this.columnsOf(text(false)), outputs).fields;
       this.explained = async () => describedColumns(columns, outputs);
       this.schema = { fields: DESCRIBE_FIELDS, tableName: "" };
       return;
@@ -97,7 +98,7 @@ export class SqlRun implements SqlAnswer {
       this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
       return;
     }
-    this.shape = new ResultShape(await this.startDuck("", text(), this.scans.shape), outputs);
+    this.shape = new ResultShape(await this.startDuck("", text(true), this.scans.shape), outputs);
     this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
   }
 
@@ -162,12 +163,12 @@ export class SqlRun implements SqlAnswer {
     for (;;) {
       const physical = await this.physicalPlan();
       this.reserve(physical.functionBytes);
-      const handles = this.scans.open(physical.scans);
+      this.scans.open(physical.scans);
       const { direct: plan, outputs } = physical;
       const direct = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
       this.printed = null;
-      const text = () => {
-        this.printed ??= physical.print(handles);
+      const text = (isRead: boolean) => {
+        this.printed ??= this.print(physical, isRead);
         return this.printed.text;
       };
       if (this.scans.isPrepared) this.planned();
@@ -175,6 +176,14 @@ export class SqlRun implements SqlAnswer {
       if (!isRun || (await this.scans.prepare(this.prepareParts))) return { text, outputs, direct };
       this.scans.restart();
     }
+  }
+
+  private print(physical: PhysicalPlan, isRead: boolean): SqlWriter {
+    const printed = physical.print(this.scans.calls);
+    const { threadsMax, rowsMin } = this.engine.parallel;
+    if (!isRead || threadsMax === 1 || !this.scans.areLong(rowsMin) || dependsOnOrder(printed.text)) return printed;
+    this.scans.allowThreads(threadsMax, rowsMin);
+    return physical.print(this.scans.calls);
   }
 
   private get prepareParts(): PrepareParts {
@@ -189,7 +198,7 @@ export class SqlRun implements SqlAnswer {
     this.duck = duck;
     try {
       this.throwIfStopped();
-      await duck.start(printStatement(query, [handle]).text, shapeOfScan(source), () => this.throwIfStopped());
+      await duck.start(printStatement(query, [scanCall({ ...source, handle })]).text, shapeOfScan(source), () => this.throwIfStopped());
       for (let batch = await duck.next(); batch !== null; batch = await duck.next()) {
         this.throwIfStopped();
         yield batch;

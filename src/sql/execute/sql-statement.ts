@@ -53,6 +53,8 @@ export interface SqlHost {
   readonly functionMemory: FunctionMemory;
   /** Maximum bytes of text and lists that the functions of a statement may create at a time: DuckDB does not limit them. */
   readonly functionBytesMax: number;
+  /** Threads of DuckDB that may read a scan of at least so many rows at a time. */
+  readonly parallel: { readonly threadsMax: number; readonly rowsMin: number };
   /** A connection for one statement. */
   lease(): Promise<DuckAnswer>;
   /** Reports every error that ended a statement. */

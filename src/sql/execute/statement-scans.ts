@@ -1,5 +1,5 @@
 // The scans of one running statement, as its rewrite planned them, registered under handles with DuckDB's scan function.
-import { type ScanRegistry, shapeOfScan } from "../../duckdb/table-function.ts";
+import { type ScanRegistry, scanCall, shapeOfScan } from "../../duckdb/table-function.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { PlannedScan, StatementTables } from "../plan/planned-scan.ts";
@@ -56,14 +56,28 @@ export class StatementScans implements StatementTables {
     return this.caches?.get(name) ?? this.tables.find((table) => table.name === name) ?? null;
   };
 
-  /** Registers the scans of a rewrite with DuckDB, and returns their handles. */
-  open(planned: readonly PlannedScan[]): readonly number[] {
+  /** Registers the scans of a rewrite with DuckDB. */
+  open(planned: readonly PlannedScan[]): void {
     for (const plan of planned) {
       const scan = this.scanOf(plan);
       scan.handle = this.owner.registry.add(scan);
       this.scans.push(scan);
     }
-    return this.scans.map(({ handle }) => handle);
+  }
+
+  /** The calls that read them in DuckDB, in order. */
+  get calls(): readonly string[] {
+    return this.scans.map(scanCall);
+  }
+
+  /** True if a scan may have so many rows. */
+  areLong(rowsMin: number): boolean {
+    return this.scans.some(({ rowCountMax }) => rowCountMax >= rowsMin);
+  }
+
+  /** Lets several threads read scans of so many rows; the calls of these are others then. */
+  allowThreads(threadsMax: number, rowsMin: number): void {
+    for (const scan of this.scans) scan.allowThreads?.(threadsMax, rowsMin);
   }
 
   /** Lets scans compute their groups and check newest rows. Returns false if one fails, so that the statement must be rewritten with new

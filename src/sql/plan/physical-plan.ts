@@ -111,9 +111,9 @@ export class PhysicalPlan {
     return this.isRepeatable && isRepeatable(options) && options.tables.isInternal === this.isInternal && this.tables.fit(options.tables);
   }
 
-  /** The statement for DuckDB. `handles`: those of `scans`, in order. */
-  print(handles: readonly number[]): SqlWriter {
-    return printStatement(this.query, handles);
+  /** The statement for DuckDB. `scanCalls`: those of `scans`, in order. */
+  print(scanCalls: readonly string[]): SqlWriter {
+    return printStatement(this.query, scanCalls);
   }
 }
 

@@ -161,10 +161,10 @@ function printCall(out: SqlWriter, node: FunctionCall): void {
   if (node.filter !== null) join(out, [" FILTER (WHERE ", node.filter, ")"]);
 }
 
-/** The tree refers to a scan by its index, DuckDB by the handle under which it is registered. */
+/** The tree refers to a scan by its index, DuckDB by a call with the handle under which it is registered. */
 function printScan(out: SqlWriter, { children: [place] }: FunctionCall): void {
   if (place?.class !== "CONSTANT") throw new Error("BUG: a scan without a place");
-  out.put(`${ident(SCAN_FUNCTION)}(${out.handles[Number(place.value.value)]})`);
+  out.put(out.scanCalls[Number(place.value.value)]!);
 }
 
 /** Arguments, including names (`struct_pack(a := 1)`). */

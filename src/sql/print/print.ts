@@ -5,9 +5,9 @@ import { unsupported } from "../parse/unsupported.ts";
 import { printExpression, printList, printOrders } from "./print-expression.ts";
 import { SqlWriter } from "./sql-writer.ts";
 
-/** The text of a statement for DuckDB. `handles`: those of its scans, by index. */
-export function printStatement(node: QueryNode, handles: readonly number[]): SqlWriter {
-  const out = new SqlWriter(printQuery, handles);
+/** The text of a statement for DuckDB. `scanCalls`: those of its scans, by index. */
+export function printStatement(node: QueryNode, scanCalls: readonly string[]): SqlWriter {
+  const out = new SqlWriter(printQuery, scanCalls);
   printQuery(out, node);
   return out;
 }

@@ -10,10 +10,10 @@ export class SqlWriter {
   /** Ascending: the text from character `at` to the next mark originates from `location` in the statement. */
   private readonly marks: { readonly at: number; readonly location: number }[] = [];
 
-  /** @param printQuery that of print.ts, needed for queries in expressions @param handles those of the statement's scans, by index */
+  /** @param printQuery that of print.ts, needed for queries in expressions @param scanCalls those of the statement's scans, by index */
   constructor(
     private readonly printQuery: PrintQuery,
-    readonly handles: readonly number[],
+    readonly scanCalls: readonly string[],
   ) {}
 
   query(node: QueryNode): void {

@@ -63,6 +63,7 @@ export class BlockSlot {
   /** By page. */
   readonly ids = new Map<number, Decoded<number>>();
   private readonly columns = new Map<number, Map<number, Decoded<ColumnRun>>>();
+  private readonly reads = new Map<number, Uint8Array>();
 
   pagesOf(columnId: number): Map<number, Decoded<ColumnRun>> {
     let pages = this.columns.get(columnId);
@@ -71,6 +72,16 @@ export class BlockSlot {
       this.columns.set(columnId, pages);
     }
     return pages;
+  }
+
+  /** By page: how often a few rows of the column were read. */
+  partReads(columnId: number, pageCount: number): Uint8Array {
+    let reads = this.reads.get(columnId);
+    if (reads === undefined) {
+      reads = new Uint8Array(pageCount);
+      this.reads.set(columnId, reads);
+    }
+    return reads;
   }
 
   entries(): LruEntry[] {

@@ -1,6 +1,7 @@
 // Caches decoded file data for later scans within a memory budget: series of blocks, columns of pages, directories of open files. One per
 // thread; what a scan uses is pinned by its leases and not evicted.
 import type { Kernel } from "../../kernel/memory/kernel.ts";
+import type { PageParts } from "../../kernel/scan/page-parts.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
@@ -32,6 +33,15 @@ export interface CacheCounts {
 /** Estimated JavaScript memory per page and column of an open block. */
 const PAGE_BYTES = 200;
 const COLUMN_BYTES = 100;
+/** When a few rows of a page are decoded alone. */
+export interface PartLimits {
+  /** A column of which a few rows were read so often is decoded as a whole the next time, and kept. 0: always. */
+  readonly readsMax: number;
+  /** Of shorter pages all rows are decoded: finding a few of them costs as much. */
+  readonly pageRowsMin: number;
+}
+
+const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
 /** Share of the budget that one scan's new entries may use under normal LRU rules; what it loads beyond is evicted first. A scan larger
  *  than the cache therefore finds part of its data the next time and does not evict the data of others. */
 const READER_SHARE = 0.25;
@@ -49,6 +59,7 @@ export class BlockCache {
   constructor(
     private readonly kernel: Kernel,
     private readonly bytesMax: number,
+    readonly partLimits = PART_LIMITS,
   ) {
     this.lru = new SegmentedLru(bytesMax);
   }
@@ -309,6 +320,32 @@ export class OpenBlock {
     return entry.value;
   }
 
+  /** True if a column of the page is not in the cache and has not been asked for often enough to be kept as a whole. */
+  isRare(page: number, columnIds: readonly number[]): boolean {
+    const { decoded, pages } = this;
+    const { readsMax, pageRowsMin } = this.cache.partLimits;
+    if (pages[page]!.rowCount < pageRowsMin) return false;
+    return this.columns.some(({ columnId: id }) => {
+      if (!columnIds.includes(id) || decoded.pagesOf(id).has(page)) return false;
+      return decoded.partReads(id, pages.length)[page]! < readsMax;
+    });
+  }
+
+  /** The values of some rows of a page, in `memory`; not kept. Returns null if the block lacks the column. @throws as series */
+  rows(page: number, columnId: number, parts: PageParts, memory: DecodeMemory, lease: Lease): ColumnRun | null {
+    const known = this.decoded.pagesOf(columnId).get(page);
+    if (known !== undefined) {
+      lease.reader.asked(this.ref, true);
+      lease.found(known);
+      return parts.take(known.value, memory);
+    }
+    if (!this.block.columns.some((column) => column.columnId === columnId)) return null;
+    lease.reader.asked(this.ref, false);
+    const reads = this.decoded.partReads(columnId, this.pages.length);
+    if (reads[page]! < this.cache.partLimits.readsMax) reads[page]!++;
+    return this.counted(lease, () => this.block.readRows(page, columnId, { parts: parts.rows, rowCount: parts.rowCount }, memory));
+  }
+
   /** The values of a column in the last row of every series, in series order; null if the block lacks the column. Decodes only the pages
    *  that contain such rows, and none if the result is cached. @throws as series */
   lastRows(columnId: number, series: BlockSeries, lease: Lease): ColumnRun | null {
@@ -368,10 +405,15 @@ export class OpenBlock {
   }
 
   private load<T>(lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
+    return this.counted(lease, () => this.cache.load(this.file, lease, read));
+  }
+
+  /** Runs `read`, whose bytes are the lease's. */
+  private counted<T>(lease: Lease, read: () => T): T {
     const opened = this.file.directory?.opened;
     const before = opened?.bytesRead ?? 0;
     try {
-      return this.cache.load(this.file, lease, read);
+      return read();
     } finally {
       lease.reader.read((opened?.bytesRead ?? 0) - before);
     }

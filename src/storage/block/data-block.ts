@@ -1,5 +1,6 @@
 // A block of a data file as a scan reads it: a series dictionary, and pages of rows whose columns are decoded individually. Readers keep no
 // decoded data: caching is the caller's task.
+import type { RowParts } from "../../kernel/codec/codec.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
 import type { ColumnRun, DictionaryView } from "../../model/rows/run.ts";
 
@@ -31,6 +32,13 @@ export function timesOf(pages: readonly Pick<BlockPage, "minTimeNs" | "maxTimeNs
   return { minTimeNs, maxTimeNs };
 }
 
+/** Some rows of a page. */
+export interface PageRowParts {
+  readonly parts: RowParts;
+  /** The rows of all parts, at least one. */
+  readonly rowCount: number;
+}
+
 /** The series of a block. `offsetsPtr`: u32[seriesCount + 1]; series s has rows offsets[s] .. offsets[s + 1] - 1. */
 export interface BlockSeries {
   readonly dictionary: DictionaryView;
@@ -49,6 +57,8 @@ export interface DataBlock {
   readSeries(memory: DecodeMemory): BlockSeries;
   /** The values of one page: `rowCount` of them, text included; null if the block lacks the column. @throws as readSeries */
   readColumn(page: number, columnId: number, memory: DecodeMemory): ColumnRun | null;
+  /** The values of `rowCount` rows of a page, those of `parts`, back to back. @throws as readSeries */
+  readRows(page: number, columnId: number, rows: PageRowParts, memory: DecodeMemory): ColumnRun | null;
 }
 
 /** An open data file; its directory has been read and checked. */

@@ -1,5 +1,5 @@
 // A block whose columns have other ids in the table that takes its rows.
-import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
+import type { BlockPage, BlockSeries, DataBlock, DecodeMemory, PageRowParts } from "../block/data-block.ts";
 
 /** `ids`: new id by old one, for every column but time; ascending for tags, whose order is that of the series. */
 export class RenumberedBlock implements DataBlock {
@@ -31,6 +31,11 @@ export class RenumberedBlock implements DataBlock {
 
   readColumn(page: number, columnId: number, memory: DecodeMemory): ReturnType<DataBlock["readColumn"]> {
     const column = this.block.readColumn(page, this.oldIds.get(columnId) ?? columnId, memory);
+    return column === null ? null : { ...column, columnId };
+  }
+
+  readRows(page: number, columnId: number, rows: PageRowParts, memory: DecodeMemory): ReturnType<DataBlock["readRows"]> {
+    const column = this.block.readRows(page, this.oldIds.get(columnId) ?? columnId, rows, memory);
     return column === null ? null : { ...column, columnId };
   }
 

@@ -1,6 +1,6 @@
 // Decodes a block of a .pt file: its dictionary, and single columns of a page. Nothing relies on the bytes being valid: checksums detect
 // accidents, and bytes that pass them still cannot make the kernel access memory outside its target.
-import type { ColumnCodec, DecodeTarget, EncodedSource } from "../../kernel/codec/codec.ts";
+import type { ColumnCodec, DecodeTarget, EncodedSource, RowParts } from "../../kernel/codec/codec.ts";
 import { nextDictionaryId } from "../../kernel/memory/dictionary-id.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { Scratch } from "../../kernel/memory/scratch.ts";
@@ -8,7 +8,7 @@ import { bitmapBytes } from "../../kernel/scan/rows.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, TagColumnView } from "../../model/rows/run.ts";
-import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
+import type { BlockPage, BlockSeries, DataBlock, DecodeMemory, PageRowParts } from "../block/data-block.ts";
 import { corrupt, type StoredBlock } from "./format.ts";
 import type { PtExtent, StoredColumn } from "./stored-column.ts";
 
@@ -88,6 +88,20 @@ export class PtBlockReader implements DataBlock {
     });
   }
 
+  readRows(page: number, columnId: number, { parts, rowCount: wantedCount }: PageRowParts, memory: DecodeMemory): ColumnRun | null {
+    const column = this.columns.find((each) => each.columnId === columnId);
+    if (column === undefined) return null;
+    const { rowCount } = this.pages[page]!;
+    const { type } = column;
+    return this.decoding(column.chunk(page), (encoded) => {
+      const dataPtr = memory.alloc(wantedCount * VALUE_BYTES[type]);
+      const validityPtr = memory.alloc(bitmapBytes(wantedCount));
+      const { hasNulls } = encoded.rows(rowCount, parts, { type, dataPtr, validityPtr }, memory);
+      if (hasNulls && type === ColumnType.time) throw new Error("rows without a time");
+      return { columnId, type, dataPtr, validityPtr: hasNulls ? validityPtr : 0 };
+    });
+  }
+
   /** Adds file name and offset to errors about the extent's bytes. */
   private decoding<T>(extent: PtExtent, decode: (encoded: Encoded) => T): T {
     try {
@@ -137,11 +151,21 @@ class Encoded {
   /** Decodes string views whose long text is in `memory`. */
   text(rowCount: number, place: Place, memory: DecodeMemory): { hasNulls: boolean } {
     const source = this.next(rowCount);
+    return this.codec.decode(source, { ...place, ...this.textTarget(source, memory) });
+  }
+
+  /** Decodes the rows of `parts` of a column of `rowCount`. */
+  rows(rowCount: number, parts: RowParts, place: Place, memory: DecodeMemory): { hasNulls: boolean } {
+    const source = this.next(rowCount);
+    const text = place.type === ColumnType.string ? this.textTarget(source, memory) : { textPtr: 0, textBytes: 0 };
+    return this.codec.decodeParts(source, parts, { ...place, ...text });
+  }
+
+  private textTarget(source: EncodedSource, memory: DecodeMemory): Pick<DecodeTarget, "textPtr" | "textBytes"> {
     const textBytes = this.codec.decodedTextBytes(source);
     // text is stored uncompressed, so a larger size is damage, not a reason to allocate
     if (textBytes > source.bytes) throw new Error(`${textBytes} bytes of text in ${source.bytes} encoded ones`);
-    const textPtr = textBytes === 0 ? 0 : memory.alloc(textBytes);
-    return this.codec.decode(source, { ...place, textPtr, textBytes });
+    return { textPtr: textBytes === 0 ? 0 : memory.alloc(textBytes), textBytes };
   }
 
   private next(rowCount: number): EncodedSource {
