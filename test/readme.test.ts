@@ -1,20 +1,21 @@
-// README.md as a newcomer follows it: every block, in order, in one shell and an empty folder. Only the ports are others, `npm install` has
-// been run, and `npm run` finds the package from there.
+// README.md and docs/ as a newcomer follows them: every block, in order, in one shell and an empty folder. Only the ports differ,
+// `npm install` has been run, and `npm run` finds the package from there.
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
 import { parseConfigFile } from "../src/cli/config-file.ts";
 import { serveHelp } from "../src/cli/help.ts";
 import { descendantsOf } from "./support/process-tree.ts";
-import { type Block, isShell, readmeBlocks } from "./support/readme-blocks.ts";
+import { type Block, isShell, readmeBlocks, readmePages } from "./support/readme-blocks.ts";
 import { endWithThisProcess, plainEnvironment } from "./support/server.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const TIMEOUT_MS = 300_000;
 const READY_MS = 60_000;
+const README_LINES_END = 200;
 const PORTS = [8086, 8181, 8182, 8183, 8282, 8443];
 
 /** npm of a machine without a network, curl that takes an error of the server for one, and the program without npm's half second. */
@@ -89,28 +90,30 @@ class Newcomer {
     return text;
   }
 
-  /** One shell for all: what it printed, by the line of the block. @throws Error when a block fails, or does not where it should */
-  async run(blocks: readonly Block[]): Promise<ReadonlyMap<number, string>> {
-    const script = blocks.map((block) => {
+  /** Runs all blocks in one shell and returns the output of each. @throws Error if a block fails, or does not fail where it must */
+  async run(blocks: readonly Block[]): Promise<ReadonlyMap<Block, string>> {
+    const script = blocks.map((block, number) => {
       const text = this.scriptOf(block);
       const run = block.run === "fails" ? `if { ${text}\n}; then echo "it did not fail"; exit 9; fi` : text;
-      return `printf '\\n%s\\n' '::: ${block.line}'\n${run}\n`;
+      return `printf '\\n%s\\n' '::: ${number}'\n${run}\n`;
     });
     writeFileSync(join(this.folder, "blocks.bash"), SHIMS + script.join(""));
     const child = Bun.spawn(["bash", "blocks.bash"], {
       ...{ cwd: this.folder, env: this.environment, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
     });
     const [out, errors, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
-    const printed = new Map<number, string>();
-    for (const part of out.split(/^::: (?=\d+\n)/m).slice(1)) printed.set(Number.parseInt(part, 10), part.slice(part.indexOf("\n") + 1));
-    const last = [...printed].at(-1);
-    if (code !== 0) throw new Error(`README.md, the block at line ${last?.[0]} ended with ${code}:\n${last?.[1]}\n${errors}`);
+    const printed = new Map<Block, string>();
+    for (const part of out.split(/^::: (?=\d+\n)/m).slice(1)) {
+      printed.set(blocks[Number.parseInt(part, 10)]!, part.slice(part.indexOf("\n") + 1));
+    }
+    const [block, text] = [...printed].at(-1) ?? [];
+    if (code !== 0) throw new Error(`${block?.page}, the block at line ${block?.line} ended with ${code}:\n${text}\n${errors}`);
     return printed;
   }
 
   private scriptOf(block: Block): string {
     if (block.language !== "js") return this.textOf(block);
-    const path = join(this.folder, `block-${block.line}.mjs`);
+    const path = join(this.folder, `block-${basename(block.page)}-${block.line}.mjs`);
     writeFileSync(path, this.textOf(block));
     return `"$BUN" '${path}'`;
   }
@@ -135,7 +138,7 @@ const BLOCKS = readmeBlocks();
 const isThere = (program: string) => Bun.which(program) !== null;
 
 test(
-  "the blocks of README.md run in order on an empty folder",
+  "the blocks of README.md and docs/ run in order on an empty folder",
   async () => {
     const newcomer = await Newcomer.arrive();
     try {
@@ -144,7 +147,7 @@ test(
       expect(banners.length).toBe(3);
       const run = BLOCKS.filter((block) => (isShell(block) || block.language === "js") && isRun(block));
       const printed = await newcomer.run(run);
-      const shown = (part: string) => printed.get(BLOCKS.find(({ text }) => text.includes(part))!.line);
+      const shown = (part: string) => printed.get(BLOCKS.find(({ text }) => text.includes(part))!);
       expect(shown("SELECT city, temp, time FROM weather")).toMatch(/Oslo \| -3\.5 .*\n\| Lima \| 22\.1 /);
       expect(shown("date_bin(INTERVAL")).toMatch(/^t,city,temp\n.*,-3\.5\n.*,22\.1\n/m);
       expect(shown('temp="warm"')).toContain("invalid column type for column 'temp'");
@@ -153,6 +156,8 @@ test(
       expect(shown("InfluxDBClient")).toContain("Lima");
       expect(shown("lines.lp")).toContain("| 20.5 |");
       expect(shown("--cacert")).toBe("OK\n");
+      expect(shown("aggregateWindow(every: 10m")).toContain(",12.5,usage,cpu,a\r\n");
+      expect(shown("cpu high")).toContain('"status":"active"');
     } finally {
       await newcomer.leave();
     }
@@ -160,10 +165,10 @@ test(
   TIMEOUT_MS,
 );
 
-function isRun({ line, run }: Block): boolean {
+function isRun({ page, line, run }: Block): boolean {
   if (run === "yes" || run === "fails") return true;
   if (typeof run !== "object" || "no" in run) return false;
-  if (!isThere(run.if)) console.log(`README.md:${line}: ${run.if} is not here, its block was not run`);
+  if (!isThere(run.if)) console.log(`${page}:${line}: ${run.if} is not installed, its block was not run`);
   return isThere(run.if);
 }
 
@@ -174,11 +179,17 @@ test("no block is left out without a reason", () => {
   expect(parseConfigFile("tsdb.toml", toml.text).client["host"]).toBe("https://tsdb.example:8181");
   expect(serveHelp()).toContain(text.text);
   const reasons = BLOCKS.flatMap(({ run }) => (typeof run === "object" && "no" in run ? [run.no] : []));
-  expect(reasons).toEqual(["all tests, this one among them", "a container"]);
+  expect(reasons).toEqual(["a container", "all tests, this one among them"]);
   expect(BLOCKS.filter(isShell).length).toBeGreaterThan(15);
 });
 
-test("the first page says who is given which address", () => {
+test("the first page names the address of each client", () => {
   const page = readFileSync(join(ROOT, "README.md"), "utf8").split("\n").slice(0, 60).join("\n");
   for (const words of ["localhost:8183", "Grafana's SQL mode", "localhost:8181"]) expect(page).toContain(words);
+});
+
+test("README.md is short, and links every page of docs/", () => {
+  expect(readFileSync(join(ROOT, "README.md"), "utf8").split("\n").length).toBeLessThan(README_LINES_END);
+  const pages = readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`);
+  expect(readmePages().slice(1).sort()).toEqual(pages.sort());
 });

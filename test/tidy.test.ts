@@ -1,7 +1,7 @@
 // Habits that a machine can see: which folder imports which, line and file lengths, leftovers, paths of one machine, a stale wasm/.
 // Each check collects every offence before it fails, so that one run shows the whole list.
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isWasmRecorded } from "../src/tools/build-wasm.ts";
 
@@ -153,6 +153,23 @@ function undocumented(text: string): string[] {
   });
 }
 
+/** Relative targets of the links of a page in Markdown, outside its code. */
+function linksOf(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
+  return [...prose.matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].map(([, target]) => target!);
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 const isTest = (path: string) => /\.test\.ts$/.test(path) || path.startsWith("test/");
 
 /** Why `importer` must not import `imported`, or undefined when it may. */
@@ -287,6 +304,20 @@ describe("pages for readers", () => {
       return isNamed ? [] : [`${folder} is named in no README.md`];
     });
     expect(without).toEqual([]);
+  });
+
+  test("links between pages lead somewhere", () => {
+    const markdown = files.filter(({ path }) => path.endsWith(".md"));
+    const broken = markdown.flatMap(({ path, text }) =>
+      linksOf(text).flatMap((link) => {
+        const [target, anchor] = link.split("#") as [string, string?];
+        const file = target === "" ? path : join(dirname(path), target);
+        if (!existsSync(join(ROOT, file))) return [`${path}: ${link}`];
+        const headings = anchor === undefined ? [] : anchorsOf(readFileSync(join(ROOT, file), "utf8"));
+        return anchor === undefined || headings.includes(anchor) ? [] : [`${path}: ${link}`];
+      }),
+    );
+    expect(broken).toEqual([]);
   });
 
   test("ARCHITECTURE.md is a page that names all folders, and GLOSSARY.md has few terms", () => {

@@ -76,7 +76,7 @@ export interface PluginLogLine {
   readonly text: string;
 }
 
-/** The answer of `process_request`, converted as documented (README). */
+/** The answer of `process_request`, converted as documented (docs/plugins.md). */
 export interface PluginResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

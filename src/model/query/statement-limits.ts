@@ -1,5 +1,6 @@
 // Limits on the parts of an SQL statement. Every stage from text to plan takes time linear in the statement's length; parts that take more
-// are limited here. Where DuckDB's planner takes quadratic or cubic time, the limit is near 100 ms. README.md lists the limits for users.
+// are limited here. Where DuckDB's planner takes quadratic or cubic time, the limit is near 100 ms. docs/configuration.md
+// lists the limits for users.
 import { assert } from "../assert.ts";
 import { TsdbError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,4 +1,5 @@
-// Limits on the statements of a request: with these, no stage from text to plan blocks its thread for long. README.md lists them for users.
+// Limits on the statements of a request: with these, no stage from text to plan blocks its thread for long. docs/configuration.md
+// lists them for users.
 import { LIMITS } from "../../model/limits.ts";
 import { STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 
