@@ -1,4 +1,4 @@
-// Checks: each has a script, which its settings give.
+// Checks: each has a script, which is generated from its settings.
 import { randomBytes } from "node:crypto";
 import type { V2Line } from "../metadata/line.ts";
 import type { StoredAlert } from "../metadata/resources/alert-records.ts";
@@ -17,7 +17,7 @@ export type Check = Omit<StoredAlert<"check">, "settings"> & { readonly settings
 
 type CheckLine = Pick<V2Line, "metadata" | "checks" | "organizations" | "labels" | "tasks">;
 
-/** The script of a check, made before the change that needs it. Of a check that is not there yet it has a text in place of the id. */
+/** The script of a check, generated before the change that needs it. For a new check it contains a placeholder instead of the id. */
 export interface PreparedScript {
   readonly id: string;
   readonly script: TaskScript;
@@ -32,19 +32,20 @@ export class CheckService {
     return checkOf(this.line.checks.get(id));
   }
 
-  /** Of the organization that the draft names. @throws TsdbError bad_request, not_found, already_exists */
+  /** Creates a check in the draft's organization. @throws TsdbError bad_request, not_found, already_exists */
   create(draft: CheckDraft & { readonly orgID: string }, ownerID: string): Promise<Check> {
     return this.line.metadata.change((change) => this.planCreate(change, draft, ownerID));
   }
 
-  /** The script is what takes long (1 ms): many are made before one change. @param id null: of a new check @throws TsdbError bad_request */
+  /** Generates the script, which takes long (1 ms), so that a change can contain many. @param id null: of a new check @throws TsdbError
+   *  bad_request */
   prepare(draft: CheckDraft, id: string | null): PreparedScript {
-    // as long as an id, so that lines break as with one, and known to nobody
+    // random, and as long as an id, so that lines break at the same places
     const place = id ?? randomBytes(8).toString("hex");
     return { id: place, script: scriptOf({ id: place, name: draft.name, settings: checkSettings(draft, place) }) };
   }
 
-  /** @param prepared of the same draft @throws as `create` */
+  /** @param prepared from the same draft @throws as `create` */
   planCreate(change: Change, draft: CheckDraft & { readonly orgID: string }, ownerID: string, prepared?: PreparedScript): Check {
     const { organizations, labels, tasks, checks } = this.line;
     organizations.get(draft.orgID);
@@ -60,13 +61,13 @@ export class CheckService {
     return made;
   }
 
-  /** All but where it belongs. @param ownerID with whose rights the new script runs @throws TsdbError bad_request, not_found,
-   *  already_exists */
+  /** Replaces everything except the organization. @param ownerID the new script runs with this user's permissions @throws TsdbError
+   *  bad_request, not_found, already_exists */
   replace(id: string, draft: CheckDraft, ownerID: string): Promise<Check> {
     return this.line.metadata.change((change) => this.planReplace(change, id, draft, ownerID));
   }
 
-  /** @param prepared of the same draft @throws as `replace` */
+  /** @param prepared from the same draft @throws as `replace` */
   planReplace(change: Change, id: string, draft: CheckDraft, ownerID: string, prepared?: PreparedScript): Check {
     const before = this.get(id);
     const { settings, status } = whole(draft, id);
@@ -81,7 +82,7 @@ export class CheckService {
     return this.line.metadata.change((change) => {
       const before = this.get(id);
       const after: Check = { ...before, ...changed, updatedAt: change.now };
-      // the names in a custom check's script are the user's
+      // the user defines the names in the script of a custom check
       if (after.settings.type === "custom") customScript(after.settings.query.text, after);
       return this.put(change, after);
     });
@@ -100,7 +101,7 @@ export class CheckService {
     tasks.planDelete(change, taskID);
   }
 
-  /** With its task. */
+  /** Stores the check and its task. */
   private put(change: Change, { id, ...record }: Check, script = scriptOf({ id, ...record })): Check {
     const { checks, tasks } = this.line;
     const { description, status, ownerID } = record;

@@ -1,4 +1,4 @@
-// A check's settings of what a request says, with what is wrong in it.
+// Reads and validates a check's settings from a request.
 import { TsdbError } from "../model/errors.ts";
 import type { CheckSettings } from "./check.ts";
 import type { CheckDraft } from "./draft.ts";
@@ -26,7 +26,7 @@ export function checkSettings(draft: CheckDraft, id: string): CheckSettings {
   };
 }
 
-/** @param what begins the messages @throws TsdbError bad_request */
+/** @param what start of the error messages @throws TsdbError bad_request */
 export function requiredPeriod(period: Period | null, what: string): string {
   if (period === null) throw refused(`${what} must exist`);
   if (period.parts.length === 0) throw refused(`${what} can't be empty`);

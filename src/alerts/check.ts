@@ -1,4 +1,4 @@
-// Checks as they are kept: what they have in common, and what belongs to each type.
+// Checks as stored: common properties, and those of each type.
 import type { Level } from "./level.ts";
 
 export const CHECK_TYPES = ["threshold", "deadman", "custom"] as const;
@@ -9,7 +9,7 @@ export interface Tag {
   readonly value: string;
 }
 
-/** A query with what an editor shows of it. */
+/** A query, and how an editor shows it. */
 export interface CheckQuery {
   readonly text: string;
   readonly editMode: string;
@@ -21,12 +21,12 @@ interface Limit {
   readonly level: Level;
   readonly allValues: boolean;
 }
-/** One level's condition. */
+/** The condition of one level. */
 export type Threshold =
   | (Limit & { readonly type: "greater" | "lesser"; readonly value: number })
   | (Limit & { readonly type: "range"; readonly min: number; readonly max: number; readonly within: boolean });
 
-/** What checks with a generated script have in common. Texts of durations are as they were given. */
+/** Common settings of checks with a generated script. Durations are stored as they were given. */
 interface GeneratedSettings {
   readonly query: CheckQuery;
   readonly statusMessageTemplate: string;

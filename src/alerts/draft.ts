@@ -1,4 +1,4 @@
-// What requests say of checks, endpoints and rules, before it is checked.
+// Checks, endpoints and rules as requests describe them, before validation.
 import type { Status } from "../metadata/store/kinds.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { CheckQuery, CheckType, Tag, Threshold } from "./check.ts";
@@ -32,7 +32,7 @@ export interface CheckDraft extends AlertDraft {
   readonly level: Level;
 }
 
-/** A secret's key, or the secret itself, or neither. */
+/** The key of a secret, the secret itself, or neither. */
 export type SecretDraft = { readonly key: string } | { readonly value: string } | null;
 
 export interface EndpointDraft extends AlertDraft {
@@ -68,7 +68,7 @@ export interface RuleDraft extends AlertDraft {
   readonly disableWebPagePreview: boolean;
 }
 
-/** What a PATCH may change. */
+/** The properties that a PATCH may change. */
 export interface AlertUpdate {
   readonly name?: string;
   readonly description?: string;
@@ -77,14 +77,14 @@ export interface AlertUpdate {
 
 const SECRET = "secret: ";
 
-/** `secret: KEY` names a secret of the organization; other text is one. */
+/** `secret: KEY` names a secret of the organization; any other text is the secret itself. */
 export function readSecret(text: string): SecretDraft {
   if (text === "") return null;
   if (!text.startsWith(SECRET)) return { value: text };
   return text === SECRET ? null : { key: text.slice(SECRET.length) };
 }
 
-/** As clients see it. @param key "": none */
+/** The form that clients see. @param key "": none */
 export function shownSecret(key: string): string {
   return key === "" ? "" : SECRET + key;
 }
@@ -95,7 +95,7 @@ export function requireStatus(status: string, message = "invalid status: must be
   return status;
 }
 
-/** @param what `Check`, as messages begin @throws TsdbError bad_request for what a PATCH cannot clear */
+/** @param what start of the error messages, as `Check` @throws TsdbError bad_request for properties that a PATCH cannot clear */
 export function checkedUpdate({ name, description, status }: AlertUpdate, what: string) {
   if (name === "") throw new TsdbError("bad_request", `${what} Name can't be empty`);
   if (description === "") throw new TsdbError("bad_request", `${what} Description can't be empty`);

@@ -1,4 +1,4 @@
-// Notification endpoints. Their secrets are secrets of the organization, and stay there when an endpoint goes.
+// Notification endpoints. Their secrets are secrets of the organization and remain when an endpoint is deleted.
 import type { V2Line } from "../metadata/line.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -25,7 +25,7 @@ export class EndpointService {
     return endpointOf(this.line.notificationEndpoints.get(id));
   }
 
-  /** @throws TsdbError bad_request, already_exists; not_found where there are secrets and no organization for them */
+  /** @throws TsdbError bad_request, already_exists; not_found if there are secrets and the organization does not exist */
   create(draft: EndpointDraft & { readonly orgID: string }): Promise<Endpoint> {
     return this.line.metadata.change((change) => this.planCreate(change, draft));
   }
@@ -44,12 +44,12 @@ export class EndpointService {
     return endpointOf(made);
   }
 
-  /** All but where it belongs. @throws TsdbError bad_request, not_found, already_exists */
+  /** Replaces everything except the organization. @throws TsdbError bad_request, not_found, already_exists */
   replace(id: string, draft: EndpointDraft): Promise<Endpoint> {
     return this.followed(id, (change) => this.replaced(change, id, draft));
   }
 
-  /** Gives what is to be done when the change is durable. @throws as `replace` */
+  /** Returns a function to call when the change is durable. @throws as `replace` */
   planReplace(change: Change, id: string, draft: EndpointDraft): () => Promise<void> {
     this.replaced(change, id, draft);
     return this.planFollowed(change, id);
@@ -69,7 +69,7 @@ export class EndpointService {
     return this.followed(id, (change) => this.removed(change, id));
   }
 
-  /** Gives what is to be done when the change is durable. @throws as `delete` */
+  /** Returns a function to call when the change is durable. @throws as `delete` */
   planDelete(change: Change, id: string): () => Promise<void> {
     this.removed(change, id);
     return this.planFollowed(change, id);
@@ -96,7 +96,7 @@ export class EndpointService {
     notificationEndpoints.planDelete(change, id);
   }
 
-  /** A change of an endpoint, which the tasks of its rules follow: the first of them in the same step. */
+  /** Changes an endpoint and updates the tasks of its rules, the first of them in the same change. */
   private async followed<T>(id: string, plan: (change: Change) => T): Promise<T> {
     const { made, last } = await this.line.metadata.change((change) => ({
       made: plan(change),

@@ -1,4 +1,4 @@
-// An endpoint's settings of what a request says, and the secrets in it, which go elsewhere.
+// Reads and validates an endpoint's settings from a request, and extracts its secrets, which are stored separately.
 import { TsdbError } from "../model/errors.ts";
 import { type EndpointDraft, requireStatus, type SecretDraft } from "./draft.ts";
 import type { EndpointSettings } from "./endpoint.ts";
@@ -8,7 +8,7 @@ const AUTH_METHODS: ReadonlySet<string> = new Set(["none", "basic", "bearer"]);
 
 export interface CheckedEndpoint {
   readonly settings: EndpointSettings;
-  /** By keys. */
+  /** Secrets by their keys. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
@@ -74,7 +74,7 @@ function requireWhole(settings: EndpointSettings): void {
   }
 }
 
-/** What cannot be told apart into parts; whether it can be asked is found when something is sent. */
+/** Rejects an address that cannot be parsed; whether it can be reached shows only when something is sent. */
 function requireUrl(url: string, what: string): void {
   const isBroken = /\p{Cc}/u.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url) || (url.includes("://") && !URL.canParse(url));
   if (isBroken || url.startsWith(":")) throw refused(`${what} endpoint URL is invalid: cannot parse ${JSON.stringify(url.slice(0, 100))}`);

@@ -1,4 +1,4 @@
-// Where notifications go. What is secret is kept in the organization's secrets: an endpoint has their keys.
+// Notification endpoints as stored. Secrets are among the organization's secrets; an endpoint has their keys.
 import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 
 export const ENDPOINT_TYPES = ["slack", "pagerduty", "http", "telegram"] as const;
@@ -18,7 +18,7 @@ export interface PagerDutySettings {
 export interface HttpSettings {
   readonly type: "http";
   readonly url: string;
-  /** Null: not given. They are shown, and not sent. */
+  /** Null: not given. Stored and shown, never sent. */
   readonly headers: Readonly<Record<string, string>> | null;
   readonly tokenKey: string;
   readonly usernameKey: string;
@@ -42,7 +42,7 @@ export interface NamedEndpoint {
 
 export type Endpoint = Omit<StoredAlert<"notification_endpoint">, "settings"> & { readonly settings: EndpointSettings };
 
-/** The record with its settings as what they are. */
+/** The stored record with typed settings. */
 export function endpointOf(record: StoredAlert<"notification_endpoint">): Endpoint {
   return { ...record, settings: record.settings as EndpointSettings };
 }

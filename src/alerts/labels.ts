@@ -1,10 +1,10 @@
-// Labels that a new check, endpoint or rule is given at once.
+// Labels that are given with a new check, endpoint or rule.
 import type { Labels } from "../metadata/resources/labels.ts";
 import { parseId } from "../metadata/store/ids.ts";
 import type { RecordTypes } from "../metadata/store/kinds.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 
-/** Adds those of the ids that are labels. */
+/** Adds the labels among the ids; other ids are ignored. */
 export function addLabels(
   change: Change,
   labels: Labels,

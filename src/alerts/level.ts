@@ -3,13 +3,13 @@
 const LEVELS = ["UNKNOWN", "OK", "INFO", "WARN", "CRIT", "ANY"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** In any case; what is not known is `UNKNOWN`. */
+/** Case-insensitive; unknown levels are `UNKNOWN`. */
 export function readLevel(text: string): Level {
   const upper = text.toUpperCase();
   return LEVELS.find((level) => level === upper) ?? "UNKNOWN";
 }
 
-/** As scripts and statuses have it. */
+/** The name in scripts and statuses. */
 export function levelName(level: Level): string {
   return level.toLowerCase();
 }

@@ -1,4 +1,4 @@
-// Notification rules: each has a script, which its settings and its endpoint give.
+// Notification rules: each has a script, which is generated from its settings and its endpoint.
 import type { V2Line } from "../metadata/line.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -23,12 +23,12 @@ export class RuleService {
     return ruleOf(this.line.notificationRules.get(id));
   }
 
-  /** As its task runs it. @throws TsdbError not_found for an endpoint that is gone */
+  /** The script that the rule's task runs. @throws TsdbError not_found if the endpoint was deleted */
   script(rule: Rule): string {
     return this.ruleTasks.script(rule);
   }
 
-  /** Of the organization that the draft names. @throws TsdbError bad_request, not_found */
+  /** Creates a rule in the draft's organization. @throws TsdbError bad_request, not_found */
   create(draft: RuleDraft & { readonly orgID: string }, ownerID: string): Promise<Rule> {
     return this.line.metadata.change((change) => this.planCreate(change, draft, ownerID));
   }
@@ -52,7 +52,8 @@ export class RuleService {
     return made;
   }
 
-  /** All but where it belongs. @param ownerID with whose rights the new script runs @throws TsdbError bad_request, not_found */
+  /** Replaces everything except the organization. @param ownerID the new script runs with this user's permissions @throws TsdbError
+   *  bad_request, not_found */
   replace(id: string, draft: RuleDraft, ownerID: string): Promise<Rule> {
     return this.line.metadata.change((change) => this.planReplace(change, id, draft, ownerID));
   }
@@ -89,7 +90,7 @@ export class RuleService {
     tasks.planDelete(change, taskID);
   }
 
-  /** With its task. */
+  /** Stores the rule and its task. */
   private put(change: Change, rule: Rule): Rule {
     const { id, ...record } = rule;
     const made = ruleOf(this.line.notificationRules.planPut(change, id, record));

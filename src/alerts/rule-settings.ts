@@ -1,4 +1,4 @@
-// A rule's settings of what a request says, with what is wrong in it.
+// Reads and validates a rule's settings from a request.
 import { TsdbError } from "../model/errors.ts";
 import { requiredPeriod, requireOffset } from "./check-settings.ts";
 import type { RuleDraft } from "./draft.ts";
@@ -12,7 +12,7 @@ const WITHOUT_MESSAGE: Readonly<Partial<Record<EndpointType, string>>> = {
   telegram: "Telegram MessageTemplate is invalid",
 };
 
-/** As the script needs it; `requireWholeRule` says what else is wrong. @throws TsdbError bad_request */
+/** The settings that the script needs; `requireWholeRule` reports further errors. @throws TsdbError bad_request */
 export function ruleSettings(draft: RuleDraft): RuleSettings {
   const { type, sleepUntil, runbookLink, cron, tagRules, statusRules, limit, limitEvery } = draft;
   const { channel, messageTemplate, parseMode, disableWebPagePreview } = draft;

@@ -1,4 +1,4 @@
-// Notification rules as they are kept: which statuses are sent to an endpoint, and how often that is looked at.
+// Notification rules as stored: which statuses are sent to an endpoint, and how often.
 import type { StoredAlert } from "../metadata/resources/alert-records.ts";
 import type { EndpointType } from "./endpoint.ts";
 import type { Level } from "./level.ts";
@@ -13,12 +13,12 @@ export interface TagRule {
 
 export interface StatusRule {
   readonly currentLevel: Level;
-  /** Null: whatever the level was before. */
+  /** Null: any previous level. */
   readonly previousLevel: Level | null;
 }
 
 export interface RuleSettings {
-  /** As the endpoint's. */
+  /** Same as the endpoint's. */
   readonly type: EndpointType;
   readonly every: string;
   /** Null: none. */
@@ -30,11 +30,11 @@ export interface RuleSettings {
   readonly tagRules: readonly TagRule[];
   readonly statusRules: readonly StatusRule[];
   readonly limit: { readonly limit: number; readonly limitEvery: number } | null;
-  /** Of Slack. */
+  /** Slack only. */
   readonly channel: string;
-  /** Of all but HTTP. */
+  /** All types but HTTP. */
   readonly messageTemplate: string;
-  /** Of Telegram. */
+  /** Telegram only. */
   readonly parseMode: string;
   readonly disableWebPagePreview: boolean;
 }
@@ -47,7 +47,7 @@ export interface NamedRule {
 
 export type Rule = Omit<StoredAlert<"notification_rule">, "settings"> & { readonly settings: RuleSettings };
 
-/** The record with its settings as what they are. */
+/** The stored record with typed settings. */
 export function ruleOf(record: StoredAlert<"notification_rule">): Rule {
   return { ...record, settings: record.settings as RuleSettings };
 }

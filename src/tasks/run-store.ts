@@ -1,4 +1,4 @@
-// Runs that have ended, as points in the bucket `_tasks` of their organization.
+// Finished runs, as points in the bucket `_tasks` of their organization.
 import type { BucketService } from "../metadata/resources/buckets.ts";
 import type { RunEvent, RunFilter, RunOwner, RunStatus, TaskRun } from "../metadata/resources/task-runs.ts";
 import { databaseIdOf } from "../metadata/store/ids.ts";
@@ -13,11 +13,11 @@ export interface RunStoreParts {
   readonly queries: QueryService;
 }
 
-/** A run to be kept. */
+/** A finished run to store. */
 export interface EndedRun {
   readonly run: TaskRun;
   readonly orgID: string;
-  /** Nanoseconds since 1970; no two runs have the same. */
+  /** Nanoseconds since 1970; unique among all runs. */
   readonly startedNs: bigint;
   readonly name: string;
   readonly flux: string;
@@ -36,14 +36,14 @@ interface Row {
 const BUCKET = "_tasks";
 const TABLE = "runs";
 const COLUMNS = ["runID", "status", "scheduledFor", "startedAt", "finishedAt", "requestedAt", "logs"] as const;
-/** Longer scripts are cut off: a point for each run has one. */
+/** Longer scripts are truncated: each run's point contains one. */
 const SCRIPT_LENGTH_MAX = 64 << 10;
 
-/** Writes and reads them. */
+/** Writes and reads finished runs. */
 export class RunStore {
   constructor(private readonly parts: RunStoreParts) {}
 
-  /** Those of organizations that are gone are left out. @throws TsdbError overloaded, unavailable, no_space */
+  /** Skips runs of deleted organizations. @throws TsdbError overloaded, unavailable, no_space */
   async write(ended: readonly EndedRun[]): Promise<void> {
     for (const [orgID, runs] of Map.groupBy(ended, (each) => each.orgID)) {
       const bucket = this.parts.buckets.findByName(orgID, BUCKET);
@@ -75,7 +75,7 @@ export class RunStore {
     return found ?? null;
   }
 
-  /** None before the first run has been kept. */
+  /** Empty before the first run was stored. */
   private async read(taskID: string, orgID: string, condition: string): Promise<TaskRun[]> {
     const bucket = this.parts.buckets.findByName(orgID, BUCKET);
     if (bucket === null) return [];
@@ -113,7 +113,7 @@ function runOf(taskID: string, row: Row): TaskRun {
   };
 }
 
-/** What is kept of a script. */
+/** The stored form of a script. */
 export function shortened(flux: string): string {
   return flux.length <= SCRIPT_LENGTH_MAX ? flux : `${flux.slice(0, SCRIPT_LENGTH_MAX)}…`;
 }

@@ -1,5 +1,5 @@
-// Runs tasks when they are due, and when a client asks for it. What has ended is kept in two steps: points first, then how far the task has
-// come. A server that ends in between makes the runs again that were on their way, and no others.
+// Runs tasks when they are due or when a client requests it. The result of a run is stored in two steps: first its points, then the
+// progress of the task. A server that stops between them repeats the runs that were in progress, and no others.
 
 import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/resources/task-runs.ts";
 import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
@@ -11,7 +11,7 @@ import { type DueRun, TaskSchedule } from "./task-schedule.ts";
 
 export interface SchedulerParts extends ExecutionParts, RunStoreParts {
   readonly tasks: Tasks;
-  /** False: nothing runs, also what is asked for. */
+  /** False: nothing runs, requested runs included. */
   readonly isOn: boolean;
   readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
@@ -20,12 +20,12 @@ export interface SchedulerParts extends ExecutionParts, RunStoreParts {
 export interface SchedulerStats {
   readonly active: number;
   readonly ended: Readonly<Record<"success" | "failed" | "canceled", number>>;
-  /** Seconds between the time at which a run was due and its start: the sum over all runs. */
+  /** Seconds between due time and start, summed over all runs. */
   readonly lagSeconds: number;
   readonly runSeconds: number;
-  /** Of those that are on their way, the share of all places. */
+  /** Active runs as a share of the limit. */
   readonly busyShare: number;
-  /** Times that a schedule was made of a task, and that one ended. */
+  /** How often a task was scheduled, and how often it was removed from the schedule. */
   readonly scheduledCount: number;
   readonly releasedCount: number;
 }
@@ -36,13 +36,13 @@ interface EndedTask {
   readonly requestID: string | null;
 }
 
-/** At a time; others wait. */
+/** Concurrent runs; others wait. */
 const RUNS_MAX = 32;
-/** Of one task. */
+/** Pending requests of one task. */
 const REQUESTS_MAX = 1000;
-/** The clock of the machine may be set. */
+/** The clock of the machine may be adjusted. */
 const TICK_MS_MAX = 1000;
-/** After points or states could not be written. */
+/** Delay after points or states could not be written. */
 const WRITE_AGAIN_MS = 1000;
 
 /** Owned: call `stop`. */
@@ -51,13 +51,13 @@ export class TaskScheduler implements TaskRunService {
   private readonly store: RunStore;
   private readonly making = new Set<Promise<void>>();
   private readonly ended: EndedTask[] = [];
-  /** Runs whose outcome is not kept yet. */
+  /** Runs whose result is not stored yet. */
   private readonly unkept = new Map<string, TaskRun>();
   private saving: Promise<void> | null = null;
   private cancelTimer = () => {};
   private isStopped = false;
   private generation = -1;
-  /** Of runs that no client asked for. */
+  /** Ids of scheduled runs. */
   private readonly runIds = new PartIds();
   private lastStartNs = 0n;
   private readonly counts = { success: 0, failed: 0, canceled: 0 };
@@ -65,7 +65,7 @@ export class TaskScheduler implements TaskRunService {
   private runSeconds = 0;
   private scheduledCount = 0;
   private releasedCount = 0;
-  /** Runs on their way. */
+  /** Runs in progress. */
   private active = 0;
 
   constructor(private readonly parts: SchedulerParts) {
@@ -79,7 +79,7 @@ export class TaskScheduler implements TaskRunService {
 
   start(): void {
     if (!this.parts.isOn) return;
-    // after the step, which may still be undone
+    // after the change, which may still be rolled back
     this.parts.tasks.onChange((id) =>
       queueMicrotask(() => {
         this.follow(id);
@@ -89,7 +89,7 @@ export class TaskScheduler implements TaskRunService {
     this.tick();
   }
 
-  /** Runs on their way end, and are made again after the next start. Keeps what has ended. */
+  /** Ends active runs, which are repeated after the next start. Stores the finished ones. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.cancelTimer();
@@ -97,7 +97,7 @@ export class TaskScheduler implements TaskRunService {
     await this.settled();
   }
 
-  /** Resolves when nothing runs and everything is kept. */
+  /** Resolves when nothing runs and all results are stored. */
   async settled(): Promise<void> {
     while (this.making.size > 0 || this.saving !== null) await Promise.all([...this.making, this.saving]);
   }
@@ -150,7 +150,7 @@ export class TaskScheduler implements TaskRunService {
     await tasks.saveRuns(new Map(), [runID]);
   }
 
-  /** Starts what is due, each task in its turn, and sets the timer. */
+  /** Starts due runs, one task after the other, and sets the timer. */
   private tick(): void {
     if (this.isStopped || !this.parts.isOn) return;
     this.cancelTimer();
@@ -163,7 +163,7 @@ export class TaskScheduler implements TaskRunService {
         if (this.active >= RUNS_MAX) break;
         const due = schedule.take(nowMs);
         if (due === null) continue;
-        // who had a turn goes behind the others
+        // a task that had its turn goes to the end of the queue
         this.schedules.delete(id);
         this.schedules.set(id, schedule);
         this.begin(schedule, due, nowMs);
@@ -173,7 +173,7 @@ export class TaskScheduler implements TaskRunService {
     this.wait(nowMs);
   }
 
-  /** Until the next run is due; if all places are taken the end of a run calls again. */
+  /** Waits for the next due run; at the limit, the end of a run calls this again. */
   private wait(nowMs: number): void {
     let waitMs = TICK_MS_MAX;
     if (this.active < RUNS_MAX) {
@@ -193,7 +193,7 @@ export class TaskScheduler implements TaskRunService {
     for (const id of this.schedules.keys()) if (!found.has(id)) this.follow(id);
   }
 
-  /** A changed task begins where its state says; runs on their way go on. Those of a task that is gone are canceled. */
+  /** A changed task continues from its stored state; its active runs continue. Those of a deleted task are canceled. */
   private follow(id: string): void {
     const { tasks } = this.parts;
     const before = this.schedules.get(id);
@@ -247,7 +247,7 @@ export class TaskScheduler implements TaskRunService {
     });
   }
 
-  /** All that have ended meanwhile together: a write of points and an entry of the catalog's log. */
+  /** Stores all runs that finished meanwhile at once: one write of points and one entry of the catalog's log. */
   private async save(): Promise<void> {
     while (this.ended.length > 0) {
       const some = this.ended.splice(0);
@@ -262,14 +262,14 @@ export class TaskScheduler implements TaskRunService {
       } catch (error) {
         this.ended.unshift(...some);
         this.parts.warn("runs of tasks could not be kept, will try again", { runs: this.ended.length, reason: (error as Error).message });
-        // those that are not kept are made again after the next start
+        // runs that are not stored are repeated after the next start
         if (this.isStopped) return;
         await new Promise<void>((resolve) => void this.parts.clock.after(WRITE_AGAIN_MS, resolve));
       }
     }
   }
 
-  /** Scheduled, on their way, or not kept yet; in the order in which they were asked for. */
+  /** Scheduled, active and not yet stored runs, in the order of their requests. */
   private inMemory(taskID: string): TaskRun[] {
     const schedule = this.schedules.get(taskID);
     const running = [...(schedule?.running.values() ?? [])].map((run) => run.shown);
@@ -278,7 +278,7 @@ export class TaskScheduler implements TaskRunService {
     return [...unkept, ...running, ...requests.map(scheduledRun)];
   }
 
-  /** Points of equal status would be one. */
+  /** Points of equal time would be one row. */
   private startNs(startedMs: number): bigint {
     const ns = BigInt(startedMs) * 1_000_000n;
     this.lastStartNs = ns > this.lastStartNs ? ns : this.lastStartNs + 1n;

@@ -1,4 +1,4 @@
-// One run of a task's script, with the rights of the task's owner.
+// One run of a task's script, with the permissions of the task's owner.
 
 import { packageJson } from "../flux/parse/json.ts";
 import { parseFile } from "../flux/parse/parser.ts";
@@ -22,9 +22,9 @@ export interface ScriptToRun {
 
 export interface ExecutionParts {
   readonly clock: Clock;
-  /** Of the owner, as at the start of the run. */
+  /** The owner's principal when the run starts. */
   readonly principalOf: (userID: string) => Principal;
-  /** Of an error that is no script's fault. */
+  /** Reports an error that the script did not cause. */
   readonly report: (error: unknown) => void;
   /** @throws what the script throws */
   readonly runScript: (
@@ -38,27 +38,27 @@ export interface RunToMake {
   readonly task: Task;
   readonly scheduledFor: string;
   readonly requestedAt: string | null;
-  /** How often it is tried. */
+  /** Maximum number of attempts. */
   readonly attemptsMax: number;
-  /** What the task's last run that succeeded was for; null: there was none. */
+  /** The scheduled time of the last successful run; null: there was none. */
   readonly lastSuccess: string | null;
 }
 
 export interface RunOutcome {
   readonly run: TaskRun;
-  /** Shown at the task; null for a run that succeeded. */
+  /** Shown with the task; null for a successful run. */
   readonly error: string | null;
 }
 
 const DIALECT: FluxDialect = { header: true, delimiter: ",", annotations: [] };
 const TASKS_PACKAGE = "influxdata/influxdb/tasks";
 const NS_PER_MS = 1_000_000n;
-/** Before the second attempt; longer before each further one. */
+/** Pause before the second attempt; it grows with each further one. */
 const RETRY_MS = 1000;
-/** The script or what it names has to be changed first. */
+/** Another attempt fails too, until the script or the resource is changed. */
 const UNRECOVERABLE = /could not find bucket|no such (?:user|organization)/;
 
-/** A run on its way. */
+/** A run in progress. */
 export class TaskExecution {
   private readonly ending = new AbortController();
   private readonly log: RunEvent[] = [];
@@ -72,7 +72,7 @@ export class TaskExecution {
     this.startedAt = this.now();
   }
 
-  /** As it is shown while it runs. */
+  /** The run as clients see it meanwhile. */
   get shown(): TaskRun {
     const { id, task, scheduledFor, requestedAt } = this.made;
     const { startedAt, log } = this;
@@ -87,12 +87,12 @@ export class TaskExecution {
     this.ending.abort();
   }
 
-  /** The server stops: the run will be made again. */
+  /** The server stops: the run will be repeated. */
   abandon(): void {
     this.ending.abort();
   }
 
-  /** Null: it was abandoned. */
+  /** Returns null for an abandoned run. */
   async run(): Promise<RunOutcome | null> {
     const { task, attemptsMax } = this.made;
     this.say(`Started task from script: ${JSON.stringify(shortened(task.flux))}`);
@@ -111,7 +111,7 @@ export class TaskExecution {
     }
   }
 
-  /** Why it failed; null: it did not. */
+  /** Returns the error; null on success. */
   private async attempt(): Promise<string | null> {
     const { task, scheduledFor, lastSuccess } = this.made;
     const principal = this.parts.principalOf(task.ownerID);
@@ -121,7 +121,7 @@ export class TaskExecution {
       const extern = lastSuccess !== null && task.flux.includes(TASKS_PACKAGE) ? lastSuccessOption(lastSuccess) : null;
       const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
       const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal }, script);
-      // it has no bytes, and ends with the script
+      // the answer has no bytes and ends with the script
       await new Response(body).arrayBuffer();
       return null;
     } catch (error) {
@@ -153,7 +153,7 @@ export class TaskExecution {
   }
 }
 
-/** A file in front of the script. */
+/** A file that precedes the script. */
 function lastSuccessOption(time: string): string {
   const text = `import "${TASKS_PACKAGE}"\noption tasks.lastSuccessTime = ${time}`;
   return JSON.stringify(packageJson(parseFile(text), text));

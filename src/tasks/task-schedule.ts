@@ -1,4 +1,4 @@
-// Where one task stands: which runs are due, which are on their way, and up to when all have ended.
+// The progress of one task: which runs are due, which are active, and until when all have ended.
 import type { RequestedRun, Task, TaskState } from "../metadata/resources/tasks.ts";
 import { secondsText } from "./run-store.ts";
 import { readTaskOptions, type TaskOptions } from "./script/options.ts";
@@ -10,18 +10,18 @@ export interface DueRun {
   readonly request: RequestedRun | null;
 }
 
-/** Of one task. All times are milliseconds since 1970. */
+/** The schedule of one task. All times are milliseconds since 1970. */
 export class TaskSchedule {
   readonly running = new Map<string, TaskExecution>();
-  /** In the order of the requests; those on their way are not among them. */
+  /** In the order of the requests, without active ones. */
   readonly requests: RequestedRun[];
   private readonly options: TaskOptions | null;
-  /** Runs for times until then have been started. */
+  /** Runs for times up to this one were started. */
   private startedMs: number;
   private completedMs: number;
-  /** Times behind `completedMs` whose runs have ended. */
+  /** Times after `completedMs` whose runs have ended. */
   private readonly ahead: Set<number>;
-  /** Times of runs on their way that no client asked for. */
+  /** Times of active scheduled runs. */
   private readonly open = new Set<number>();
   /** Null: never. */
   private nextMs: number | null;
@@ -40,7 +40,7 @@ export class TaskSchedule {
     this.nextMs = this.following();
   }
 
-  /** When the next run starts that no client asked for; null: never. */
+  /** Start of the next scheduled run; null: never. */
   get dueMs(): number | null {
     return this.nextMs === null ? null : this.nextMs + this.options!.offsetMs;
   }
@@ -53,12 +53,12 @@ export class TaskSchedule {
     return this.last.lastSuccess;
   }
 
-  /** When a run for this time may start. */
+  /** Earliest start of the run for this time. */
   startOf(scheduledForMs: number): number {
     return scheduledForMs + (this.options?.offsetMs ?? 0);
   }
 
-  /** Runs of the task before it was changed end here. Those that are due come after them. */
+  /** Takes over the active runs of the task as it was before a change; due runs follow them. */
   takeOver({ running, open, startedMs, last }: TaskSchedule): void {
     for (const [id, run] of running) this.running.set(id, run);
     for (const ms of open) this.open.add(ms);
@@ -67,7 +67,7 @@ export class TaskSchedule {
     this.nextMs = this.following();
   }
 
-  /** The next run if one is due and the task may have another; it counts as started. */
+  /** Returns the next run, marked as started, if one is due and the task may start another. */
   take(nowMs: number): DueRun | null {
     if (this.running.size >= (this.options?.concurrency ?? 1)) return null;
     const request = this.requests.shift();
@@ -80,7 +80,7 @@ export class TaskSchedule {
     return { scheduledForMs: nextMs!, request: null };
   }
 
-  /** What is to be kept after a run has ended. */
+  /** Returns the state to store after a run has ended. */
   ended({ scheduledForMs, request }: DueRun, { run: { status }, error }: RunOutcome): TaskState {
     if (request === null) {
       this.open.delete(scheduledForMs);
@@ -101,7 +101,7 @@ export class TaskSchedule {
     };
   }
 
-  /** The first time behind those that were started whose run has not ended. */
+  /** The earliest started time whose run has not ended. */
   private following(): number | null {
     if (this.options === null || this.task.status !== "active") return null;
     let ms = this.options.schedule.next(this.startedMs);
@@ -110,7 +110,7 @@ export class TaskSchedule {
   }
 }
 
-/** Null for a script that a server of other rules has kept. */
+/** Null for a script that a version with other rules stored. */
 function optionsOf({ flux }: Task): TaskOptions | null {
   try {
     return readTaskOptions(flux);

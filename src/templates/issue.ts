@@ -1,10 +1,10 @@
-// What is wrong in a template, at the place where it is. A reason that a recorded answer has is in its words, others are in ours.
+// An error in a template, with its position. Reasons that are recorded have the vendor's wording.
 
 export interface Issue {
   readonly kind: string;
-  /** The path from the root: names of members. */
+  /** The path from the root, as names of members. */
   readonly fields: readonly string[];
-  /** Beside each field: its item, where the field is a list. */
+  /** For each field the index of the item, if the field is a list. */
   readonly idxs: readonly (number | null)[];
   readonly reason: string;
 }
@@ -15,7 +15,7 @@ export function issueText({ kind, fields, idxs, reason }: Issue): string {
   return `kind=${kind} field=${path} reason=${JSON.stringify(reason)}`;
 }
 
-/** What is wanted: `one of a, b`. */
+/** The allowed values: `one of a, b`. */
 export function oneOf(values: Iterable<string>): string {
   return `one of ${[...values].join(", ")}`;
 }

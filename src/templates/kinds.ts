@@ -1,7 +1,7 @@
-// The kinds of resources in templates, and the categories under which stacks, differences and summaries have them.
+// The kinds of resources in templates, and the categories that group them in stacks, differences and summaries.
 import type { ResourceType } from "../metadata/store/kinds.ts";
 
-/** In the order in which they are made: what others refer to comes first. */
+/** In the order of creation: resources that others refer to come first. */
 export const CATEGORIES = [
   "Label",
   "Bucket",
@@ -48,7 +48,7 @@ export function isKind(kind: string): kind is TemplateKind {
   return Object.hasOwn(CATEGORY_OF_KIND, kind);
 }
 
-/** Whether the text names a kind or a category: what filters may name. */
+/** Whether the text names a kind or a category, as filters may. */
 export function isKindOrCategory(kind: string): boolean {
   return isKind(kind) || isCategory(kind);
 }
@@ -63,7 +63,7 @@ export function categoryOf(kind: TemplateKind): Category {
   return CATEGORY_OF_KIND[kind];
 }
 
-/** The type of resource, as permissions and labels have it. */
+/** The resource type in permissions and labels. */
 export function typeOf(category: Category): ResourceType {
   return TYPES[category];
 }

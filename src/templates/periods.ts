@@ -1,4 +1,4 @@
-// Durations in templates: read in any unit, kept in hours, minutes and seconds, as the vendor's exports have them.
+// Durations in templates: read in any unit, stored in hours, minutes and seconds, as in the vendor's exports.
 
 import { periodNs, readPeriod } from "../alerts/scripts/period.ts";
 import { TsdbError } from "../model/errors.ts";
@@ -24,7 +24,7 @@ export function clockText(ns: bigint): string {
   return `${h > 0n ? `${h}h` : ""}${h > 0n || m > 0n ? `${m}m` : ""}${rest}s`;
 }
 
-/** Null: absent. What cannot be read is an issue. */
+/** Null: absent. An invalid duration is an issue. */
 export function readDuration(spec: SpecReader, name: string): string | null {
   const text = spec.text(name);
   if (text === "") return null;
@@ -37,7 +37,7 @@ export function readDuration(spec: SpecReader, name: string): string | null {
   }
 }
 
-/** Of what runs again and again. Absent and too short ones are issues. */
+/** The period of a recurring action. An absent or too short one is an issue. */
 export function readEvery(spec: SpecReader, minimumSeconds: number): string {
   const every = readDuration(spec, "every");
   if (every === null) {

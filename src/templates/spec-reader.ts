@@ -1,5 +1,5 @@
 // Reads the members of a resource's `spec`. Any text may be a reference to the environment of the request (`envRef`) or to a secret of the
-// organization (`secretRef`). What is wrong is collected, so that one answer names all of it.
+// organization (`secretRef`). Errors are collected, so that one answer reports all of them.
 import type { Issue } from "./issue.ts";
 import { isMembers, type Members } from "./template-object.ts";
 
@@ -8,16 +8,16 @@ export type EnvValue = string | number | boolean;
 export interface EnvReference {
   readonly resourceField: string;
   readonly envRefKey: string;
-  /** Of a parameter of a script. */
+  /** Type of a script's parameter. */
   readonly valueType?: string;
   readonly value: EnvValue | null;
   readonly defaultValue: EnvValue | null;
 }
 
-/** A secret's key, or the secret itself; null: neither. */
+/** The key of a secret, the secret itself, or neither (null). */
 export type SecretValue = { readonly key: string } | { readonly value: string } | null;
 
-/** What is collected while a resource is read. */
+/** Collects errors and references while a resource is read. */
 export interface Reading {
   readonly kind: string;
   readonly metaName: string;
@@ -34,10 +34,10 @@ interface Step {
 }
 
 const NAME_LENGTH_MIN = 2;
-/** Characters. A script is read, checked and formatted in one step: 1 MB of it takes 1 to 2 seconds. */
+/** In characters. A script is read, checked and formatted in one step: 1 MB takes 1 to 2 seconds. */
 const SCRIPT_LENGTH_MAX = 1 << 18;
 
-/** The members of `spec`, or of an item of a list in it. */
+/** Reads the members of `spec`, or of an item of a list in it. */
 export class SpecReader {
   constructor(
     private readonly reading: Reading,
@@ -63,7 +63,7 @@ export class SpecReader {
     return String(value);
   }
 
-  /** "": absent, or too long. */
+  /** "": absent or too long. */
   script(name: string): string {
     const text = this.text(name);
     if (text.length <= SCRIPT_LENGTH_MAX) return text;
@@ -71,7 +71,7 @@ export class SpecReader {
     return "";
   }
 
-  /** The name that people see, by default that of the metadata. */
+  /** The display name; default: the name in the metadata. */
   displayName(metaName: string): string {
     const name = this.text("name") || metaName;
     if (name.length < NAME_LENGTH_MIN) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
@@ -112,7 +112,7 @@ export class SpecReader {
     return false;
   }
 
-  /** The items of a list that have members. */
+  /** The items of a list that are objects. */
   list(name: string): SpecReader[] {
     return this.items(name).flatMap((item, index) => {
       if (isMembers(item)) return [new SpecReader(this.reading, item, [...this.path, { name, index }])];
@@ -125,7 +125,7 @@ export class SpecReader {
     return this.items(name).map(String);
   }
 
-  /** Numbers alone. */
+  /** The items that are numbers. */
   numbers(name: string): number[] {
     return this.items(name).flatMap((item, index) => {
       const number = typeof item === "string" && item.trim() !== "" ? Number(item) : item;
@@ -135,7 +135,7 @@ export class SpecReader {
     });
   }
 
-  /** The members of a member; none: absent. */
+  /** The members of an object; empty if absent. */
   object(name: string): SpecReader {
     const value = this.members[name];
     const isAbsent = value === undefined || value === null;
@@ -143,7 +143,7 @@ export class SpecReader {
     return new SpecReader(this.reading, isMembers(value) ? value : {}, [...this.path, { name, index: null }]);
   }
 
-  /** A value of the request that has a key of its own, as parameters of scripts do; null: none. */
+  /** The request's value for a key, as parameters of scripts have; null: none. */
   given(key: string): EnvValue | null {
     return this.reading.env.get(key) ?? null;
   }
@@ -152,7 +152,7 @@ export class SpecReader {
     this.reading.references.push(reference);
   }
 
-  /** Below the resource: `spec.charts[0].queries[1]`. */
+  /** The path below the resource: `spec.charts[0].queries[1]`. */
   get place(): string {
     return pathText(this.path.slice(1));
   }
@@ -161,12 +161,12 @@ export class SpecReader {
     return this.reading.metaName;
   }
 
-  /** The member as it was written, references left as they are. */
+  /** The member as written, with unresolved references. */
   raw(name: string): unknown {
     return this.members[name];
   }
 
-  /** @param index of the item, where the field is a list */
+  /** @param index the item, if the field is a list */
   issue(name: string, reason: string, index: number | null = null): void {
     const path = [...this.path, { name, index }];
     const { kind, issues } = this.reading;
@@ -181,7 +181,7 @@ export class SpecReader {
     return [];
   }
 
-  /** A value of the environment that is no text does not stand for one. */
+  /** Environment values other than text do not replace a text. */
   private resolved(name: string, isText = false): unknown {
     const value = this.members[name];
     if (!isMembers(value) || !isMembers(value["envRef"])) return value;
@@ -203,7 +203,7 @@ function pathText(steps: readonly Step[]): string {
   return steps.map(({ name, index }) => (index === null ? name : `${name}[${index}]`)).join(".");
 }
 
-/** Whether it may stand for a reference. */
+/** True for a type that a reference may have. */
 export function isEnvValue(value: unknown): value is EnvValue {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -1,4 +1,4 @@
-// The objects of a template as they were written, from JSON or YAML, within limits that hold before anything is made of them.
+// The objects of a template, parsed from JSON or YAML, within limits that are checked before they are processed.
 import { near, TsdbError } from "../model/errors.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -10,10 +10,10 @@ export interface TemplateObject {
   readonly spec: Members;
 }
 
-/** Of all templates of a request together. */
+/** In all templates of a request together. */
 export const OBJECTS_MAX = 1000;
 const DEPTH_MAX = 64;
-/** Aliases of YAML count as what they stand for. */
+/** An alias of YAML counts as its full expansion. */
 const NODES_MAX = 200_000;
 
 /** @throws TsdbError unprocessable */
@@ -49,13 +49,13 @@ export function readYaml(text: string): unknown {
   }
 }
 
-/** Documents of YAML as one list: a text of several documents is a list to the reader already. */
+/** Flattens the documents of YAML: the parser returns several documents as a list. */
 export function flattened(value: unknown): unknown {
   if (value === null || value === undefined) return [];
   return (Array.isArray(value) ? value : [value]).flat().filter((each) => each !== null);
 }
 
-/** Whether a value has members. */
+/** True for an object. */
 export function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

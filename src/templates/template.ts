@@ -1,4 +1,4 @@
-// A template as a whole: its resources, read and checked, and what is wrong in it.
+// A template as a whole: its validated resources and its errors.
 import { TsdbError } from "../model/errors.ts";
 import type { Steps } from "../model/steps.ts";
 import { type Issue, oneOf } from "./issue.ts";
@@ -18,7 +18,7 @@ export interface Resource<S extends Spec = Spec> {
   readonly metaName: string;
   readonly name: string;
   readonly description: string;
-  /** In the metadata of labels of the template. */
+  /** Names in the metadata of the template's labels. */
   readonly labels: readonly string[];
   readonly references: readonly EnvReference[];
   readonly secretKeys: readonly string[];
@@ -26,7 +26,7 @@ export interface Resource<S extends Spec = Spec> {
 }
 
 export interface Template {
-  /** By the names of their metadata. */
+  /** By the names in their metadata. */
   readonly resources: readonly Resource[];
   readonly issues: readonly Issue[];
 }
@@ -35,11 +35,12 @@ const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "i
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const NAME_LENGTH_MAX = 63;
 const ASSOCIATIONS_MAX = 5000;
-/** The regular expression and the examples are what clients show. */
+/** Clients see the regular expression and the examples. */
 const NAME_RULE =
   "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-/** Reads and checks the objects of all templates of a request together, one a step. @throws TsdbError unprocessable for too much */
+/** Reads and validates the objects of all templates of a request together, one per step. @throws TsdbError unprocessable for too many
+ *  objects */
 export function* templateSteps(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Steps<Template> {
   const issues: Issue[] = [];
   const names = new Set<string>();
@@ -60,7 +61,7 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
       `a request has at most ${ASSOCIATIONS_MAX} associations with labels, this one has ${associations}`,
     );
   }
-  // of two of one name the first
+  // the first of several with the same name
   const named = new Map([...resources].reverse().map((resource) => [`${categoryOf(resource.kind)} ${resource.metaName}`, resource]));
   const displayed = new Set<string>();
   for (const { kind, index, labels, name, metaName, spec } of resources) {
@@ -86,7 +87,7 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
   return { resources: resources.map(({ index: _, ...resource }) => resource).sort(byMetaName), issues };
 }
 
-/** One of a name is found by it. */
+/** Categories whose resources are found by their name. */
 export const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "Variable"]);
 
 function readResource(
@@ -115,7 +116,7 @@ function readResource(
   const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
   const description = reader.text("description");
   const labels = reader.list("associations").flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
-  // of one key what is nearer to the root
+  // for the same key, the one nearer to the root
   const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
   const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
   const secrets = [...new Set(secretKeys)];
@@ -145,7 +146,8 @@ function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): S
   }
 }
 
-/** A reference there stands for its default, never for what the request gives: what a stack finds its resources by must not change. */
+/** A reference here stands for its default, never for the request's value: the name by which a stack finds its resources must not
+ *  change. */
 function metaNameOf({ name }: Members): string {
   if (typeof name === "string") return name;
   if (!isMembers(name) || !isMembers(name["envRef"])) return "";

@@ -1,25 +1,25 @@
-// The user's query inside the script of a check: it reads the rows since the last run, whatever range the user looked at, and its
-// pipeline gets a name.
+// Rewrites the user's query for the script of a check: it reads the rows since the last run, whatever range it has, and its pipeline gets a
+// name.
 import type { BinaryExpression, CallExpression, File, PipeExpression, Property } from "../../flux/parse/ast.ts";
 import { type AnyNode, eachChild } from "../../flux/parse/walk.ts";
 import { commentsBehind, endOfBody, importLines, parsed } from "./script-text.ts";
 import { edited, type SourceEdit } from "./source-edits.ts";
 
 export interface QueryRewrite {
-  /** How far back rows are read, and the length of windows. */
+  /** The range of the query, and the length of its windows. */
   readonly period: string;
-  /** `aggregateWindow` is left out, or else makes no empty windows. */
+  /** False: `aggregateWindow` is removed. True: it creates no empty windows. */
   readonly aggregates: boolean;
-  /** Added behind the imports. */
+  /** Added after the imports. */
   readonly imports: readonly string[];
 }
 
 export interface RewrittenQuery {
-  /** Imports and the query; what follows is to be added behind it. */
+  /** Imports and query; the rest of the script follows. */
   readonly text: string;
-  /** Comments behind the query. */
+  /** Comments after the query. */
   readonly eof: string;
-  /** Names of fields that the query compares `_field` with. */
+  /** Names that the query compares with `_field`. */
   readonly fields: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function rewrittenQuery(query: string, { period, aggregates, imports }: Q
   return { text: `${edited(query.slice(0, end), edits)}\n`, eof: commentsBehind(query, end), fields };
 }
 
-/** Adds the edits of one node. True: what is below it is not to be changed once more. */
+/** Adds the edits of one node. Returns true if the nodes below must not be edited again. */
 function isChanged(node: AnyNode, { period, aggregates }: Omit<QueryRewrite, "imports">, edits: SourceEdit[]): boolean {
   if (node.type === "Property") return changedProperty(node as Property, period, edits);
   if (isAggregation(node, aggregates)) {
@@ -62,14 +62,14 @@ function isChanged(node: AnyNode, { period, aggregates }: Omit<QueryRewrite, "im
   return true;
 }
 
-/** `… |> aggregateWindow()` behind another step, where it is to be left out. */
+/** `… |> aggregateWindow()` after another step, if it is to be removed. */
 function isAggregation(node: AnyNode, aggregates: boolean): boolean {
   if (aggregates || node.type !== "PipeExpression") return false;
   const { argument, call } = node as PipeExpression;
   return calls(call, "aggregateWindow") && argument.type === "PipeExpression";
 }
 
-/** The pipeline that a query consists of; null for another query. */
+/** The pipeline of a query that consists of one; null for another query. */
 function pipelineOf({ body }: File): PipeExpression | null {
   const [only] = body;
   if (body.length !== 1 || only?.type !== "ExpressionStatement") return null;
@@ -84,7 +84,7 @@ function keyOf({ key }: Property): string {
   return key.type === "Identifier" ? key.name : key.value;
 }
 
-/** `start` and `every` get the period wherever they are given. */
+/** Replaces `start` and `every` by the period. */
 function changedProperty(property: Property, period: string, edits: SourceEdit[]): boolean {
   const text = { start: `-${period}`, every: period }[keyOf(property)];
   if (text === undefined) return false;
@@ -94,7 +94,7 @@ function changedProperty(property: Property, period: string, edits: SourceEdit[]
   return true;
 }
 
-/** `range` keeps its start alone. */
+/** Reduces the arguments of `range` to the start. */
 function keepStart({ arguments: [given] }: CallExpression, period: string, edits: SourceEdit[]): void {
   const [first, last] = [given?.properties[0], given?.properties.at(-1)];
   if (first === undefined || last === undefined) return;

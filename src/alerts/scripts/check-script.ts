@@ -1,4 +1,4 @@
-// The script of a check: the user's query, a function for each level, and `monitor.check`.
+// Generates the script of a check: the user's query, a function for each level, and `monitor.check`.
 import { floatText } from "../../flux/values/text.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { DeadmanSettings, NamedCheck, Threshold, ThresholdSettings } from "../check.ts";
@@ -9,7 +9,7 @@ import { formattedScript, quoted, record, taskOption, templateLiteral } from "./
 const MONITOR = "influxdata/influxdb/monitor";
 const V1 = "influxdata/influxdb/v1";
 
-/** As `/query` shows it and the task runs it. @throws TsdbError bad_request */
+/** The script that `/query` shows and the task runs. @throws TsdbError bad_request */
 export function checkScript({ id, name, settings }: NamedCheck): string {
   switch (settings.type) {
     case "custom":

@@ -1,4 +1,4 @@
-// The script of a custom check is the user's. It has a task option and a record `check` that agree with the check.
+// The user writes the script of a custom check. Its task option and its record `check` must agree with the check.
 import type { ObjectExpression, OptionStatement, Property, VariableAssignment } from "../../flux/parse/ast.ts";
 import { type AnyNode, walk } from "../../flux/parse/walk.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -15,7 +15,7 @@ export function customScript(text: string, { id, name }: { readonly id: string; 
   return formattedScript(edited(source.slice(0, end), edits), commentsBehind(source, end));
 }
 
-/** The record and the option come before syntax errors. @throws TsdbError bad_request */
+/** Errors in the record and the option come before syntax errors. @throws TsdbError bad_request */
 function requireAgreement(text: string, name: string): void {
   const { body } = treeOf(text);
   const checks = assignmentsOf(body, "check").map(recordOf);

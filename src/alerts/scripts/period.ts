@@ -1,14 +1,14 @@
-// Periods of checks and rules as their texts: `1h30m`. A text is kept as it was given, because clients see it again in the script.
+// Periods of checks and rules as texts: `1h30m`. A text is stored as given, because clients see it again in the script.
 import { durationNs, parseDuration } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
 
 const PART = /(\d+)(mo|ms|us|µs|ns|y|w|d|h|m|s)/g;
 const SHORT_UNITS: ReadonlySet<string> = new Set(["s", "ms", "us", "µs", "ns"]);
-/** Longer ones do not fit into 64 bits of nanoseconds. */
+/** More digits do not fit into 64 bits of nanoseconds. */
 const DIGITS_MAX = 15;
 const PARTS_MAX = 16;
 
-/** A duration that is not negative, in parts of one unit each; no part: a text without any. */
+/** A non-negative duration, in parts of one unit each; an empty text has no part. */
 export interface Period {
   readonly parts: readonly { readonly count: bigint; readonly unit: string }[];
 }
@@ -24,19 +24,18 @@ export function readPeriod(text: string): Period {
   return { parts: parts.map(({ count, unit }) => ({ count: BigInt(count), unit })) };
 }
 
-/** As a literal of a script. */
+/** The period as a literal of a script. */
 export function periodText({ parts }: Period): string {
   return parts.map(({ count, unit }) => `${count}${unit}`).join("");
 }
 
-/** Months as 30.4375 days. */
+/** Counts a month as 30.4375 days. */
 export function periodNs(period: Period): bigint {
   const duration = period.parts.length === 0 ? null : parseDuration(periodText(period));
   return duration === null ? 0n : durationNs(duration);
 }
 
-/** A longer period, so that the rows at the edge of one run are read by the next one too: one more of the greatest unit, twice as many
- *  seconds. */
+/** A longer period, so that the next run reads rows at the edge again: one more of the greatest unit, or twice as many seconds. */
 export function widened({ parts }: Period): Period {
   const [first, ...rest] = parts;
   if (first === undefined) return { parts };

@@ -1,4 +1,4 @@
-// The script of a notification rule: statuses of the last period, those whose level or whose change of level is meant, and the sender.
+// Generates the script of a notification rule: statuses of the last period, the filter on level or change of level, and the sender.
 import type { NamedEndpoint } from "../endpoint.ts";
 import { levelName } from "../level.ts";
 import type { NamedRule, StatusRule, TagRule } from "../rule.ts";
@@ -6,7 +6,7 @@ import { periodText, readPeriod, widened } from "./period.ts";
 import { formattedScript, importLines, quoted, record, taskOption } from "./script-text.ts";
 import { senderOf } from "./senders.ts";
 
-/** As `/query` shows it and the task runs it. @throws TsdbError bad_request */
+/** The script that `/query` shows and the task runs. @throws TsdbError bad_request */
 export function ruleScript({ id, name, settings }: NamedRule, endpoint: NamedEndpoint): string {
   const { every, offset, tagRules, statusRules } = settings;
   const sender = senderOf(endpoint.settings, settings);
@@ -30,8 +30,8 @@ export function ruleScript({ id, name, settings }: NamedRule, endpoint: NamedEnd
   return formattedScript(statements.join("\n"));
 }
 
-/** Statuses of a period more than one run's, so that a change across its start is seen. Operators are kept and shown; the recorded scripts
- *  compare with `==` whichever it is. */
+/** Statuses of one period more than a run covers, so that a change across its start is seen. Operators are stored and shown; as recorded,
+ *  scripts compare with `==` regardless. */
 function statusesOf(every: string, tagRules: readonly TagRule[]): string {
   const start = `start: -${periodText(widened(readPeriod(every)))}`;
   if (tagRules.length === 0) return `monitor["from"](${start})`;

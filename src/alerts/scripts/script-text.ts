@@ -1,4 +1,4 @@
-// Pieces of generated scripts, and their final form.
+// Parts of generated scripts, and their formatting.
 import { commentsOf } from "../../flux/format/comments.ts";
 import { formatFile } from "../../flux/format/format.ts";
 import { escapedText, labelText } from "../../flux/format/literal-text.ts";
@@ -13,13 +13,13 @@ export function quoted(text: string): string {
   return `"${escapedText(text)}"`;
 }
 
-/** A string literal in which `${ }` are expressions. @throws TsdbError bad_request for what is none */
+/** A string literal in which `${ }` are expressions. @throws TsdbError bad_request for an invalid template */
 export function templateLiteral(template: string): string {
   const literal = `"${template.replace(/["\\]/g, "\\$&")}"`;
   const { body, imports } = parsed(literal);
   const [only] = body;
   const isText = only?.type === "ExpressionStatement" && /^String(?:Literal|Expression)$/.test(only.expression.type);
-  // what closes the quotes would be a part of the script
+  // text that closes the quotes would become a part of the script
   if (!isText || body.length + imports.length !== 1 || only.location.to !== literal.length) {
     throw new TsdbError("bad_request", "the message template is not one string");
   }
@@ -45,7 +45,7 @@ export function importLines(paths: readonly string[]): string {
   return paths.map((path) => `import ${quoted(path)}\n`).join("");
 }
 
-/** @throws TsdbError bad_request with all syntax errors, one a line */
+/** @throws TsdbError bad_request with all syntax errors, one per line */
 export function parsed(text: string): File {
   const file = treeOf(text);
   const problems = syntaxProblems(file);
@@ -54,7 +54,7 @@ export function parsed(text: string): File {
   throw new TsdbError("bad_request", shown.join(""));
 }
 
-/** With its syntax errors. @throws TsdbError bad_request for a text that is nested too deep */
+/** The tree with its syntax errors. @throws TsdbError bad_request for a text that is nested too deep */
 export function treeOf(text: string): File {
   try {
     return parseFile(text);
@@ -64,18 +64,18 @@ export function treeOf(text: string): File {
   }
 }
 
-/** Where the last statement ends; only comments follow. */
+/** End of the last statement; only comments follow. */
 export function endOfBody({ package: clause, imports, body }: File): number {
   return (body.at(-1) ?? imports.at(-1) ?? clause)?.location.to ?? 0;
 }
 
-/** The script formatted, with `eof` behind its last statement. @throws TsdbError bad_request */
+/** The formatted script, with `eof` after its last statement. @throws TsdbError bad_request */
 export function formattedScript(text: string, eof = ""): string {
   const made = formatFile(parsed(text), text).trimEnd();
   return made + eof === "" ? "" : `${made}${eof}\n`;
 }
 
-/** Comments behind the last statement, in the form in which `formattedScript` puts them there. */
+/** Comments after the last statement, in the form in which `formattedScript` puts them there. */
 export function commentsBehind(text: string, end: number): string {
   return commentsOf(text.slice(end), [])
     .map((comment) => comment.text)

@@ -1,4 +1,4 @@
-// What the script of a rule says of its endpoint: packages, secrets, the sender, and what a status becomes there.
+// The part of a rule's script that depends on its endpoint: packages, secrets, the sender, and the mapping of statuses.
 import { TsdbError } from "../../model/errors.ts";
 import type { EndpointSettings, HttpSettings, PagerDutySettings, SlackSettings, TelegramSettings } from "../endpoint.ts";
 import type { RuleSettings } from "../rule.ts";
@@ -9,13 +9,13 @@ const EXPERIMENTAL = "experimental";
 
 export interface Sender {
   readonly imports: readonly string[];
-  /** Statements that stand behind the task option; the last one defines the sender. */
+  /** Statements after the task option; the last one defines the sender. */
   readonly statements: readonly string[];
-  /** The call of `monitor.notify`'s endpoint. */
+  /** The endpoint argument of `monitor.notify`. */
   readonly call: string;
 }
 
-/** @throws TsdbError bad_request for an endpoint of another type than the rule's, and for a template that is no string */
+/** @throws TsdbError bad_request if the types of endpoint and rule differ, or a template is not a string */
 export function senderOf(endpoint: EndpointSettings, rule: RuleSettings): Sender {
   if (endpoint.type !== rule.type) {
     throw new TsdbError("bad_request", `the notification rule is of type ${rule.type}, its endpoint of type ${endpoint.type}`);
@@ -48,7 +48,7 @@ function slackSender({ url, tokenKey }: SlackSettings, { channel, messageTemplat
 }
 
 function pagerDutySender({ clientURL, routingKeyKey }: PagerDutySettings, { messageTemplate }: RuleSettings): Sender {
-  // not sent, but an unfinished `${` in it is told
+  // not sent, but an unfinished `${` in it is an error
   templateLiteral(messageTemplate);
   const event = record([
     ["routingKey", "pagerduty_secret"],

@@ -1,4 +1,4 @@
-// Changes of a text at places of its tree.
+// Edits of a text at positions of its tree.
 
 export interface SourceEdit {
   readonly from: number;
@@ -6,7 +6,7 @@ export interface SourceEdit {
   readonly text: string;
 }
 
-/** The edits overlap nowhere. Of several insertions at one place the first given comes first. */
+/** The edits must not overlap. Insertions at the same position are applied in the given order. */
 export function edited(text: string, edits: readonly SourceEdit[]): string {
   let made = "";
   let done = 0;

@@ -1,5 +1,5 @@
-// Patterns of `cron`: five fields, six with seconds first, seven with years last, or one of the names behind `@`. A field is a list of
-// values, ranges and steps. What is wrong with one is said as the vendor's server says it; the times are croner's.
+// Patterns of `cron`: five fields, six with seconds first, seven with years last, or a name with `@`. A field is a list of values, ranges
+// and steps. Error messages are those of the vendor's server; croner computes the times.
 
 /** The values of each field; those of `dayOfWeek` begin with Sunday, 0. */
 export interface CronFields {
@@ -17,13 +17,13 @@ type FieldName = keyof CronFields;
 interface Field {
   readonly min: number;
   readonly max: number;
-  /** The name of a value is its place here, counted from `min`. */
+  /** The names of the values, starting with `min`. */
   readonly names?: readonly string[];
   readonly stepMax: number;
-  /** What messages call it, and its first and last value. */
+  /** The field's name in messages, and its first and last value. */
   readonly called: string;
   readonly bound: string;
-  /** What messages show of a value: days of a month are counted from 0. */
+  /** A value in messages: days of a month are counted from 0. */
   readonly shown?: (value: number) => string;
 }
 
@@ -67,7 +67,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["every_second", "* * * * * *"],
 ]);
 
-/** @param pattern all but `@every` and a duration @throws Error saying what is wrong with the pattern */
+/** @param pattern any pattern except `@every` with a duration @throws Error with the reason */
 export function readCron(pattern: string): CronFields {
   const text = pattern.trimStart();
   if (text.startsWith("@")) return readNamed(pattern, text.slice(1));
@@ -93,7 +93,7 @@ export function readCron(pattern: string): CronFields {
 
 type ReadFields = { [F in FieldName]?: Set<number> };
 
-/** The values of `*`, `5`, `1-5`, each with a step; null: it is none of them. @throws Error for values that the field has not */
+/** The values of `*`, `5` or `1-5`, each with a step; null for another form. @throws Error for values outside the field's range */
 function valuesOf(name: FieldName, item: string): Set<number> | null {
   const { min, max, stepMax, called, bound, shown = String } = FIELDS[name];
   const [, from, to, stepText] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(item) ?? [];
@@ -103,12 +103,12 @@ function valuesOf(name: FieldName, item: string): Set<number> | null {
   if (start === null || (to !== undefined && end === null)) return null;
   const step = stepText === undefined ? null : Number(stepText);
   if (step !== null && step > stepMax) throw new Error(`invalid ${called} */${stepText}`);
-  // months and weekdays below the first are none, not an error
+  // months and weekdays below the first match nothing, without an error
   const isStart = start <= max && (start >= min || name === "month");
   if (!isStart) throw new Error(`invalid start ${bound} ${shown(start)}`);
   if (end !== null && end > max) throw new Error(`invalid end ${bound} ${shown(name === "second" || name === "year" ? end : start)}`);
   if (name === "dayOfWeek" && end !== null && start > end) throw new Error("invalid day of week range start must be before end");
-  // a step of 0 is no step, from the first value on
+  // a step of 0 selects only the first value
   if (step === 0) return new Set([min]);
   const last = end ?? (from === "*" || step !== null ? lastOf(name) : start);
   const values = new Set<number>();
@@ -116,7 +116,7 @@ function valuesOf(name: FieldName, item: string): Set<number> | null {
   return start < min ? new Set() : values;
 }
 
-/** Of steps without an end: 7 is Sunday once more. */
+/** The end of steps without one: 7 is Sunday again. */
 function lastOf(name: FieldName): number {
   return name === "dayOfWeek" ? 6 : FIELDS[name].max;
 }
@@ -137,7 +137,7 @@ function readNamed(pattern: string, text: string): CronFields {
   return readCron(fields);
 }
 
-/** What is wrong with `@every` and a text that is no positive duration. */
+/** The error for `@every` with an invalid or non-positive duration. */
 export function everyFault(pattern: string): Error {
   const read = /^\s*@every\s+(?:\d+(?:mo|ms|us|µs|ns|[ywdhms])\s*)*/i.exec(pattern)?.[0].length ?? 0;
   if (read < pattern.length && !/[ymµunhd]/.test(pattern[read]!)) return unexpected(pattern, read - 1);
@@ -148,7 +148,7 @@ function unexpected(pattern: string, place: number): Error {
   return new Error(`error in parsing at char ${place}, '${pattern[place]}'`);
 }
 
-/** The vendor's message shows what was read before the fault, as bits of its fields. */
+/** The vendor's message shows the fields that were read before the fault, as bits. */
 function failed(pattern: string, read: ReadFields): Error {
   const bits = (name: FieldName, offset = 0) => [...(read[name] ?? [])].reduce((all, value) => all | (1n << BigInt(value - offset)), 0n);
   const years = read.year === undefined ? [0n, 0n] : [0xffff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn];

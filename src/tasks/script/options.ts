@@ -1,4 +1,4 @@
-// What a script says of its task: the record of its one `option task`.
+// The task options of a script: the record of its one `option task`.
 import type { Expression, ObjectExpression, OptionStatement, Property } from "../../flux/parse/ast.ts";
 import { placeText, syntaxProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
@@ -9,20 +9,20 @@ import { cronSchedule, everySchedule, periodProblem, type TaskSchedule } from ".
 
 const CONCURRENCY_MAX = 100n;
 const RETRY_MAX = 10n;
-/** Characters of a message about the script. */
+/** Characters of the script's error message that are shown. */
 const SHOWN_MAX = 300;
 
 export interface TaskOptions {
   readonly name: string;
-  /** As it is written in the script; one of the two is null. */
+  /** As written in the script; one of the two is null. */
   readonly every: string | null;
   readonly cron: string | null;
-  /** In hours, minutes and seconds; null: none, or of no length. */
+  /** In hours, minutes and seconds; null: absent or zero. */
   readonly offset: string | null;
-  /** A run starts this much after the time it is for. */
+  /** Delay between the scheduled time of a run and its start. */
   readonly offsetMs: number;
   readonly concurrency: number;
-  /** How often a run is tried. */
+  /** Maximum number of attempts of a run. */
   readonly retry: number;
   readonly schedule: TaskSchedule;
 }
@@ -32,8 +32,7 @@ export function readTaskOptions(flux: string): TaskOptions {
   return optionsOf(taskRecord(flux), flux);
 }
 
-/** The record of the script's task.
- *  @throws TsdbError bad_request: a syntax error, or not one such option */
+/** The record of the script's `option task`. @throws TsdbError bad_request: a syntax error, no such option, or several */
 export function taskRecord(flux: string): ObjectExpression {
   const file = parseFile(flux);
   const [problem] = syntaxProblems(file);
@@ -136,7 +135,7 @@ function checkRange(key: string, value: bigint, max: bigint): void {
   if (value > max) throw outOfRange(`${key} exceeded max of ${max}`);
 }
 
-/** Seconds as `-1h30m`, without the units of which there are none. */
+/** Seconds as `-1h30m`, without units that are zero. */
 function clockText(seconds: bigint): string {
   const length = seconds < 0n ? -seconds : seconds;
   const parts = [

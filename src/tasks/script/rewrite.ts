@@ -1,4 +1,4 @@
-// The record of `option task` with other values, inside the script that holds it.
+// Changes values in the record of `option task` within its script.
 import { commentsOf } from "../../flux/format/comments.ts";
 import { formatFile } from "../../flux/format/format.ts";
 import type { ObjectExpression, Property } from "../../flux/parse/ast.ts";
@@ -7,8 +7,7 @@ import { isZero, parseDuration } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { propertyOf, readTaskOptions, taskRecord } from "./options.ts";
 
-/** At most one of `every` and `cron`; it takes the place of the other. Durations are texts such as `-1h30m`; an offset of no length is
- *  taken out. */
+/** At most one of `every` and `cron`; it replaces the other. Durations are texts such as `-1h30m`; a zero offset is removed. */
 export interface TaskOptionChanges {
   readonly name?: string;
   readonly every?: string;
@@ -22,8 +21,8 @@ interface Edit {
   readonly text: string;
 }
 
-/** The script with the changes, formatted; without changes it stays as it is written.
- *  @throws TsdbError bad_request: the script or what would become of it is none of a task */
+/** The script with the changes, formatted; without changes it is returned as written. @throws TsdbError bad_request: the script, or the
+ *  result, is not that of a task */
 export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): string {
   const { name, every, cron, offset } = changes;
   if (every !== undefined && cron !== undefined) throw new TsdbError("bad_request", "cannot specify both every and cron");
@@ -37,7 +36,7 @@ export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): st
   const setSchedule = (key: "every" | "cron", text: string) => {
     const same = propertyOf(record, key);
     const other = propertyOf(record, key === "every" ? "cron" : "every");
-    // comments on the one say nothing about the other
+    // comments on `every` do not apply to `cron`, and vice versa
     if (same === undefined && other !== undefined) edits.push(...withoutComments(flux, record, other));
     set(key, text, same ?? other);
   };
@@ -49,7 +48,7 @@ export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): st
   if (edits.length + added.length === 0) return flux;
 
   const last = record.properties.at(-1);
-  // behind the brace where the record is empty
+  // after the brace if the record is empty
   const end = last === undefined ? record.location.from + 1 : last.location.to;
   if (added.length > 0) edits.push({ from: end, to: end, text: `${last === undefined ? "" : ", "}${added.join(", ")}` });
   const changed = applied(flux, edits);
@@ -57,7 +56,7 @@ export function rewriteTaskOptions(flux: string, changes: TaskOptionChanges): st
   return formatFile(parseFile(changed), changed);
 }
 
-/** Takes out the comments between the property and what is before it. */
+/** Removes the comments between the property and the text before it. */
 function withoutComments(flux: string, { location, properties }: ObjectExpression, property: Property): Edit[] {
   const from = properties[properties.indexOf(property) - 1]?.location.to ?? location.from + 1;
   return commentsOf(flux.slice(from, property.location.from), []).map((comment) => {
@@ -66,7 +65,7 @@ function withoutComments(flux: string, { location, properties }: ObjectExpressio
   });
 }
 
-/** With the comma in front of it, or behind it where it is the first. */
+/** Includes the preceding comma, or the following one for the first property. */
 function removal(properties: readonly Property[], property: Property | undefined): Edit[] {
   if (property === undefined) return [];
   const at = properties.indexOf(property);
@@ -76,7 +75,7 @@ function removal(properties: readonly Property[], property: Property | undefined
   return [{ from, to: after?.location.from ?? to, text: "" }];
 }
 
-/** Of two edits at one place the first given comes first. */
+/** Edits at the same position are applied in the given order. */
 function applied(text: string, edits: readonly Edit[]): string {
   let made = "";
   let done = 0;
@@ -92,7 +91,7 @@ function literal(text: string): string {
   return `"${escaped.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`;
 }
 
-/** A duration of no length. */
+/** True for a zero duration. */
 export function isNone(text: string): boolean {
   const duration = parseDuration(text);
   return duration !== null && isZero(duration);

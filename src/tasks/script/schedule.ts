@@ -6,7 +6,7 @@ import { everyFault, readCron } from "./cron-pattern.ts";
 
 const MS_NS = 1_000_000n;
 const EVERY_PREFIX = /^@every\s+/;
-/** Past it neither JavaScript's dates nor 64-bit nanoseconds reach. */
+/** The limit of JavaScript's dates and of 64-bit nanoseconds. */
 const LAST_MS = 9_223_372_036_854;
 
 export interface TaskSchedule {
@@ -14,7 +14,7 @@ export interface TaskSchedule {
   next(afterMs: number): number | null;
 }
 
-/** @param period of months alone, or without months; positive */
+/** @param period positive; only months, or no months */
 export function everySchedule(period: Duration): TaskSchedule {
   const { months, ns } = period;
   if (months > 0n) return { next: (afterMs) => within(nextMonths(Number(months), afterMs)) };
@@ -22,8 +22,8 @@ export function everySchedule(period: Duration): TaskSchedule {
   return { next: (afterMs) => within((Math.floor(afterMs / periodMs) + 1) * periodMs) };
 }
 
-/** A pattern of `readCron`, or `@every` with a duration. Where days of the month and weekdays are given both must fit.
- *  @throws Error saying what is wrong with the pattern */
+/** @param pattern a pattern of `readCron`, or `@every` with a duration; if days of the month and weekdays are given, both must match
+ *  @throws Error with the reason */
 export function cronSchedule(pattern: string): TaskSchedule {
   if (EVERY_PREFIX.test(pattern)) {
     const text = pattern.replace(EVERY_PREFIX, "");
@@ -40,21 +40,21 @@ export function cronSchedule(pattern: string): TaskSchedule {
   return { next: (afterMs) => cron.nextRun(new Date(afterMs))?.getTime() ?? null };
 }
 
-/** How many values there are of a field. */
+/** Number of values of each field. */
 const FULL = { second: 60, minute: 60, hour: 24, dayOfMonth: 31, month: 12, dayOfWeek: 7, year: 130 } as const;
 
 function listed(values: ReadonlySet<number>, full: number): string {
   return values.size === full ? "*" : [...values].sort((a, b) => a - b).join(",");
 }
 
-/** What keeps a period from being one of a schedule; null: nothing. */
+/** Why a period cannot be that of a schedule; null: it can. */
 export function periodProblem(period: Duration): string | null {
   if (durationNs(period) < SECOND_NS) return "must be at least 1 second";
   if (period.ns % SECOND_NS !== 0n) return "must be expressible as whole seconds";
   return period.months > 0n && period.ns !== 0n ? "must not mix months with shorter units" : null;
 }
 
-/** NaN: past all dates. */
+/** NaN beyond the range of dates. */
 function nextMonths(months: number, afterMs: number): number {
   const after = new Date(afterMs);
   const month = (after.getUTCFullYear() - 1970) * 12 + after.getUTCMonth();

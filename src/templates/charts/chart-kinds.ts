@@ -1,4 +1,4 @@
-// Kinds of charts in templates, and the types of views that they stand for.
+// Kinds of charts in templates, and the corresponding types of views.
 
 export type ViewType =
   | "band"
@@ -14,7 +14,7 @@ export type ViewType =
   | "table"
   | "xy";
 
-/** As exports write them; they are read in any case of letters. */
+/** As in exports; reading ignores case. */
 const KINDS: { readonly [T in ViewType]: string } = {
   band: "Band",
   gauge: "Gauge",
@@ -33,17 +33,17 @@ const TYPES: ReadonlyMap<string, ViewType> = new Map(
   Object.entries(KINDS).map(([type, kind]) => [kind.toLowerCase(), type as ViewType] as const),
 );
 
-/** Of colors these have the values alone. */
+/** Charts that store only the values of colors. */
 export const HEX_COLORS: ReadonlySet<ViewType> = new Set(["heatmap", "mosaic", "scatter"]);
-/** With axes as records of their own. */
+/** Charts whose axes are records of their own. */
 export const RECORD_AXES: ReadonlySet<ViewType> = new Set(["band", "line-plus-single-stat", "xy"]);
 
-/** Null: no kind of chart. */
+/** Null: not a kind of chart. */
 export function viewTypeOf(kind: string): ViewType | null {
   return TYPES.get(kind.toLowerCase()) ?? null;
 }
 
-/** Null: a view that has no form in templates. */
+/** Null: templates have no form for the view. */
 export function chartKindOf(type: unknown): string | null {
   return typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type as ViewType] : null;
 }

@@ -1,4 +1,4 @@
-// Charts of templates as properties of views, as pages of interfaces keep them.
+// Reads charts of templates as properties of views, the form in which dashboards store them.
 import { oneOf } from "../issue.ts";
 import { readScript } from "../kinds/parameters.ts";
 import type { SpecReader } from "../spec-reader.ts";
@@ -33,7 +33,7 @@ const QUERY = {
 };
 const HEAD = { shape: "chronograf-v2" } as const;
 
-/** No item where its kind is unknown. What is wrong is collected in the reader. @param prefix of keys in the environment */
+/** Returns an empty list for an unknown kind. Errors are collected in the reader. @param prefix of keys in the environment */
 export function readChart(spec: SpecReader, prefix: string): Chart[] {
   const kind = spec.text("kind");
   const type = viewTypeOf(kind);
@@ -109,7 +109,7 @@ class ChartReader {
           ...{ ...note, timeFormat: text("timeFormat"), ...this.legend() },
         };
       case "scatter":
-        // columns of fills and symbols are not kept, as recorded
+        // columns of fills and symbols are not stored, as recorded
         return {
           ...{ ...common, colors, fillColumns: null, symbolColumns: null, ...this.ticks("x"), ...this.ticks("y"), ...flatAxes(axes) },
           ...{ ...note, timeFormat: text("timeFormat"), ...this.legend() },
@@ -161,7 +161,7 @@ class ChartReader {
     return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS };
   }
 
-  /** Null: none. */
+  /** Null: absent. */
   private listed(name: string): string[] | null {
     const items = this.spec.texts(name);
     return items.length === 0 ? null : items;
@@ -203,7 +203,7 @@ class ChartReader {
     };
   }
 
-  /** What is said alone. */
+  /** Only the given members. */
   private staticLegend(): object {
     const legend = this.spec.object("staticLegend");
     const members = {
@@ -243,7 +243,7 @@ class ChartReader {
   }
 }
 
-/** Other members of a layer are the same in both forms. */
+/** The other members of a layer are the same in both forms. */
 function layerOf({ layerType, viewColors, ...others }: Members): object {
   return { ...others, type: layerType ?? "", colors: viewColors ?? [] };
 }

@@ -1,4 +1,4 @@
-// Views as charts of templates: the opposite of the reader. Members that have the value of absent ones are left out.
+// Writes views as charts of templates: the inverse of the reader. Omits members with default values.
 import { isMembers, type Members } from "../template-object.ts";
 import { chartKindOf, HEX_COLORS, type ViewType } from "./chart-kinds.ts";
 
@@ -20,7 +20,7 @@ const SAME = [
 ] as const;
 const RENAMED = { showNoteWhenEmpty: "noteOnEmpty", xColumn: "xCol", yColumn: "yCol", shadeBelow: "shade" } as const;
 
-/** In the order of their places. Cells whose views have no form in templates are left out. */
+/** In the order of their positions. Omits cells whose views have no form in templates. */
 export function chartsOf(cells: readonly Cell[]): object[] {
   return [...cells].sort((a, b) => a.x - b.x || a.y - b.y).flatMap(chartOf);
 }
@@ -38,7 +38,7 @@ function chartOf({ name, x, y, w, h, properties }: Cell): object[] {
   return [
     {
       ...head,
-      // as recorded, the legend's members stand here a second time
+      // as recorded, the legend's members are repeated here
       ...present({ ...same, ...renamed, ...legend }),
       ...decimals(view["decimalPlaces"]),
       ...present({ colors: colorsOf(type, view["colors"]), axes: axesOf(type, view), queries: queriesOf(view["queries"]) }),
@@ -49,7 +49,7 @@ function chartOf({ name, x, y, w, h, properties }: Cell): object[] {
   ];
 }
 
-/** Without what is empty. */
+/** Without empty members. */
 function present(members: Members): Members {
   const isEmpty = (value: unknown) =>
     value === undefined || value === null || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0);

@@ -41,7 +41,7 @@ export interface EndpointSpec {
 export interface RuleSpec {
   readonly category: "NotificationRule";
   readonly status: Status;
-  /** In the metadata of the endpoint. */
+  /** The name in the endpoint's metadata. */
   readonly endpointName: string;
   readonly channel: string;
   readonly every: string;
@@ -55,7 +55,7 @@ const EVERY_SECONDS_MIN = 5;
 const LEVELS: ReadonlySet<string> = new Set(["OK", "INFO", "WARN", "CRIT"]);
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const type = kind === "CheckDeadman" ? "deadman" : "threshold";
   const query = spec.script("query");
@@ -77,7 +77,7 @@ export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   };
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec {
   const type = kind === "NotificationEndpointHTTP" ? "http" : kind === "NotificationEndpointSlack" ? "slack" : "pagerduty";
   const url = spec.text("url");
@@ -99,7 +99,7 @@ export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec
   return { category: "NotificationEndpoint", type, status: readStatus(spec), url, method, authMethod, ...endpoint };
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readRule(spec: SpecReader): RuleSpec {
   const endpointName = spec.text("endpointName");
   if (endpointName === "") spec.issue("endpointName", "is required");

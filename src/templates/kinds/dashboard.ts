@@ -1,4 +1,4 @@
-// Dashboards and configurations of agents in templates.
+// Dashboards and Telegraf configurations in templates.
 import { type Chart, readChart } from "../charts/chart-reader.ts";
 import type { SpecReader } from "../spec-reader.ts";
 
@@ -12,10 +12,10 @@ export interface TelegrafSpec {
   readonly config: string;
 }
 
-/** A dashboard is read in one step. */
+/** A dashboard is read in one step, so its size is limited. */
 const CHARTS_MAX = 1000;
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readDashboard(spec: SpecReader): DashboardSpec {
   const charts = spec.list("charts");
   if (charts.length > CHARTS_MAX) {
@@ -26,7 +26,7 @@ export function readDashboard(spec: SpecReader): DashboardSpec {
   return { category: "Dashboard", charts: charts.flatMap((chart, i) => readChart(chart, `${prefix}[${i}]`)) };
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readTelegraf(spec: SpecReader): TelegrafSpec {
   const config = spec.text("config");
   if (config === "") spec.issue("config", "is required");

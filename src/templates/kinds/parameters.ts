@@ -1,5 +1,5 @@
-// Scripts with parameters: a record that a script keeps in `option params`, or a task in `option task`. Each property is a reference to the
-// environment whose default is what the script says, or what the template says beside the script.
+// Scripts with parameters: the record of `option params`, or of a task's `option task`. Each property is a reference to the environment
+// whose default is the value in the script, or the one given beside the script.
 
 import { quoted, treeOf } from "../../alerts/scripts/script-text.ts";
 import { formatFile } from "../../flux/format/format.ts";
@@ -20,12 +20,12 @@ export interface Parameter {
   readonly type: string;
   readonly value: EnvValue | null;
   readonly defaultValue: EnvValue | null;
-  /** In the script. */
+  /** The value as written in the script. */
   readonly literal: string;
 }
 
 export interface ParameterizedScript {
-  /** With the values; as it was written where it has no such records. */
+  /** The script with the values; unchanged if it has no such record. */
   readonly text: string;
   readonly parameters: Readonly<Record<OptionName, readonly Parameter[]>>;
 }
@@ -40,7 +40,7 @@ const OPTION = /\boption\s+(?:params|task)\b/;
 const NONE = { params: [], task: [] } as const;
 const WHOLE_MAX = 1n << 63n;
 
-/** Reads `spec.query`. @param prefix of the keys in the environment @param names of the records that are meant */
+/** Reads `spec.query`. @param prefix of the keys in the environment @param names the records to read */
 export function readScript(spec: SpecReader, prefix: string, names: readonly OptionName[]): ParameterizedScript {
   const source = spec.script("query").trim();
   const given = new Map(names.map((name) => [name, spec.list(name)]));
@@ -64,13 +64,13 @@ export function readScript(spec: SpecReader, prefix: string, names: readonly Opt
   return { text: formatFile(parseFile(text), text), parameters };
 }
 
-/** With a statement more: behind the imports, which have to be first. */
+/** Inserts a statement after the imports, which must come first. */
 export function withOption(flux: string, statement: string): string {
   const head = /\b(?:import|package)\b/.test(flux) ? headEnd(treeOf(flux)) : 0;
   return head === 0 ? `${statement}\n${flux}` : `${flux.slice(0, head)}\n${statement}${flux.slice(head)}`;
 }
 
-/** The opposite of `withOption`: without the statement of that name. */
+/** The inverse of `withOption`: removes the statement with that name. */
 export function withoutOption(flux: string, name: OptionName): string {
   const found = fileOf(flux)?.body.find((each) => isOption(each, name));
   if (found === undefined) return flux;
@@ -78,7 +78,7 @@ export function withoutOption(flux: string, name: OptionName): string {
   return `${before.replace(/\n$/, "")}${before === "" ? after.replace(/^\n/, "") : after}`.trim();
 }
 
-/** Null: it cannot be read. What is wrong in a script is said when it is applied. */
+/** Null: a syntax error, which is reported when the script is applied. */
 function fileOf(flux: string): File | null {
   try {
     const file = treeOf(flux);
@@ -145,7 +145,7 @@ function isOption(statement: File["body"][number], name: OptionName): boolean {
   return statement.assignment.type === "VariableAssignment" && statement.assignment.id.name === name;
 }
 
-/** Of no type: an expression that is no literal, which stays as it is. */
+/** A value without a type is an expression that is not a literal; it stays unchanged. */
 function writtenOf(at: Expression, source: string): Written {
   const text = source.slice(at.location.from, at.location.to);
   const isNegative = at.type === "UnaryExpression" && at.operator === "-";
@@ -154,7 +154,7 @@ function writtenOf(at: Expression, source: string): Written {
   switch (literal.type) {
     case "StringLiteral":
       return isNegative ? { type: "", value: null, text } : { type: "string", value: literal.value, text };
-    // true and false are names of the language
+    // true and false are names in the language
     case "Identifier":
       return isNegative || (text !== "true" && text !== "false")
         ? { type: "", value: null, text }
@@ -167,7 +167,7 @@ function writtenOf(at: Expression, source: string): Written {
       return isNegative ? { type: "", value: null, text } : { type: "time", value: literal.value, text };
     case "DurationLiteral": {
       const { months, ns } = durationOf(literal.values);
-      // months have no length of their own
+      // months have no fixed length
       if (months !== 0n) return { type: "duration", value: text, text };
       return durationWritten(isNegative ? -ns : ns);
     }
@@ -182,7 +182,7 @@ function typeName(given: string): string {
   return Object.hasOwn(names, lower) ? names[lower]! : lower;
 }
 
-/** Null: it is of another type. */
+/** Null: the value has another type. */
 function valueAs(type: string, value: EnvValue): Written | null {
   switch (type) {
     case "string":
@@ -224,7 +224,7 @@ function signed(ns: bigint): string {
   return ns < 0n ? `-${clockText(-ns)}` : clockText(ns);
 }
 
-/** The length of a duration as it was read, as templates show it; null: none can be said. */
+/** The length of a duration as templates show it; null: undefined. */
 export function lengthText({ type, literal }: Parameter): string | null {
   const duration = type === "duration" ? parseDuration(literal) : null;
   if (duration === null) return null;

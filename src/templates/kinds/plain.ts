@@ -3,7 +3,7 @@ import type { SpecReader } from "../spec-reader.ts";
 
 export interface BucketSpec {
   readonly category: "Bucket";
-  /** As they were given; none: for ever. */
+  /** As given; empty: unlimited. */
   readonly retentionRules: readonly { readonly type: string; readonly everySeconds: number }[];
 }
 
@@ -14,7 +14,7 @@ export interface LabelSpec {
 
 const HOUR_SECONDS = 3600;
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readBucket(spec: SpecReader): BucketSpec {
   const retentionRules = spec.list("retentionRules").map((rule) => {
     const type = rule.text("type") || "expire";
@@ -29,7 +29,7 @@ export function readBucket(spec: SpecReader): BucketSpec {
   return { category: "Bucket", retentionRules: retentionRules.filter(({ everySeconds }) => everySeconds > 0) };
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readLabel(spec: SpecReader): LabelSpec {
   return { category: "Label", color: spec.text("color") };
 }

@@ -1,4 +1,4 @@
-// Tasks in templates: what the schedule is stands beside the script, or, since `v2alpha2`, in the script.
+// Tasks in templates: the schedule is given beside the script, or, since `v2alpha2`, in it.
 import { quoted } from "../../alerts/scripts/script-text.ts";
 import type { Status } from "../../metadata/store/kinds.ts";
 import { readDuration } from "../periods.ts";
@@ -8,21 +8,21 @@ import { lengthText, type Parameter, readScript, withOption } from "./parameters
 
 export interface TaskSpec {
   readonly category: "Task";
-  /** That the script says; null: it stands beside. */
+  /** The name in the script; null: it is given beside the script. */
   readonly name: string | null;
   readonly status: Status;
-  /** "": none, as of the other two. */
+  /** "": none; so for the other two. */
   readonly every: string;
   readonly cron: string;
   readonly offset: string;
-  /** Without the record of the task, unless the script has it itself. */
+  /** Without the task record, unless it was in the script itself. */
   readonly query: string;
   readonly hasRecord: boolean;
-  /** A name in the script that the request may give, and does not. */
+  /** A name in the script that the request may provide and does not. */
   readonly missingEnvRef: string | null;
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
   const isScript = apiVersion.endsWith("v2alpha2");
   const prefix = `tasks[${spec.metaName}].spec`;
@@ -47,7 +47,7 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
   return { category: "Task", name, status: readStatus(spec), every, cron, offset, query, hasRecord, missingEnvRef };
 }
 
-/** The script with the record of the task. */
+/** The script with the task record. */
 export function taskFlux(name: string, { every, cron, offset, query, hasRecord }: TaskSpec): string {
   if (hasRecord) return query;
   const schedule = every === "" ? `cron: ${quoted(cron)}` : `every: ${every}`;
@@ -55,7 +55,7 @@ export function taskFlux(name: string, { every, cron, offset, query, hasRecord }
   return withOption(query, `option task = { name: ${quoted(name)}, ${schedule}${later} }`);
 }
 
-/** A name that the script says is shown as the resource's too. */
+/** A name in the script is also shown as the resource's. */
 function named(spec: SpecReader, parameter: Parameter | undefined): string | null {
   if (parameter?.type !== "string") return null;
   const { envRefKey, type: valueType, value, defaultValue } = parameter;

@@ -9,7 +9,7 @@ export interface VariableSpec {
   readonly selected: readonly string[];
 }
 
-/** What is wrong is collected in the reader. */
+/** Errors are collected in the reader. */
 export function readVariable(spec: SpecReader): VariableSpec {
   return { category: "Variable", arguments: readArguments(spec), selected: spec.texts("selected") };
 }
