@@ -186,3 +186,86 @@ test.each(["PATCH", "HEAD"])("%s of what may be asked with any method", async (m
     expect([path, (await made.server.send(new Request(`${made.server.base}${path}`, { method, headers }))).status]).toEqual([path, 200]);
   }
 });
+
+/** What a token without rights to other resources than `held` is answered. */
+async function refusal(
+  held: readonly (readonly [action: string, type: string, id?: string])[],
+  method: string,
+  path: string,
+  body?: object,
+) {
+  const { server, world: ids } = made;
+  const permissions = held.map(([action, type, id]) => ({
+    action,
+    resource: { type, ...(id === undefined ? { orgID: ids.orgID } : { id }) },
+  }));
+  const { token } = (await ask(server, "POST", "/api/v2/authorizations", OPERATOR, { orgID: ids.orgID, permissions })).body;
+  const { status, body: answer } = await ask(server, method, path, token, body);
+  return [status, answer.message];
+}
+
+test("members of a bucket are listed for those who see its organization, and changed by those who may write it", async () => {
+  const { orgID, bucketID, otherUserID } = made.world;
+  const path = `/api/v2/buckets/${bucketID}/members`;
+  const [readsBucket, writesBucket, seesOrg] = [
+    ["read", "buckets"],
+    ["write", "buckets"],
+    ["read", "orgs", orgID],
+  ] as const;
+  expect(await refusal([readsBucket], "GET", path)).toEqual([404, "not found"]);
+  expect(await refusal([readsBucket, seesOrg], "GET", path)).toEqual([200, undefined]);
+  const missing = `write:orgs/${orgID}/buckets/${bucketID} is unauthorized`;
+  expect(await refusal([readsBucket, seesOrg], "POST", path, { id: otherUserID })).toEqual([403, missing]);
+  expect(await refusal([readsBucket, writesBucket], "POST", path, { id: otherUserID })).toEqual([201, undefined]);
+});
+
+test("labels are put on a bucket and taken off by those who may write both", async () => {
+  const { orgID, bucketID, labelID } = made.world;
+  const path = `/api/v2/buckets/${bucketID}/labels`;
+  const bucket = [
+    ["read", "buckets"],
+    ["write", "buckets"],
+  ] as const;
+  const missing = (action: string) => `${action}:orgs/${orgID}/labels/${labelID} is unauthorized`;
+  expect(await refusal(bucket, "POST", path, { labelID })).toEqual([403, missing("read")]);
+  expect(await refusal([...bucket, ["read", "labels"]], "POST", path, { labelID })).toEqual([403, missing("write")]);
+  expect(await refusal([...bucket, ["read", "labels"], ["write", "labels"]], "POST", path, { labelID })).toEqual([201, undefined]);
+  expect(await refusal(bucket, "DELETE", `${path}/${labelID}`)).toEqual([403, missing("write")]);
+  expect(await refusal([...bucket, ["write", "labels"]], "DELETE", `${path}/${labelID}`)).toEqual([204, undefined]);
+});
+
+test("a bucket is changed by those who may write it; its name by those who read it, too", async () => {
+  const { orgID, bucketID } = made.world;
+  const path = `/api/v2/buckets/${bucketID}`;
+  expect(await refusal([["write", "buckets"]], "PATCH", path, { description: "d" })).toEqual([200, undefined]);
+  const missing = `read:orgs/${orgID}/buckets/${bucketID} is unauthorized`;
+  expect(await refusal([["write", "buckets"]], "PATCH", path, { name: "n" })).toEqual([403, missing]);
+});
+
+test("mappings of system buckets are shown to those who see the organization and read its buckets", async () => {
+  const { server, world: ids } = made;
+  const names = async (...permissions: object[]) => {
+    const { token } = (await ask(server, "POST", "/api/v2/authorizations", OPERATOR, { orgID: ids.orgID, permissions })).body;
+    const { content } = (await ask(server, "GET", `/api/v2/dbrps?orgID=${ids.orgID}`, token)).body;
+    return content.filter(({ database }: { database: string }) => database.startsWith("_")).length;
+  };
+  const [org, buckets] = [
+    { type: "orgs", id: ids.orgID },
+    { type: "buckets", orgID: ids.orgID },
+  ].map((resource) => ({ action: "read", resource }));
+  expect([await names(org!), await names(buckets!), await names(org!, buckets!)]).toEqual([0, 0, 2]);
+});
+
+test("a manifest to restore is read, and its organization looked up, before anybody is asked for permissions", async () => {
+  const path = "/api/v2/restore/bucketMetadata";
+  const { orgID } = made.world;
+  const sees = [["read", "orgs", orgID]] as const;
+  expect(await refusal(sees, "POST", path, { organizationID: orgID })).toEqual([403, "read:authorizations is unauthorized"]);
+  expect(await refusal(sees, "POST", path, { organizationName: "o" })).toEqual([404, "organization not found"]);
+  expect(await refusal(sees, "POST", path, { organizationID: "x" })).toEqual([
+    400,
+    "failed to unmarshal json: id must have a length of 16 bytes",
+  ]);
+  const { status, body } = await ask(made.server, "POST", path, OPERATOR, { organizationID: orgID, bucketName: "n" });
+  expect([status, body.message]).toEqual([400, "bucket must have 1 retention policy; attempting to restore 0 retention policies"]);
+});

@@ -1,5 +1,5 @@
 // Who may ask the routes of dashboards, variables, configurations of agents and sources.
-import { members, read, write } from "./v2-route-parts.ts";
+import { labels, members, read, write } from "./v2-route-parts.ts";
 import type { RouteRow, World } from "./v2-routes.ts";
 
 const DASHBOARD = "/api/v2/dashboards/:dashboardID";
@@ -35,15 +35,7 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "GET", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("read") },
   { method: "PATCH", route: `${DASHBOARD}/cells/:cellID/view`, needs: dashboard("write"), body: () => ({ name: "v" }) },
   ...members(DASHBOARD, dashboard("read"), dashboardBoth),
-  { method: "GET", route: `${DASHBOARD}/labels`, needs: dashboard("read") },
-  {
-    method: "POST",
-    route: `${DASHBOARD}/labels`,
-    needs: (w) => [...dashboardBoth(w), read("labels", { orgID: w.orgID })],
-    body: (w) => ({ labelID: w.labelID }),
-    status: 201,
-  },
-  { method: "DELETE", route: `${DASHBOARD}/labels/:labelID`, needs: dashboardBoth, status: 204 },
+  ...labels(DASHBOARD, dashboard("read"), dashboardBoth),
   { method: "GET", route: "/api/v2/variables", needs: variable("read"), isFiltered: true },
   {
     method: "POST",
@@ -56,15 +48,7 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "PATCH", route: VARIABLE, needs: variableBoth, body: () => ({ name: "n" }) },
   { method: "PUT", route: VARIABLE, needs: variableBoth, body: newVariable },
   { method: "DELETE", route: VARIABLE, needs: variableBoth, status: 204 },
-  { method: "GET", route: `${VARIABLE}/labels`, needs: variable("read"), isEmptyUnseen: true },
-  {
-    method: "POST",
-    route: `${VARIABLE}/labels`,
-    needs: (w) => [...variableBoth(w), read("labels", { orgID: w.orgID })],
-    body: (w) => ({ labelID: w.labelID }),
-    status: 201,
-  },
-  { method: "DELETE", route: `${VARIABLE}/labels/:labelID`, needs: variableBoth, status: 204 },
+  ...labels(VARIABLE, variable("read"), variableBoth, { isEmptyUnseen: true }),
   { method: "GET", route: "/api/v2/telegraf/plugins", needs: () => [] },
   { method: "GET", route: "/api/v2/telegrafs", needs: telegraf("read"), isFiltered: true },
   {
@@ -78,15 +62,7 @@ export const PAGE_ROUTES: readonly RouteRow[] = [
   { method: "PUT", route: TELEGRAF, needs: telegrafBoth, body: () => ({ name: "n", config: "[agent]" }) },
   { method: "DELETE", route: TELEGRAF, needs: telegrafBoth, status: 204 },
   ...members(TELEGRAF, telegraf("read"), telegrafBoth, { isEmptyUnseen: true }),
-  { method: "GET", route: `${TELEGRAF}/labels`, needs: telegraf("read"), isEmptyUnseen: true },
-  {
-    method: "POST",
-    route: `${TELEGRAF}/labels`,
-    needs: (w) => [...telegrafBoth(w), read("labels", { orgID: w.orgID })],
-    body: (w) => ({ labelID: w.labelID }),
-    status: 201,
-  },
-  { method: "DELETE", route: `${TELEGRAF}/labels/:labelID`, needs: telegrafBoth, status: 204 },
+  ...labels(TELEGRAF, telegraf("read"), telegrafBoth, { isEmptyUnseen: true }),
   { method: "GET", route: "/api/v2/sources", needs: source("read"), isFiltered: true },
   {
     method: "POST",

@@ -12,6 +12,8 @@ export const write = (type: string, where: { id?: string; orgID?: string } = {})
   resource: { type, ...where },
 });
 
+type Needs = NonNullable<RouteRow["needs"]>;
+
 /** The body that adds a member. */
 const member = (world: World) => ({ id: world.otherUserID });
 
@@ -27,4 +29,18 @@ export function members(
     { method: "POST", route: `${path}/${role}`, needs: write!, body: member, status: 201 },
     { method: "DELETE", route: `${path}/${role}/:userID`, needs: write!, status: 204 },
   ]);
+}
+
+/** Of a resource. */
+export function labels(path: string, read: Needs, both: Needs, lists: Pick<RouteRow, "isEmptyUnseen"> = {}): RouteRow[] {
+  const ofLabel = (action: "read" | "write") => (w: World) => ({ action, resource: { type: "labels", orgID: w.orgID } });
+  return [
+    { method: "GET", route: `${path}/labels`, needs: read, ...lists },
+    {
+      ...{ method: "POST", route: `${path}/labels`, status: 201 },
+      needs: (w) => [...both(w), ofLabel("read")(w), ofLabel("write")(w)],
+      body: (w) => ({ labelID: w.labelID }),
+    },
+    { method: "DELETE", route: `${path}/labels/:labelID`, needs: (w) => [...both(w), ofLabel("write")(w)], status: 204 },
+  ];
 }

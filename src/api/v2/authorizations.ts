@@ -8,7 +8,7 @@ import { RESOURCE_TYPES, type ResourceType, type Status } from "../../metadata/s
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
-import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { idIn, JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
@@ -48,9 +48,9 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
     })
     .post(AUTHORIZATIONS, async ({ principal, request }) => {
       const wanted = readNew(await bodies.read(AuthorizationBody, request, HEAD), principal);
-      requireOwn(wanted);
       requireAll(principal, needsOfAuthorization("write", wanted));
       requireGiven(principal, wanted.permissions);
+      requireOwn(wanted);
       return json(201, shownAuthorization(line(), await line().authorizations.create(wanted)));
     })
     .get(`${AUTHORIZATIONS}/:authID`, ({ principal, params }) => {
@@ -108,8 +108,8 @@ export function canRead(principal: Principal, authorization: AuthorizationHead):
 
 /** A new one for the sender, unless it names another user. @throws TsdbError bad_request */
 export function readNew(body: Static<typeof AuthorizationBody>, principal: Principal): NewAuthorization {
-  const orgID = body.orgID === undefined ? undefined : idIn(body.orgID);
-  const userID = body.userID === undefined ? principal.userID : idIn(body.userID);
+  const orgID = body.orgID === undefined ? undefined : idIn(body.orgID, HEAD);
+  const userID = body.userID === undefined ? principal.userID : idIn(body.userID, HEAD);
   const permissions = (body.permissions ?? []).map(readResource).map(readPermission);
   if (permissions.length === 0) throw new TsdbError("bad_request", "authorization must include permissions");
   if (permissions.length > PERMISSIONS_MAX)
@@ -128,7 +128,9 @@ export function requireOwn({ orgID, permissions }: Pick<NewAuthorization, "orgID
 
 /** Ids are read before anything else, as they are part of decoding. @throws TsdbError bad_request */
 function readResource({ action, resource }: Static<typeof PermissionBody>) {
-  const [id, orgID] = [resource?.id ?? undefined, resource?.orgID ?? undefined].map((text) => (text === undefined ? text : idIn(text)));
+  const [id, orgID] = [resource?.id ?? undefined, resource?.orgID ?? undefined].map((text) =>
+    text === undefined ? text : idIn(text, HEAD),
+  );
   return { action, resource, id, orgID };
 }
 
@@ -160,12 +162,4 @@ function readStatus(status: string, unknown: string): Status | undefined {
   if (status === "") return undefined;
   if (status !== "active" && status !== "inactive") throw new TsdbError("bad_request", unknown);
   return status;
-}
-
-function idIn(id: string): string {
-  try {
-    return readId(id);
-  } catch (error) {
-    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
-  }
 }

@@ -7,12 +7,13 @@ import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { pageLinks, readPage } from "./app/paging.ts";
-import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { idIn, JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { addLabelRoutes } from "./labels.ts";
 import { addMemberRoutes } from "./members.ts";
 import { parentId } from "./organizations.ts";
+import { goQuoted } from "./rows/go-quoted.ts";
 import { shownBucket } from "./shown.ts";
 
 const nullable = <T extends ReturnType<typeof t.String | typeof t.Integer>>(schema: T) => t.Optional(t.Union([schema, t.Null()]));
@@ -70,7 +71,8 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
       const id = readId(params["bucketID"]!);
       const update = readUpdate(await bodies.read(BucketUpdateBody, request));
       const bucket = line().buckets.get(id);
-      principal.require(bucketNeed("read", bucket));
+      // the name is looked at, as recorded
+      if (update.name !== undefined) principal.require(bucketNeed("read", bucket));
       principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
       return json(200, shown(await line().buckets.update(id, update)));
     })
@@ -95,7 +97,8 @@ function listed(services: V2Services, search: SearchParams): Bucket[] {
   const [name, org] = [search.get("name"), search.get("org")];
   const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
   const found = buckets.list({ ...(orgID === undefined ? {} : { orgID }), ...(name === undefined ? {} : { name }) }, page);
-  if (orgID !== undefined && name !== undefined && found.length === 0) throw new TsdbError("not_found", `bucket "${name}" not found`);
+  if (orgID !== undefined && name !== undefined && found.length === 0)
+    throw new TsdbError("not_found", `bucket ${goQuoted(name)} not found`);
   return found;
 }
 
@@ -139,12 +142,4 @@ function readUpdate({ name, description, retentionRules = [] }: Static<typeof Bu
     ...(typeof rule?.everySeconds === "number" ? { everySeconds: rule.everySeconds } : {}),
     ...(typeof rule?.shardGroupDurationSeconds === "number" ? { shardSeconds: rule.shardGroupDurationSeconds } : {}),
   };
-}
-
-function idIn(id: string): string {
-  try {
-    return readId(id);
-  } catch (error) {
-    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
-  }
 }

@@ -7,7 +7,7 @@ import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
-import { JsonBodies } from "./app/params.ts";
+import { idIn, JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownLabel } from "./shown.ts";
@@ -18,7 +18,6 @@ export const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properti
 export const LabelIdBody = t.Object({ labelID: t.Optional(t.String()) });
 
 const LABELS = "/api/v2/labels";
-const HEAD = "failed to unmarshal json: ";
 
 export const labelRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
@@ -72,14 +71,6 @@ function enveloped(label: Label): object {
   return { links: { self: `${LABELS}/${label.id}` }, label: shownLabel(label) };
 }
 
-function idIn(id: string): string {
-  try {
-    return readId(id);
-  } catch (error) {
-    throw new TsdbError("bad_request", `${HEAD}${(error as Error).message}`);
-  }
-}
-
 type Found = { readonly id: string; readonly orgID: string };
 
 export interface LabelledParent {
@@ -120,7 +111,7 @@ export function listedOf<T extends Found>(
   return found !== undefined && call.principal.isOf(found.orgID) ? found : parent(call);
 }
 
-/** Adds the routes of the labels of a resource. To change them one has to see the labels and may write the resource. */
+/** Adds the routes of the labels of a resource. To change them one has to see it, and may write the label and the resource. */
 export function addLabelRoutes(routes: V2Routes, services: V2Services, given: LabelledParent): V2Routes {
   const { path, param, type, parent, invalidBody, forgivesUnknown = false } = given;
   const bodies = new JsonBodies(services.now);
@@ -137,10 +128,9 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
     if (id === undefined) throw new TsdbError("bad_request", "label id is required");
     return line().labels.get(id);
   };
-  const writable = (call: V2Call): string => {
-    const { id, orgID } = parent(call);
-    call.principal.require({ action: "write", type, id, orgID });
-    return id;
+  const requireWrite = ({ principal }: V2Call, label: Label | null, { id, orgID }: Found): void => {
+    if (label !== null) principal.require(needOf("write", label));
+    principal.require({ action: "write", type, id, orgID });
   };
   return routes
     .get(`${path}/:${param}/labels`, (call) => {
@@ -149,18 +139,19 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
       return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
     })
     .post(`${path}/:${param}/labels`, async (call) => {
-      parent(call);
+      const resource = parent(call);
       const label = await labelOf(call);
-      const resourceID = writable(call);
       call.principal.require(needOf("read", label));
-      return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID })));
+      requireWrite(call, label, resource);
+      return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID: resource.id })));
     })
     .delete(`${path}/:${param}/labels/:labelID`, async (call) => {
-      parent(call);
+      const resource = parent(call);
       const labelID = readId(call.params["labelID"]!);
-      const resourceID = writable(call);
-      if (forgivesUnknown && line().labels.find(labelID) === null) return noContent();
-      await line().labels.remove({ labelID, resourceType: type, resourceID });
+      const label = line().labels.find(labelID);
+      requireWrite(call, label, resource);
+      if (forgivesUnknown && label === null) return noContent();
+      await line().labels.remove({ labelID, resourceType: type, resourceID: resource.id });
       return noContent();
     });
 }

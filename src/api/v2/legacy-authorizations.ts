@@ -42,9 +42,9 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
       const wanted = readNew(body, principal);
       const username = body.token ?? "";
       if (username === "") throw new TsdbError("bad_request", "token required for v1 user authorization type");
-      requireOwn(wanted);
       requireAll(principal, needsOfAuthorization("write", wanted));
       requireGiven(principal, wanted.permissions);
+      requireOwn(wanted);
       return json(201, shown(await line().legacyAuthorizations.create({ ...wanted, username })));
     })
     .get(`${LEGACY_AUTHORIZATIONS}/:authID`, ({ principal, params }) => {

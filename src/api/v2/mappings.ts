@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../metadata/access/principal.ts";
 import type { V2Line } from "../../metadata/line.ts";
+import { mappingNeeds } from "../../metadata/resources/buckets.ts";
 import { checkMapping, type Mapping, type MappingUpdate } from "../../metadata/resources/mappings.ts";
 import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -10,7 +11,6 @@ import { readBoolean } from "./app/paging.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { canRead } from "./buckets.ts";
 
 export const MappingBody = t.Object({
   orgID: t.Optional(t.String()),
@@ -118,7 +118,7 @@ function readDefault(search: SearchParams): boolean | undefined {
 
 function isReadable({ buckets }: V2Line, principal: Principal, { bucketID }: Pick<Mapping, "bucketID">): boolean {
   const bucket = buckets.find(bucketID);
-  return bucket !== null && canRead(principal, bucket);
+  return bucket !== null && mappingNeeds(bucket).every((need) => principal.allows(need));
 }
 
 function requireRead(line: V2Line, principal: Principal, mapping: Pick<Mapping, "bucketID" | "orgID">): void {

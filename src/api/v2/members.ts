@@ -24,7 +24,7 @@ export interface MemberParent {
   readonly parent: (call: V2Call) => { readonly id: string; readonly orgID: string };
   /** The same, whether or not the sender may see it: to those of its organization, lists are empty then. Default: `parent`. */
   readonly find?: (call: V2Call) => { readonly id: string; readonly orgID: string };
-  /** What is asked of the sender; default: the right to the organization. */
+  /** What is asked of the sender; default: the right to write the resource, and for lists to read its organization. */
   readonly need?: (action: "read" | "write", parent: { readonly id: string; readonly orgID: string }) => Need;
   /** Users have a link to their log. */
   readonly hasLogs?: boolean;
@@ -32,7 +32,9 @@ export interface MemberParent {
 
 /** Adds the routes for a resource whose id is the first parameter of the path. */
 export function addMemberRoutes(routes: V2Routes, services: V2Services, given: MemberParent): V2Routes {
-  const { path, type, parent, find, need = needOfMembers, hasLogs = false } = given;
+  const { path, type, parent, find, hasLogs = false } = given;
+  const need: NonNullable<MemberParent["need"]> =
+    given.need ?? ((action, { id, orgID }) => (action === "read" ? { action, type: "orgs", id: orgID } : { action, type, id, orgID }));
   const bodies = new JsonBodies(services.now);
   const name = given.param ?? (type === "orgs" ? "orgID" : `${type.slice(0, -1)}ID`);
   for (const role of ["member", "owner"] as const satisfies readonly Role[]) {
@@ -41,8 +43,9 @@ export function addMemberRoutes(routes: V2Routes, services: V2Services, given: M
       .get(list, (call) => {
         const resource = listedOf(given, call);
         const { id } = resource;
-        if (find === undefined) call.principal.require(need("read", resource));
-        const users = call.principal.allows(need("read", resource)) ? services.line().members.list(type, id, role) : [];
+        const isSeen = call.principal.allows(need("read", resource));
+        if (find === undefined && !isSeen) throw new TsdbError("not_found", "not found");
+        const users = isSeen ? services.line().members.list(type, id, role) : [];
         return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role, hasLogs)) });
       })
       .post(list, async (call) => {
@@ -65,8 +68,4 @@ export function addMemberRoutes(routes: V2Routes, services: V2Services, given: M
       });
   }
   return routes;
-}
-
-function needOfMembers(action: "read" | "write", { orgID }: { readonly orgID: string }) {
-  return { action, type: "orgs", id: orgID, orgID } as const;
 }

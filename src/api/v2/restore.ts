@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { BucketManifest } from "../../backup/bucket-manifests.ts";
 import { readShardId } from "../../backup/shard-id.ts";
 import { checkRetention, type Retention } from "../../metadata/resources/retention.ts";
-import { parseId, readId } from "../../metadata/store/ids.ts";
+import { readId } from "../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
 import { SECOND_NS } from "../../model/time/time-units.ts";
@@ -11,7 +11,7 @@ import { BodyReader } from "../request/body.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import { tokenIn } from "./app/admit.ts";
 import { json } from "./app/answers.ts";
-import { JsonBodies } from "./app/params.ts";
+import { idIn, JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { readDatabaseInfo } from "./database-info.ts";
@@ -22,8 +22,12 @@ const METADATA_BYTES_MAX = 512 << 20;
 const MANIFEST_BYTES_MAX = 64 << 20;
 
 const Shard = t.Object({ id: t.Integer() });
-const Group = t.Object({ startTime: t.String(), shards: t.Array(Shard) });
-const Policy = t.Object({ duration: t.Integer(), shardGroupDuration: t.Optional(t.Integer()), shardGroups: t.Array(Group) });
+const Group = t.Object({ startTime: t.String(), shards: t.Union([t.Array(Shard), t.Null()]) });
+const Policy = t.Object({
+  duration: t.Integer(),
+  shardGroupDuration: t.Optional(t.Integer()),
+  shardGroups: t.Union([t.Array(Group), t.Null()]),
+});
 /** `BucketManifest`, as far as it is read. */
 export const Manifest = t.Object({
   organizationID: t.Optional(t.String()),
@@ -80,25 +84,26 @@ async function patiently(call: V2Call, run: () => Promise<Response>): Promise<Re
 /** A new bucket, and the numbers that the shards of the backed-up one have in it. The organization is looked up first, as recorded: one
  *  that the sender may not see does not exist. */
 async function restoreMetadata(services: V2Services, bodies: JsonBodies, { principal, request }: V2Call): Promise<Response> {
-  const manifest = await bodies.read(Manifest, request, "").catch((error) => {
-    principal.requireOperator();
-    throw error;
-  });
+  const manifest = await bodies.read(Manifest, request);
   const { organizations, buckets } = services.line();
-  const { organizationID = "", organizationName = "", bucketName: name = "", description = "" } = manifest;
-  const id = parseId(organizationID);
-  const organization = (id === null ? null : organizations.find(id)) ?? organizations.findByName(organizationName);
+  const { organizationID, bucketName: name = "", description = "", retentionPolicies = [] } = manifest;
+  const orgID = organizationID === undefined ? null : idIn(organizationID);
+  const organization = orgID === null ? null : organizations.find(orgID);
   if (organization === null || !principal.allows({ action: "read", type: "orgs", id: organization.id })) {
     throw new TsdbError("not_found", "organization not found");
   }
   principal.requireOperator();
   if (name === "") throw new TsdbError("bad_request", "the manifest has no bucketName");
-  const retention = readRetention(manifest.retentionPolicies ?? []);
-  const groups = (manifest.retentionPolicies ?? []).flatMap(({ shardGroups }) => shardGroups);
-  const startsNs = groups.flatMap(({ startTime, shards }) => shards.map(() => readStart(startTime)));
+  const retention = readRetention(retentionPolicies);
+  const shards = retentionPolicies
+    .flatMap(({ shardGroups }) => shardGroups ?? [])
+    .flatMap(({ startTime, shards }) => (shards ?? []).map(({ id }) => ({ id, startNs: readStart(startTime) })));
   const bucket = await buckets.create({ orgID: organization.id, name, description, rp: "", retention });
-  const newIds = services.backup().shardNumbers(bucket, startsNs);
-  const oldIds = groups.flatMap(({ shards }) => shards.map((shard) => shard.id));
+  const newIds = services.backup().shardNumbers(
+    bucket,
+    shards.map(({ startNs }) => startNs),
+  );
+  const oldIds = shards.map(({ id }) => id);
   const shardMappings = newIds.map((newId, i) => ({ oldId: oldIds[i]!, newId: Number(newId) }));
   return json(201, { id: bucket.id, name: bucket.name, shardMappings });
 }
@@ -118,7 +123,10 @@ async function restoreDatabaseInfo(services: V2Services, reader: BodyReader, cal
 
 /** A bucket has one policy. @throws TsdbError bad_request, unprocessable */
 function readRetention(policies: readonly Static<typeof Policy>[]): Retention {
-  if (policies.length > 1) throw new TsdbError("bad_request", `a bucket has one retention policy, got ${policies.length}`);
+  if (policies.length !== 1) {
+    const message = `bucket must have 1 retention policy; attempting to restore ${policies.length} retention policies`;
+    throw new TsdbError("bad_request", message);
+  }
   // away from 0, which is for ever: what is below it stays so, and is refused
   const seconds = (ns: number) => Math.sign(ns) * Math.ceil(Math.abs(ns) / Number(SECOND_NS));
   const { duration = 0, shardGroupDuration = 0 } = policies[0] ?? {};

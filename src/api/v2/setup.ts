@@ -45,6 +45,6 @@ export const setupRoutes = (services: V2Services): V2Routes => {
 
 /** @throws TsdbError unprocessable */
 function requireFields(fields: Readonly<Record<string, string>>): void {
-  const missing = Object.keys(fields).filter((name) => fields[name]!.trim() === "");
+  const missing = Object.keys(fields).filter((name) => fields[name] === "");
   if (missing.length > 0) throw new TsdbError("unprocessable", `onboarding failed: missing required fields [${missing.join(",")}]`);
 }

@@ -12,6 +12,9 @@ export interface PrincipalSource {
   readonly orgID: string | null;
 }
 
+/** Answers that a sender keeps. */
+const KNOWN_MAX = 1000;
+
 /** A sender whose credentials were checked. Handlers ask it for what each request needs. */
 export class Principal {
   readonly userID: string;
@@ -39,6 +42,8 @@ export class Principal {
     // those without an id are few and asked for again and again
     const text = needText(need);
     const known = this.known.get(text) ?? covers(this.source.permissions, need);
+    // requests may name any organization
+    if (this.known.size >= KNOWN_MAX) this.known.clear();
     this.known.set(text, known);
     return known;
   }

@@ -65,6 +65,12 @@ export function bucketNeed(action: "read" | "write", { id, orgID, type }: Pick<B
   return type === "system" && action === "read" ? { action, type: "orgs", id: orgID } : { action, type: "buckets", id, orgID };
 }
 
+/** What a request needs to read it through its mappings: of a system bucket more than to see it. */
+export function mappingNeeds(bucket: Pick<Bucket, "id" | "orgID" | "type">): readonly Need[] {
+  const { id, orgID } = bucket;
+  return [bucketNeed("read", bucket), { action: "read", type: "buckets", id, orgID }];
+}
+
 type Place = { readonly id: string; readonly namespace: number };
 type Deletion = { readonly databaseId: number };
 

@@ -318,8 +318,8 @@ const KEPT: VariantRules["kept"] = {
   ...Object.fromEntries(["GET", "PATCH", "DELETE"].map((method) => [`${method} /api/v2/dbrps/{dbrpID}`, ["query.orgID"]])),
   "POST /api/v2/write": ["query.orgID"],
   "POST /api/v2/query": ["query.orgID"],
-  "POST /api/v2/restore/bucketMetadata": ["body.organizationID"],
-  "POST /api/v2/restore/bucket-metadata": ["body.organizationID"],
+  "POST /api/v2/restore/bucketMetadata": ["body.organizationID", "body.retentionPolicies"],
+  "POST /api/v2/restore/bucket-metadata": ["body.organizationID", "body.retentionPolicies"],
   // thirty seconds without
   "GET /debug/pprof/profile": ["query.seconds"],
   // what it asks for

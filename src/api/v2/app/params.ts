@@ -73,6 +73,18 @@ function percentDecoded(encoded: string): string {
   }
 }
 
+/** What messages about a JSON body start with. */
+const JSON_HEAD = "failed to unmarshal json: ";
+
+/** An id in a JSON body. @throws TsdbError bad_request whose message starts with `head` */
+export function idIn(text: string, head = JSON_HEAD): string {
+  try {
+    return readId(text);
+  } catch (cause) {
+    throw new TsdbError("bad_request", `${head}${(cause as Error).message}`, {}, { cause });
+  }
+}
+
 /** Reads JSON bodies. */
 export class JsonBodies {
   private readonly reader: BodyReader;
@@ -86,7 +98,7 @@ export class JsonBodies {
   async read<T extends TObject>(
     schema: T,
     request: Request,
-    head = "failed to unmarshal json: ",
+    head = JSON_HEAD,
     nulls: Readonly<Record<string, unknown>> = {},
   ): Promise<Static<T>> {
     return checkedMembers(schema, (await this.rawValue(request, head)) ?? {}, head, nulls);

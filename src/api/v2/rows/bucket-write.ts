@@ -8,6 +8,7 @@ import type { SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { BucketLines, type LineTarget, UNITS } from "./bucket-lines.ts";
+import { goQuoted } from "./go-quoted.ts";
 
 export const bucketWriteRoutes = (services: V2Services): V2Routes => {
   const lines = new BucketLines(services);
@@ -61,6 +62,6 @@ export function organizationOf({ organizations }: V2Line, search: SearchParams):
 function bucketOf({ buckets }: V2Line, { id: orgID }: Organization, text: string): Bucket {
   const id = parseId(text);
   const found = (id === null ? null : buckets.find(id)) ?? buckets.findByName(orgID, text);
-  if (found === null) throw new TsdbError("not_found", `bucket "${text}" not found`);
+  if (found === null) throw new TsdbError("not_found", `bucket ${goQuoted(text)} not found`);
   return found;
 }

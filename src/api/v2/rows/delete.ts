@@ -13,6 +13,7 @@ import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { organizationOf } from "./bucket-write.ts";
 import { parseDeletePredicate } from "./delete-predicate.ts";
+import { goQuoted } from "./go-quoted.ts";
 
 export const DeleteBody = t.Object({
   start: t.Optional(t.String()),
@@ -75,6 +76,6 @@ function bucketOf(line: V2Line, search: SearchParams): Bucket {
   if (bucket === undefined) throw new TsdbError("bad_request", "Please provide either bucketID or bucket");
   const id = parseId(bucket);
   const found = (id === null ? null : line.buckets.find(id)) ?? line.buckets.findByName(orgID, bucket);
-  if (found === null) throw new TsdbError("not_found", `bucket "${bucket}" not found`);
+  if (found === null) throw new TsdbError("not_found", `bucket ${goQuoted(bucket)} not found`);
   return found;
 }

@@ -1,7 +1,7 @@
 // The databases of a v1 client: what the mappings of its organization make of the names, as far as it may see the buckets.
 import type { Principal } from "../../../metadata/access/principal.ts";
 import type { V2Line } from "../../../metadata/line.ts";
-import { type Bucket, bucketNeed } from "../../../metadata/resources/buckets.ts";
+import { type Bucket, bucketNeed, mappingNeeds } from "../../../metadata/resources/buckets.ts";
 import type { Mapping } from "../../../metadata/resources/mappings.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import type { MappedDatabase } from "../../../model/query/query.ts";
@@ -57,6 +57,6 @@ export class V1Databases {
   }
 
   private canRead(bucket: Bucket): boolean {
-    return this.principal.allows(bucketNeed("read", bucket));
+    return mappingNeeds(bucket).every((need) => this.principal.allows(need));
   }
 }

@@ -9,6 +9,7 @@ import type { V1Query } from "../../v1/query-request.ts";
 import { Statements } from "../../v1/statements.ts";
 import type { V2Call } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
+import { goQuoted } from "../rows/go-quoted.ts";
 import { BucketStatements } from "./bucket-statements.ts";
 
 const CSV = "text/csv; charset=utf-8";
@@ -61,5 +62,5 @@ function readableBucket(services: V2Services, { principal }: V2Call, orgID: stri
   const { buckets } = services.line();
   const bucket = buckets.findByName(orgID, wanted) ?? buckets.find(wanted);
   if (bucket !== null && bucket.orgID === orgID && principal.allows(bucketNeed("read", bucket))) return bucket;
-  throw new TsdbError("not_found", `bucket "${near(wanted)}" not found`);
+  throw new TsdbError("not_found", `bucket ${goQuoted(near(wanted))} not found`);
 }

@@ -18,9 +18,9 @@ import { readForm } from "./query-form.ts";
 
 const PATH = "/query";
 const NS_PER_MS = 1_000_000n;
-/** The answer to no statement in chunks. */
+/** The answer to deletions alone, or to no statement, in chunks. */
 const NOTHING = new Uint8Array(0);
-/** The answer to deletions alone, as recorded. */
+/** The same at once, as recorded. */
 const NO_RESULTS = new TextEncoder().encode("{}\n");
 /** By the whole Accept header; any other one is answered as JSON. */
 const FORMS: Readonly<Record<string, V1Form>> = { "application/csv": "csv", "text/csv": "csv", "application/x-msgpack": "msgpack" };
@@ -78,9 +78,9 @@ async function answerOf(
   });
   const answer = await runner.answer();
   const { form } = query.answer;
-  if (form === "json" && query.answer.chunkRows !== null && query.statements.length === 0) return { ...answer, body: NOTHING };
   const isCsvText = request.headers.get("accept") === "text/csv";
-  const hasNoResults = form === "json" && statements.deletionCount > 0 && statements.deletionCount === query.statements.length;
+  const hasNoResults = form === "json" && statements.deletionCount === query.statements.length;
+  if (hasNoResults && query.answer.chunkRows !== null) return { ...answer, body: NOTHING };
   return { ...answer, ...(isCsvText ? { contentType: "text/csv" } : {}), ...(hasNoResults ? { body: NO_RESULTS } : {}) };
 }
 
