@@ -22,4 +22,10 @@ export const CORNER_QUERIES: readonly CornerQuery[] = [
   ofTag("hostname", "LIKE '%99%'", 14),
   ofTag("datacenter", "LIKE '%-1a'", 25),
   ofTag("hostname", "~ '_[0-9]{2}$'", 52),
+  {
+    name: "mean by the start of the host's name",
+    sql: "SELECT left(hostname, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start",
+    same: `SELECT left(${byRow("hostname")}, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start`,
+    atMostMs: 60,
+  },
 ];

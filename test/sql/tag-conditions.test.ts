@@ -139,6 +139,67 @@ describe("WHERE", () => {
   });
 });
 
+/** Computed once for each combination of tags. */
+const KEYS: readonly string[] = [
+  "left(host, 3)",
+  "upper(host)",
+  "host LIKE 'web%'",
+  "CASE WHEN region IS NULL THEN 'none' WHEN region = 'eu' THEN host ELSE rack END",
+  "concat(host, region)",
+  "host || region",
+  "length(host)",
+  "length(host) % 2 = 0",
+  "TRY_CAST(host AS BIGINT)",
+  "coalesce(region, host)",
+  "split_part(host, '-', 1)",
+  "regexp_replace(host, '[0-9]+', '#')",
+  "host = region",
+  "region IS NULL",
+  "CAST(length(rack) AS DOUBLE) / 0",
+];
+
+const GROUPED: readonly ((key: string) => string)[] = [
+  (key) => `SELECT ${key} AS k, count(*), sum(v), avg(v), min(time) FROM cpu WHERE ${RANGE} GROUP BY ${key}`,
+  (key) => `SELECT ${key} AS k, rack, count(v) FROM cpu WHERE ${RANGE} GROUP BY 1, rack`,
+  (key) => `SELECT DISTINCT ${key} AS k FROM cpu WHERE ${RANGE}`,
+  (key) => `SELECT DISTINCT rack, ${key} AS k FROM cpu WHERE ${RANGE} AND host NOT LIKE 'a%'`,
+  (key) => `SELECT date_bin(INTERVAL '1 minute', time) AS t, ${key} AS k, max(v) FROM cpu WHERE ${RANGE} GROUP BY t, k ORDER BY t, k`,
+  (key) => `SELECT count(*) FROM (SELECT ${key} AS k, max(v) AS m FROM cpu WHERE ${RANGE} AND v < 90 GROUP BY k HAVING ${key} IS NOT NULL)`,
+];
+
+describe("GROUP BY and DISTINCT", () => {
+  test.each(KEYS)("%s", async (key) => {
+    for (const form of GROUPED) await check(form(key));
+    expect(await plan(stored[0]!, GROUPED[0]!(key))).toContain("keys that are expressions of their tags");
+  });
+
+  test("several keys", () =>
+    check(`SELECT left(host, 1) AS a, region, upper(rack) AS b, count(*) FROM cpu WHERE ${RANGE} GROUP BY a, region, b`, stored.length));
+
+  test("a key is used within other expressions", () =>
+    check(`SELECT upper(left(host, 2)) || 'x' AS u, count(*) + 1 FROM cpu WHERE ${RANGE} GROUP BY left(host, 2)`, stored.length));
+
+  test.each([
+    `SELECT left(s, 1) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`,
+    `SELECT concat(host, s) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`,
+    `SELECT left(host, 1) AS k, count(DISTINCT host) FROM cpu WHERE ${RANGE} GROUP BY k`,
+    `SELECT left(host, 1) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY ROLLUP (left(host, 1))`,
+  ])("%s is left to the rows", async (statement) => {
+    await check(statement, stored.length);
+    expect(await plan(stored[0]!, statement)).not.toContain("keys that are expressions of their tags");
+  });
+
+  test("a column beside its key is an error", async () => {
+    const statement = `SELECT host, count(*) FROM cpu WHERE ${RANGE} GROUP BY left(host, 1)`;
+    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    expect(expected.fields).toBe("error");
+    expect(await ask(stored[0]!, statement)).toEqual(expected);
+  });
+
+  test("a key that fails for a combination without rows in range", () =>
+    check(`SELECT CAST(rack AS BIGINT) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`, stored.length));
+});
+
 describe("joins", () => {
   const JOINED = `FROM names JOIN cpu ON names.host = cpu.host AND cpu.rack LIKE '%1' AND cpu.${RANGE}`;
   const CASES: readonly string[] = [

@@ -166,6 +166,9 @@ export interface GroupSource {
   /** Times of matching rows that the request omits because their bins have no start: there must be none. */
   readonly unbinned: TimeRange;
   readonly conditions: readonly SeriesCondition[];
+  /** Expressions over combinations of the grouping tags: combinations with equal values are one group, which shows the tags of one of
+   *  them. Null: each combination is a group. */
+  readonly keys: readonly Expression[] | null;
 }
 
 /** The start of the bin that contains a table's time column. */

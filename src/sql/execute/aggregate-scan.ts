@@ -14,7 +14,9 @@ import { EMPTY_CURSOR, type Misplanned, type StatementScan } from "./duck-table.
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, groupTexts, seriesTexts } from "./scan-text.ts";
 import type { Breathe } from "./series/breathe.ts";
-import { type PrepareParts, SeriesConditions } from "./series/series-conditions.ts";
+import type { PrepareParts } from "./series/combinations.ts";
+import { SeriesConditions } from "./series/series-conditions.ts";
+import { SeriesGroups } from "./series/series-groups.ts";
 
 type GroupSubject = Extract<ScanSubject, { kind: "groups" }>;
 
@@ -32,6 +34,7 @@ export class AggregateScan implements StatementScan {
   private readonly blocks: Blocks;
   readonly condition: SeriesQuery | null;
   private readonly conditions: SeriesConditions | null;
+  private readonly groups: SeriesGroups | null;
   /** The groups computed before the statement started. */
   private prepared: ScanCursor | null = null;
 
@@ -46,6 +49,7 @@ export class AggregateScan implements StatementScan {
     this.tags = planned.tags;
     this.condition = planned.series;
     this.conditions = planned.series === null ? null : new SeriesConditions(table, planned.series);
+    this.groups = planned.keys === null ? null : new SeriesGroups(table, planned.keys);
     this.stake = planned.stake;
     this.name = shownName(planned.subject.table);
   }
@@ -59,6 +63,7 @@ export class AggregateScan implements StatementScan {
     if (this.isEmpty) return this.hasUnbinnedRows() ? "rows" : null;
     if (this.conditions !== null && !(await this.conditions.decide(this.within, parts))) return "conditions";
     if (this.hasUnbinnedRows()) return "rows";
+    if (this.groups !== null && !(await this.groups.merge(this.request, parts))) return "conditions";
     this.prepared = await this.aggregateWithPauses(parts.breathe);
     return this.prepared === null ? "rows" : null;
   }
@@ -85,8 +90,9 @@ export class AggregateScan implements StatementScan {
     const { bins, range } = request;
     // the first complete bin starts slightly after the least time
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
+    const keys = this.groups === null ? [] : ["keys that are expressions of their tags"];
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
-    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition)].join("; ")}`;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition), ...keys].join("; ")}`;
   }
 
   failed(error: unknown): void {
@@ -99,6 +105,7 @@ export class AggregateScan implements StatementScan {
     this.cursors.end();
     this.blocks.release();
     this.conditions?.release();
+    this.groups?.release();
   }
 
   private get isGlobal(): boolean {
@@ -109,8 +116,9 @@ export class AggregateScan implements StatementScan {
   private get request(): AggregateRequest {
     const { request } = this.source;
     const tests = this.conditions?.tests ?? [];
-    if (this.tags.length === 0 && tests.length === 0) return request;
-    return { ...request, tags: [...request.tags, ...this.tags], tests };
+    const merged = this.groups?.merged;
+    if (this.tags.length === 0 && tests.length === 0 && merged === undefined) return request;
+    return { ...request, tags: [...request.tags, ...this.tags], tests, ...(merged === undefined ? {} : { merged }) };
   }
 
   private get isEmpty(): boolean {

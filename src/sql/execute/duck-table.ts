@@ -12,7 +12,8 @@ import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, seriesTexts } from "./scan-text.ts";
-import { type PrepareParts, SeriesConditions } from "./series/series-conditions.ts";
+import type { PrepareParts } from "./series/combinations.ts";
+import { SeriesConditions } from "./series/series-conditions.ts";
 
 export const EMPTY_CURSOR: ChunkCursor = { next: () => null, close: () => {} };
 

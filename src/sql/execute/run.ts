@@ -21,7 +21,7 @@ import type { StatementScan } from "./duck-table.ts";
 import { translateError } from "./engine-error.ts";
 import { directLines, EXPLAIN_FIELDS, type ExplainedPart, explainBatch, milliseconds, planLines, readable, recordLine } from "./explain.ts";
 import { ResultShape } from "./result-shape.ts";
-import type { PrepareParts } from "./series/series-conditions.ts";
+import type { PrepareParts } from "./series/combinations.ts";
 import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 import { StatementScans } from "./statement-scans.ts";
 

@@ -7,7 +7,7 @@ import { RowTable } from "../tables/row-table.ts";
 import { type OwnData, ownColumns, virtualTable } from "../tables/virtual-tables.ts";
 import { AggregateScan } from "./aggregate-scan.ts";
 import { DuckTable, type StatementScan } from "./duck-table.ts";
-import type { PrepareParts } from "./series/series-conditions.ts";
+import type { PrepareParts } from "./series/combinations.ts";
 import type { SqlInput } from "./sql-statement.ts";
 
 export interface ScanOwner {

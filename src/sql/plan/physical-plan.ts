@@ -14,7 +14,7 @@ import type { OpenParameters } from "../rewrite/open-parameters.ts";
 import { rewriteStatement } from "../rewrite/rewriter.ts";
 import { TableReferences } from "../rewrite/table-references.ts";
 import { type PlannedScan, PlannedTables, type SeenTables, type StatementTables } from "./planned-scan.ts";
-import { seriesQuery } from "./series-query.ts";
+import { keysQuery, seriesQuery } from "./series-query.ts";
 
 /** The properties of a parsed statement that a plan needs. */
 export interface ParsedQuery {
@@ -93,10 +93,14 @@ export class PhysicalPlan {
     yield;
     const { scans } = planned;
     const columnsOf = (place: number) => scans[place]?.columns ?? null;
-    for (const scan of scans) scan.series = seriesQuery(scan.conditions);
+    for (const scan of scans) {
+      scan.series = seriesQuery(scan.conditions);
+      scan.keys = scan.subject.kind === "groups" ? keysQuery(scan.subject.source) : null;
+    }
     const bytesOf = (node: QueryNode, columns: (place: number) => EncodedColumns | null) =>
       functionBytesMax === null ? 0 : limitCosts(node, { bytesMax: functionBytesMax, columnsOf: columns });
-    const ofSeries = scans.map(({ series }) => (series === null ? 0 : bytesOf(series.query, () => series.columns)));
+    const beforehand = scans.flatMap(({ series, keys }) => [...(series === null ? [] : [series]), ...(keys === null ? [] : [keys])]);
+    const ofSeries = beforehand.map((each) => bytesOf(each.query, () => each.columns));
     // they run one after the other
     const functionBytes = Math.max(bytesOf(query, columnsOf), ...ofSeries);
     onPart?.("limit");

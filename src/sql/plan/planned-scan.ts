@@ -48,6 +48,8 @@ export class PlannedScan implements ScanUse {
   conditions: SeriesCondition[] = [];
   /** Decides `conditions`; null: there are none. */
   series: SeriesQuery | null = null;
+  /** Finds groups that are one; null: each combination of tags is a group. */
+  keys: SeriesQuery | null = null;
 
   constructor(
     readonly subject: ScanSubject,

@@ -15,6 +15,7 @@ import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } 
 import { selectorPart } from "../functions/selector.ts";
 import { isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
+import { combinationColumn, overCombinations, tagsUnder } from "./series-conditions.ts";
 import type { PushedDown } from "./where.ts";
 
 /** A scan of groups, registered under a new handle; null if that is not possible. */
@@ -40,9 +41,28 @@ function asksForGroups(node: SelectNode): boolean {
 /** The clause of an expression, which determines the meaning of aliases. */
 type Clause = "select" | "where" | "filter" | "order";
 
+/** A grouping expression over tags. */
+interface ComputedKey {
+  /** Equal for equal expressions. */
+  readonly text: string;
+  /** Over combinations. */
+  readonly node: Expression;
+  readonly tags: readonly ColumnDef[];
+}
+
+/** An expression without its place and its name. */
+function textOf(node: Expression): string {
+  return JSON.stringify(node, (key, value) => {
+    if (key === "query_location" || key === "alias") return undefined;
+    return typeof value === "bigint" ? `${value}n` : value;
+  });
+}
+
 class Grouping {
   private readonly node: SelectNode;
   private readonly tags = new Map<number, ColumnDef>();
+  /** Keys that are expressions over tags. */
+  private readonly computed: ComputedKey[] = [];
   private bin: TimeBin | null = null;
   /** SELECT DISTINCT of keys: the groups themselves. */
   private readonly isListOfKeys: boolean;
@@ -65,7 +85,7 @@ class Grouping {
   push(): From {
     const { node } = this;
     const groups = this.groupExpressions();
-    for (const group of groups) this.addKey(this.table.rewrite(group));
+    for (const group of groups) this.addKey(group);
     const { pushedDown } = this.table;
     const select_list = node.select_list.map((item, i) => {
       const value = this.replace(item, "select");
@@ -107,7 +127,8 @@ class Grouping {
     return this.table.item(group) ?? unfit();
   }
 
-  private addKey(key: Typed): void {
+  private addKey(group: Expression): void {
+    const key = this.table.rewrite(group);
     const { source, bin } = key;
     if (bin !== undefined && bin.scan === this.table.rows) {
       if (this.bin !== null && !sameBin(this.bin, bin)) unfit();
@@ -115,8 +136,15 @@ class Grouping {
       return;
     }
     const def = source?.scan === this.table.rows ? this.table.rows.defs[source.index] : undefined;
-    if (def?.type !== ColumnType.tag) unfit();
-    this.tags.set(def.id, def);
+    if (def?.type === ColumnType.tag) this.tags.set(def.id, def);
+    else this.computed.push(this.computedKey(group, key));
+  }
+
+  private computedKey(group: Expression, { node }: Typed): ComputedKey {
+    const { rows } = this.table;
+    const found = rows.takesConditions ? tagsUnder(node) : null;
+    if (found?.scan !== rows) unfit();
+    return { text: textOf(group), node: overCombinations(node), tags: found.tags };
   }
 
   /** A condition on rows that only uses grouping expressions becomes one on groups. */
@@ -148,6 +176,7 @@ class Grouping {
 
   /** Rewrites an expression over rows to one over groups. */
   private replace(node: Expression, clause: Clause): Expression {
+    if (this.isComputed(node)) return this.overGroups(node);
     switch (node.class) {
       case "COLUMN_REF":
         return this.replaceColumn(node, clause);
@@ -171,6 +200,18 @@ class Grouping {
       }
     }
     return mapChildren(node, (child) => this.replace(child, clause));
+  }
+
+  private isComputed(node: Expression): boolean {
+    if (this.computed.length === 0 || node.class === "COLUMN_REF" || node.class === "CONSTANT") return false;
+    const text = textOf(node);
+    return this.computed.some((key) => key.text === text);
+  }
+
+  /** A computed key over the tags of its group, which have the same value of it in all its rows. */
+  private overGroups(node: Expression): Expression {
+    if (node.class !== "COLUMN_REF") return mapChildren(node, (child) => this.overGroups(child));
+    return this.ref(encodeName((this.table.column(node) ?? unfit()).name), node.query_location);
   }
 
   /** The bin's start, as a time with the zone used in the SELECT. */
@@ -218,8 +259,14 @@ class Grouping {
     return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
   }
 
+  /** What tells groups apart, if not all their tags do. */
+  private keys(): Expression[] | null {
+    if (this.computed.length === 0) return null;
+    return [...[...this.tags.values()].map(({ name }) => combinationColumn(name)), ...this.computed.map(({ node }) => node)];
+  }
+
   private groupsAsTable({ range, tags, fields, conditions }: PushedDown): From {
-    const groupBy = [...this.tags.values()];
+    const groupBy = [...new Map([...this.tags, ...this.computed.flatMap((key) => key.tags.map((tag) => [tag.id, tag] as const))]).values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
     const groups = {
@@ -235,7 +282,7 @@ class Grouping {
     const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
     const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
     const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
-    const scan = this.groups({ request, columnNames, unbinned, conditions }) ?? unfit();
+    const scan = this.groups({ request, columnNames, unbinned, conditions, keys: this.keys() }) ?? unfit();
     const columns = aggregateColumns(request).map((type, index): OutputColumn => {
       const source = type === ColumnType.tag ? { source: { scan, index } } : {};
       const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};

@@ -4,7 +4,7 @@ import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { sourceOf } from "../../bind/column-sources.ts";
 import type { ScanUse, SeriesCondition, Typed } from "../../bind/kind.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
-import type { Expression } from "../../parse/tree.ts";
+import type { ColumnRef, Expression } from "../../parse/tree.ts";
 import { isAggregateCall } from "../functions/aggregate-call.ts";
 import { childrenOf, mapChildren } from "../walk.ts";
 
@@ -47,11 +47,16 @@ export function tagsUnder(node: Expression): { readonly scan: ScanUse; readonly 
   return isOfTags(node) && scan !== null ? { scan, tags: [...tags.values()] } : null;
 }
 
+/** A tag of combinations. */
+export function combinationColumn(name: string): ColumnRef {
+  return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [COMBINATIONS, encodeName(name)] };
+}
+
 /** The expression over combinations of its tags. */
 export function overCombinations(node: Expression): Expression {
   const source = node.class === "COLUMN_REF" ? sourceOf(node) : undefined;
   if (node.class !== "COLUMN_REF" || source === undefined) return mapChildren(node, overCombinations);
-  return { ...node, column_names: [COMBINATIONS, encodeName(source.scan.defs[source.index]!.name)] };
+  return { ...node, ...combinationColumn(source.scan.defs[source.index]!.name) };
 }
 
 /** The condition with an exact hint if it depends on tags alone and has none. */
