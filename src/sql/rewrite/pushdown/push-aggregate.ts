@@ -10,6 +10,7 @@ import type { OutputColumn } from "../../bind/scope.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
 import { call, stringConstant } from "../../parse/tree.ts";
+import { ExpressionNumbers } from "../expression-numbers.ts";
 import { type From, scanOf } from "../from.ts";
 import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
@@ -43,19 +44,11 @@ type Clause = "select" | "where" | "filter" | "order";
 
 /** A grouping expression over tags. */
 interface ComputedKey {
-  /** Equal for equal expressions. */
-  readonly text: string;
+  /** Of the grouping expression (ExpressionNumbers). */
+  readonly number: number;
   /** Over combinations. */
   readonly node: Expression;
   readonly tags: readonly ColumnDef[];
-}
-
-/** An expression without its place and its name. */
-function textOf(node: Expression): string {
-  return JSON.stringify(node, (key, value) => {
-    if (key === "query_location" || key === "alias") return undefined;
-    return typeof value === "bigint" ? `${value}n` : value;
-  });
 }
 
 class Grouping {
@@ -63,6 +56,7 @@ class Grouping {
   private readonly tags = new Map<number, ColumnDef>();
   /** Keys that are expressions over tags. */
   private readonly computed: ComputedKey[] = [];
+  private readonly numbers = new ExpressionNumbers();
   private bin: TimeBin | null = null;
   /** SELECT DISTINCT of keys: the groups themselves. */
   private readonly isListOfKeys: boolean;
@@ -144,7 +138,7 @@ class Grouping {
     const { rows } = this.table;
     const found = rows.takesConditions ? tagsUnder(node) : null;
     if (found?.scan !== rows) unfit();
-    return { text: textOf(group), node: overCombinations(node), tags: found.tags };
+    return { number: this.numbers.of(group), node: overCombinations(node), tags: found.tags };
   }
 
   /** A condition on rows that only uses grouping expressions becomes one on groups. */
@@ -204,8 +198,8 @@ class Grouping {
 
   private isComputed(node: Expression): boolean {
     if (this.computed.length === 0 || node.class === "COLUMN_REF" || node.class === "CONSTANT") return false;
-    const text = textOf(node);
-    return this.computed.some((key) => key.text === text);
+    const number = this.numbers.of(node);
+    return this.computed.some((key) => key.number === number);
   }
 
   /** A computed key over the tags of its group, which have the same value of it in all its rows. */
