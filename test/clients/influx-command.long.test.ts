@@ -1,5 +1,5 @@
-// The vendor's command line client of the v2 line, unmodified, against real servers: setup, buckets, rows, tokens, users, mappings, and a
-// backup that is restored into another server.
+// The vendor's command line client of the v2 line, unmodified, against real servers: setup, buckets, rows, tokens, users, mappings, tasks,
+// pages, templates, replications, and a backup that is restored into another server.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -128,6 +128,103 @@ if (hasInflux) {
     await done("bucket", "delete", "-i", bucket.id);
     const unknown = await influx(["bucket", "list"], { token: "nobody" });
     expect([unknown.code, unknown.errors]).toEqual([1, expect.stringContaining("401 Unauthorized: unauthorized access")]);
+  });
+
+  test("tasks, their runs and logs", async () => {
+    const script = (every: string) =>
+      `import "array"\noption task = {name: "t", every: ${every}}\narray.from(rows: [{_time: now(), _measurement: "m", _field: "f", _value: 1.0}]) |> to(bucket: "b")`;
+    await Bun.write(join(folder, "task.flux"), script("1h"));
+    const task = await shown<{ id: string; every: string }>("task", "create", "-f", join(folder, "task.flux"));
+    expect(task.every).toBe("1h");
+    expect((await shown<{ id: string }[]>("task", "list")).map(({ id }) => id)).toEqual([task.id]);
+    expect(await shown("task", "update", "-i", task.id, "--status", "inactive")).toMatchObject({ status: "inactive", every: "1h" });
+    await Bun.write(join(folder, "task.flux"), script("2h"));
+    const changed = await shown("task", "update", "-i", task.id, "--status", "active", "-f", join(folder, "task.flux"));
+    expect(changed).toMatchObject({ status: "active", every: "2h" });
+    const runs = `${server.bucketsUrl}/api/v2/tasks/${task.id}/runs`;
+    const forced = await fetch(runs, { method: "POST", headers: { authorization: `Token ${TOKEN}` }, body: "{}" });
+    const { id: runID } = (await forced.json()) as { id: string };
+    const ended = async () => (await shown<{ id: string; status: string }[]>("task", "run", "list", "--task-id", task.id))[0];
+    while ((await ended())?.status !== "success") await Bun.sleep(50);
+    expect(await ended()).toMatchObject({ id: runID, status: "success" });
+    expect(await done("task", "log", "list", "--task-id", task.id, "--run-id", runID)).toContain("Completed(success)");
+    expect(await done("task", "run", "retry", "--task-id", task.id, "--run-id", runID)).toContain(
+      `Retry for task ${task.id}'s run ${runID}`,
+    );
+    expect(await done("task", "retry-failed", "--dry-run")).toContain("0 runs to be retried");
+    await done("task", "delete", "-i", task.id);
+    expect(await shown<unknown[]>("task", "list")).toEqual([]);
+  });
+
+  test("templates, stacks, dashboards and configurations of agents", async () => {
+    const template = `apiVersion: influxdata.com/v2alpha1
+kind: Label
+metadata: {name: label-1}
+spec: {name: plants, color: "#326BBA"}
+---
+apiVersion: influxdata.com/v2alpha1
+kind: Bucket
+metadata: {name: bucket-1}
+spec: {name: garden, associations: [{kind: Label, name: label-1}]}
+---
+apiVersion: influxdata.com/v2alpha1
+kind: Dashboard
+metadata: {name: dash-1}
+spec:
+  name: Garden
+  charts: [{kind: Markdown, name: note, note: "# plants", xPos: 0, yPos: 0, width: 2, height: 2}]
+`;
+    const file = join(folder, "garden.yml");
+    await Bun.write(file, template);
+    await done("template", "validate", "-f", file);
+    await done("apply", "-f", file, "--force", "yes", "--quiet");
+    const [stack] = await shown<{ id: string }[]>("stacks");
+    expect(await done("dashboards")).toContain("Garden");
+    const exported = async (...args: string[]) => {
+      const objects = Bun.YAML.parse(await done("export", ...args)) as { kind: string; spec: { name: string } }[];
+      return objects.map(({ kind, spec }) => `${kind} ${spec.name}`).sort();
+    };
+    expect(await exported("stack", stack!.id)).toEqual(["Bucket garden", "Dashboard Garden", "Label plants"]);
+    expect(await exported("all", "--filter", "resourceKind=Bucket", "--filter", "labelName=plants")).toEqual([
+      "Bucket garden",
+      "Label plants",
+    ]);
+    await done("stacks", "update", "-i", stack!.id, "-n", "renamed");
+    const made = await shown<{ id: string }>("stacks", "init", "-n", "empty");
+    await done("stacks", "rm", "--stack-id", made.id, "--stack-id", stack!.id, "--force");
+    expect((await shown<{ name: string }[]>("bucket", "list")).map(({ name }) => name)).not.toContain("garden");
+
+    await Bun.write(join(folder, "agent.conf"), '[agent]\n  interval = "10s"\n');
+    const agent = await shown<{ id: string }>("telegrafs", "create", "-n", "agent", "-d", "of a test", "-f", join(folder, "agent.conf"));
+    await done("telegrafs", "update", "-i", agent.id, "-n", "renamed", "-f", join(folder, "agent.conf"));
+    expect(await done("telegrafs")).toContain("renamed");
+    await done("telegrafs", "rm", "-i", agent.id);
+  });
+
+  test("a bucket is replicated into another server", async () => {
+    await using third = { server: await TestServer.start({ withBuckets: true }), [Symbol.asyncDispose]: () => third.server.dispose() };
+    const begun = await influx(setup("third", "third-token"), { at: third.server, token: null });
+    expect([begun.code, begun.errors]).toEqual([0, ""]);
+    const headers = { authorization: "Token third-token" };
+    const { orgs } = (await (await fetch(`${third.server.bucketsUrl}/api/v2/orgs`, { headers })).json()) as { orgs: { id: string }[] };
+    const remote = await shown<{ id: string }>(
+      ...["remote", "create", "-n", "third", "--remote-url", third.server.bucketsUrl],
+      ...["--remote-api-token", "third-token", "--remote-org-id", orgs[0]!.id],
+    );
+    await done("remote", "update", "-i", remote.id, "-d", "described");
+    const local = (await shown<{ id: string }[]>("bucket", "list", "-n", "b"))[0]!.id;
+    const replication = await shown<{ id: string }>(
+      ...["replication", "create", "-n", "r", "--remote-id", remote.id, "--local-bucket-id", local, "--remote-bucket", "b"],
+    );
+    await done("replication", "update", "-i", replication.id, "--max-age", "3600");
+    await done("write", "-b", "b", "-p", "s", "weather,city=Lima temp=17.5 1700000009");
+    const arrived = async () =>
+      (await influx(["query", 'from(bucket: "b") |> range(start: 0)', "--raw"], { at: third.server, token: "third-token", org: "third" }))
+        .output;
+    while (!(await arrived()).includes("Lima")) await Bun.sleep(50);
+    await done("replication", "delete", "-i", replication.id);
+    await done("remote", "delete", "-i", remote.id);
+    expect((await influx(["remote", "list"])).errors).toContain("no remote connections found");
   });
 
   test("a full backup, restored into another server, gives the same answers", async () => {
