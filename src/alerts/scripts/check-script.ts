@@ -32,7 +32,7 @@ function thresholdScript(id: string, name: string, settings: ThresholdSettings):
     name: levelName(threshold.level),
     condition: condition(threshold, `r[${quoted(field)}]`),
   }));
-  return formattedScript(`${text}${definitions(id, name, settings, levels)}\n${checked(levels, [])}`, eof);
+  return formattedScript(`${text}${definitions(id, name, settings, levels)}\n${checked(levels, [])}`, text.length, eof);
 }
 
 function deadmanScript(id: string, name: string, settings: DeadmanSettings): string {
@@ -41,7 +41,7 @@ function deadmanScript(id: string, name: string, settings: DeadmanSettings): str
   const { text, eof } = rewrittenQuery(query.text, { period: staleTime, aggregates: false, imports });
   const levels = [{ name: levelName(level), condition: `r["dead"]` }];
   const dead = `monitor["deadman"](t: experimental["subDuration"](from: now(), d: ${timeSince}))`;
-  return formattedScript(`${text}${definitions(id, name, settings, levels)}\n${checked(levels, [dead])}`, eof);
+  return formattedScript(`${text}${definitions(id, name, settings, levels)}\n${checked(levels, [dead])}`, text.length, eof);
 }
 
 interface LevelCondition {

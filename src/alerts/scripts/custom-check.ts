@@ -12,7 +12,7 @@ export function customScript(text: string, { id, name }: { readonly id: string; 
   const file = parsed(source);
   const edits = assignmentsOf(file.body, "check").flatMap((assignment) => withId(assignment, id));
   const end = endOfBody(file);
-  return formattedScript(edited(source.slice(0, end), edits), commentsBehind(source, end));
+  return formattedScript(edited(source.slice(0, end), edits), Number.POSITIVE_INFINITY, commentsBehind(source, end));
 }
 
 /** Errors in the record and the option come before syntax errors. @throws TsdbError bad_request */

@@ -27,7 +27,7 @@ export function ruleScript({ id, name, settings }: NamedRule, endpoint: NamedEnd
     `all_statuses = ${together(levels.map((level) => level.name))} |> ${since(every)}`,
     `all_statuses |> monitor["notify"](data: notification, endpoint: ${sender.call})`,
   ];
-  return formattedScript(statements.join("\n"));
+  return formattedScript(statements.join("\n"), 0);
 }
 
 /** Statuses of one period more than a run covers, so that a change across its start is seen. Operators are stored and shown; as recorded,

@@ -1,15 +1,21 @@
 // Expressions as documents.
 import type {
+  ArrayExpression,
   CallExpression,
+  ConditionalExpression,
+  DictExpression,
   Expression,
   FunctionExpression,
   ObjectExpression,
   PipeExpression,
   Property,
+  SourceLocation,
   Statement,
+  StringExpression,
 } from "../parse/ast.ts";
 import type { Comments } from "./comments.ts";
-import { BREAK, type Document, group, indented, LAST_COMMA, LINE, SOFT_LINE, separated } from "./document.ts";
+import { BREAK, type Document, group, indented, isNothing, LAST_COMMA, LINE, SOFT_LINE, separated } from "./document.ts";
+import { Hanging } from "./hanging.ts";
 import { escapedText, labelText, literalText } from "./literal-text.ts";
 
 /** How tightly a node holds together: a node that binds less than its place requires gets parentheses. */
@@ -17,56 +23,65 @@ const POWER: Readonly<Record<string, number>> = {
   ...{ or: 1, and: 2, not: 3, exists: 3, "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "=~": 4, "!~": 4 },
   ...{ "+": 5, "-": 5, "*": 6, "/": 6, "%": 6, "^": 7 },
 };
+const SIGNS: Readonly<Record<string, true>> = { "+": true, "-": true };
 const PIPE = 8;
 const SIGN = 9;
 const ACCESS = 10;
-/** More properties than these stand on lines of their own. */
-const PROPERTIES_MAX = 4;
+/** More items than these stand on lines of their own. */
+const ITEMS_MAX = 4;
 
 /** Formats expressions; statements are formatted by its subclass. */
 export abstract class ExpressionFormatter {
-  /** @param text what the trees were parsed from, where literals stand as they were written; null for trees of JSON */
+  /** @param text what the trees were parsed from, where literals stand as they were written; null for trees of JSON
+   *  @param keptFrom texts with expressions in them stand as they were written from this place on */
   constructor(
     protected readonly text: string | null,
     protected readonly comments: Comments | null,
+    private readonly keptFrom: number,
   ) {}
 
-  protected abstract block(statements: readonly Statement[], end: number): Document;
+  protected abstract block(statements: readonly Statement[], end: number): Hanging;
 
   expression(node: Expression, power = 0): Document {
-    const inner = this.bare(node);
-    return powerOf(node) < power ? ["(", inner, ")"] : inner;
+    const bare = withoutParentheses(node);
+    const inner = group(this.hanging(bare).document());
+    return powerOf(bare) < power ? ["(", inner, ")"] : inner;
   }
 
-  private bare(node: Expression): Document {
-    const literal = literalText(node);
-    if (literal !== null) return this.source(node) ?? literal;
+  /** What follows a prefix, `=` or `:`. */
+  protected assigned(value: Expression, prefix: Document): Document {
+    return this.hanging(withoutParentheses(value)).behind(LINE).within(prefix).document();
+  }
+
+  private hanging(node: Expression): Hanging {
     switch (node.type) {
-      case "StringExpression":
-        return this.source(node) ?? this.interpolated(node);
-      case "ParenExpression":
-        return ["(", this.expression(node.expression), ")"];
       case "ArrayExpression":
-        return this.list(
-          "[",
-          node.elements.map((each) => [this.before(each), this.expression(each)]),
-          "]",
-          this.isOnLines(node),
-        );
-      case "DictExpression":
-        return this.dictionary(node);
+        return this.array(node);
       case "ObjectExpression":
         return this.record(node);
+      case "StringExpression":
+        return this.interpolated(node);
       case "FunctionExpression":
         return this.function(node);
+      case "IndexExpression":
+        return Hanging.of(this.expression(node.index)).within([this.expression(node.array, ACCESS), "["], "]");
+      default:
+        return Hanging.of(this.plain(node));
+    }
+  }
+
+  private plain(node: Expression): Document {
+    const literal = this.literal(node);
+    if (literal !== null) return literal;
+    switch (node.type) {
+      case "DictExpression":
+        return this.dictionary(node);
       case "CallExpression":
-        return [this.expression(node.callee, ACCESS), this.arguments(node)];
+        return this.call(node);
       case "PipeExpression":
         return this.pipe(node);
       case "MemberExpression":
         return this.member(node);
-      case "IndexExpression":
-        return [this.expression(node.array, ACCESS), "[", this.expression(node.index), "]"];
       case "UnaryExpression":
         return this.unary(node);
       case "BinaryExpression":
@@ -79,128 +94,174 @@ export abstract class ExpressionFormatter {
     }
   }
 
-  /** What stands in the text, for a node that came from it. */
-  private source({ type, location: { from, to } }: Expression): string | null {
-    return this.text === null || to <= from || type === "Identifier" ? null : this.text.slice(from, to);
+  /** Texts, numbers and patterns as they were written, where there is a text. */
+  protected literal(node: Expression): string | null {
+    const { type, location } = node;
+    const isKept = this.text !== null && location.to > location.from && AS_WRITTEN.has(type);
+    return isKept ? this.text!.slice(location.from, location.to) : literalText(node);
   }
 
-  protected isOnLines({ location: { from, to } }: { readonly location: { readonly from: number; readonly to: number } }): boolean {
-    return this.text?.slice(from, to).includes("\n") ?? false;
+  /** Comments before a place, each on a line. */
+  protected before({ from }: Pick<SourceLocation, "from">): Document {
+    return (this.comments?.takeBefore(from) ?? []).map(({ text }) => [text, BREAK]);
   }
 
-  /** Comments before a node, each on a line. */
-  protected before({ location }: { readonly location: { readonly from: number } }): Document {
-    return (this.comments?.takeBefore(location.from) ?? []).map(({ text }) => [text, BREAK]);
+  /** Comments before the end of a node, behind its last item. */
+  private atEnd({ to }: Pick<SourceLocation, "to">): Document {
+    return this.before({ from: to });
   }
 
-  private interpolated({ parts }: Expression & { type: "StringExpression" }): Document {
+  private interpolated({ parts, location: { from, to } }: StringExpression): Hanging {
+    if (this.text !== null && from >= this.keptFrom) return Hanging.of(this.text.slice(from, to));
     const made = parts.map((part): Document => {
       return part.type === "TextPart" ? escapedText(part.value) : ["${", this.expression(part.expression), "}"];
     });
-    return ['"', made, '"'];
+    return Hanging.of(made).within('"', '"');
   }
 
-  /** Items between brackets, on one line or on one each. */
-  private list(open: string, items: readonly Document[], close: string, isOnLines: boolean): Document {
-    if (items.length === 0) return `${open}${close}`;
-    return group([open, indented(SOFT_LINE, separated(items, ",", LINE), LAST_COMMA), SOFT_LINE, close], isOnLines);
+  /** Items with commas between them. */
+  private items(documents: readonly Document[], line: Document): Document {
+    const grouped = documents.map((each) => group(each));
+    return documents.length === 0 ? "" : [separated(grouped, ",", line), LAST_COMMA];
   }
 
-  private dictionary(node: Expression & { type: "DictExpression" }): Document {
-    if (node.elements.length === 0) return "[:]";
-    const items = node.elements.map(({ key, val }) => [this.before(key), this.expression(key), ": ", this.expression(val)]);
-    return this.list("[", items, "]", this.isOnLines(node));
+  private array({ elements, location }: ArrayExpression): Hanging {
+    const [line, softLine] = linesOf(elements.length);
+    const items = elements.map((each) => [this.before(each.location), this.expression(each)]);
+    const content = [softLine, this.items(items, line)];
+    const rest = this.atEnd(location);
+    return Hanging.of(content)
+      .within("[", [isNothing(rest) ? softLine : rest, "]"], false)
+      .within("");
   }
 
-  private record(node: ObjectExpression): Document {
-    const { with: base, properties } = node;
-    const isOnLines = properties.length > PROPERTIES_MAX || this.isOnLines(node);
-    const items = properties.map((property) => this.property(property));
-    if (base === undefined) return this.list("{", items, "}", isOnLines);
-    const head = items.length === 0 ? [base.name, " with"] : [base.name, " with", LINE];
-    return group(["{", indented(SOFT_LINE, head, separated(items, ",", LINE), LAST_COMMA), SOFT_LINE, "}"], isOnLines);
+  private dictionary({ elements, location }: DictExpression): Document {
+    if (elements.length === 0) return "[:]";
+    const items = elements.map(({ key, val }) => [this.before(key.location), this.expression(key), ": ", this.expression(val)]);
+    const isOnLines = location.start.line !== location.end.line;
+    return ["[", indented(SOFT_LINE, this.items(items, isOnLines ? BREAK : LINE), this.atEnd(location)), SOFT_LINE, "]"];
   }
 
-  private property(property: Property): Document {
-    const { key, value } = property;
-    const label = [this.before(property), labelText(key)];
-    return value === null ? label : [label, ":", this.assigned(value)];
+  private record(node: ObjectExpression): Hanging {
+    const { content, suffix } = this.properties(node);
+    const rest = this.atEnd(node.location);
+    return Hanging.of([content, isNothing(rest) ? "" : indented(LINE, rest)]).within("{", [suffix, "}"]);
   }
 
-  /** What follows `=` or `:`: on the same line, or on the next when it would have to break. */
-  protected assigned(value: Expression): Document {
-    const document = this.expression(value);
-    return HUGGING.has(value.type) ? [" ", document] : group(indented(LINE, document));
+  private properties({ with: base, properties }: ObjectExpression): { readonly content: Document; readonly suffix: Document } {
+    const [line, softLine] = linesOf(properties.length);
+    const head = base === undefined ? softLine : group(base.name, " with", line);
+    const items = this.items(
+      properties.map((property) => this.property(property)),
+      line,
+    );
+    return { content: [head, items], suffix: softLine };
   }
 
-  private arguments({ callee, arguments: [record], location }: CallExpression): Document {
-    const properties = record?.properties ?? [];
-    const brackets = { location: { from: callee.location.to, to: location.to } };
-    const items = properties.map((property) => this.property(property));
-    return this.list("(", items, ")", properties.length > PROPERTIES_MAX || this.isOnLines(brackets));
+  private property({ key, value, location }: Property): Document {
+    const label = [this.before(location), this.label(key)];
+    return value === null ? label : this.assigned(value, [label, ":"]);
   }
 
-  private function({ params, body }: FunctionExpression): Document {
-    const parameters = params.map(({ key, value }): Document => {
-      return value === null ? labelText(key) : [labelText(key), "=", this.expression(value)];
+  private label(key: Property["key"]): string {
+    return key.type === "StringLiteral" ? (this.literal(key) ?? labelText(key)) : labelText(key);
+  }
+
+  private call({ callee, arguments: [record], location }: CallExpression): Document {
+    const head = this.expression(callee, ACCESS);
+    if (record === undefined || (record.properties.length === 0 && record.with === undefined))
+      return group(head, "(", this.atEnd(location), ")");
+    const { content, suffix } = this.properties(record);
+    return group(head, "(", Hanging.of(content).within("", suffix).document(), this.atEnd(location), ")");
+  }
+
+  private function({ params, body }: FunctionExpression): Hanging {
+    const [line, softLine] = linesOf(params.length);
+    const parameters = params.map(({ key, value, location }): Document => {
+      const label = [this.before(location), this.label(key)];
+      return value === null ? label : this.hanging(withoutParentheses(value)).within([label, "="]).document();
     });
-    const head = [this.list("(", parameters, ")", false), " =>"];
-    if (body.type === "Block") return [head, " ", this.block(body.body, body.location.to)];
-    if (body.type === "ObjectExpression") return [head, " (", this.expression(body), ")"];
-    if (body.type === "FunctionExpression") return [head, " ", this.expression(body)];
-    return [head, group(indented(LINE, this.expression(body)))];
+    const head = group("(", indented(softLine, this.items(parameters, line)), softLine, ")", group(LINE), "=>");
+    if (body.type === "Block") {
+      return this.block(body.body, body.location.to).behind(LINE).within(head).within("");
+    }
+    const bare = withoutParentheses(body);
+    const shown = bare.type === "ObjectExpression" ? group("(", this.expression(bare), ")") : this.expression(bare);
+    return Hanging.of([LINE, shown]).within(head, "", false).within("");
   }
 
   private pipe(node: PipeExpression): Document {
-    const calls: PipeExpression[] = [];
+    const calls: CallExpression[] = [];
     let first: Expression = node;
-    for (; first.type === "PipeExpression"; first = first.argument) calls.push(first);
+    for (; first.type === "PipeExpression"; first = withoutParentheses(first.argument)) calls.push(first.call);
+    const line = node.location.start.line === node.location.end.line ? LINE : BREAK;
     const source = this.expression(first, PIPE);
-    const steps = calls
-      .reverse()
-      .map(({ call }) => [LINE, this.before({ location: this.placeOfCall(call) }), "|> ", this.expression(call, SIGN)]);
-    return group([source, indented(...steps)], this.isOnLines(node));
-  }
-
-  private placeOfCall({ location }: CallExpression): { readonly from: number } {
-    return location;
+    const steps = calls.reverse().map((call) => [line, group(this.before(call.location), "|> ", this.expression(call, SIGN))]);
+    return group(source, indented(...steps));
   }
 
   private member({ object, property }: Expression & { type: "MemberExpression" }): Document {
     const inner = this.expression(object, ACCESS);
-    return property.type === "Identifier" ? [inner, ".", property.name] : [inner, "[", this.source(property) ?? labelText(property), "]"];
+    return property.type === "Identifier" ? [inner, ".", property.name] : [inner, "[", this.label(property), "]"];
   }
 
   private unary({ operator, argument }: Expression & { type: "UnaryExpression" }): Document {
-    const isSign = operator === "-" || operator === "+";
-    return [operator, isSign ? "" : " ", this.expression(argument, isSign ? SIGN : POWER["not"])];
+    const isSign = operator in SIGNS;
+    const isSigned = isSign && argument.type === "UnaryExpression" && argument.operator in SIGNS;
+    return [operator, isSign ? "" : " ", this.expression(argument, isSigned ? 0 : isSign ? SIGN : POWER["not"])];
   }
 
-  private operation(node: Expression & { type: "BinaryExpression" | "LogicalExpression" }): Document {
-    const { operator, left, right } = node;
-    const power = POWER[operator] ?? 0;
-    const sides = [this.expression(left, power), this.expression(right, power + 1)];
-    // two operands in a row are an error that the tree keeps
-    return group([sides[0]!, indented(LINE, operator in POWER ? `${operator} ` : "", sides[1]!)]);
+  /** An operation that is the right side of another one continues that: all operators are indented alike. */
+  private operation(node: Operation): Document {
+    const first = this.expression(node.left, powerOf(node));
+    const rest: Document[] = [];
+    let current = node;
+    for (;;) {
+      const { operator, right } = current;
+      // two operands in a row are an error that the tree keeps
+      rest.push(operator in POWER ? group(LINE, operator, LINE) : LINE);
+      if (right.type !== "BinaryExpression" || powerOf(right) <= powerOf(current)) break;
+      rest.push(this.expression(right.left, powerOf(right)));
+      current = right;
+    }
+    rest.push(this.expression(current.right, powerOf(current) + 1));
+    return group(first, indented(...rest));
   }
 
-  /** A chain of conditions breaks as a whole. */
-  private conditional(node: Expression & { type: "ConditionalExpression" }): Document {
-    return group(this.branches(node));
-  }
-
-  private branches({ test, consequent, alternate }: Expression & { type: "ConditionalExpression" }): Document {
-    const head = ["if ", this.expression(test), " then", indented(LINE, this.expression(consequent)), LINE, "else"];
-    const isChain = alternate.type === "ConditionalExpression";
-    return [head, isChain ? [" ", this.branches(alternate)] : indented(LINE, this.expression(alternate))];
+  private conditional(node: ConditionalExpression): Document {
+    const line = node.location.start.line === node.location.end.line ? LINE : BREAK;
+    const made: Document[] = [];
+    let current = node;
+    for (;;) {
+      const test = indented(this.expression(current.test));
+      made.push(made.length === 0 ? group("if ", test, LINE, "then") : ["else if ", test, " then"]);
+      made.push(indented(line, this.expression(current.consequent)), line);
+      const alternate = withoutParentheses(current.alternate);
+      if (alternate.type !== "ConditionalExpression" || alternate !== current.alternate) {
+        made.push("else", indented(line, this.expression(alternate)));
+        return group(...made);
+      }
+      current = alternate;
+    }
   }
 }
 
-/** These break within themselves. */
-const HUGGING: ReadonlySet<string> = new Set([
-  ...["ObjectExpression", "ArrayExpression", "DictExpression", "FunctionExpression", "StringLiteral", "StringExpression"],
-  ...["Identifier", "IntegerLiteral", "FloatLiteral", "BooleanLiteral", "DurationLiteral", "DateTimeLiteral", "RegexpLiteral"],
-]);
+/** Literals of these types stand as they were written. */
+const AS_WRITTEN: ReadonlySet<string> = new Set(["StringLiteral", "FloatLiteral", "LabelLiteral", "BadExpression"]);
+
+/** Between items and around them: many have lines of their own. */
+function linesOf(count: number): readonly [line: Document, softLine: Document] {
+  return count > ITEMS_MAX ? [BREAK, BREAK] : [LINE, SOFT_LINE];
+}
+
+/** Parentheses are written where they are needed. */
+function withoutParentheses(node: Expression): Expression {
+  let inner = node;
+  while (inner.type === "ParenExpression") inner = inner.expression;
+  return inner;
+}
+
+type Operation = Expression & { readonly type: "BinaryExpression" | "LogicalExpression" };
 
 function powerOf(node: Expression): number {
   switch (node.type) {
@@ -211,7 +272,8 @@ function powerOf(node: Expression): number {
     case "BinaryExpression":
       return POWER[node.operator] ?? 0;
     case "UnaryExpression":
-      return POWER[node.operator] === 3 ? 3 : SIGN;
+      // a sign in an operation is clearer in parentheses, if not in front of it
+      return POWER[node.operator] ?? 0;
     case "PipeExpression":
       return PIPE;
     case "IntegerLiteral":

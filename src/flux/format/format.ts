@@ -2,16 +2,18 @@
 import type { Attribute, File, SourceLocation, Statement } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
 import { Comments } from "./comments.ts";
-import { BREAK, type Document, indented, laidOut, separated } from "./document.ts";
+import { BREAK, type Document, group, isNothing, laidOut, separated } from "./document.ts";
 import { ExpressionFormatter } from "./expressions.ts";
+import { Hanging } from "./hanging.ts";
 import { labelText } from "./literal-text.ts";
 import { typeText } from "./type-text.ts";
 
 /** @param file without syntax problems
- *  @param text what it was parsed from: comments and ways to write a literal are in it alone; null for a tree of JSON */
-export function formatFile(file: File, text: string | null = null): string {
+ *  @param text what it was parsed from: comments and ways to write a literal are in it alone; null for a tree of JSON
+ *  @param keptFrom texts with expressions in them stay as they are written from this place of the text on */
+export function formatFile(file: File, text: string | null = null, keptFrom = Number.POSITIVE_INFINITY): string {
   const source = text?.toWellFormed() ?? null;
-  return new Formatter(source, source === null ? null : new Comments(source, literalPlaces(file))).file(file);
+  return new Formatter(source, source === null ? null : new Comments(source, literalPlaces(file)), keptFrom).file(file);
 }
 
 const LITERALS: ReadonlySet<string> = new Set(["StringLiteral", "StringExpression", "RegexpLiteral"]);
@@ -32,11 +34,12 @@ function literalPlaces(file: File): SourceLocation[] {
 class Formatter extends ExpressionFormatter {
   file({ package: clause, imports, body }: File): string {
     const parts: Document[] = [];
-    if (clause !== null) parts.push([this.before(clause), this.attributes(clause.attributes), "package ", clause.name.name, BREAK]);
+    if (clause !== null)
+      parts.push([this.before(clause.location), this.attributes(clause.attributes), "package ", clause.name.name, BREAK]);
     if (imports.length > 0) {
       const lines = imports.map((each) => {
         const name = each.as === null ? "" : `${each.as.name} `;
-        return [this.before(each), this.attributes(each.attributes), "import ", name, this.expression(each.path)];
+        return [this.before(each.location), this.attributes(each.attributes), "import ", name, this.expression(each.path)];
       });
       parts.push(separated(lines, BREAK));
     }
@@ -47,61 +50,48 @@ class Formatter extends ExpressionFormatter {
     return all === "" ? "" : `${all}\n`;
   }
 
-  /** Comments that stand before the end of a block or file. */
-  private rest(end: number): Document[] {
-    return (this.comments?.takeBefore(end) ?? []).map(({ text }) => text);
-  }
-
   private statements(statements: readonly Statement[]): Document {
     const made: Document[] = [];
     let latest: Statement | null = null;
     for (const statement of statements) {
+      const comments = this.before(startOf(statement));
       if (latest !== null) made.push(BREAK);
-      if (latest !== null && (latest.type !== statement.type || this.hasGap(latest, statement))) made.push(BREAK);
-      made.push(this.before({ location: startOf(statement) }), this.statement(statement));
+      if (latest !== null && isApart(latest, statement, comments)) made.push(BREAK);
+      made.push(comments, this.attributes(statement.attributes), group(this.statement(statement)));
       latest = statement;
     }
     return made;
   }
 
-  /** Whether an empty line stands between the statements in the text. */
-  private hasGap(first: Statement, second: Statement): boolean {
-    return this.text !== null && /\n[ \t\r]*\n/.test(this.text.slice(first.location.to, startOf(second).from));
-  }
-
   private statement(statement: Statement): Document {
-    return [this.attributes(statement.attributes), this.plain(statement)];
-  }
-
-  private plain(statement: Statement): Document {
     switch (statement.type) {
       case "VariableAssignment":
-        return [statement.id.name, " =", this.assigned(statement.init)];
+        return this.assigned(statement.init, [statement.id.name, " ="]);
       case "OptionStatement": {
         const { assignment } = statement;
-        if (assignment.type === "VariableAssignment") return ["option ", assignment.id.name, " =", this.assigned(assignment.init)];
-        return ["option ", this.expression(assignment.member), " =", this.assigned(assignment.init)];
+        const target = assignment.type === "VariableAssignment" ? assignment.id.name : this.expression(assignment.member);
+        return ["option ", this.assigned(assignment.init, [target, " ="])];
       }
       case "ExpressionStatement":
         return this.expression(statement.expression);
       case "ReturnStatement":
-        return ["return ", this.expression(statement.argument)];
+        return this.assigned(statement.argument, "return");
       case "BuiltinStatement":
         return ["builtin ", statement.id.name, " : ", typeText(statement.ty)];
       case "TestCaseStatement": {
         const parent = statement.extends === undefined ? "" : ` extends ${labelText(statement.extends)}`;
-        return ["testcase ", statement.id.name, parent, " ", this.block(statement.block.body, statement.block.location.to)];
+        const { body, location } = statement.block;
+        return this.block(body, location.to).within(["testcase ", statement.id.name, parent, " "]).document();
       }
       case "BadStatement":
         return statement.text;
     }
   }
 
-  override block(statements: readonly Statement[], end: number): Document {
-    const body = statements.length === 0 ? [] : [this.statements(statements)];
-    const rest = this.rest(end);
-    if (body.length + rest.length === 0) return "{}";
-    return ["{", indented(BREAK, separated([...body, ...rest], BREAK)), BREAK, "}"];
+  override block(statements: readonly Statement[], end: number): Hanging {
+    const body = this.statements(statements);
+    const rest = (this.comments?.takeBefore(end) ?? []).map(({ text }) => [BREAK, text]);
+    return Hanging.of([BREAK, body, rest]).within("{", [BREAK, "}"], false);
   }
 
   private attributes(attributes: readonly Attribute[] = []): Document {
@@ -120,6 +110,12 @@ class Formatter extends ExpressionFormatter {
       return ["@", name, args, BREAK];
     });
   }
+}
+
+/** Whether an empty line is to be between two statements. */
+function isApart(first: Statement, second: Statement, comments: Document): boolean {
+  const hasGap = second.location.start.line - first.location.end.line > 1;
+  return hasGap || first.type !== second.type || !isNothing(comments) || (second.attributes ?? []).length > 0;
 }
 
 /** A statement begins with its attributes. */

@@ -35,7 +35,7 @@ export function literalText(node: Expression): string | null {
     case "StringLiteral":
       return `"${escapedText(node.value)}"`;
     case "DateTimeLiteral":
-      return node.value;
+      return timeLiteral(node.value);
     case "DurationLiteral":
       return node.values.map(({ magnitude, unit }) => `${magnitude}${unit}`).join("");
     case "RegexpLiteral":
@@ -49,4 +49,12 @@ export function literalText(node: Expression): string | null {
     default:
       return null;
   }
+}
+
+const FRACTION_DIGITS_MAX = 9;
+
+/** A date is midnight in UTC; fractions have nine digits at most, and no zeros at their end. */
+function timeLiteral(text: string): string {
+  if (!text.includes("T")) return `${text}T00:00:00Z`;
+  return text.replace(/\.\d+/, (fraction) => fraction.slice(0, 1 + FRACTION_DIGITS_MAX).replace(/\.?0+$/, "")).replace(/[+-]00:00$/, "Z");
 }
