@@ -66,8 +66,12 @@ describe("other origins", () => {
 
 describe("a slash at the end", () => {
   const readable = V2_ROUTES.filter(({ method, route }) => method === "GET" && isApi(route));
+  const [redirected, stripped] = [
+    readable.filter(({ route }) => REDIRECTING.test(route)),
+    readable.filter(({ route }) => !REDIRECTING.test(route)),
+  ];
 
-  test.each(readable.map((row) => [row.route, row] as const))("means the same: %s", async (_, row) => {
+  test.each(stripped.map((row) => [row.route, row] as const))("is stripped: %s", async (_, row) => {
     const [path, query = ""] = pathOf(row, ids).split("?");
     const suffix = query === "" ? "" : `?${query}`;
     const plain = await ask(server, "GET", `${path}${suffix}`, OPERATOR);
@@ -77,4 +81,36 @@ describe("a slash at the end", () => {
     expect((await ask(server, "GET", `${path}//${suffix}`, OPERATOR)).status).not.toBe(200);
     if (row.isOpen === undefined) expect((await ask(server, "GET", `${path}/${suffix}`)).status).toBe(401);
   });
+
+  test.each(redirected.map((row) => [row.route, row] as const))("is redirected: %s", async (_, row) => {
+    const [path, query = ""] = pathOf(row, ids).split("?");
+    const suffix = query === "" ? "" : `?${query}`;
+    const { status, headers } = await ask(server, "GET", `${path}/${suffix}`, OPERATOR);
+    if (BRANCHING.test(row.route)) expect([status, headers.get("location")]).toEqual([404, null]);
+    else expect([status, headers.get("location")]).toEqual([301, `${path}${suffix}`]);
+    expect((await ask(server, "GET", `${path}/${suffix}`)).status).toBe(401);
+  });
+
+  test.each([
+    ["POST", "/api/v2/tasks/?a=%22%3Cb", 308, "/api/v2/tasks?a=%22%3Cb"],
+    ["DELETE", "/api/v2/variables/1234567890abcdef/", 308, "/api/v2/variables/1234567890abcdef"],
+    ["DELETE", "/api/v2/tasks/1234567890abcdef/", 404, null],
+    ["DELETE", "/api/v2/sources/1234567890abcdef/", 308, "/api/v2/sources/1234567890abcdef"],
+    ["PUT", "/api/v2/sources/1234567890abcdef/", 404, null],
+    ["POST", "/api/v2/query/nothing/", 404, null],
+  ])("of other methods: %s %s", async (method, path, status, location) => {
+    const answer = await ask(server, method, path, OPERATOR, "{}");
+    expect([answer.status, answer.headers.get("location")]).toEqual([status, location]);
+  });
+
+  test("the redirect of a browser escapes its target", async () => {
+    const answer = await ask(server, "GET", "/api/v2/tasks/?a=1&b=%3C", OPERATOR);
+    expect(answer.text).toBe('<a href="/api/v2/tasks?a=1&amp;b=%3C">Moved Permanently</a>.\n\n');
+  });
 });
+
+/** As asked of release 2.8.0. */
+const REDIRECTING =
+  /^\/api\/v2\/(?:backup|checks|delete|documents|notificationEndpoints|notificationRules|query|restore|scrapers|sources|tasks|telegrafs?|variables|write)(?:\/|$)/;
+/** Answered 404 there, as more than one route continues behind them. */
+const BRANCHING = /^\/api\/v2\/(?:checks|notificationEndpoints|notificationRules|scrapers|sources|tasks|telegrafs)\/:\w+$/;

@@ -48,6 +48,7 @@ import { v1QueryRoutes } from "../v1/query.ts";
 import { v1WriteRoutes } from "../v1/write.ts";
 import { admit } from "./admit.ts";
 import { errorAnswer } from "./errors.ts";
+import { redirectOf } from "./moved.ts";
 import { matcherOf, routeOf, ruleOf } from "./route.ts";
 import type { V2Services } from "./services.ts";
 import { placeOf, traceOf } from "./trace.ts";
@@ -139,6 +140,8 @@ function border(services: V2Services, known: readonly KnownRoute[], next: Handle
         const principal = admit(services, request);
         if (principal instanceof Response) return principal;
       }
+      const redirect = redirectOf(request, known, canonical);
+      if (redirect !== null) return redirect;
       redirected(request, canonical);
     }
     if (request.method === "OPTIONS" && isApiPath(canonical)) return preflight(request);
