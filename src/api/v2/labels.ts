@@ -10,6 +10,7 @@ import { found, listAnswer } from "./app/list-answer.ts";
 import { idIn, JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
+import { checkParent, listedOf } from "./parents.ts";
 import { shownLabel } from "./shown.ts";
 
 const Properties = t.Record(t.String(), t.String());
@@ -102,15 +103,6 @@ export function seen<T extends Found>(
   };
 }
 
-/** The resource whose labels, members or owners a call lists. @throws TsdbError bad_request, not_found */
-export function listedOf<T extends Found>(
-  { parent, find }: { readonly parent: (call: V2Call) => T; readonly find?: (call: V2Call) => T },
-  call: V2Call,
-): T {
-  const found = find?.(call);
-  return found !== undefined && call.principal.isOf(found.orgID) ? found : parent(call);
-}
-
 /** Adds the routes of the labels of a resource. To change them one has to see it, and may write the label and the resource. */
 export function addLabelRoutes(routes: V2Routes, services: V2Services, given: LabelledParent): V2Routes {
   const { path, param, type, parent, invalidBody, forgivesUnknown = false } = given;
@@ -139,15 +131,17 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
       return json(200, { links: { self: LABELS }, labels: visible.map(shownLabel) });
     })
     .post(`${path}/:${param}/labels`, async (call) => {
-      const resource = parent(call);
+      checkParent(given, call.params[param]!, call);
       const label = await labelOf(call);
+      const resource = parent(call);
       call.principal.require(needOf("read", label));
       requireWrite(call, label, resource);
       return json(201, enveloped(await line().labels.add({ labelID: label.id, resourceType: type, resourceID: resource.id })));
     })
     .delete(`${path}/:${param}/labels/:labelID`, async (call) => {
-      const resource = parent(call);
+      checkParent(given, call.params[param]!, call);
       const labelID = readId(call.params["labelID"]!);
+      const resource = parent(call);
       const label = line().labels.find(labelID);
       requireWrite(call, label, resource);
       if (forgivesUnknown && label === null) return noContent();

@@ -9,7 +9,7 @@ import { json, noContent } from "./app/answers.ts";
 import { JsonBodies } from "./app/params.ts";
 import type { V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { listedOf } from "./labels.ts";
+import { checkParent, listedOf } from "./parents.ts";
 import { shownMember } from "./shown.ts";
 
 export const MemberBody = t.Object({ id: t.Optional(t.String()), name: t.Optional(t.String()) });
@@ -49,19 +49,21 @@ export function addMemberRoutes(routes: V2Routes, services: V2Services, given: M
         return json(200, { links: { self: `${path}/${id}/${role}s` }, users: users.map((user) => shownMember(user, role, hasLogs)) });
       })
       .post(list, async (call) => {
-        const resource = parent(call);
-        const { id } = resource;
+        checkParent(given, call.params[name]!, call);
         const body = await bodies.read(MemberBody, call.request, "");
         if (body.id === undefined) throw new TsdbError("bad_request", "user id missing or invalid");
         const userID = readId(body.id);
+        const resource = parent(call);
+        const { id } = resource;
         call.principal.require(need("write", resource));
         const user = await services.line().members.add({ userID, resourceType: type, resourceID: id, role });
         return json(201, shownMember(user, role, hasLogs));
       })
       .delete(`${list}/:userID`, async (call) => {
+        checkParent(given, call.params[name]!, call);
+        const userID = readId(call.params["userID"]!);
         const resource = parent(call);
         const { id } = resource;
-        const userID = readId(call.params["userID"]!);
         call.principal.require(need("write", resource));
         await services.line().members.remove(type, id, userID);
         return noContent();

@@ -127,7 +127,8 @@ export class Tasks {
   planUpdate(change: Change, id: string, changes: TaskChanges): Task {
     const before = this.get(id);
     const now = wholeSeconds(change.now);
-    const after = { ...before, ...changes, updatedAt: now };
+    const isSame = Object.keys(changes).length === 1 && changes.status === before.status;
+    const after = { ...before, ...changes, updatedAt: isSame ? before.updatedAt : now };
     const { id: _, ...record } = after;
     change.put("task", id, record);
     const isResumed = after.status === "active" && before.status !== "active";

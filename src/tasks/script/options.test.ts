@@ -53,6 +53,10 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     [`{name: "a", every: 1h, retry: 0}`, "invalid options: retry must be at least 1"],
     [`{name: "a", every: 1h, retry: 11}`, "invalid options: retry exceeded max of 10"],
     ["{}", "missing required option: name"],
+    [
+      `{name: "", every: 1500ms, retry: 0}`,
+      "invalid options: name required, every option must be expressible as whole seconds, retry must be at least 1",
+    ],
   ])("%s is refused", (record, message) => {
     expect(() => read(record)).toThrow(new Error(`invalid options: ${message}`));
   });
@@ -98,7 +102,7 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     const twice = `option task = {name: "a", every: 1h}\n`.repeat(2);
     expect(() => readTaskOptions(twice)).toThrow(new Error("invalid options: multiple task options defined"));
     expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("invalid options: loc ");
-    expect(() => read("1")).toThrow("must be a record");
+    expect(() => read("1")).toThrow(new Error('invalid options: task option expected to be object literal, but found "ObjectExpression"'));
     expect(() => read("{name, every}")).toThrow("failed to parse field 'name'");
   });
 });
@@ -145,11 +149,11 @@ describe("changed options, as release 2.8.0 stores them", () => {
   const rest = ["concurrency: 2", "retry: 3"];
 
   test.each([
-    [{ name: "new name" }, lines(`name: "new name"`, "every: 1h", ...rest)],
-    [{ every: "90m" }, lines(`name: "t"`, "every: 90m", ...rest)],
+    [{ name: "new name" }, formatted(`{name: "new name", every: 1h, concurrency: 2, retry: 3}`)],
+    [{ every: "90m" }, formatted(`{name: "t", every: 90m, concurrency: 2, retry: 3}`)],
     [{ offset: "-30s" }, lines(`name: "t"`, "every: 1h", ...rest, "offset: -30s")],
     [{ cron: "*/5 * * * *", offset: "1m" }, lines(`name: "t"`, `cron: "*/5 * * * *"`, ...rest, "offset: 1m")],
-    [{ name: 'quoted "x"' }, lines(`name: "quoted \\"x\\""`, "every: 1h", ...rest)],
+    [{ name: 'quoted "x"' }, formatted(`{name: "quoted \\"x\\"", every: 1h, concurrency: 2, retry: 3}`)],
   ])("%j", (changes, wanted) => expect(rewriteTaskOptions(start, changes)).toBe(wanted));
 
   test("one line stays one line, and cron gives way to every", () => {

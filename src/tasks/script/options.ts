@@ -42,7 +42,9 @@ export function taskRecord(flux: string): ObjectExpression {
   if (first === undefined) throw invalid("no task options defined");
   if (others.length > 0) throw invalid("multiple task options defined");
   const { init } = first.assignment;
-  if (init.type !== "ObjectExpression" || init.with !== undefined) throw invalid("option task must be a record, written out");
+  if (init.type !== "ObjectExpression" || init.with !== undefined) {
+    throw invalid('task option expected to be object literal, but found "ObjectExpression"');
+  }
   return init;
 }
 
@@ -71,14 +73,13 @@ function optionsOf(record: ObjectExpression, flux: string): TaskOptions {
   const concurrency = readOptional("concurrency", value("concurrency"), (at) => integerIn("concurrency", at)) ?? 1n;
   const retry = readOptional("retry", value("retry"), (at) => integerIn("retry", at)) ?? 1n;
 
-  if (name === "") throw outOfRange("name required");
-  if ((every === null || isZero(every)) && (cron === null || cron === "")) {
-    throw outOfRange("must specify exactly one of either cron or every");
-  }
-  const schedule = every === null ? cronOf(cron!) : everyOf(every);
-  if (offset.months !== 0n || offset.ns % SECOND_NS !== 0n) throw outOfRange("offset option must be expressible as whole seconds");
-  checkRange("concurrency", concurrency, CONCURRENCY_MAX);
-  checkRange("retry", retry, RETRY_MAX);
+  const faults = name === "" ? ["name required"] : [];
+  const hasNoSchedule = (every === null || isZero(every)) && (cron === null || cron === "");
+  if (hasNoSchedule) faults.push("must specify exactly one of either cron or every");
+  const schedule = hasNoSchedule ? null : every === null ? cronOf(cron!, faults) : everyOf(every, faults);
+  if (offset.months !== 0n || offset.ns % SECOND_NS !== 0n) faults.push("offset option must be expressible as whole seconds");
+  faults.push(...rangeFaults("concurrency", concurrency, CONCURRENCY_MAX), ...rangeFaults("retry", retry, RETRY_MAX));
+  if (schedule === null || faults.length > 0) throw invalid(`invalid options: ${faults.join(", ")}`);
   return {
     name,
     every: everyAt === undefined || everyAt === null ? null : flux.slice(everyAt.location.from, everyAt.location.to),
@@ -91,17 +92,21 @@ function optionsOf(record: ObjectExpression, flux: string): TaskOptions {
   };
 }
 
-function everyOf(every: Duration): TaskSchedule {
+/** What is wrong is added to `faults`. */
+function everyOf(every: Duration, faults: string[]): TaskSchedule | null {
   const problem = periodProblem(every);
-  if (problem !== null) throw outOfRange(`every option ${problem}`);
-  return everySchedule(every);
+  if (problem === null) return everySchedule(every);
+  faults.push(`every option ${problem}`);
+  return null;
 }
 
-function cronOf(pattern: string): TaskSchedule {
+/** What is wrong is added to `faults`. */
+function cronOf(pattern: string, faults: string[]): TaskSchedule | null {
   try {
     return cronSchedule(pattern);
   } catch (error) {
-    throw outOfRange(`cron invalid: ${(error as Error).message}`);
+    faults.push(`cron invalid: ${(error as Error).message}`);
+    return null;
   }
 }
 
@@ -130,9 +135,9 @@ function durationIn(key: string, at: Expression | null, maybeNegative: boolean):
   return durationOf(at.values);
 }
 
-function checkRange(key: string, value: bigint, max: bigint): void {
-  if (value < 1n) throw outOfRange(`${key} must be at least 1`);
-  if (value > max) throw outOfRange(`${key} exceeded max of ${max}`);
+function rangeFaults(key: string, value: bigint, max: bigint): string[] {
+  if (value < 1n) return [`${key} must be at least 1`];
+  return value > max ? [`${key} exceeded max of ${max}`] : [];
 }
 
 /** Seconds as `-1h30m`, without units that are zero. */
@@ -149,10 +154,6 @@ function clockText(seconds: bigint): string {
 
 function unreadable(key: string): TsdbError {
   return invalid(`failed to parse field '${key}' in task options`);
-}
-
-function outOfRange(message: string): TsdbError {
-  return invalid(`invalid options: ${message}`);
 }
 
 function invalid(message: string): TsdbError {

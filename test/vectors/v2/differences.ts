@@ -87,7 +87,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "query_tools / analyze", steps: [15, 16, 23, 24, 26, 27], reason: TYPED },
   { conversation: "query_tools / suggestions", steps: [25, 26, 27], reason: UNKNOWN_FUNCTION },
   { conversation: "query_tools / suggestions", steps: [28], reason: "names with an underscore in front are the library's own" },
-  { conversation: "query_tools / suggestions", steps: [30], reason: "a slash at the end is left out without another request" },
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
   { conversation: "dbrps / bodies and ids", steps: [17], reason: "the organization of a mapping exists, and the bucket is in it" },
   {
@@ -172,7 +171,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "tasks / labels", steps: [15, 17], reason: NO_RESOURCE },
   { conversation: "tasks / owners", steps: [12, 13], reason: CLIENTS_FAULT },
   { conversation: "tasks / owners", steps: [14], reason: NO_RESOURCE },
-  { conversation: "task_runs / a task whose user is gone", steps: [13], reason: "it is listed: who looks after tasks has to find it" },
   {
     conversation: "replications / validating against a server that answers",
     steps: [7, 8],

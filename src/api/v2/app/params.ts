@@ -104,9 +104,15 @@ export class JsonBodies {
     return checkedMembers(schema, (await this.rawValue(request, head)) ?? {}, head, nulls);
   }
 
-  /** Any JSON. @throws as `read` */
-  async rawValue(request: Request, head: string): Promise<unknown> {
+  /** The same of a body that may be empty, which is one without members. @throws as `read` */
+  async readIfGiven<T extends TObject>(schema: T, request: Request, head: string): Promise<Static<T>> {
+    return checkedMembers(schema, (await this.rawValue(request, head, {})) ?? {}, head);
+  }
+
+  /** Any JSON. @param ifEmpty what an empty body stands for; default: it is refused @throws as `read` */
+  async rawValue(request: Request, head: string, ifEmpty?: unknown): Promise<unknown> {
     const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`);
+    if (text === "" && ifEmpty !== undefined) return ifEmpty;
     if (text.trim() === "") throw new TsdbError("bad_request", `${head}EOF`);
     if (depthOf(text) > JSON_DEPTH_MAX) throw new TsdbError("bad_request", `${head}exceeded max depth`);
     try {

@@ -25,6 +25,7 @@ export const TaskBody = t.Object({
   org: t.Optional(t.String()),
   status: t.Optional(t.String()),
   description: t.Optional(t.String()),
+  type: t.Optional(t.String({ description: "Ignored." })),
 });
 
 export const TaskPatchBody = t.Object({
@@ -69,10 +70,11 @@ export const taskRoutes = (services: V2Services): V2Routes => {
     })
     .post(TASKS, async ({ principal, request }) => {
       const { flux = "", orgID = "", org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);
+      const givenOrg = orgID === "" ? null : headed(DECODING, () => readId(orgID));
       if (flux === "") throw new TsdbError("bad_request", `${DECODING}missing flux`);
       if (orgID === "" && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
       const wanted = status === "" ? "active" : readStatus(status);
-      const organization = organizationOf(services, orgID === "" ? null : headed(DECODING, () => readId(orgID)), org);
+      const organization = organizationOf(services, givenOrg, org);
       const script = scriptOf(flux);
       principal.require({ action: "write", type: "tasks", orgID: organization.id });
       const owner = { orgID: organization.id, ownerID: principal.userID };
@@ -129,6 +131,7 @@ function readPatch(
   for (const text of [every, offset]) checkDuration(text);
   const hasEvery = every !== "" && !isNone(every);
   if (hasEvery && cron !== "") throw new TsdbError("bad_request", `${DECODING}cannot specify both every and cron`);
+  if (!hasEvery) checkOffset(offset);
   const wanted = status === undefined ? {} : { status: readStatus(status) };
   const options = { ...(name === "" ? {} : { name }), ...(hasEvery ? { every } : {}), ...(cron === "" ? {} : { cron }) };
   const hasOffset = offset !== "" && !isNone(offset);
@@ -143,10 +146,26 @@ function readPatch(
   };
 }
 
+/** @throws TsdbError bad_request */
 function checkDuration(text: string): void {
-  if (text !== "" && !/^-?(?:\d+(?:mo|ms|us|µs|ns|[ywdhms]))+$/.test(text)) {
-    throw new TsdbError("bad_request", `${DECODING}invalid duration ${near(text)}`);
+  let rest = text.replace(/^-/, "");
+  while (rest !== "") {
+    const [, digits = "", unit = "", after = ""] = /^(\p{Nd}*)(\p{L}*)(.*)$/su.exec(rest)!;
+    if (digits === "") throw new TsdbError("bad_request", `${DECODING}invalid duration ${near(rest)}`);
+    if (unit === "") throw new TsdbError("bad_request", `${DECODING}duration is missing a unit: ${near(after)}`);
+    rest = after;
   }
+}
+
+/** Of an offset with units larger than an hour. @throws TsdbError bad_request */
+function checkOffset(text: string): void {
+  const unit = [...text.matchAll(/\d+(\p{L}+)/gu)]
+    .map(([, each]) => each!)
+    .find((each) => !["ns", "us", "µs", "ms", "s", "m", "h"].includes(each));
+  if (unit === undefined) return;
+  const shown = near(text);
+  const message = `offset: ${shown}, time: unknown unit "${near(unit)}" in duration "${shown}" is invalid, the largest unit supported is h`;
+  throw new TsdbError("bad_request", DECODING + message);
 }
 
 /** @throws TsdbError bad_request */
@@ -192,7 +211,7 @@ function organizationNamed(services: V2Services, name: string): Organization {
   try {
     return services.line().organizations.byName(name);
   } catch (cause) {
-    throw new TsdbError("bad_request", `org ${near(name)} not found or unauthorized`, {}, { cause });
+    throw new TsdbError("bad_request", (cause as Error).message, {}, { cause });
   }
 }
 

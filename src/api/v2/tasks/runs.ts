@@ -26,6 +26,7 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
   const force = "failed to force run: ";
   return routes
     .get(RUNS, async (call) => {
+      taskIdOf(call);
       const { filter, hasAfter } = headed(DECODING, () => readFilter(call.search));
       const task = find(call, "read", "failed to find runs: ");
       // the vendor's server has none behind the id of a run
@@ -35,8 +36,9 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
     })
     .post(RUNS, async (call) => {
       const id = taskIdOf(call);
-      const body = await bodies.read(RunBody, call.request, DECODING);
-      const scheduledForMs = body.scheduledFor === undefined ? null : headed(DECODING, () => readTime(body.scheduledFor!));
+      const body = await bodies.readIfGiven(RunBody, call.request, DECODING);
+      const scheduledForMs =
+        body.scheduledFor === undefined || body.scheduledFor === "" ? null : headed(DECODING, () => readTime(body.scheduledFor!));
       const task = headed(force, () => services.line().tasks.get(id));
       if (task.status !== "active") throw new TsdbError("bad_request", `${force}inactive task`);
       call.principal.require(taskNeed("write", task));
