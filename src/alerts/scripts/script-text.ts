@@ -69,8 +69,8 @@ export function endOfBody({ package: clause, imports, body }: File): number {
   return (body.at(-1) ?? imports.at(-1) ?? clause)?.location.to ?? 0;
 }
 
-/** The formatted script, with `eof` after its last statement. Text before `generatedFrom` is the user's; string templates after it are printed
- *  as they were written. @throws TsdbError bad_request */
+/** The formatted script, with `eof` after its last statement. Text before `generatedFrom` is the user's; string templates after it are
+ *  printed as they were written. @throws TsdbError bad_request */
 export function formattedScript(text: string, generatedFrom: number, eof = ""): string {
   const made = formatFile(parsed(text), text, generatedFrom).trimEnd();
   return made + eof === "" ? "" : `${made}${eof}\n`;

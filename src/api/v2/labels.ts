@@ -8,9 +8,9 @@ import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
 import { idIn, JsonBodies } from "./app/params.ts";
+import { checkParent, listedOf } from "./app/parents.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { checkParent, listedOf } from "./parents.ts";
 import { shownLabel } from "./shown.ts";
 
 const Properties = t.Record(t.String(), t.String());

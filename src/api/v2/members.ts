@@ -7,9 +7,9 @@ import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { JsonBodies } from "./app/params.ts";
+import { checkParent, listedOf } from "./app/parents.ts";
 import type { V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
-import { checkParent, listedOf } from "./parents.ts";
 import { shownMember } from "./shown.ts";
 
 export const MemberBody = t.Object({ id: t.Optional(t.String()), name: t.Optional(t.String()) });

@@ -35,6 +35,7 @@ export function indented(...content: readonly Document[]): Document {
   return { kind: "indent", content };
 }
 
+/** The content on one line if it fits, else with its own lines broken. */
 export function group(...content: readonly Document[]): Document {
   return { kind: "group", content };
 }

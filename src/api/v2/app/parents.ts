@@ -1,6 +1,6 @@
 // The resource that labels, members or owners belong to: when a request looks it up, and who may list what it has.
-import { readId } from "../../metadata/store/ids.ts";
-import type { V2Call } from "./app/route.ts";
+import { readId } from "../../../metadata/store/ids.ts";
+import type { V2Call } from "./route.ts";
 
 interface Found {
   readonly orgID: string;
