@@ -122,7 +122,7 @@ async function check(batch: ResultBatch): Promise<void> {
 }
 
 /** Encodes `rowCount` rows (rounded up to whole batches) in every format and prints the table. */
-export async function run(rowCount: number): Promise<void> {
+async function run(rowCount: number): Promise<void> {
   const batchCount = Math.ceil(rowCount / LIMITS.vectorRows);
   const rows = batchCount * LIMITS.vectorRows;
   for (const floats of ["two decimals", "all digits"] as const) {

@@ -23,7 +23,7 @@ const host = (k: number) => `host_${k % HOSTS}`;
 /** A minute of the first quarter of an hour, which both sizes of data contain. */
 const minute = (k: number) => new Date(Number(TSBS_START_NS / 1_000_000n) + (k % 15) * 60_000).toISOString();
 
-export const SMALL_KINDS: readonly SmallKind[] = [
+const SMALL_KINDS: readonly SmallKind[] = [
   {
     name: "groups, without DuckDB",
     statement: (k) => `SELECT date_bin(INTERVAL '1 minute', time) AS minute, max(usage_user) AS u FROM cpu
@@ -67,7 +67,7 @@ export const querySmall: Bench = {
 };
 
 /** Writes the rows that the statements read. */
-export async function loadSmall(server: TestServer, rows: number): Promise<void> {
+async function loadSmall(server: TestServer, rows: number): Promise<void> {
   const loader = await Loader.create({ hosts: HOSTS, rows, seed: 1 });
   await loader.run(writeUrlOf(server)).finally(() => loader.close());
   await checkOurRows(server, rows);
@@ -81,7 +81,7 @@ export interface SmallRate {
 }
 
 /** Runs statements of one kind on all connections for `forMs`. @throws Error for an answer without rows */
-export async function answersPerSecond(server: TestServer, { statement }: SmallKind, forMs: number): Promise<SmallRate> {
+async function answersPerSecond(server: TestServer, { statement }: SmallKind, forMs: number): Promise<SmallRate> {
   const [startMs, startCpuMs] = [performance.now(), cpuMsOf(server.pid) ?? 0];
   let count = 0;
   let k = 0;

@@ -82,7 +82,7 @@ interface Planned {
 }
 
 /** Plans statements phase by phase and measures each phase. */
-export class Planner {
+class Planner {
   private readonly tables: readonly ScanTable[];
   private prepared = "";
 

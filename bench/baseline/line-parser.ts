@@ -22,7 +22,7 @@ interface Series {
 }
 
 /** One column of the baseline parser: values as word pairs and presence by row. */
-export class BaselineColumn {
+class BaselineColumn {
   next: BaselineColumn | undefined;
   /** Rows below this index have been marked as present or absent. */
   filled = 0;

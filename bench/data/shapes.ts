@@ -3,7 +3,7 @@
 import { prng } from "../../test/support/prng.ts";
 import { fieldsText, seriesTags, stepWalk, TSBS_CPU_FIELDS, TSBS_START_NS, TSBS_STEP_NS, type TsbsCpuOptions } from "./tsbs-cpu.ts";
 
-export const TABLES_OF_MANY = 200;
+const TABLES_OF_MANY = 200;
 /** Fields of the wide table; a line has as many as one of TSBS, and which ones depends on its host. */
 export const WIDE_FIELDS = 100;
 /** Lines that are shuffled together for `out of order`: 500 s of 100 hosts. */

@@ -3,7 +3,7 @@
 import { type FromLoadWorker, type LoadData, ROWS_DONE, type RunOptions, STOP, type ToLoadWorker } from "./load-worker.ts";
 
 export const CONNECTIONS = 2;
-export const BODY_LINES = 10_000;
+const BODY_LINES = 10_000;
 
 export interface LoadResult {
   readonly rowCount: number;

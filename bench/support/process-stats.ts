@@ -12,15 +12,6 @@ export function cpuMsOf(pid: number): number | undefined {
   }
 }
 
-/** Processor time of the first thread, in ms. */
-export function mainCpuMsOf(pid: number): number | undefined {
-  try {
-    return threadCpuMs(pid, String(pid));
-  } catch {
-    return undefined;
-  }
-}
-
 function threadCpuMs(pid: number, thread: string): number {
   // time on a processor, time waiting for one, number of time slices
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / NS_PER_MS;

@@ -17,6 +17,3 @@ export interface AuditEvent {
 
 /** Where events go. */
 export type Audit = (event: Pick<AuditEvent, "actor" | "action"> & Partial<AuditEvent>) => void;
-
-/** For tests and servers without users. */
-export const NO_AUDIT: Audit = () => {};

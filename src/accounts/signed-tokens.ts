@@ -6,7 +6,7 @@ import { TsdbError } from "../model/errors.ts";
 const ALGORITHM = "RS256";
 const RSA_BITS_MIN = 2048;
 /** Longer texts are no tokens of this server, and not looked at. */
-export const TOKEN_CHARACTERS_MAX = 4096;
+const TOKEN_CHARACTERS_MAX = 4096;
 
 export type TokenKind = "access" | "refresh";
 

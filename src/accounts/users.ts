@@ -277,7 +277,7 @@ function distinct(ids: readonly number[]): number[] {
 }
 
 /** For the audit log. */
-export function nameOf({ id, username }: Pick<UserDef, "id" | "username">): string {
+function nameOf({ id, username }: Pick<UserDef, "id" | "username">): string {
   return `user ${username ?? id}`;
 }
 

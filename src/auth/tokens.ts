@@ -128,7 +128,7 @@ export class Tokens implements TokenService, Authenticator {
 }
 
 /** The caller with this token's permissions. */
-export function callerWith(token: TokenDef): Caller {
+function callerWith(token: TokenDef): Caller {
   return {
     token,
     user: null,

@@ -1,6 +1,6 @@
 // Selects log lines: a minimum level for all components, and exceptions for single ones.
 
-export const LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
+const LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
 export type LogLevel = (typeof LEVELS)[number];
 export type LogFormat = "full" | "json";
 export type LogDestination = "stdout" | "stderr";

@@ -10,7 +10,7 @@ const NS_PER_MS = 1_000_000n;
 export const FIRST_DAY = "1677-09-21";
 
 /** The day of a time, `YYYY-MM-DD`. */
-export function dayOf(ms: number): string {
+function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

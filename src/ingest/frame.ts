@@ -16,7 +16,7 @@ import type { LiveTable } from "../storage/buffer/live-tables.ts";
 import type { BufferBatch } from "../storage/buffer/table-buffer.ts";
 import { FrameColumns } from "./frame-columns.ts";
 
-export const FRAME_FORMAT = 1;
+const FRAME_FORMAT = 1;
 /** With who wrote it in front. */
 const WRITTEN_FRAME_FORMAT = 2;
 const DEPTH_MAX = 255;

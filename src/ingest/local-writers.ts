@@ -31,7 +31,7 @@ export class LocalWriters {
 }
 
 /** A parser and a `DatabaseWriter` for one database and dialect. */
-export class LocalWriter implements KeptWriter {
+class LocalWriter implements KeptWriter {
   private readonly parser: LineParser;
   private readonly writer: DatabaseWriter;
 

@@ -3,7 +3,7 @@ import { crc32 } from "../disk/crc32.ts";
 import { assert } from "../model/assert.ts";
 import { near, TsdbError } from "../model/errors.ts";
 
-export const OPERATION_FILE_FORMAT = 1;
+const OPERATION_FILE_FORMAT = 1;
 
 /** `operations` in order; the first has number `first`. */
 export interface EntryFile {

@@ -60,7 +60,7 @@ function urlOf({ remoteURL, remoteOrgID }: Remote, { remoteBucketID, remoteBucke
 }
 
 /** Seconds, or a date; null for anything else. */
-export function retryAfterOf(text: string, nowMs: number): number | null {
+function retryAfterOf(text: string, nowMs: number): number | null {
   const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
   return Number.isNaN(milliseconds) ? null : Math.min(Math.max(0, milliseconds), RETRY_AFTER_MAX_MS);
 }

@@ -51,7 +51,7 @@ export interface PluginParts {
 }
 
 /** What every call of the processing engine is answered without --plugin-dir. */
-export function engineOff(kind: "plugin" | "not_found" = "plugin"): TsdbError {
+function engineOff(kind: "plugin" | "not_found" = "plugin"): TsdbError {
   return new TsdbError(kind, "Plugin error: Node not configured with plugin directory");
 }
 

@@ -88,7 +88,7 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
 }
 
 /** Categories whose resources are found by their name. */
-export const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "Variable"]);
+const HAVE_UNIQUE_NAMES: ReadonlySet<Category> = new Set(["Bucket", "Check", "Label", "NotificationEndpoint", "Variable"]);
 
 function readResource(
   { apiVersion, kind, metadata, spec }: TemplateObject,

@@ -18,7 +18,7 @@ const FLAGS: readonly string[] = [
 ];
 
 /** Compiles the kernel to `outFile`; `textFile` receives the text format. @throws Error with the compiler's messages */
-export async function buildWasm(outFile: string, textFile?: string): Promise<void> {
+async function buildWasm(outFile: string, textFile?: string): Promise<void> {
   const text = textFile === undefined ? [] : ["--textFile", textFile];
   const args = [join(ROOT, "assembly/index.ts"), "--outFile", outFile, ...text, ...FLAGS];
   // half a second to load
@@ -41,7 +41,7 @@ export async function isWasmCurrent(): Promise<boolean> {
 
 /** Hashes of what decides the module (sources, compiler, flags) and of the module itself. Reading takes milliseconds, compiling
  *  10 s. */
-export function wasmHashes(): string {
+function wasmHashes(): string {
   const sources = createHash("sha256")
     .update(version)
     .update(readFileSync(import.meta.path));

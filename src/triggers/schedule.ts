@@ -15,7 +15,7 @@ export function cronSchedule(pattern: string): Schedule {
 }
 
 /** Times at multiples of a period. */
-export function everySchedule(periodMs: number): Schedule {
+function everySchedule(periodMs: number): Schedule {
   return { next: (afterMs) => (Math.floor(afterMs / periodMs) + 1) * periodMs };
 }
 

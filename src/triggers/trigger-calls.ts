@@ -5,7 +5,7 @@ import type { PluginRuntime } from "../plugins/plugin-runtime.ts";
 import { type Clock, pause } from "./clock.ts";
 
 /** Pauses before the retries of a call with the error behavior `retry`. */
-export const RETRY_PAUSES_MS: readonly number[] = [500, 1000, 2000, 4000, 8000];
+const RETRY_PAUSES_MS: readonly number[] = [500, 1000, 2000, 4000, 8000];
 /** Pause between attempts while Python or the plugin is missing. */
 export const NOT_READY_PAUSE_MS = 10_000;
 

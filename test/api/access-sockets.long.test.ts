@@ -28,7 +28,7 @@ function bytesOf(line: string, headers: readonly string[], body = ""): string {
 function requestTo([method, path, , query = "", init = {}]: RouteRow, headers: readonly string[], password?: string): string {
   const search = password === undefined ? query : `${query === "" ? "?" : `${query}&`}u=anybody&p=${password}`;
   const own = Object.entries(init.headers ?? {}).map(([name, value]) => `${name}: ${value}`);
-  const line = `${method === "ALL" ? "PATCH" : method} ${path}${search} HTTP/1.1`;
+  const line = `${method === "ALL" ? "PATCH" : method} ${path.replace(":seq", "1")}${search} HTTP/1.1`;
   return bytesOf(line, ["Host: localhost", ...own, ...headers], init.body);
 }
 

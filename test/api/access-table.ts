@@ -1,6 +1,5 @@
 // Who may ask which route, said a second time beside the code: the tables and the tokens that tests of access compare it with.
 import { generateKeyPairSync } from "node:crypto";
-import { NO_AUDIT } from "../../src/accounts/audit.ts";
 import { GuessLimits } from "../../src/accounts/guess-limits.ts";
 import { SignIns, withUsers } from "../../src/accounts/sign-ins.ts";
 import { SignedTokens } from "../../src/accounts/signed-tokens.ts";
@@ -226,7 +225,7 @@ const signed = new Map<string, Promise<string>>();
 
 /** Adds the users of `USERS` and `NOBODIES` to the catalog, and the texts of their tokens. */
 async function signedIn(catalog: Catalog, nowMs: () => number, texts: Record<string, string>): Promise<SignIns> {
-  const parts = { catalog, passwords: PASSWORDS, nowMs, audit: NO_AUDIT };
+  const parts = { catalog, passwords: PASSWORDS, nowMs, audit: () => {} };
   const tokens = new SignedTokens({ privateKey: KEY, keyId: null, issuer: "tsdb", audience: CLUSTER, nowMs });
   await new UserAccounts(parts).addRoles();
   const put = (user: UserDef) => catalog.apply([{ kind: "put_user", user }]);

@@ -29,11 +29,7 @@ export function javaCommand(file: string): string[] {
 }
 
 /** What the program prints. @throws Error, with what both said, unless it ends with 0 */
-export async function outputOf(
-  command: readonly string[],
-  server: TestServer,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
+async function outputOf(command: readonly string[], server: TestServer, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe", env: { ...process.env, ...env } });
   const [code, output, errors] = await Promise.all([child.exited, new Response(child.stdout).text(), new Response(child.stderr).text()]);
   if (code !== 0) throw new Error(`${command.join(" ")}: exit ${code}\n${errors}\n${output}\n${server.output}`);

@@ -55,7 +55,7 @@ export function parseReferenceV2(body: Uint8Array, options: Options): V2Body {
 }
 
 /** Lines that are neither blank nor comments. */
-export function* splitLinesV2(text: string): Generator<{ readonly offset: number; readonly line: string }> {
+function* splitLinesV2(text: string): Generator<{ readonly offset: number; readonly line: string }> {
   for (let at = 0; at < text.length; ) {
     const end = lineEnd(text, at);
     const line = text.slice(at, end);

@@ -26,7 +26,7 @@ const LITERALS: Readonly<Record<Kind, readonly string[]>> = {
 };
 
 /** Expressions of a kind; some use what the table lacks, or names of the script. */
-export class ExpressionMaker {
+class ExpressionMaker {
   constructor(
     private readonly below: Below,
     private readonly accumulator = false,

@@ -1,7 +1,8 @@
 // Lists the data files of a folder, as flushed or compacted. Reads only the files, so the server may be running.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { PT_VERSION_GROUPED, parseDirectory } from "../../src/storage/pt/format.ts";
+import { PT_VERSION_GROUPED } from "../../src/storage/pt/format.ts";
+import { parseDirectory } from "./pt-directory.ts";
 
 /** A data file: its name, the tables and days of its blocks, and whether it was flushed or merged. */
 export interface DataFileInfo {

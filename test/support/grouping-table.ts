@@ -127,7 +127,7 @@ function mod(a: bigint, b: bigint): bigint {
 }
 
 /** NaN is greater than all other numbers. */
-export function compareValues(a: TestValue, b: TestValue): number {
+function compareValues(a: TestValue, b: TestValue): number {
   if (typeof a === "number" && typeof b === "number") {
     if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
     return a < b ? -1 : a > b ? 1 : 0;

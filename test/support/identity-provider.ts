@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-export const REDIRECT_URI = "http://127.0.0.1/callback";
+const REDIRECT_URI = "http://127.0.0.1/callback";
 const REDIRECTS_MAX = 20;
 
 export interface RealProvider {

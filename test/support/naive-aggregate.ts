@@ -42,7 +42,7 @@ export function aggregateRows(
   return { groups, overflows };
 }
 
-export const keyOf = (bin: bigint | null, tags: readonly (string | null)[]) => JSON.stringify([bin === null ? null : `${bin}`, ...tags]);
+const keyOf = (bin: bigint | null, tags: readonly (string | null)[]) => JSON.stringify([bin === null ? null : `${bin}`, ...tags]);
 
 function binOf(timeNs: bigint, originNs: bigint, widthNs: bigint): bigint {
   let index = (timeNs - originNs) / widthNs;

@@ -18,7 +18,7 @@ export function pluginPython(): string | null {
 }
 
 /** Answers with the result of `rows`, and records statements and writes. */
-export class RecordingHost implements PluginHost {
+class RecordingHost implements PluginHost {
   readonly statements: PluginQuery[] = [];
   readonly writes: { database: string; lines: string; noSync: boolean; writer: PluginCaller }[] = [];
   answer: (query: PluginQuery) => Promise<Uint8Array | ReadableStream<Uint8Array>> = () => Promise.resolve(rowsAnswer([], []));

@@ -120,7 +120,7 @@ export function packColumn(arena: Arena, column: ColumnRun, rowCount: number): C
 }
 
 /** The field columns that have any value. */
-export function writeFields(arena: Arena, columns: readonly ColumnDef[], rows: readonly TestRow[]): ColumnRun[] {
+function writeFields(arena: Arena, columns: readonly ColumnDef[], rows: readonly TestRow[]): ColumnRun[] {
   return columns.flatMap((column) => {
     if (column.type === ColumnType.time || column.type === ColumnType.tag) return [];
     const values = rows.map((row) => row.fields[column.name] ?? null);
@@ -242,7 +242,7 @@ export function isPresent(kernel: Kernel, validityPtr: number, row: number): boo
 }
 
 /** One value of a column; null if absent. @throws Error if the slot of an absent row is not 0 */
-export function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
+function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
   if (data.dataPtr === 0) return null;
   if (!isPresent(kernel, data.validityPtr, row)) {
     const width = VALUE_BYTES[type];

@@ -3,12 +3,13 @@ import type { Aggregator } from "../../src/kernel/aggregate/aggregate.ts";
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { HiddenRows } from "../../src/kernel/scan/hidden-rows.ts";
 import { mergeRuns } from "../../src/kernel/scan/run-merge.ts";
-import { columnsToMerge, openRunCursor } from "../../src/kernel/scan/scan.ts";
+import { openRunCursor } from "../../src/kernel/scan/scan.ts";
 import { planSlices } from "../../src/kernel/scan/slices.ts";
 import { SeriesFilter } from "../../src/kernel/series/series-filter.ts";
 import { assert } from "../../src/model/assert.ts";
 import type { ScanRequest, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
 import type { ScanChunk, ScanCursor } from "../../src/model/query/scan-table.ts";
+import type { ColumnDef } from "../../src/model/rows/column.ts";
 import type { Run } from "../../src/model/rows/run.ts";
 
 const EMPTY: ScanCursor = { next: () => null, close: () => {} };
@@ -112,4 +113,16 @@ class Cursors implements ScanCursor {
     this.current.close();
     this.release();
   }
+}
+
+/** The columns that a merge for `request` must produce: the projected ones, and those that field predicates test, because predicates
+ *  apply to merged rows. */
+function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
+  const wanted = [...columns];
+  for (const { columnId } of fields) {
+    if (wanted.some(({ id }) => id === columnId)) continue;
+    const found = runs.flatMap((run) => run.columns).find((column) => column.columnId === columnId);
+    if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });
+  }
+  return wanted;
 }

@@ -33,7 +33,7 @@ export async function backUp(base: string, token: string): Promise<Backup> {
 }
 
 /** Ids of all shards of a bucket. */
-export function shardIdsOf({ retentionPolicies }: BucketManifest): number[] {
+function shardIdsOf({ retentionPolicies }: BucketManifest): number[] {
   return retentionPolicies.flatMap(({ shardGroups }) => shardGroups.flatMap(({ shards }) => shards.map(({ id }) => id)));
 }
 

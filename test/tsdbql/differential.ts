@@ -11,7 +11,7 @@ const SEED = 5;
 const RANDOM_COUNT = 250;
 
 export const WRITTEN_STATEMENTS: readonly string[] = [...new Set([...SELECTS, ...FUNCTION_STATEMENTS, ...SHOWS])];
-export const RANDOM_STATEMENTS: readonly string[] = [...new Set(randomStatements(SEED, RANDOM_COUNT))];
+const RANDOM_STATEMENTS: readonly string[] = [...new Set(randomStatements(SEED, RANDOM_COUNT))];
 /** In order; those that change something, some of them more than once, come last. */
 export const STATEMENTS: readonly string[] = [...WRITTEN_STATEMENTS, ...RANDOM_STATEMENTS, ...CHANGES];
 
@@ -42,7 +42,7 @@ interface Answer {
 }
 
 /** The same, with rows of equal times in an order of their own: between them 1.x leaves it open. */
-export function withSortedTies(text: string): string {
+function withSortedTies(text: string): string {
   const answer = JSON.parse(text) as Answer;
   for (const { series = [] } of answer.results ?? []) {
     for (const one of series) {

@@ -256,7 +256,7 @@ function literalText(literal: Literal): string {
 }
 
 /** The points of a measurement as line protocol. */
-export function linesOf(name: string, { type, points }: Measured): string {
+function linesOf(name: string, { type, points }: Measured): string {
   const spell = (value: Value) => (type === "integer" ? `${value}i` : type === "string" ? JSON.stringify(value) : String(value));
   return points.map(([time, value, key]) => `${name},k=${key} v=${spell(value)} ${time}`).join("\n");
 }

@@ -3,7 +3,7 @@
 import { prng } from "../support/prng.ts";
 
 /** One of every production, all of them well-formed. */
-export const WELL_FORMED: readonly string[] = [
+const WELL_FORMED: readonly string[] = [
   "SELECT a FROM b",
   'SELECT a, "b c", d.e FROM m',
   "SELECT a AS x, b + c AS y FROM m, n",

@@ -61,7 +61,7 @@ function rejectionsOf(answer: unknown): readonly Rejection[] {
 const MASK = /<(?:uuid|token|sha512|deleted|time|now|n)>/;
 
 /** Objects may say more; rows are a multiset; `<…>` stands for anything. */
-export function isSame(want: unknown, got: unknown): boolean {
+function isSame(want: unknown, got: unknown): boolean {
   if (typeof want === "string") return sameText(want, got);
   if (Array.isArray(want)) {
     if (!Array.isArray(got)) return typeof got === "string" && sameLines(want, got);

@@ -137,7 +137,7 @@ function free({ buffer, byteLength }: Uint8Array): void {
 }
 
 /** The error for a body above the limit. */
-export function tooLarge(bytesMax: number): TsdbError {
+function tooLarge(bytesMax: number): TsdbError {
   return new TsdbError("too_large", `max request size (${bytesMax} bytes) exceeded`, { bytesMax });
 }
 

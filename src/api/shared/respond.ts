@@ -2,7 +2,7 @@
 import type { Failure } from "./errors.ts";
 
 export const JSON_TYPE = "application/json";
-export const TEXT_TYPE = "text/plain; charset=utf-8";
+const TEXT_TYPE = "text/plain; charset=utf-8";
 
 /** A JSON response. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {

@@ -31,7 +31,7 @@ export const LINE_PROTOCOL = {
   "text/plain": t.String({ description: "Line protocol, UTF-8.", examples: ["cpu,host=a usage=0.5 1735689600000000000"] }),
 };
 
-export const RejectionRecord = t.Object({
+const RejectionRecord = t.Object({
   error_message: t.String(),
   line_number: Type.Integer({ description: "1-based line of the body." }),
   original_line: t.String(),
@@ -40,7 +40,7 @@ export const RejectionRecord = t.Object({
 export const ErrorBody = t.Object({ error: t.String() });
 export const Rejections = t.Object({ error: t.String(), data: t.Optional(t.Array(RejectionRecord, { maxItems: 100 })) });
 
-export const WRITTEN: Answer = { description: "All rows are stored, durable and visible to queries." };
+const WRITTEN: Answer = { description: "All rows are stored, durable and visible to queries." };
 
 /** The statuses of a write endpoint with error bodies `errors`, and `rejections` for rejected lines. */
 export function writeAnswers(errors: typeof ErrorBody | ReturnType<typeof t.Object>, rejections = errors): Record<number, Answer> {

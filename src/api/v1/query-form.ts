@@ -77,7 +77,7 @@ export async function readMultipart(bytes: Uint8Array, contentType: string): Pro
 }
 
 /** Numbers, booleans and objects are converted to the text that a form would contain. @throws TsdbError bad_request */
-export function readJsonForm(text: string): QueryForm {
+function readJsonForm(text: string): QueryForm {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -27,7 +27,7 @@ const NS_PER_MS = 1_000_000n;
 
 const optional = (description: string, more: object = {}) => t.Optional(t.String({ description, ...more }));
 
-export const V1QueryFields = {
+const V1QueryFields = {
   q: t.String({ description: "Statements, `;` between them.", examples: ["SHOW DATABASES"] }),
   db: optional("Database of statements that do not name one."),
   rp: optional("Retention policy; empty: the default one. autogen and default are the database itself, any other the database `db/rp`."),
@@ -41,15 +41,15 @@ export const V1QueryFields = {
   async: optional("`true`: answers 204 at once; nobody learns how the statements end."),
 };
 
-export const V1QueryQuery = t.Object({
+const V1QueryQuery = t.Object({
   ...V1QueryFields,
   u: optional("User name; ignored."),
   p: optional("Password: the token."),
 });
 
-export const V1QueryBody = t.Object(V1QueryFields);
+const V1QueryBody = t.Object(V1QueryFields);
 
-export const V1Results = t.Object({
+const V1Results = t.Object({
   results: t.Array(
     t.Object({
       statement_id: Type.Integer(),

@@ -15,7 +15,7 @@ import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeade
 
 const PREFIX = "failed to deserialize db/rp/precision in request: ";
 
-export const V1WriteQuery = t.Object({
+const V1WriteQuery = t.Object({
   db: t.String({ description: "Database; made by the first write." }),
   rp: t.Optional(
     t.String({

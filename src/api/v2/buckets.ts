@@ -104,7 +104,7 @@ function listed(services: V2Services, search: SearchParams): Bucket[] {
 
 /** The bucket that a path below /api/v2/buckets is about: a bucket that the sender may not see does not exist.
  *  @throws TsdbError bad_request, not_found */
-export function parentBucket(services: V2Services, { params, principal }: V2Call): Bucket {
+function parentBucket(services: V2Services, { params, principal }: V2Call): Bucket {
   const bucket = services.line().buckets.find(parentId(params["bucketID"]!));
   if (bucket === null || !canRead(principal, bucket)) throw new TsdbError("not_found", "404 page not found");
   return bucket;

@@ -12,7 +12,7 @@ import { Routes } from "../shared/route.ts";
 import { readPrecision, rejectedStatus, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
 
-export const V2WriteQuery = t.Object({
+const V2WriteQuery = t.Object({
   bucket: t.String({ description: "Database; made by the first write." }),
   org: t.Optional(t.String({ description: "Ignored." })),
   precision: precision(V2_PRECISIONS, "ns"),
@@ -20,7 +20,7 @@ export const V2WriteQuery = t.Object({
   no_sync: noSync,
 });
 
-export const V2Error = t.Object({ code: t.String(), message: t.String() });
+const V2Error = t.Object({ code: t.String(), message: t.String() });
 
 /** Error codes of v2 clients, by status. */
 const CODES: Readonly<Record<number, string>> = {

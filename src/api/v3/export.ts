@@ -34,6 +34,37 @@ const common = {
 };
 const list = (description: string) => ({ description, content: { "application/json": Names } });
 
+/** What the documentation says of each route. */
+const OPERATIONS = {
+  databases: operation({
+    ...{ tag: "Export", access: "database", summary: "List databases to export" },
+    answers: { ...common, 200: list("Databases with rows of days that are over, and that the token may read.") },
+  }),
+  tables: operation({
+    ...{ tag: "Export", access: "database", summary: "List tables to export", query: TablesQuery },
+    answers: { ...common, 200: list("Tables with rows of days that are over."), 404: failed("The database does not exist.") },
+  }),
+  windows: operation({
+    ...{ tag: "Export", access: "database", summary: "List days to export", query: WindowsQuery },
+    answers: {
+      ...common,
+      200: list("UTC days with rows that are over, as `YYYY-MM-DD`."),
+      404: failed("The database or table does not exist."),
+    },
+  }),
+  data: operation({
+    ...{ tag: "Export", access: "database", summary: "Export days as Parquet", query: DataQuery },
+    description:
+      "A file `YYYY-MM-DD.parquet` for each day, as a query shows its rows at that moment: later writes win, deleted and expired rows " +
+      "are left out. A day is made when the one before has been read. An error after the first byte breaks the connection.",
+    answers: {
+      ...common,
+      200: { description: "The archive.", content: { [TAR_TYPE]: t.String({ format: "binary" }) } },
+      404: failed("The database or table does not exist, or a day has no rows."),
+    },
+  }),
+};
+
 /** Only with the extended edition. */
 export const exportRoutes = (services: AppServices) => {
   const routes = new Routes("http.v3.export", services.access);
@@ -50,82 +81,47 @@ export const exportRoutes = (services: AppServices) => {
     }
   };
   return routes
-    .get(
-      `${PATH}/databases`,
-      operation({
-        ...{ tag: "Export", access: "database", summary: "List databases to export" },
-        answers: { ...common, 200: list("Databases with rows of days that are over, and that the token may read.") },
-      }),
-      (call) =>
-        answered(call, () =>
-          json(
-            200,
-            services
-              .exports()
-              .databases()
-              .filter((name) => call.caller.allows(name, "read")),
-          ),
+    .get(`${PATH}/databases`, OPERATIONS.databases, (call) =>
+      answered(call, () =>
+        json(
+          200,
+          services
+            .exports()
+            .databases()
+            .filter((name) => call.caller.allows(name, "read")),
         ),
+      ),
     )
-    .get(
-      `${PATH}/tables`,
-      operation({
-        ...{ tag: "Export", access: "database", summary: "List tables to export", query: TablesQuery },
-        answers: { ...common, 200: list("Tables with rows of days that are over."), 404: failed("The database does not exist.") },
+    .get(`${PATH}/tables`, OPERATIONS.tables, (call) =>
+      answered(call, () => {
+        const query = readRequiredQuery(TablesQuery, call.target.search);
+        call.caller.require(query.db, "read");
+        return json(200, services.exports().tables(query.db));
       }),
-      (call) =>
-        answered(call, () => {
-          const query = readRequiredQuery(TablesQuery, call.target.search);
-          call.caller.require(query.db, "read");
-          return json(200, services.exports().tables(query.db));
-        }),
     )
-    .get(
-      `${PATH}/windows`,
-      operation({
-        ...{ tag: "Export", access: "database", summary: "List days to export", query: WindowsQuery },
-        answers: {
-          ...common,
-          200: list("UTC days with rows that are over, as `YYYY-MM-DD`."),
-          404: failed("The database or table does not exist."),
-        },
+    .get(`${PATH}/windows`, OPERATIONS.windows, (call) =>
+      answered(call, async () => {
+        const query = readRequiredQuery(WindowsQuery, call.target.search);
+        call.caller.require(query.db, "read");
+        return json(200, await services.exports().windows(query.db, query.table, call.request.signal));
       }),
-      (call) =>
-        answered(call, async () => {
-          const query = readRequiredQuery(WindowsQuery, call.target.search);
-          call.caller.require(query.db, "read");
-          return json(200, await services.exports().windows(query.db, query.table, call.request.signal));
-        }),
     )
-    .get(
-      `${PATH}/window_data`,
-      operation({
-        ...{ tag: "Export", access: "database", summary: "Export days as Parquet", query: DataQuery },
-        description:
-          "A file `YYYY-MM-DD.parquet` for each day, as a query shows its rows at that moment: later writes win, deleted and expired rows " +
-          "are left out. A day is made when the one before has been read. An error after the first byte breaks the connection.",
-        answers: {
-          ...common,
-          200: { description: "The archive.", content: { [TAR_TYPE]: t.String({ format: "binary" }) } },
-          404: failed("The database or table does not exist, or a day has no rows."),
-        },
-      }),
-      (call) =>
-        answered(call, async () => {
-          const { db: database, table: name, windows } = readRequiredQuery(DataQuery, call.target.search);
-          call.caller.require(database, "read");
-          const restoreIdleLimit = liftIdleLimit(call.server, call.request);
-          try {
-            const archive = await services.exports().archive(database, name, windows?.split(",") ?? null, call.request.signal);
-            const watched = watchStream(archive, (how, _, error) => {
-              restoreIdleLimit();
-              if (how === "broken" && failureOf(error).isOurs) services.report(error, `${PATH}/window_data, half way`);
-            });
-            return new Response(watched, { headers: { "content-type": TAR_TYPE } });
-          } catch (error) {
+    .get(`${PATH}/window_data`, OPERATIONS.data, (call) =>
+      answered(call, async () => {
+        const { db: database, table: name, windows } = readRequiredQuery(DataQuery, call.target.search);
+        call.caller.require(database, "read");
+        const restoreIdleLimit = liftIdleLimit(call.server, call.request);
+        try {
+          const archive = await services.exports().archive(database, name, windows?.split(",") ?? null, call.request.signal);
+          const watched = watchStream(archive, (how, _, error) => {
             restoreIdleLimit();
-            throw error;
-          }
-        }),
+            if (how === "broken" && failureOf(error).isOurs) services.report(error, `${PATH}/window_data, half way`);
+          });
+          return new Response(watched, { headers: { "content-type": TAR_TYPE } });
+        } catch (error) {
+          restoreIdleLimit();
+          throw error;
+        }
+      }),
     );
 };

@@ -19,14 +19,14 @@ import { QueryHeaders, queryAnswers } from "./query-answers.ts";
 const PATH = "/api/v3/query_sql";
 const FORMAT = { enum: Object.keys(FORMATS), description: "Form of the answer; wins over Accept. Default: the results object." };
 
-export const QuerySqlQuery = t.Object({
+const QuerySqlQuery = t.Object({
   db: t.String({ description: "Database." }),
   q: t.String({ description: "One SQL statement." }),
   format: t.Optional(t.String(FORMAT)),
   params: t.Optional(t.String({ description: "Values of `$name` placeholders, a JSON object of scalars." })),
 });
 
-export const QuerySqlBody = t.Object({
+const QuerySqlBody = t.Object({
   db: t.String({ description: "Database." }),
   q: t.String({ description: "One SQL statement." }),
   format: t.Optional(t.String(FORMAT)),
@@ -36,7 +36,7 @@ export const QuerySqlBody = t.Object({
 });
 
 /** The vendor's form: used for application/json unless `format=json` requests row objects. */
-export const SqlResults = t.Object({
+const SqlResults = t.Object({
   results: t.Array(
     t.Object({
       series: t.Array(t.Object({ name: t.String(), columns: t.Array(t.String()), values: t.Array(t.Array(t.Any())) })),

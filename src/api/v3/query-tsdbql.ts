@@ -36,12 +36,12 @@ const FIELDS = {
   format: t.Optional(t.String(FORMAT)),
 };
 
-export const QueryTsdbqlQuery = t.Object({
+const QueryTsdbqlQuery = t.Object({
   ...FIELDS,
   params: t.Optional(t.String({ description: "Values of `$name` placeholders, a JSON object." })),
 });
 
-export const QueryTsdbqlBody = t.Object({
+const QueryTsdbqlBody = t.Object({
   ...FIELDS,
   params: t.Optional(
     t.Record(t.String(), t.Union([t.String(), t.Number(), t.Boolean(), t.Null()]), { description: "Values of `$name` placeholders." }),

@@ -72,111 +72,106 @@ const Request = t.Object({
 const UNAVAILABLE = { 503: failed("The server is replaying its log or stopping; try again.") };
 const one = (description: string) => ({ description, content: { "application/json": Request } });
 
+const COMMON = { tag: "Databases", access: "database" } as const;
+
+/** What the documentation says of each route. */
+const OPERATIONS = {
+  create: operation({
+    ...{ ...COMMON, summary: "Delete rows", body: { "application/json": CreateBody } },
+    description:
+      "Rows that were written before and fit are gone for every later query; rows written later stay. The request is kept, and can be " +
+      "aborted until --row-delete-min-age; then files are written without the rows.",
+    answers: {
+      ...UNAVAILABLE,
+      200: one("The request."),
+      400: failed("The body, a time or the predicate cannot be understood, or the predicate compares fields."),
+      404: failed("The database or table does not exist."),
+      422: failed("Too many requests are pending, or the predicate selects too many different series."),
+    },
+  }),
+  list: operation({
+    ...{ ...COMMON, summary: "List requests to delete rows", query: ListQuery },
+    answers: {
+      ...UNAVAILABLE,
+      200: {
+        description: "Those of databases from which the token may delete, ascending sequences.",
+        content: { "application/json": t.Array(Request) },
+      },
+      400: failed("A parameter cannot be understood."),
+    },
+  }),
+  show: operation({
+    ...{ ...COMMON, summary: "Get a request to delete rows", path: Path },
+    answers: { ...UNAVAILABLE, 200: one("The request, with its progress."), 404: failed("No request has the sequence.") },
+  }),
+  abort: operation({
+    ...{ ...COMMON, summary: "Abort a request to delete rows", path: Path, body: { "application/json": AbortBody } },
+    description: "The rows are there again.",
+    answers: {
+      ...UNAVAILABLE,
+      200: one("The request, aborted."),
+      400: failed("The body cannot be understood, or it is too late: rows are being removed from files, or the request has ended."),
+      404: failed("No request has the sequence."),
+    },
+  }),
+};
+
 /** Only with the extended edition. */
 export const rowDeleteRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const routes = new Routes("http.v3.row-deletes", services.access);
   if (services.edition !== "enterprise") return routes;
-  const common = { tag: "Databases", access: "database" } as const;
   const requested = (call: Call<"database">): RowDeleteInfo => {
     const request = services.rowDeletes().find(sequenceIn(call));
     call.caller.require(request.database, "delete");
     return request;
   };
   return routes
-    .post(
-      PATH,
-      operation({
-        ...{ ...common, summary: "Delete rows", body: { "application/json": CreateBody } },
-        description:
-          "Rows that were written before and fit are gone for every later query; rows written later stay. The request is kept, and can be " +
-          "aborted until --row-delete-min-age; then files are written without the rows.",
-        answers: {
-          ...UNAVAILABLE,
-          200: one("The request."),
-          400: failed("The body, a time or the predicate cannot be understood, or the predicate compares fields."),
-          404: failed("The database or table does not exist."),
-          422: failed("Too many requests are pending, or the predicate selects too many different series."),
-        },
+    .post(PATH, OPERATIONS.create, (call) =>
+      answeredJson(services, call, async () => {
+        const { db, table, ...body } = await readJsonBody(CreateBody, call.request, reader, { bigIntegersAsText: true });
+        call.caller.require(db, "delete");
+        const [minNs, endNs] = [timeOf("min_time", body.min_time), timeOf("max_time", body.max_time)];
+        const predicate = body.predicate ?? "";
+        if (body.all_time === true && (minNs !== null || endNs !== null)) {
+          throw new TsdbError("bad_request", "all_time: true and a bound of time exclude each other");
+        }
+        if (body.all_time !== true && minNs === null && endNs === null && predicate.trim() === "") {
+          throw new TsdbError("bad_request", "this would delete every row of the table: say so by all_time: true");
+        }
+        const request = { database: db, table, minNs, endNs, predicate };
+        return json(200, shown(await services.rowDeletes().create(request, call.request.signal)));
       }),
-      (call) =>
-        answeredJson(services, call, async () => {
-          const { db, table, ...body } = await readJsonBody(CreateBody, call.request, reader, { bigIntegersAsText: true });
-          call.caller.require(db, "delete");
-          const [minNs, endNs] = [timeOf("min_time", body.min_time), timeOf("max_time", body.max_time)];
-          const predicate = body.predicate ?? "";
-          if (body.all_time === true && (minNs !== null || endNs !== null)) {
-            throw new TsdbError("bad_request", "all_time: true and a bound of time exclude each other");
-          }
-          if (body.all_time !== true && minNs === null && endNs === null && predicate.trim() === "") {
-            throw new TsdbError("bad_request", "this would delete every row of the table: say so by all_time: true");
-          }
-          const request = { database: db, table, minNs, endNs, predicate };
-          return json(200, shown(await services.rowDeletes().create(request, call.request.signal)));
-        }),
     )
-    .get(
-      PATH,
-      operation({
-        ...{ ...common, summary: "List requests to delete rows", query: ListQuery },
-        answers: {
-          ...UNAVAILABLE,
-          200: {
-            description: "Those of databases from which the token may delete, ascending sequences.",
-            content: { "application/json": t.Array(Request) },
-          },
-          400: failed("A parameter cannot be understood."),
-        },
+    .get(PATH, OPERATIONS.list, (call) =>
+      answeredJson(services, call, () => {
+        const query = readQueryString(ListQuery, call.target.search) ?? {};
+        if (query.db !== undefined) call.caller.require(query.db, "delete");
+        const requests = services.rowDeletes().list({
+          ...{ database: query.db, table: query.table, disposition: dispositionIn(query.disposition) },
+          ...{ minSequence: wholeNumber("min_sequence", query.min_sequence) },
+          ...{ maxSequence: wholeNumber("max_sequence", query.max_sequence) },
+        });
+        const allowed = requests.filter(({ database }) => call.caller.allows(database, "delete"));
+        const progressOf = (request: RowDeleteInfo) => (query.include_progress ? services.rowDeletes().progress(request) : null);
+        return json(
+          200,
+          allowed.map((request) => shown(request, progressOf(request))),
+        );
       }),
-      (call) =>
-        answeredJson(services, call, () => {
-          const query = readQueryString(ListQuery, call.target.search) ?? {};
-          if (query.db !== undefined) call.caller.require(query.db, "delete");
-          const requests = services.rowDeletes().list({
-            ...{ database: query.db, table: query.table, disposition: dispositionIn(query.disposition) },
-            ...{ minSequence: wholeNumber("min_sequence", query.min_sequence) },
-            ...{ maxSequence: wholeNumber("max_sequence", query.max_sequence) },
-          });
-          const allowed = requests.filter(({ database }) => call.caller.allows(database, "delete"));
-          const progressOf = (request: RowDeleteInfo) => (query.include_progress ? services.rowDeletes().progress(request) : null);
-          return json(
-            200,
-            allowed.map((request) => shown(request, progressOf(request))),
-          );
-        }),
     )
-    .pattern(
-      "GET",
-      `${PATH}/{seq}`,
-      operation({
-        ...{ ...common, summary: "Get a request to delete rows", path: Path },
-        answers: { ...UNAVAILABLE, 200: one("The request, with its progress."), 404: failed("No request has the sequence.") },
+    .pattern("GET", `${PATH}/{seq}`, OPERATIONS.show, (call) =>
+      answeredJson(services, call, () => {
+        const request = requested(call);
+        return json(200, shown(request, services.rowDeletes().progress(request)));
       }),
-      (call) =>
-        answeredJson(services, call, () => {
-          const request = requested(call);
-          return json(200, shown(request, services.rowDeletes().progress(request)));
-        }),
     )
-    .pattern(
-      "POST",
-      `${PATH}/{seq}/abort`,
-      operation({
-        ...{ ...common, summary: "Abort a request to delete rows", path: Path, body: { "application/json": AbortBody } },
-        description: "The rows are there again.",
-        answers: {
-          ...UNAVAILABLE,
-          200: one("The request, aborted."),
-          400: failed("The body cannot be understood, or it is too late: rows are being removed from files, or the request has ended."),
-          404: failed("No request has the sequence."),
-        },
+    .pattern("POST", `${PATH}/{seq}/abort`, OPERATIONS.abort, (call) =>
+      answeredJson(services, call, async () => {
+        const { reason } = await readJsonBody(AbortBody, call.request, reader);
+        const { sequence } = requested(call);
+        return json(200, shown(await services.rowDeletes().abort(sequence, reason)));
       }),
-      (call) =>
-        answeredJson(services, call, async () => {
-          const { reason } = await readJsonBody(AbortBody, call.request, reader);
-          const { sequence } = requested(call);
-          return json(200, shown(await services.rowDeletes().abort(sequence, reason)));
-        }),
     );
 };
 

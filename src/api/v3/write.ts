@@ -11,7 +11,7 @@ import { Routes } from "../shared/route.ts";
 import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
 
-export const V3WriteQuery = t.Object({
+const V3WriteQuery = t.Object({
   db: t.String({ description: "Database; made by the first write." }),
   precision: precision(V3_PRECISIONS, "auto"),
   accept_partial: acceptPartial,

@@ -86,7 +86,7 @@ function presentBits(validity: Uint8Array | null, { from, count }: Rows, parent:
 }
 
 /** A copy with 0 for each row whose bit is 0. */
-export function zeroNulls(source: ResultValues, bits: Uint8Array, count: number): ResultValues {
+function zeroNulls(source: ResultValues, bits: Uint8Array, count: number): ResultValues {
   const values = source.slice();
   if (count === 0) return values;
   const width = values.byteLength / count;

@@ -110,7 +110,7 @@ class TimeCells extends InstantCells {
 }
 
 /** @param zone null: UTC */
-export function rfc3339(timeNs: bigint, zone: ZoneOffsets | null): string {
+function rfc3339(timeNs: bigint, zone: ZoneOffsets | null): string {
   const fraction = BigInt.asUintN(64, ((timeNs % SECOND_NS) + SECOND_NS) % SECOND_NS);
   const utc = Number((timeNs - fraction) / SECOND_NS);
   const offset = zone?.offsetSeconds(utc) ?? 0;

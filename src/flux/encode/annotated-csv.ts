@@ -17,7 +17,7 @@ export interface Dialect {
   readonly annotations: readonly Annotation[];
 }
 
-export const DATATYPES: Readonly<Record<FluxColumnType, string>> = {
+const DATATYPES: Readonly<Record<FluxColumnType, string>> = {
   bool: "boolean",
   int: "long",
   uint: "unsignedLong",

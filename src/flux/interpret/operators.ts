@@ -1,6 +1,6 @@
 // Operators on values. A null makes the result null; integers wrap; numbers of different types compare, and nothing else does.
 
-import { durationNs, negated } from "../values/duration.ts";
+import { negated } from "../values/duration.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { checkLength } from "../values/text.ts";
 import { compareTexts } from "../values/text-order.ts";
@@ -168,10 +168,4 @@ export function minus(value: Value): Value {
   if (value instanceof Duration) return negated(value);
   if (isNull(value)) return value;
   throw new FluxError(`operand to unary expression is not a number value, got ${kindOf(value)}`);
-}
-
-/** Negative, 0 or positive, as the left duration is shorter than, equal to or longer than the right one. */
-export function durationOrder(left: Duration, right: Duration): number {
-  const difference = durationNs(left) - durationNs(right);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }

@@ -133,7 +133,7 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The number of days of a month, 1 to 12. */
-export function monthLength(year: number, month: number): number {
+function monthLength(year: number, month: number): number {
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   return month === 2 && isLeap ? 29 : MONTH_LENGTHS[month - 1]!;
 }
@@ -194,9 +194,4 @@ export function timeText(ns: bigint): string {
   const digits = fraction === 0 ? "" : `.${String(fraction).padStart(9, "0").replace(/0+$/, "")}`;
   const clock = `${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
   return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}T${clock}${digits}Z`;
-}
-
-/** @throws FluxError: months and nanoseconds are mixed */
-export function checkUnmixed({ months, ns }: Duration, what: string): void {
-  if (months !== 0n && ns !== 0n) throw new FluxError(`${what} duration cannot contain both month and nanosecond units`);
 }

@@ -18,7 +18,7 @@ import {
 } from "./value.ts";
 
 /** Characters of one text. */
-export const TEXT_MAX = 16 << 20;
+const TEXT_MAX = 16 << 20;
 
 /** @throws FluxError: a text would be too long */
 export function checkLength(length: number): void {

@@ -1,6 +1,6 @@
 // Encodes columns of shared memory compactly, and decodes them: the payload of WAL frames and .pt files. The layout and the encodings are
 // drawn in assembly/codec; this class owns the scratch memory they need and turns statuses into errors. One instance per thread.
-import { CODEC_HEADER_BYTES, CODEC_PAYLOAD_BYTES, TYPE_U32 } from "../../../assembly/abi.ts";
+import { TYPE_U32 } from "../../../assembly/abi.ts";
 import { assert } from "../../model/assert.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ColumnType } from "../../model/rows/column.ts";
@@ -188,13 +188,6 @@ export class ColumnCodec {
   private trim(): void {
     if (this.scratchBytes > SCRATCH_KEPT_BYTES) this.release();
   }
-}
-
-/** Size of an encoded column computed from its header alone, for readers that have not copied it to shared memory; undefined if `head`
- *  is too short. */
-export function encodedColumnBytes(head: Uint8Array): number | undefined {
-  if (head.byteLength < CODEC_HEADER_BYTES) return undefined;
-  return CODEC_HEADER_BYTES + new DataView(head.buffer, head.byteOffset).getUint32(CODEC_PAYLOAD_BYTES, true);
 }
 
 function checked(status: number, expected: string): number {

@@ -10,11 +10,6 @@ const COMMA = 0x2c;
 const EQUALS = 0x3d;
 const BACKSLASH = 0x5c;
 
-/** 1-based physical line of the byte at `offset`: comments, blank lines and lines inside strings count. */
-export function lineNumberAt(body: Uint8Array, offset: number): number {
-  return lineNumbersAt(body, [offset])[0]!;
-}
-
 /** Line numbers of ascending offsets, in one pass over the body. */
 export function lineNumbersAt(body: Uint8Array, offsets: readonly number[]): number[] {
   let lineNumber = 1;
@@ -37,7 +32,7 @@ export function lineTextAt(body: Uint8Array, offset: number, dialect: LineDialec
 
 /** Offset of the end of the line that begins at `offset`, by the rules of assembly/line/check-v2.ts: a carriage return belongs to the line,
  *  and a quote that is not closed hides all that follows. */
-export function lineEndOfV2(body: Uint8Array, offset: number): number {
+function lineEndOfV2(body: Uint8Array, offset: number): number {
   let [isQuoted, inFields, open] = [false, false, 0];
   for (let at = offset; at < body.length; at++) {
     const c = body[at]!;

@@ -23,7 +23,7 @@ export function powersOfFivePtr(kernel: Kernel): number {
 
 /** The top 128 bits of 5^exponent, truncated; rounded up for negative exponents. Source: Lemire, "Number parsing at a gigabyte per
  *  second", Software: Practice and Experience 51 (2021), appendix. */
-export function powerOfFive(exponent: number): bigint {
+function powerOfFive(exponent: number): bigint {
   if (exponent >= 0) {
     const power = 5n ** BigInt(exponent);
     const shift = bitLength(power) - 128;

@@ -48,11 +48,6 @@ export function countPresent(kernel: Kernel, bitmapPtr: number, from: number, co
   return kernel.call.countBits(bitmapPtr, from, count);
 }
 
-/** target[i] = map[ids[i]], u32 each: batch-local series ids to dictionary ids. May run in place (targetPtr = idsPtr). */
-export function mapIds(kernel: Kernel, mapPtr: number, idsPtr: number, rowCount: number, targetPtr: number): void {
-  kernel.call.gather4(mapPtr, idsPtr, rowCount, targetPtr);
-}
-
 /** Smallest and largest of `rowCount` > 0 times. */
 export function timeRange(kernel: Kernel, timePtr: number, rowCount: number): { minNs: bigint; maxNs: bigint } {
   assert(rowCount > 0, "a time range needs rows");

@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { ScanRequest } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanColumn, ScanCursor, ScanSeries } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
-import type { ColumnRun, PartialRun, Run, TagColumnView } from "../../model/rows/run.ts";
+import type { ColumnRun, PartialRun, TagColumnView } from "../../model/rows/run.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { assertDense } from "./dense-run.ts";
@@ -195,16 +195,4 @@ function tagReader(kernel: Kernel, seriesPtr: number, { codesPtr, valuesPtr }: T
     if (present === 0) return NULL_COLUMN;
     return { dataPtr: views, validityPtr: present === count ? 0 : validity };
   };
-}
-
-/** The columns that a merge for `request` must produce: the projected ones, and those that field predicates test, because predicates
- *  apply to merged rows. */
-export function columnsToMerge(runs: readonly Run[], { columns, fields = [] }: Pick<ScanRequest, "columns" | "fields">): ColumnDef[] {
-  const wanted = [...columns];
-  for (const { columnId } of fields) {
-    if (wanted.some(({ id }) => id === columnId)) continue;
-    const found = runs.flatMap((run) => run.columns).find((column) => column.columnId === columnId);
-    if (found !== undefined) wanted.push({ id: columnId, name: "", type: found.type });
-  }
-  return wanted;
 }

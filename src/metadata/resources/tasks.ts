@@ -186,6 +186,6 @@ export class Tasks {
 }
 
 /** Tasks show times in seconds. */
-export function wholeSeconds(time: string): string {
+function wholeSeconds(time: string): string {
   return `${time.slice(0, 19)}Z`;
 }

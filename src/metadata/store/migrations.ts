@@ -2,7 +2,7 @@
 // the current form; steps that were released are never changed.
 import type { Database } from "bun:sqlite";
 
-export const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly string[] = [
   `create table organizations (
      id text primary key, name text not null unique, description text not null, namespace integer not null unique,
      createdAt text not null, updatedAt text not null

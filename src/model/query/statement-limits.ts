@@ -65,7 +65,7 @@ assert(STATEMENT_LIMITS.unitedQueriesMax * 10 < STATEMENT_LIMITS.nodesMax, "so m
 assert(STATEMENT_LIMITS.nameCharsMax < STATEMENT_LIMITS.charsMax, "a name fits a statement");
 
 /** The error for exceeding a limit, for example "the statement has 501 WITH entries, more than the 500 there may be". */
-export function beyondLimit(what: string, got: number, max: number): TsdbError {
+function beyondLimit(what: string, got: number, max: number): TsdbError {
   return new TsdbError("bad_query", `Error during planning: the statement has ${got} ${what}, more than the ${max} there may be`, {
     got,
     max,

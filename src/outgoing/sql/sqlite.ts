@@ -79,7 +79,7 @@ export function fileOf(dataSource: string, folder: string | null): string | null
 }
 
 /** Where the path leads, below the folder. @throws Error */
-export function pathWithin(folder: string, path: string): string {
+function pathWithin(folder: string, path: string): string {
   const outside = new Error("the file is not below the folder of --flux-sqlite-dir");
   if (path.includes("\0")) throw outside;
   const root = realpathSync(folder);

@@ -156,7 +156,7 @@ function readIn(reader: TokenReader, value: NameNode, isNot: boolean): NameNode 
 }
 
 /** A comma-separated list up to and including `close`. */
-export function readList(reader: TokenReader, close: string): NameNode[] {
+function readList(reader: TokenReader, close: string): NameNode[] {
   const items: NameNode[] = [];
   if (reader.takeSymbol(close)) return items;
   do items.push(readExpression(reader));
@@ -357,7 +357,7 @@ function readInterval(reader: TokenReader): NameNode {
 }
 
 /** The text of an identifier. @throws UNNAMED for other tokens */
-export function nameOf(token: Token): string {
+function nameOf(token: Token): string {
   if (token.kind !== "word" && token.kind !== "quoted") throw UNNAMED;
   return token.text;
 }

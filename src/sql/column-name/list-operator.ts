@@ -52,7 +52,7 @@ function element(value: NameNode, index: NameNode): NameNode {
 }
 
 /** A member of a struct, as names show it. */
-export function field(value: NameNode, key: string): NameNode {
+function field(value: NameNode, key: string): NameNode {
   return parts(value, `[${key}]`);
 }
 

@@ -21,7 +21,7 @@ export function numberText(written: string, isNegative: boolean): string {
 }
 
 /** The shortest exact digits of a number, without an exponent. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";

@@ -58,7 +58,7 @@ function cut(text: string): string {
 }
 
 /** RFC 3339 with as many digits as needed. */
-export function timeText(ns: bigint): string {
+function timeText(ns: bigint): string {
   const seconds = ns / SECOND_NS - (ns % SECOND_NS < 0n ? 1n : 0n);
   const fraction = String(ns - seconds * SECOND_NS)
     .padStart(9, "0")

@@ -13,7 +13,7 @@ export function printStatement(node: QueryNode, scanCalls: readonly string[]): S
 }
 
 /** A whole query, with its WITH, ORDER BY and LIMIT. */
-export function printQuery(out: SqlWriter, node: QueryNode): void {
+function printQuery(out: SqlWriter, node: QueryNode): void {
   printWith(out, node);
   switch (node.type) {
     case "SELECT_NODE":
@@ -148,7 +148,7 @@ function tableAlias(ref: TableRef, columns: readonly string[]): string {
 }
 
 /** A table reference with its alias. Tables have been replaced by functions or subqueries; only CTEs are referred to by name. */
-export function printTable(out: SqlWriter, ref: TableRef): void {
+function printTable(out: SqlWriter, ref: TableRef): void {
   out.mark(ref.query_location);
   switch (ref.type) {
     case "BASE_TABLE":

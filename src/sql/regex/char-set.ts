@@ -3,7 +3,7 @@
 /** Ascending and disjoint; both ends are inclusive. */
 export type CharSet = readonly (readonly [first: number, last: number])[];
 
-export const LAST_CODE_POINT = 0x10ffff;
+const LAST_CODE_POINT = 0x10ffff;
 
 /** The ranges, sorted and merged. */
 export function charSet(ranges: CharSet): CharSet {

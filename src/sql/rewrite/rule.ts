@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { Kind, Typed } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
-import { call, castTo, stringConstant } from "../parse/tree.ts";
+import { call, castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
 import { wideConstant } from "./values/constant.ts";
 
@@ -90,9 +90,4 @@ export function isNotNull(value: Expression): Expression {
 /** `NOT condition`. */
 export function not(condition: Expression): Expression {
   return { class: "OPERATOR", type: "OPERATOR_NOT", alias: "", children: [condition] };
-}
-
-/** An infinity or NaN. */
-export function specialFloat(text: "inf" | "-inf" | "nan"): Expression {
-  return castTo(stringConstant(text), "DOUBLE");
 }

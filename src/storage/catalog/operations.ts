@@ -257,104 +257,93 @@ export function readColumn(what: string, value: unknown): ColumnOperation {
   return { id: readCount(`${what}.id`, column["id"]), name: readText(`${what}.name`, column["name"]), type: type as ColumnTypeName };
 }
 
+type Kind = CatalogOperation["kind"];
+type Members = Readonly<Record<string, unknown>>;
+
+/** A reader for each kind; several kinds share one. */
+const READERS: { readonly [K in Kind]: (operation: Members, kind: K) => CatalogOperation } = {
+  create_cluster: ({ uuid }, kind) => ({ kind, uuid: readText("uuid", uuid) }),
+  create_database: (operation, kind) => ({
+    kind,
+    id: readCount("id", operation["id"]),
+    namespace: readCount("namespace", operation["namespace"]),
+    name: readText("name", operation["name"]),
+    ...readReuse(operation),
+  }),
+  create_table: (operation, kind) => ({
+    kind,
+    id: readCount("id", operation["id"]),
+    databaseId: readCount("databaseId", operation["databaseId"]),
+    name: readText("name", operation["name"]),
+    ...readReuse(operation),
+  }),
+  add_columns: (operation, kind) => {
+    const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));
+    return { kind, tableId: readCount("tableId", operation["tableId"]), columns };
+  },
+  delete_rows: (operation) => deleteRowsOperation(readTombstone(operation)),
+  retire_tombstones: ({ ids }, kind) => ({ kind, ids: readArray("ids", ids).map((id) => readCount("ids", id)) }),
+  set_retention: (operation, kind) => ({
+    ...{ kind, ...readOwner(operation), retentionNs: readRetention("retentionNs", operation["retentionNs"]) },
+  }),
+  soft_delete: (operation, kind) => ({
+    ...{ kind, ...readOwner(operation), name: readText("name", operation["name"]) },
+    deletedMs: readCount("deletedMs", operation["deletedMs"]),
+    hardDeleteMs: readHardDelete(operation["hardDeleteMs"]),
+  }),
+  schedule_drop: (operation, kind) => ({ kind, ...readOwner(operation), hardDeleteMs: readHardDelete(operation["hardDeleteMs"]) }),
+  restore: (operation, kind) => ({ kind, ...readOwner(operation), name: readText("name", operation["name"]) }),
+  drop: (operation, kind) => ({ kind, ...readOwner(operation) }),
+  create_token: (operation, kind) => {
+    const { updatedMs: _, ...token } = readToken(operation);
+    return { kind, ...token };
+  },
+  replace_token: (operation, kind) => ({
+    kind,
+    id: readCount("id", operation["id"]),
+    hash: readHash(operation["hash"]),
+    updatedMs: readCount("updatedMs", operation["updatedMs"]),
+  }),
+  stop_node: (operation, kind) => ({ kind, ...readStoppedNode(operation) }),
+  start_node: (operation, kind) => ({ kind, nodeId: readText("nodeId", operation["nodeId"]) }),
+  set_file_index: (operation) => readSetFileIndex(operation),
+  set_policies: (operation) => readSetPolicies(operation),
+  delete_token: (operation, kind) => ({ kind, id: readCount("id", operation["id"]) }),
+  delete_cache: (operation, kind) => ({ kind, id: readCount("id", operation["id"]) }),
+  create_cache: ({ cache }, kind) => ({ kind, cache: readCache(cache) }),
+  create_trigger: (operation, kind) => readTriggerOperation(kind, operation),
+  delete_trigger: (operation, kind) => readTriggerOperation(kind, operation),
+  enable_trigger: (operation, kind) => readTriggerOperation(kind, operation),
+  disable_trigger: (operation, kind) => readTriggerOperation(kind, operation),
+  put_user: (operation, kind) => readAccountOperation(kind, operation),
+  forget_user: (operation, kind) => readAccountOperation(kind, operation),
+  put_role: (operation, kind) => readAccountOperation(kind, operation),
+  put_session: (operation, kind) => readAccountOperation(kind, operation),
+  end_session: (operation, kind) => readAccountOperation(kind, operation),
+  request_row_delete: (operation, kind) => readRowDeleteOperation(kind, operation),
+  release_row_delete: (operation, kind) => readRowDeleteOperation(kind, operation),
+  complete_row_delete: (operation, kind) => readRowDeleteOperation(kind, operation),
+  abort_row_delete: (operation, kind) => readRowDeleteOperation(kind, operation),
+  forget_row_delete: (operation, kind) => readRowDeleteOperation(kind, operation),
+  rename_database: (operation, kind) => ({ kind, id: readCount("id", operation["id"]), name: readText("name", operation["name"]) }),
+  put_record: (operation, kind) => ({ kind, ...readRecord(operation) }),
+  delete_record: (operation, kind) => ({ kind, of: readText("of", operation["of"]), id: readId("id", operation["id"]) }),
+};
+
+function readReuse(operation: Members): { readonly isReused?: true } {
+  return operation["isReused"] === true ? { isReused: true } : {};
+}
+
 /** Reads an operation of the log. Unknown members are ignored; an unknown kind is an error, because the state after it would be wrong.
  *  @throws TsdbError corrupt_file */
 export function readOperation(value: unknown): CatalogOperation {
   const operation = readObject("operation", value);
   const kind = operation["kind"];
-  switch (kind) {
-    case "create_cluster":
-      return { kind, uuid: readText("uuid", operation["uuid"]) };
-    case "create_database":
-      return {
-        kind,
-        id: readCount("id", operation["id"]),
-        namespace: readCount("namespace", operation["namespace"]),
-        name: readText("name", operation["name"]),
-        ...(operation["isReused"] === true ? { isReused: true as const } : {}),
-      };
-    case "create_table":
-      return {
-        kind,
-        id: readCount("id", operation["id"]),
-        databaseId: readCount("databaseId", operation["databaseId"]),
-        name: readText("name", operation["name"]),
-        ...(operation["isReused"] === true ? { isReused: true as const } : {}),
-      };
-    case "add_columns": {
-      const columns = readArray("columns", operation["columns"]).map((column, i) => readColumn(`columns[${i}]`, column));
-      return { kind, tableId: readCount("tableId", operation["tableId"]), columns };
-    }
-    case "delete_rows":
-      return deleteRowsOperation(readTombstone(operation));
-    case "retire_tombstones":
-      return { kind, ids: readArray("ids", operation["ids"]).map((id) => readCount("ids", id)) };
-    case "set_retention":
-      return { kind, ...readOwner(operation), retentionNs: readRetention("retentionNs", operation["retentionNs"]) };
-    case "soft_delete":
-      return {
-        kind,
-        ...readOwner(operation),
-        name: readText("name", operation["name"]),
-        deletedMs: readCount("deletedMs", operation["deletedMs"]),
-        hardDeleteMs: readHardDelete(operation["hardDeleteMs"]),
-      };
-    case "schedule_drop":
-      return { kind, ...readOwner(operation), hardDeleteMs: readHardDelete(operation["hardDeleteMs"]) };
-    case "restore":
-      return { kind, ...readOwner(operation), name: readText("name", operation["name"]) };
-    case "drop":
-      return { kind, ...readOwner(operation) };
-    case "create_token": {
-      const { updatedMs: _, ...token } = readToken(operation);
-      return { kind, ...token };
-    }
-    case "replace_token":
-      return {
-        kind,
-        id: readCount("id", operation["id"]),
-        hash: readHash(operation["hash"]),
-        updatedMs: readCount("updatedMs", operation["updatedMs"]),
-      };
-    case "stop_node":
-      return { kind, ...readStoppedNode(operation) };
-    case "set_file_index":
-      return readSetFileIndex(operation);
-    case "set_policies":
-      return readSetPolicies(operation);
-    case "start_node":
-      return { kind, nodeId: readText("nodeId", operation["nodeId"]) };
-    case "delete_token":
-    case "delete_cache":
-      return { kind, id: readCount("id", operation["id"]) };
-    case "create_cache":
-      return { kind, cache: readCache(operation["cache"]) };
-    case "create_trigger":
-    case "delete_trigger":
-    case "enable_trigger":
-    case "disable_trigger":
-      return readTriggerOperation(kind, operation);
-    case "put_user":
-    case "forget_user":
-    case "put_role":
-    case "put_session":
-    case "end_session":
-      return readAccountOperation(kind, operation);
-    case "request_row_delete":
-    case "release_row_delete":
-    case "complete_row_delete":
-    case "abort_row_delete":
-    case "forget_row_delete":
-      return readRowDeleteOperation(kind, operation);
-    case "rename_database":
-      return { kind, id: readCount("id", operation["id"]), name: readText("name", operation["name"]) };
-    case "put_record":
-      return { kind, ...readRecord(operation) };
-    case "delete_record":
-      return { kind, of: readText("of", operation["of"]), id: readId("id", operation["id"]) };
-    default:
-      badValue("operation kind", kind, "one this server knows: the log was written by a newer one, or is damaged");
+  if (typeof kind !== "string" || !Object.hasOwn(READERS, kind)) {
+    badValue("operation kind", kind, "a kind that this server knows: the log was written by a newer server, or is damaged");
   }
+  const read: (operation: Members, kind: never) => CatalogOperation = READERS[kind as Kind];
+  return read(operation, kind as never);
 }
 
 /** What a snapshot has beside databases, tables, tokens and users, as the operations that make it. Snapshots of servers that had no

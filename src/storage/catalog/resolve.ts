@@ -68,7 +68,7 @@ export type CatalogView = Pick<
 >;
 
 /** The error for a field of another type than its column. */
-export function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
+function typeConflict(name: string, want: ColumnType, got: ColumnType): string {
   if (RESERVED_COLUMNS.has(name)) return `'${name}' is a reserved column`;
   return `invalid column type for column '${name}', expected ${COLUMN_TYPE_LABEL[want]}, got ${COLUMN_TYPE_LABEL[got]}`;
 }

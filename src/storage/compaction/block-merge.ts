@@ -33,7 +33,7 @@ export interface MergeLimits {
   readonly textBytes: number;
 }
 
-export const MERGE_LIMITS: MergeLimits = { sliceRows: 1 << 20, textBytes: 96 << 20 };
+const MERGE_LIMITS: MergeLimits = { sliceRows: 1 << 20, textBytes: 96 << 20 };
 /** A slice is not made smaller than this because of its text: fewer rows than a page could not be written. */
 const SLICE_ROWS_MIN = 1024;
 

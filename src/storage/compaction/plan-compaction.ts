@@ -66,15 +66,6 @@ export const COMPACTION_LIMITS: CompactionLimits = {
   tombstoneMs: 600_000,
 };
 
-/** Treats every day as closed and delays nothing: for tests. */
-export const COMPACT_EVERYTHING: CompactionLimits = {
-  ...COMPACTION_LIMITS,
-  closeAfterMs: Number.NEGATIVE_INFINITY,
-  quietMs: Number.NEGATIVE_INFINITY,
-  lateMs: Number.NEGATIVE_INFINITY,
-  tombstoneMs: Number.NEGATIVE_INFINITY,
-};
-
 /** The planner's input for one table. */
 export interface TableState {
   readonly tableId: number;

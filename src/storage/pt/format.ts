@@ -14,7 +14,7 @@ import type { PtExtent, StoredColumn } from "./stored-column.ts";
 /** "TSDBPT" and two zero bytes. */
 const MAGIC = 0x0000_5450_4244_5354n;
 /** Written by flushes: the chunks of a column are contiguous. */
-export const PT_VERSION = 1;
+const PT_VERSION = 1;
 /** Written by merges: chunks are contiguous per page group (pt/groups.ts). */
 export const PT_VERSION_GROUPED = 2;
 /** | magic u64 | version u32 | 0 u32 | */
@@ -237,18 +237,6 @@ export class PtDirectoryReader {
 
   all(): { blocks: StoredBlock[] } {
     return { blocks: Array.from({ length: this.blockCount }, (_, index) => this.block(index)) };
-  }
-}
-
-/** Parses the directory of a whole file in memory. @throws TsdbError corrupt_file */
-export function parseDirectory(file: Uint8Array, name = "file"): { blocks: StoredBlock[] } {
-  try {
-    if (file.length < PT_HEADER_BYTES + PT_TRAILER_BYTES) throw new Error(`${file.length} bytes are no .pt file`);
-    checkHeader(file.subarray(0, PT_HEADER_BYTES));
-    const extent = parseTrailer(file.subarray(file.length - PT_TRAILER_BYTES), file.length);
-    return new PtDirectoryReader(file.subarray(extent.offset, extent.offset + extent.bytes), extent).all();
-  } catch (error) {
-    throw corrupt(name, file.length, error);
   }
 }
 

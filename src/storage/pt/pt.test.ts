@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { prng } from "../../../test/support/prng.ts";
+import { parseDirectory } from "../../../test/support/pt-directory.ts";
 import { Arena, readRun, type TestRow, type TestValue, writeRun } from "../../../test/support/rows.ts";
 import { crc32 } from "../../disk/crc32.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
@@ -13,7 +14,7 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column
 import type { Run } from "../../model/rows/run.ts";
 import type { ByteSource } from "../block/byte-source.ts";
 import type { DataBlock } from "../block/data-block.ts";
-import { columnIdsOf, dayStartNs, encodeDirectory, parseDirectory, type StoredBlock } from "./format.ts";
+import { columnIdsOf, dayStartNs, encodeDirectory, type StoredBlock } from "./format.ts";
 import { PtReader } from "./reader.ts";
 import type { PtExtent, StoredColumn } from "./stored-column.ts";
 import { encodePt, type PtFile } from "./writer.ts";

@@ -3,7 +3,7 @@ import { crc32 } from "../../disk/crc32.ts";
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 
-export const WAL_FORMAT = 1;
+const WAL_FORMAT = 1;
 
 //  | magic 8 | format u32 | salt u32 | firstSequence u64 | reserved u32 | crc u32 |
 export const SEGMENT_HEADER_BYTES = 32;

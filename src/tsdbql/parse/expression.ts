@@ -12,7 +12,7 @@ import type { TokenStream } from "./token-stream.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 /** Maximum height of an expression's tree, which bounds the depth of recursive traversal. */
-export const HEIGHT_MAX = TSDBQL_LIMITS.heightMax;
+const HEIGHT_MAX = TSDBQL_LIMITS.heightMax;
 
 const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {
   ...{ "=": 3, "!=": 3, "=~": 3, "!~": 3, "<": 3, "<=": 3, ">": 3, ">=": 3 },

@@ -32,11 +32,6 @@ export function parseParams(json: string): Params {
   return new Map([...value].map(([name, one]) => [name, bind(one)]));
 }
 
-/** The same for an already parsed object, as in a request's JSON body: integral numbers are integers. */
-export function bindParams(values: Readonly<Record<string, unknown>>): Params {
-  return parseParams(JSON.stringify(values));
-}
-
 type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | ReadonlyMap<string, JsonValue>;
 
 const isObject = (value: JsonValue): value is ReadonlyMap<string, JsonValue> => value instanceof Map;

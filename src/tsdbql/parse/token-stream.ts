@@ -7,7 +7,7 @@ import type { Params } from "./params.ts";
 import { describeToken, isSpace, Lexer, normalizeText, type Token, type TokenKind } from "./tokens.ts";
 
 /** Nested parentheses, calls and subqueries. */
-export const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
+const NESTING_MAX = TSDBQL_LIMITS.nestingMax;
 const KEPT = 3;
 
 /** Of the vendor's server 2.x: SHOW MEASUREMENTS may name databases and policies by wildcards. */

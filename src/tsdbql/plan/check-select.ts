@@ -229,7 +229,7 @@ function withoutDistinct(expression: Expression): Expression {
 }
 
 /** True if it contains aggregates or transforms, other than row functions. */
-export function containsCall(expression: Expression): boolean {
+function containsCall(expression: Expression): boolean {
   switch (expression.kind) {
     case "call":
       return !MATH_FUNCTIONS.has(expression.name) || expression.args.some(containsCall);

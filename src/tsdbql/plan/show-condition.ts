@@ -87,13 +87,6 @@ function textCondition(value: Expression, isNegated: boolean): TextCondition | n
   return { text: null, isNegated, accepts: (other) => regex.test(other) !== isNegated };
 }
 
-/** The tags used in a condition. */
-export function tagsOf(condition: SeriesCondition): string[] {
-  if (condition.kind === "and" || condition.kind === "or") return [...tagsOf(condition.left), ...tagsOf(condition.right)];
-  if (condition.kind === "tag") return [condition.tag];
-  return condition.kind === "has" ? [condition.tag, condition.other] : [];
-}
-
 /** Evaluates the part of a condition that concerns the measurement's name. */
 export function ofMeasurement(condition: SeriesCondition, name: string): SeriesCondition {
   if (condition.kind === "name") return condition.of.accepts(name) ? ALL : { kind: "none" };

@@ -17,7 +17,7 @@ export interface Schema {
 const RANK: Readonly<Record<FieldType | "tag", number>> = { float: 0, integer: 1, unsigned: 2, string: 3, boolean: 4, tag: 5 };
 
 /** The type that wins between two sources. */
-export function strongerKind(a: ColumnKind, b: ColumnKind): ColumnKind {
+function strongerKind(a: ColumnKind, b: ColumnKind): ColumnKind {
   if (a === null || b === null) return a ?? b;
   return RANK[b] < RANK[a] ? b : a;
 }

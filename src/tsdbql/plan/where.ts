@@ -40,8 +40,6 @@ export interface Where {
   readonly rows: readonly Expression[];
 }
 
-export const EVERYTHING: Where = { isNever: false, tags: [], fields: [], rows: [] };
-
 /** Splits a condition. */
 export function planWhere(condition: Expression | null, schema: Schema): Where {
   const tags: TagTest[] = [];

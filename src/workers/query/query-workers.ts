@@ -47,7 +47,7 @@ export interface QueryWorkersOptions {
 }
 
 /** Index of the worker that holds the state of caches. */
-export const CACHE_WORKER = 0;
+const CACHE_WORKER = 0;
 /** Absolute limit, whatever a statement's time limit: only a fault keeps a thread from its event loop this long. */
 const SILENT_MS_MAX = 30_000;
 

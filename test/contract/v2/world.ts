@@ -7,7 +7,7 @@ export const BUCKET = "readings";
 export const USER = { name: "admin", password: "password12" };
 const OPERATOR = "operator-token";
 const ALERTS = ["checks", "notificationEndpoints", "notificationRules"];
-export const RESOURCE_TYPES = [
+const RESOURCE_TYPES = [
   "authorizations",
   "buckets",
   "labels",

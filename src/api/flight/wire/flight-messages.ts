@@ -20,7 +20,7 @@ export type FlightDescriptor = MessageOf<typeof FlightDescriptor>;
 
 export const Ticket = message(`${FLIGHT}.Ticket`, { ticket: plain(1, "bytes") });
 
-export const FlightEndpoint = message(`${FLIGHT}.FlightEndpoint`, { ticket: nested(1, Ticket) });
+const FlightEndpoint = message(`${FLIGHT}.FlightEndpoint`, { ticket: nested(1, Ticket) });
 
 export const FlightInfo = message(`${FLIGHT}.FlightInfo`, {
   schema: plain(1, "bytes"),

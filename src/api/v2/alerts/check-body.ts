@@ -15,7 +15,7 @@ const number = t.Optional(t.Number());
 const boolean = t.Optional(t.Boolean());
 /** A number stands for an empty text. */
 export const PeriodText = t.Optional(t.Union([t.String(), t.Number()], { description: "As `1h30m`." }));
-export const TagsBody = t.Optional(t.Array(t.Object({ key: text, value: text })));
+const TagsBody = t.Optional(t.Array(t.Object({ key: text, value: text })));
 
 const QueryBody = t.Object({
   text,

@@ -9,7 +9,7 @@ import { shownMember } from "../../request/json-body.ts";
 import { decoded } from "./decoded.ts";
 
 /** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
-export const JSON_BYTES_MAX = 1 << 20;
+const JSON_BYTES_MAX = 1 << 20;
 
 /** Deeper values end the stack of what reads, compares and writes them. */
 const JSON_DEPTH_MAX = 1000;

@@ -47,7 +47,7 @@ export interface V2Operation {
 /** By `METHOD path`, as the router has it. */
 export type V2Operations = Readonly<Record<string, V2Operation>>;
 
-export const JSON_TYPE = "application/json";
+const JSON_TYPE = "application/json";
 export const BYTES_TYPE = "application/octet-stream";
 
 /** A body of JSON. */

@@ -17,7 +17,7 @@ import { TASK_OPERATIONS } from "./tasks.ts";
 import { TEMPLATES } from "./templates.ts";
 
 /** What every route does, by `METHOD path`. */
-export const V2_OPERATIONS: V2Operations = {
+const V2_OPERATIONS: V2Operations = {
   ...ACCOUNTS,
   ...BUCKETS_AND_ROWS,
   ...SCRAPERS,

@@ -220,7 +220,7 @@ function sorted(query: Readonly<Record<string, string>>): [string, string][] {
 }
 
 /** A task as clients read it. */
-export function shownTask(services: V2Services, task: Task): object {
+function shownTask(services: V2Services, task: Task): object {
   const { id, orgID, ownerID, name, description, status, flux, every, cron, offset, createdAt, updatedAt } = task;
   const { organizations, labels, tasks } = services.line();
   const { latestCompleted, lastRunStatus, lastRunError } = tasks.state(id);

@@ -58,7 +58,7 @@ type Given = Static<typeof ApplyBody>;
 const YAML_TYPES: ReadonlySet<string> = new Set(["text/yml", "application/x-yaml"]);
 const JSONNET_TYPES: ReadonlySet<string> = new Set(["application/jsonnet", "application/x-jsonnet"]);
 /** Of a request, and of what a URL has: dashboards are long. */
-export const TEMPLATE_BYTES_MAX = 4 << 20;
+const TEMPLATE_BYTES_MAX = 4 << 20;
 const REMOTES_MAX = 16;
 const REMOTE_MS_MAX = 10_000;
 

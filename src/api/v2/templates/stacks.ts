@@ -26,30 +26,13 @@ export const StackUpdateBody = t.Object({
   ),
 });
 
-export const STACKS = "/api/v2/stacks";
+const STACKS = "/api/v2/stacks";
 const ITEM = `${STACKS}/:stack_id`;
 const NO_ACCESS = "you do not have access to given stack ID";
 
 export const stackRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  /** With what it has made, in one change. */
-  const removeAll = async (call: V2Call, stack: Stack, then: (change: Change) => Stack | null): Promise<Stack | null> => {
-    const { metadata, buckets } = line();
-    const adapters = new Adapters(line());
-    const removals = removable(adapters, stack.orgID, lastEvent(stack).resources);
-    call.principal.require({ action: "write", type: "orgs", id: stack.orgID });
-    for (const { category, id } of removals) requireNeed(services, call.principal, "write", category, id, stack.orgID);
-    const after: AfterChange = { dropped: [], steps: [] };
-    const changed = await metadata.change((change) => {
-      const ordered = [...removals].sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category));
-      for (const { category, id } of ordered) adapters.of(category).remove(change, id, after);
-      return then(change);
-    });
-    buckets.dropped(after.dropped);
-    for (const step of after.steps) await step();
-    return changed;
-  };
   return new V2Routes("stacks", services)
     .get(STACKS, ({ principal, search }) => {
       const given = search.get("orgID") ?? "";
@@ -96,7 +79,7 @@ export const stackRoutes = (services: V2Services): V2Routes => {
       if (stack === null) return noContent();
       requireOf(stack, orgID);
       if (!call.principal.allows({ action: "write", type: "orgs", id: orgID })) throw notAllowed();
-      await removeAll(call, stack, (change) => {
+      await removeAll(services, call, stack, (change) => {
         line().stacks.planDelete(change, id);
         return null;
       });
@@ -107,10 +90,35 @@ export const stackRoutes = (services: V2Services): V2Routes => {
       const stack = line().stacks.get(pathId(call.params["stack_id"]!));
       requireOf(stack, orgID);
       if (!call.principal.allows({ action: "write", type: "orgs", id: orgID })) throw notAllowed();
-      const after = await removeAll(call, stack, (change) => line().stacks.planEvent(change, stack, "uninstall", { resources: [] }));
+      const after = await removeAll(services, call, stack, (change) =>
+        line().stacks.planEvent(change, stack, "uninstall", { resources: [] }),
+      );
       return json(200, shownStack(after!));
     });
 };
+
+/** Deletes all resources of the stack and applies `then`, in one change. */
+async function removeAll(
+  services: V2Services,
+  { principal }: V2Call,
+  stack: Stack,
+  then: (change: Change) => Stack | null,
+): Promise<Stack | null> {
+  const line = services.line();
+  const adapters = new Adapters(line);
+  const removals = removable(adapters, stack.orgID, lastEvent(stack).resources);
+  principal.require({ action: "write", type: "orgs", id: stack.orgID });
+  for (const { category, id } of removals) requireNeed(services, principal, "write", category, id, stack.orgID);
+  const after: AfterChange = { dropped: [], steps: [] };
+  const changed = await line.metadata.change((change) => {
+    const ordered = [...removals].sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category));
+    for (const { category, id } of ordered) adapters.of(category).remove(change, id, after);
+    return then(change);
+  });
+  line.buckets.dropped(after.dropped);
+  for (const step of after.steps) await step();
+  return changed;
+}
 
 /** Null where none is meant. @throws TsdbError not_found, already_exists in the vendor's code for one of another organization */
 export function stackOf(services: V2Services, stackID: string | null, orgID: string): Stack | null {
@@ -121,7 +129,7 @@ export function stackOf(services: V2Services, stackID: string | null, orgID: str
 }
 
 /** A stack as clients see it: the last event a second time, outermost. */
-export function shownStack(stack: Stack): object {
+function shownStack(stack: Stack): object {
   const { id, orgID, createdAt, events } = stack;
   return { id, orgID, createdAt, events: events.map(shownEvent), ...shownEvent(lastEvent(stack)) };
 }

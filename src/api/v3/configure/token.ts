@@ -16,7 +16,7 @@ import { configure, configureAnswers, configureFailed } from "./configure-route.
 const PATH = "/api/v3/configure/token";
 const ENTERPRISE_PATH = "/api/v3/enterprise/configure/token";
 
-export const Token = t.Object({
+const Token = t.Object({
   id: Type.Integer(),
   name: t.String(),
   token: t.String({ description: "The text to send: it is shown this once." }),

@@ -44,6 +44,36 @@ const about = (summary: string, body: ReturnType<typeof t.Object>, description?:
     ...(description === undefined ? {} : { description }),
   });
 
+/** What the documentation says of each route. */
+const OPERATIONS = {
+  signOut: operation({
+    ...{ tag: "Users", access: "open", summary: "Sign out", body: { "application/json": RefreshBody } },
+    description: "Ends the sign-in of the refresh token, and all of its tokens. A token that is invalid ends nothing.",
+    answers: { 200: answered("The sign-in has ended.", Nothing), 403: failed("The server is read-only."), ...UNAVAILABLE },
+  }),
+  providerConfig: operation({
+    ...{ tag: "Users", access: "open", summary: "What a client needs to sign in by the identity provider" },
+    answers: {
+      200: answered("Where the user signs in, and as which client.", ProviderConfig),
+      404: failed("The server was started without an identity provider."),
+      503: failed("The provider cannot be reached."),
+    },
+  }),
+  createFirst: operation({
+    ...{ tag: "Users", access: "open", summary: "Create the first user", body: { "application/json": FirstBody } },
+    description:
+      "An admin. Works once: without a token while there is no admin token, which is made with the user; otherwise with an admin token.",
+    answers: {
+      200: answered("The user, with the first admin token if it was made.", User),
+      401: failed("There is an admin token: it is needed."),
+      403: failed("The token is no admin's, or the server is read-only."),
+      409: failed("There are users already."),
+      429: failed("The server is hashing as many passwords as it may."),
+      ...UNAVAILABLE,
+    },
+  }),
+};
+
 /** Only with the extended edition, and with users. */
 export const authorizeRoutes = (services: AppServices) => {
   const routes = new Routes("http.v3.authorize", services.access);
@@ -77,56 +107,25 @@ export const authorizeRoutes = (services: AppServices) => {
           return shownTokens(await signIns().signInByProvider({ code, codeVerifier, redirectUri, nonce, iss }, addressOf(call)));
         }),
     )
-    .post(
-      `${PATH}/logout`,
-      operation({
-        ...{ tag: "Users", access: "open", summary: "Sign out", body: { "application/json": RefreshBody } },
-        description: "Ends the sign-in of the refresh token, and all of its tokens. A token that is invalid ends nothing.",
-        answers: { 200: answered("The sign-in has ended.", Nothing), 403: failed("The server is read-only."), ...UNAVAILABLE },
+    .post(`${PATH}/logout`, OPERATIONS.signOut, (call) =>
+      answer(services, call, async ({ signIns }) => {
+        const { refreshToken } = await readJsonBody(RefreshBody, call.request, reader);
+        await signIns().signOut(refreshToken, addressOf(call));
+        return {};
       }),
-      (call) =>
-        answer(services, call, async ({ signIns }) => {
-          const { refreshToken } = await readJsonBody(RefreshBody, call.request, reader);
-          await signIns().signOut(refreshToken, addressOf(call));
-          return {};
-        }),
     )
-    .get(
-      "/api/v3/auth/oauth/config",
-      operation({
-        ...{ tag: "Users", access: "open", summary: "What a client needs to sign in by the identity provider" },
-        answers: {
-          200: answered("Where the user signs in, and as which client.", ProviderConfig),
-          404: failed("The server was started without an identity provider."),
-          503: failed("The provider cannot be reached."),
-        },
-      }),
-      (call) => answer(services, call, async ({ providerConfig }) => ({ ...(await providerConfig()), codeChallengeMethod: "S256" })),
+    .get("/api/v3/auth/oauth/config", OPERATIONS.providerConfig, (call) =>
+      answer(services, call, async ({ providerConfig }) => ({ ...(await providerConfig()), codeChallengeMethod: "S256" })),
     )
-    .post(
-      "/api/v3/configure/user",
-      operation({
-        ...{ tag: "Users", access: "open", summary: "Create the first user", body: { "application/json": FirstBody } },
-        description:
-          "An admin. Works once: without a token while there is no admin token, which is made with the user; otherwise with an admin token.",
-        answers: {
-          200: answered("The user, with the first admin token if it was made.", User),
-          401: failed("There is an admin token: it is needed."),
-          403: failed("The token is no admin's, or the server is read-only."),
-          409: failed("There are users already."),
-          429: failed("The server is hashing as many passwords as it may."),
-          ...UNAVAILABLE,
-        },
+    .post("/api/v3/configure/user", OPERATIONS.createFirst, (call) =>
+      answer(services, call, async (accounts) => {
+        const { username, password, displayName = null } = await readJsonBody(FirstBody, call.request, reader);
+        const admin = accounts.needsAdmin()
+          ? await services.access.admit(call.request, call.target, { rule: "admin", takesPassword: false })
+          : null;
+        if (admin instanceof Response) return admin;
+        const { user, operatorToken } = await accounts.createFirst({ username, password, displayName }, admin, addressOf(call));
+        return shownUser(user, { operatorToken });
       }),
-      (call) =>
-        answer(services, call, async (accounts) => {
-          const { username, password, displayName = null } = await readJsonBody(FirstBody, call.request, reader);
-          const admin = accounts.needsAdmin()
-            ? await services.access.admit(call.request, call.target, { rule: "admin", takesPassword: false })
-            : null;
-          if (admin instanceof Response) return admin;
-          const { user, operatorToken } = await accounts.createFirst({ username, password, displayName }, admin, addressOf(call));
-          return shownUser(user, { operatorToken });
-        }),
     );
 };

@@ -21,7 +21,7 @@ const PASSWORD: Option = {
 const SHOW: Option = { name: "show-token", value: null, help: "Print the token, and keep nothing." };
 
 /** Without a token, whatever the environment has. */
-export function openApi(input: Input): Api {
+function openApi(input: Input): Api {
   return new Api(
     { flag: (name) => input.flag(name), option: (name) => (name === "token" ? undefined : input.option(name)) },
     { ...ADVICE, withoutToken: "users sign in where the server runs with --without-user-auth false" },

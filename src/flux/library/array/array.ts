@@ -11,7 +11,7 @@ import { streamOf } from "../operator.ts";
 import { typeText } from "../universe/conversions.ts";
 
 /** One table without a key; columns come in the order of the first record. */
-export function tableOfRecords(rows: readonly Value[]): FluxTable {
+function tableOfRecords(rows: readonly Value[]): FluxTable {
   const builder = new TableBuilder(GroupKey.NONE);
   const first = rows[0];
   if (!(first instanceof FluxRecord)) throw new FluxError("rows must be records");

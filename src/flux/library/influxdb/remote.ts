@@ -22,7 +22,7 @@ const DIALECT = { header: true, delimiter: ",", annotations: ["datatype", "group
 const ERROR_TABLE = /(?:^|\r\n),error,reference\r\n([\s\S]*)$/;
 
 /** A client of one other server. */
-export class RemoteServer {
+class RemoteServer {
   constructor(
     private readonly host: string,
     private readonly organization: readonly (readonly [name: string, value: string])[],

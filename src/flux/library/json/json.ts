@@ -90,7 +90,7 @@ function plainValue(json: unknown, isMixed: boolean, depth = 0): Value {
 }
 
 /** The value with everything in it dynamic. */
-export function dynamicOf(value: Value, made = { count: 0 }): Dynamic {
+function dynamicOf(value: Value, made = { count: 0 }): Dynamic {
   if (value instanceof Dynamic) return value;
   if (++made.count > MEMBERS_MAX) throw new FluxError("the value has too many members");
   if (isNull(value)) return new Dynamic(null);

@@ -96,7 +96,7 @@ function wantColumns({ readers, operation, inputs }: StreamNode, labels: readonl
 }
 
 /** Only the columns that are kept; tables whose keys become equal are put together. */
-export function* withColumns(input: Tables, isKept: IsKept): Tables {
+function* withColumns(input: Tables, isKept: IsKept): Tables {
   const merge = new TableMerge();
   const choices = new Map<string, boolean>();
   const choose = (label: string) => {

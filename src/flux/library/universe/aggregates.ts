@@ -57,7 +57,7 @@ export const SUM: Aggregate = {
 };
 
 /** The arithmetic mean; NaN without values. */
-export function meanOf(values: Float64Array): number {
+function meanOf(values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
@@ -99,7 +99,7 @@ function isSafeSum(values: Float64Array): boolean {
 }
 
 /** Sum of squared distances from the mean, one value at a time. Source: Welford, Technometrics 4 (1962). */
-export function squaredDistances(values: Float64Array): number {
+function squaredDistances(values: Float64Array): number {
   let mean = 0;
   let squares = 0;
   for (let i = 0; i < values.length; i++) {

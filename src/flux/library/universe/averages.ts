@@ -102,7 +102,7 @@ export const movingAverage = operator((call) => {
 });
 
 /** k = 2 / (n + 1) from the mean of the first n values on; nulls change nothing. */
-export function exponentialAverages(values: readonly (number | null)[], n: number): (number | null)[] {
+function exponentialAverages(values: readonly (number | null)[], n: number): (number | null)[] {
   const weight = 2 / (n + 1);
   const averages: (number | null)[] = [];
   let [sum, count] = [0, 0];

@@ -41,7 +41,7 @@ function badType(value: Value, type: string): FluxError {
 }
 
 /** The value as an integer. @throws FluxError if it cannot be converted */
-export function toInt(value: Value): bigint {
+function toInt(value: Value): bigint {
   if (typeof value === "bigint") return value;
   if (typeof value === "string") {
     const parsed = INT_TEXT.test(value) ? BigInt(value.replace(/^\+/, "")) : null;
@@ -63,7 +63,7 @@ function truncated(value: number): bigint {
 }
 
 /** The value as an unsigned integer. @throws FluxError if it cannot be converted */
-export function toUInt(value: Value): UInt {
+function toUInt(value: Value): UInt {
   if (value instanceof UInt) return value;
   if (typeof value === "string") {
     const parsed = /^\d+$/.test(value) ? BigInt(value) : null;
@@ -81,7 +81,7 @@ export function toUInt(value: Value): UInt {
 }
 
 /** The value as a float. @throws FluxError if it cannot be converted */
-export function toFloat(value: Value): number {
+function toFloat(value: Value): number {
   if (typeof value === "number") return value;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "string") {
@@ -106,7 +106,7 @@ function hexadecimalFloat(text: string): number | null {
 }
 
 /** The value as a boolean. @throws FluxError if it cannot be converted */
-export function toBool(value: Value): boolean {
+function toBool(value: Value): boolean {
   if (typeof value === "boolean") return value;
   if (value === "true") return true;
   if (value === "false") return false;
@@ -120,7 +120,7 @@ export function toBool(value: Value): boolean {
 }
 
 /** The value as a time. @throws FluxError if it cannot be converted */
-export function toTime(value: Value): Time {
+function toTime(value: Value): Time {
   if (value instanceof Time) return value;
   if (typeof value === "bigint") return new Time(value);
   if (value instanceof UInt) return new Time(BigInt.asIntN(64, value.value));
@@ -131,7 +131,7 @@ export function toTime(value: Value): Time {
 }
 
 /** The value as a duration. @throws FluxError if it cannot be converted */
-export function toDuration(value: Value): Duration {
+function toDuration(value: Value): Duration {
   if (value instanceof Duration) return value;
   if (typeof value === "bigint") return new Duration(0n, value);
   if (value instanceof UInt) return new Duration(0n, BigInt.asIntN(64, value.value));
@@ -154,7 +154,7 @@ export function typeText(value: Value): string {
 }
 
 /** The value as a string. @throws FluxError if it cannot be converted */
-export function toText(value: Value): string {
+function toText(value: Value): string {
   // nine digits here, as recorded
   if (value instanceof Time) return fullTimeText(value.ns);
   const text = stringOf(value);

@@ -48,7 +48,7 @@ function validRows(column: FluxColumn): Uint32Array {
 }
 
 /** The q-quantile (0 to 1) of ascending values, interpolated between the two nearest ones. */
-export function exactQuantile(values: Float64Array, q: number): number {
+function exactQuantile(values: Float64Array, q: number): number {
   const at = q * (values.length - 1);
   const [low, high] = [Math.floor(at), Math.ceil(at)];
   if (low === high) return values[low] ?? Number.NaN;
@@ -61,7 +61,7 @@ interface Centroid {
 }
 
 /** Source: Dunning, Ertl, "Computing extremely accurate quantiles using t-digests" (2019), the merging form. */
-export class Digest {
+class Digest {
   private centroids: Centroid[] = [];
   private waiting: Centroid[] = [];
   private total = 0;

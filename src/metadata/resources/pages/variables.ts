@@ -7,8 +7,6 @@ import type { Labels } from "../labels.ts";
 export type Variable = RecordTypes["variable"] & { readonly id: string };
 export type VariableArguments = RecordTypes["variable"]["arguments"];
 export type NewVariable = Pick<Variable, "orgID" | "name" | "description" | "selected" | "arguments">;
-export type VariableChanges = Partial<Omit<NewVariable, "orgID">>;
-
 /** What it has of values is JSON text: long ones are shown as they are stored. */
 export type VariableText = Omit<Variable, "arguments" | "selected"> & { readonly arguments: string; readonly selected: string | null };
 

@@ -16,7 +16,7 @@ import { someNode } from "../walk.ts";
 import { bytesOf } from "./binary-function.ts";
 
 /** The vendor's name of a value's type if it is known here; null: only DuckDB knows it. */
-export function knownType(value: Typed): string | null {
+function knownType(value: Typed): string | null {
   if (value.arrow !== undefined) return value.arrow;
   const { node } = value;
   if (isNullConstant(value)) return NULL_TYPE;

@@ -99,7 +99,7 @@ interface BinArguments {
 }
 
 /** @throws TsdbError bad_query */
-export function binArguments(name: string, { args }: Pick<RuleInput, "args">): BinArguments {
+function binArguments(name: string, { args }: Pick<RuleInput, "args">): BinArguments {
   const [stride, time, origin] = args;
   if (stride === undefined || time === undefined || args.length > 3) throw argumentCount(name, "2 or 3", args.length);
   const title = name.toUpperCase();
@@ -156,14 +156,14 @@ export interface ClockBins {
 }
 
 /** The start of the bin of an instant. */
-export function wallclockStart(timeNs: bigint, zone: TimeZone, { stepNs, originNs, leastNs }: ClockBins): bigint {
+function wallclockStart(timeNs: bigint, zone: TimeZone, { stepNs, originNs, leastNs }: ClockBins): bigint {
   const offsetNs = zone.offsetAt(timeNs);
   const localNs = timeNs + offsetNs;
   return zone.toUtc(originNs + floorDiv(localNs - originNs, stepNs) * stepNs, { offsetNs, leastNs });
 }
 
 /** True if clock changes are whole bins at the end of a bin: then the bins equal bins in UTC. */
-export function areFixed(spans: readonly ZoneSpan[], stepNs: bigint, originNs: bigint): boolean {
+function areFixed(spans: readonly ZoneSpan[], stepNs: bigint, originNs: bigint): boolean {
   return spans.every(({ fromNs, offsetNs }, i) => {
     const before = spans[i - 1]?.offsetNs;
     return before === undefined || ((before - offsetNs) % stepNs === 0n && (fromNs + before - originNs) % stepNs === 0n);

@@ -59,7 +59,7 @@ function timeOfUnits(units: bigint | Expression, unit: "s" | "ms" | "us" | "ns")
 }
 
 /** Rounds a time down to whole units. */
-export function inUnit(value: Typed, unit: "s" | "ms" | "us" | "ns"): Typed {
+function inUnit(value: Typed, unit: "s" | "ms" | "us" | "ns"): Typed {
   if (unit === "ns" || value.unit === unit) return value;
   const time = asTime(value);
   const size = UNIT_NS[unit];

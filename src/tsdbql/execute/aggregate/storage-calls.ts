@@ -225,7 +225,7 @@ function* callPoints(
 const POINT_COST = 4;
 
 /** Converts single values to points. @param times one per value */
-export function pointsOf(type: FieldType, times: BigInt64Array, values: readonly Value[]): Points {
+function pointsOf(type: FieldType, times: BigInt64Array, values: readonly Value[]): Points {
   switch (type) {
     case "float":
       return { type, times, values: Float64Array.from(values as number[], Number) };

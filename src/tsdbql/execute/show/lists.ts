@@ -18,7 +18,7 @@ export interface Limits {
 
 export type ListHead = Pick<SeriesHead, "name" | "hasPlainName"> & { readonly tags?: SeriesHead["tags"] };
 
-export const UNLIMITED: Limits = { limit: 0, offset: 0 };
+const UNLIMITED: Limits = { limit: 0, offset: 0 };
 
 /** A series of named columns of equal length after limit and offset; nothing if no row remains. */
 export function* list(
