@@ -126,6 +126,14 @@ export {
 } from "./scan/reduce-extremes";
 export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } from "./scan/reduce-integers";
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
+export {
+  newestByRun,
+  newestHaveTag,
+  newestKeep,
+  newestNumbers,
+  newestOfGroups,
+  newestRanks,
+} from "./scan/newest-union";
 export { countPartRows, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { textsFill } from "./scan/texts";

@@ -28,4 +28,10 @@ export const CORNER_QUERIES: readonly CornerQuery[] = [
     same: `SELECT left(${byRow("hostname")}, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start`,
     atMostMs: 60,
   },
+  {
+    name: "last point of all",
+    sql: "SELECT DISTINCT ON (hostname) * FROM cpu ORDER BY hostname, time DESC",
+    same: "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY hostname ORDER BY time DESC) = 1",
+    atMostMs: 4,
+  },
 ];

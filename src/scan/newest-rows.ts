@@ -78,6 +78,11 @@ export class NewestRows {
     return taken;
   }
 
+  /** The same for a run that no other part depends on. */
+  takeMerged(selected: SelectedRun): OwnedRun | null {
+    return this.choose(selected);
+  }
+
   /** Registers newest rows of a block's series that were determined elsewhere. */
   noteBlock(block: BlockSnapshot, { seriesPtr, timePtr, rowCount }: Run): void {
     const numbers = this.numbers.ofBlock(block);

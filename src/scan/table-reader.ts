@@ -42,6 +42,8 @@ export interface PieceParts extends KnownOfTable {
 
 /** With `keepsText`, text stays valid until `release`. */
 export interface PieceRequest extends RunNeeds {
+  /** With `newestOnly` and `keepsText`: runs have one row of each of their series, and stay valid until `release`. */
+  readonly keepsRows?: boolean;
   /** Only the newest row of every series is wanted, and no field is tested. */
   readonly newestOnly: boolean;
   /** The field predicates that a file index can evaluate. */
@@ -74,6 +76,7 @@ export class TableReader {
   private readonly filter: SeriesFilter;
   private readonly hidden: HiddenRows;
   private readonly kept: BlockVisit[] = [];
+  private readonly keptRows: OwnedRun[] = [];
   private readonly choice: IndexLookup | null;
 
   constructor(
@@ -150,7 +153,9 @@ export class TableReader {
         const part = this.parts[index]!;
         return "run" in part ? newest.canHold(part.run, slice.range.maxNs) : newest.canHoldBlock(part.block, slice.range.maxNs);
       });
-      if (canHold) yield* this.mergedPieces(slice);
+      if (!canHold) continue;
+      if (this.request.keepsRows !== true) yield* this.mergedPieces(slice);
+      else for (const selected of this.mergedPieces(slice)) yield* this.taken(this.withOwnSeries(newest.takeMerged(selected)));
     }
   }
 
@@ -161,6 +166,7 @@ export class TableReader {
 
   /** Frees everything; idempotent. */
   release(): void {
+    for (const rows of this.keptRows.splice(0)) rows.release();
     for (const visit of this.kept.splice(0)) visit.release();
     this.choice?.release();
     this.filter.release();
@@ -217,11 +223,12 @@ export class TableReader {
       const last = visit.lastRun(range, except);
       if (last !== null) {
         newest.noteBlock(block, wholeRun(last.run));
-        yield last;
+        if (this.request.keepsRows !== true || last.selection === "all") yield last;
+        else yield* this.taken(newest.takeMerged(last));
         return;
       }
       for (const selected of visit.runs(range, except)) {
-        yield* taken(newest.takeOfBlock(block, selected));
+        yield* this.taken(newest.takeOfBlock(block, selected));
         // the text of copied rows is in their page
         visit.releasePage();
       }
@@ -241,7 +248,27 @@ export class TableReader {
       blocks.release();
       lease.release();
     }
-    yield* taken(rows);
+    yield* this.taken(rows);
+  }
+
+  /** The rows with a dictionary of their own: that of a merge ends with it. */
+  private withOwnSeries(run: OwnedRun | null): OwnedRun | null {
+    if (run === null) return null;
+    try {
+      return this.cache.withRoom(() => mergeRuns(this.kernel, [run], this.request.fields, { ownDictionary: true }));
+    } finally {
+      run.release();
+    }
+  }
+
+  private *taken(run: OwnedRun | null): Generator<SelectedRun> {
+    if (run === null) return;
+    try {
+      yield { run, selection: "all" };
+    } finally {
+      if (this.request.keepsRows === true) this.keptRows.push(run);
+      else run.release();
+    }
   }
 
   /** Merges the times in which parts may contain duplicates. The result references the text of its inputs. */
@@ -359,15 +386,6 @@ export class TableReader {
 
 /** The times of a part to read, except those returned by other runs. */
 type Times = Pick<AlonePart, "range" | "except">;
-
-function* taken(run: OwnedRun | null): Generator<SelectedRun> {
-  if (run === null) return;
-  try {
-    yield { run, selection: "all" };
-  } finally {
-    run.release();
-  }
-}
 
 type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "overlaps">;
 

@@ -1,7 +1,16 @@
 // Scans of a table that lies in files and in memory, against filtering and merging plain rows; what is read of it, to the page; damage.
 import { describe, expect, test } from "bun:test";
 import { aggregateRows, expectGroups } from "../../test/support/naive-aggregate.ts";
-import { isHiddenRow, isWanted, mergeRows, randomFields, randomTags, randomTombstones } from "../../test/support/naive-scan.ts";
+import {
+  isHiddenRow,
+  isWanted,
+  mergeRows,
+  newestInOrder,
+  randomFields,
+  randomTagOrders,
+  randomTags,
+  randomTombstones,
+} from "../../test/support/naive-scan.ts";
 import { prng } from "../../test/support/prng.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
 import type { TestRow, TestValue } from "../../test/support/rows.ts";
@@ -21,6 +30,7 @@ import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
 import type { Tombstone } from "../model/rows/tombstone.ts";
+import { finish } from "../model/steps.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { noSeriesNumbers, type SeriesNumbers, SeriesNumbersOfTables } from "./series-numbers.ts";
 import { SortedSegments } from "./sorted-segments.ts";
@@ -115,6 +125,16 @@ function checkNewest(scan: TableScan, merged: readonly TestRow[], { columns, ran
   expect(missing(texts(wanted), found)).toEqual([]);
 }
 
+/** One newest row of each combination of random tags, in order of these. */
+function checkInOrder(below: Below, scan: TableScan, merged: readonly TestRow[], { columns: others, range, tags }: ScanRequest): void {
+  const keys = randomTagOrders(below);
+  const columns = [...keys.map(({ columnId }) => ALL_TYPES.find(({ id }) => id === columnId)!), TIME_COLUMN, ...others];
+  const wanted = merged.filter((row) => isWanted(row, { range, tags }));
+  const found = drain(kernel, finish(scan.newestInOrder({ columns, range, tags, keys }))!, columns);
+  expect(found.map((row) => row.slice(0, keys.length + 1))).toEqual(newestInOrder(wanted, keys));
+  expect(missing(sorted(wanted.map((row) => project(columns, row))), sorted(found))).toEqual([]);
+}
+
 /** What of `some` is not in `all`, each as often as it occurs. */
 function missing(all: readonly string[], some: readonly string[]): string[] {
   const left = [...all];
@@ -173,6 +193,7 @@ describe("agrees with merging and filtering row by row", () => {
         expect(record.rowsReturned).toBe(expected.length);
         expect(record.rowsRead).toBeGreaterThanOrEqual(expected.length);
         checkNewest(scan, merged, request);
+        checkInOrder(below, scan, merged, request);
         checkGroups(scan, merged, { ...randomGrouping(below), range: request.range, tags: request.tags, fields: request.fields ?? [] });
       }
       scan.close();

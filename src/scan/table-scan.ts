@@ -2,15 +2,17 @@
 import { Aggregator, isOneCell } from "../kernel/aggregate/aggregate.ts";
 import { KernelCombinations } from "../kernel/aggregate/tag-combinations.ts";
 import type { Kernel } from "../kernel/memory/kernel.ts";
+import { NewestInOrder } from "../kernel/scan/newest-order.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { AggregateRequest } from "../model/query/aggregate.ts";
-import type { FieldPredicate, FieldTexts, ScanRequest, TimeRange } from "../model/query/scan.ts";
+import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { CombinationRequest } from "../model/query/tag-combinations.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
+import { type Run, wholeRun } from "../model/rows/run.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
 import { ScanTally } from "./scan-tally.ts";
@@ -94,6 +96,42 @@ export class TableScan implements ScanTable {
     } finally {
       // refused, failed or abandoned
       if (groups === null) pieces.release();
+    }
+  }
+
+  *newestInOrder({ columns, keys, ...request }: NewestRequest): Generator<void, ScanCursor | null, void> {
+    const range = this.retained(request.range);
+    const tags = [...request.tags, ...(request.tests ?? [])];
+    const fields = this.columns.filter((column) => isField(column) && columns.some(({ id }) => id === column.id));
+    const all = { series: true, time: true, keepsText: true, keepsRows: true, newestOnly: true, bySeries: true };
+    const pieces = this.pieces({ range, tags, fields, texts: [], ...all });
+    let isOpen = false;
+    try {
+      const runs: Run[] = [];
+      for (const { run } of pieces.all()) {
+        throwIfAborted(this.signal);
+        runs.push(wholeRun(run));
+        if (pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
+        yield;
+      }
+      const rows = yield* this.inOrder(runs, keys);
+      isOpen = rows !== null;
+      return rows === null ? null : this.track(new NewestCursor(rows, columns, pieces));
+    } finally {
+      // refused, failed or abandoned
+      if (!isOpen) pieces.release();
+    }
+  }
+
+  /** Returns null if there is no memory for it. */
+  private *inOrder(runs: readonly Run[], keys: NewestRequest["keys"]): Generator<void, NewestInOrder | null, void> {
+    for (;;) {
+      try {
+        return yield* NewestInOrder.of(this.kernel, runs, keys);
+      } catch (error) {
+        if (!(error instanceof TsdbError) || error.kind !== "overloaded") throw error;
+        if (!this.cache.makeRoom()) return null;
+      }
     }
   }
 
@@ -259,6 +297,34 @@ class GroupsCursor implements ScanCursor {
     if (this.isClosed) return;
     this.isClosed = true;
     this.groups.close();
+    this.pieces.release();
+  }
+}
+
+/** Returns newest rows, whose values are in the runs. */
+class NewestCursor implements ScanCursor {
+  private readonly cursor: ScanCursor;
+  private isClosed = false;
+
+  constructor(
+    private readonly rows: NewestInOrder,
+    columns: readonly ColumnDef[],
+    private readonly pieces: TableReader,
+  ) {
+    this.cursor = pieces.withRoom(() => rows.open(columns));
+  }
+
+  next(): ScanChunk | null {
+    const chunk = this.isClosed ? null : this.cursor.next();
+    if (chunk !== null) this.pieces.tally.returned(chunk.rowCount);
+    return chunk;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.cursor.close();
+    this.rows.release();
     this.pieces.release();
   }
 }

@@ -1,6 +1,6 @@
 // The expected answer of a scan, row by row: predicates, deletions, merging. Deliberately slow and simple.
 
-import type { FieldPredicate, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
+import type { FieldPredicate, TagOrder, TagPredicate, TimeRange } from "../../src/model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import type { Tombstone } from "../../src/model/rows/tombstone.ts";
 import type { Below } from "./prng.ts";
@@ -11,6 +11,10 @@ export interface NaiveChoice {
   readonly range: TimeRange;
   readonly tags: readonly TagPredicate[];
   readonly fields?: readonly FieldPredicate[];
+}
+
+export interface NamedTagOrder extends TagOrder {
+  readonly name: string;
 }
 
 const nameOf = (columns: readonly ColumnDef[], columnId: number) => columns.find(({ id }) => id === columnId)?.name ?? "";
@@ -96,4 +100,32 @@ export function randomTombstones(
     ];
     return { id, tableId: 1, sequence: 1 + below(sequences), range: ends[below(4)]!, tags: randomTags(below) };
   });
+}
+
+/** Some tags to order by, in any order. */
+export function randomTagOrders(below: Below): NamedTagOrder[] {
+  const keys = ALL_TYPES.filter(({ type }) => type === ColumnType.tag).flatMap(({ id, name }) => {
+    return below(2) === 0 ? [] : [{ columnId: id, name, isDescending: below(3) === 0, nullsFirst: below(2) === 0 }];
+  });
+  return below(2) === 0 ? keys : keys.reverse();
+}
+
+/** Each combination of the tags with its newest time, in order. */
+export function newestInOrder(rows: readonly TestRow[], keys: readonly NamedTagOrder[]): (string | bigint | null)[][] {
+  const keyOf = (row: TestRow) => keys.map(({ name }) => row.tags[name] ?? null);
+  const groups = [...Map.groupBy(rows, (row) => JSON.stringify(keyOf(row))).values()];
+  const found = groups.map((alike) => ({
+    key: keyOf(alike[0]!),
+    timeNs: alike.map(({ timeNs }) => timeNs).reduce((a, b) => (a > b ? a : b)),
+  }));
+  found.sort((a, b) => {
+    for (const [i, { isDescending, nullsFirst }] of keys.entries()) {
+      const [x, y] = [a.key[i]!, b.key[i]!];
+      if (x === y) continue;
+      if (x === null || y === null) return (x === null) === nullsFirst ? -1 : 1;
+      return Buffer.compare(Buffer.from(x), Buffer.from(y)) * (isDescending ? -1 : 1);
+    }
+    return 0;
+  });
+  return found.map(({ key, timeNs }) => [...key, timeNs]);
 }

@@ -211,6 +211,23 @@ export interface ScanExports {
   partSeries(parts: number, count: number, target: number): void;
   partValues(source: number, joined: number, count: number, size: number, target: number): void;
   partBits(source: number, joined: number, count: number, rows: number, target: number): void;
+  newestKeep(series: number, times: number, rowCount: number, map: number, base: number, bestTimes: number, places: number): void;
+  newestNumbers(places: number, count: number, target: number): number;
+  newestRanks(ranks: number, valueCount: number, isSorted: number, isDescending: number, nullsFirst: number): void;
+  newestHaveTag(codes: number, numbers: number, count: number): number;
+  newestOfGroups(numbers: number, count: number, keys: number, keyCount: number, bestTimes: number): number;
+  newestByRun(
+    numbers: number,
+    count: number,
+    places: number,
+    bases: number,
+    runCount: number,
+    run: number,
+    starts: number,
+    rows: number,
+    indexes: number,
+    runs: number,
+  ): number;
   newestSorted(selection: number, target: number): number;
   newestAscending(selection: number, wantedCount: number, found: number, target: number): number;
   newestUnordered(selection: number, best: number, target: number): number;

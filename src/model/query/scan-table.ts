@@ -1,7 +1,7 @@
 // The result side of a scan: rows of one table in chunks of shared memory, projected to the requested columns.
 import type { ColumnDef } from "../rows/column.ts";
 import type { AggregateRequest } from "./aggregate.ts";
-import type { ScanRequest, TimeRange } from "./scan.ts";
+import type { NewestRequest, ScanRequest, TimeRange } from "./scan.ts";
 import type { ScanCursor } from "./scan-chunk.ts";
 import type { ScanRecord } from "./scan-record.ts";
 import type { CombinationRequest, TagCombinations } from "./tag-combinations.ts";
@@ -24,6 +24,9 @@ export interface ScanTable {
   aggregate?(request: AggregateRequest): ScanCursor | null;
   /** The same in steps of about a millisecond, between which other statements can run. A caller that abandons it calls `return`. */
   aggregateInSteps?(request: AggregateRequest): Generator<void, ScanCursor | null, void>;
+  /** The newest row of every combination of tags, in order of these, in steps; null: there is no memory for it. A caller that abandons it
+   *  calls `return`. Absent: never. */
+  newestInOrder?(request: NewestRequest): Generator<void, ScanCursor | null, void>;
   /** The combinations of tags among series that may have rows, or more; null: they take too much memory. A caller that abandons it calls
    *  `return`. Absent: never. */
   combinations?(request: CombinationRequest): Generator<void, TagCombinations | null, void>;

@@ -51,6 +51,19 @@ export interface FieldTexts {
 
 export type FieldPredicate = FieldComparison | FieldTexts;
 
+/** A tag to order by. */
+export interface TagOrder {
+  readonly columnId: number;
+  readonly isDescending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** Of the rows within the range that satisfy the predicates, those of equal values in all tags of `keys` once: a row with the greatest
+ *  time. In the order of `keys`. */
+export interface NewestRequest extends Pick<ScanRequest, "columns" | "range" | "tags" | "tests"> {
+  readonly keys: readonly TagOrder[];
+}
+
 /** What a scan reads. `range` is exact; `tags` and `fields` are hints: all wanted rows satisfy them, but other rows may be returned too,
  *  and the engine filters again. */
 export interface ScanRequest {

@@ -11,6 +11,7 @@ import type { Steps } from "../../model/steps.ts";
 import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
+import type { StatementScan } from "./duck-table.ts";
 import { concatColumns, RowOrder } from "./row-order.ts";
 
 /** Above this number DuckDB sorts faster, and within its memory limit. */
@@ -24,7 +25,7 @@ interface SortedRows {
   readonly rowCount: number;
 }
 
-type Plan = DirectScan<PlannedScan & ScanSource>;
+type Plan = DirectScan<PlannedScan & ScanSource & Pick<StatementScan, "newestInOrder">>;
 
 /** The answer of one direct scan. Owned: call `close`. */
 export class DirectAnswer {
@@ -33,6 +34,8 @@ export class DirectAnswer {
   private readonly types: readonly ResultType[];
   private cursor: ChunkCursor | null = null;
   private sorted: SortedRows | null = null;
+  /** The cursor's rows are those of the answer. */
+  private isInOrder = false;
   /** Approximate rows per batch. */
   private readonly rowsMax: number;
   /** Rows still to skip, and then to return. */
@@ -55,8 +58,8 @@ export class DirectAnswer {
 
   /** Opens the scan, and reads it if its rows must be sorted. Returns false if there are too many. */
   *start(): Steps<boolean> {
-    this.cursor = this.plan.scan.open(this.plan.columnIndexes);
-    if (this.plan.keys.length === 0) {
+    this.cursor = (yield* this.newestInOrder()) ?? this.plan.scan.open(this.plan.columnIndexes);
+    if (this.plan.keys.length === 0 || this.isInOrder) {
       this.cursor = cutChunks(this.cursor, this.columnTypes, this.rowsMax);
       return true;
     }
@@ -77,6 +80,20 @@ export class DirectAnswer {
     this.close();
     this.sorted = yield* this.sort(parts, rows);
     return true;
+  }
+
+  /** The rows of DISTINCT ON tags, newest first, in order; null if they must be sorted. */
+  private *newestInOrder(): Steps<ChunkCursor | null> {
+    const { keys, distinctOn, columnIndexes, scan } = this.plan;
+    if (distinctOn === null || scan.newestInOrder === undefined) return null;
+    const [time, ...others] = keys.slice(new Set(distinctOn).size);
+    const tags = keys.slice(0, new Set(distinctOn).size);
+    const isNewestFirst = time?.isDescending === true && this.columnTypes[time.column] === ColumnType.time && others.length === 0;
+    if (!isNewestFirst || new Set(distinctOn).symmetricDifference(new Set(tags.map(({ column }) => column))).size > 0) return null;
+    const orders = tags.map(({ column, ...order }) => ({ ...order, columnIndex: columnIndexes[column]! }));
+    const cursor = yield* scan.newestInOrder(columnIndexes, orders);
+    this.isInOrder = cursor !== null;
+    return cursor;
   }
 
   next(): ResultBatch | null {

@@ -4,7 +4,8 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { ThreadTexts } from "../../kernel/scan/thread-texts.ts";
 import type { FieldPredicate, ScanRequest, TimeRange } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanTable } from "../../model/query/scan-table.ts";
-import type { ColumnDef } from "../../model/rows/column.ts";
+import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import type { Steps } from "../../model/steps.ts";
 import type { PlannedScan } from "../plan/planned-scan.ts";
 import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
@@ -37,6 +38,16 @@ export interface StatementScan extends ScanSource {
   end(): void;
   /** A description of what it reads, for EXPLAIN. */
   describe(): string;
+  /** The newest row of every combination of the columns `keys`, in order of these, in steps; null: the rows must be sorted. Absent:
+   *  always. */
+  newestInOrder?(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null>;
+}
+
+/** A column of the scan to order by. */
+export interface ColumnOrder {
+  readonly columnIndex: number;
+  readonly isDescending: boolean;
+  readonly nullsFirst: boolean;
 }
 
 /** One reference to a table in a running statement. */
@@ -96,6 +107,18 @@ export class DuckTable implements StatementScan {
     if (this.range.minNs > this.range.maxNs) return null;
     if (this.conditions !== null && !(await this.conditions.decide(this, parts))) return "conditions";
     return this.checkNewest() ? null : "rows";
+  }
+
+  *newestInOrder(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null> {
+    this.cursors.throwIfEnded();
+    const { table, range, newestOnly, fields } = this;
+    const defs = keys.map(({ columnIndex }) => this.defs[columnIndex]!);
+    if (!newestOnly || fields.length > 0 || table.selectsExactly !== true || table.newestInOrder === undefined) return null;
+    if (range.minNs > range.maxNs || defs.some(({ type }) => type !== ColumnType.tag)) return null;
+    const columns = columnIndexes.map((index) => this.defs[index]!);
+    const orders = keys.map(({ isDescending, nullsFirst }, i) => ({ columnId: defs[i]!.id, isDescending, nullsFirst }));
+    const cursor = yield* table.newestInOrder({ ...this.request(columns), keys: orders });
+    return cursor === null ? null : this.cursors.track(boundChunks(this.kernel, cursor, columns));
   }
 
   /** Checks whether newest rows suffice. Returns false if they do not and the plan depends on it. */

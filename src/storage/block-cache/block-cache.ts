@@ -114,9 +114,14 @@ export class BlockCache {
         return make();
       } catch (error) {
         const isFull = error instanceof TsdbError && error.kind === "overloaded";
-        if (!isFull || this.lru.evict(Math.max(ROOM_BYTES_MIN, this.lru.bytes / 8)) === 0) throw error;
+        if (!isFull || !this.makeRoom()) throw error;
       }
     }
+  }
+
+  /** Evicts entries; false if there are none that are not in use. */
+  makeRoom(): boolean {
+    return this.lru.evict(Math.max(ROOM_BYTES_MIN, this.lru.bytes / 8)) > 0;
   }
 
   /** Creates an entry: `read` decodes into its memory. The lease holds it. */
