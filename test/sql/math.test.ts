@@ -50,6 +50,13 @@ const OPERATORS: readonly SqlCase[] = [
   ["SELECT 1e3, 1.5e-3, .5, 5.", [[1000, 0.0015, 0.5, 5]]],
   ["SELECT 5 & 3, 5 | 3, 5 ^ 3, 1 << 3, 16 >> 2", [[1n, 7n, 6n, 8n, 4n]]],
   ["SELECT co & 5, co ^ 2 FROM home WHERE co = 7", [[5n, 5n]]],
+  // sums before &, & before ^, << and >>, these before |, all of them before comparisons
+  [
+    "SELECT 7 * 3 ^ 2, 7 ^ 3 + 2, 7 ^ 3 * 2, 10 - 5 ^ 2, 7 ^ 3 & 2, 7 | 3 & 2, 7 | 3 << 2, 7 << 3 ^ 2, 7 << 3 & 2, 7 >> 3 ^ 2",
+    [[23n, 2n, 1n, 7n, 5n, 7n, 15n, 58n, 28n, 2n]],
+  ],
+  ["SELECT (7 | 3) & 2, 1 + 2 & 3 | 4 x, -7 & 3 ^ 2 * 2, CASE WHEN 1 | 2 & 3 = 3 THEN 5 ^ 2 * 3 END | 1 & 3", [[2n, 7n, 5n, 3n]]],
+  ["SELECT co FROM home WHERE co & 2 | 1 = 3 ORDER BY co DESC LIMIT 2", [[26n], [22n]]],
   ["SELECT -(-5), +5, -temp FROM home WHERE co = 7", [[5n, 5n, -22.4]]],
   ["SELECT 1 + 1.5, 1 + NULL, 2 * 1.5", [[2.5, null, 3]]],
   ["SELECT '5' + 1", new Error("Error during planning: Cannot coerce arithmetic expression Utf8 + Int64 to valid types")],
@@ -57,6 +64,10 @@ const OPERATORS: readonly SqlCase[] = [
   ["SELECT x * 1000000000 FROM (VALUES (3)) AS v(x)", [[3_000_000_000n]]],
   ["SELECT 1 = 1.0, 1 < 1.5, 2 > 1.5, 1 <> 1, 1 != 2, 2 >= 2, 1 <= 0", [[true, true, true, false, true, true, false]]],
   ["SELECT 'NaN'::double = 'NaN'::double, 'NaN'::double > 1e300, 0.0 = -0.0", [[true, true, true]]],
+  // a column of texts is compared with numbers as texts
+  ["SELECT room = 1.5, room > 5, room < 5, room IN (1, 2.5), 7 || room FROM home WHERE co = 7", [[false, true, false, false, "7Kitchen"]]],
+  ["SELECT temp < room, co >= room, room BETWEEN 1 AND 9 FROM home WHERE co = 7", [[true, false, false]]],
+  ["SELECT '7' || 3 < 2, 1.0 || 'x', 'x' || 1e16", [[false, "1.0x", "x1e16"]]],
   ["SELECT '5' = 5, 5 = '5', '10' > 9, co = '7' FROM home WHERE co = 7", [[true, true, true, true]]],
   ["SELECT count(*) FROM home WHERE temp = '22.7' AND co IN ('3', '9', '26')", [[3n]]],
   ["SELECT 1 IS DISTINCT FROM NULL, NULL IS NOT DISTINCT FROM NULL, 1 <=> 1, 1 <=> NULL", [[true, true, true, false]]],
@@ -71,7 +82,7 @@ const FUNCTIONS: readonly SqlCase[] = [
   ["SELECT abs(co - 10) FROM home WHERE co = 7", [[3n]]],
   ["SELECT acos(1), asin(1), atan(1), acos(0.5), asin(0.5)", [[0, PI / 2, PI / 4, Math.acos(0.5), Math.asin(0.5)]]],
   ["SELECT acos(2), asin(-2), acosh(0.5), atanh(2)", [[Number.NaN, Number.NaN, Number.NaN, Number.NaN]]],
-  ["SELECT acosh(1), asinh(0), atanh(0), atanh(1)", [[0, 0, 0, Number.POSITIVE_INFINITY]]],
+  ["SELECT acosh(1), asinh(0), atanh(0), atanh(1), atanh(-1)", [[0, 0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]]],
   ["SELECT acosh(2), asinh(0.5), atanh(0.5)", [[Math.acosh(2), Math.asinh(0.5), Math.atanh(0.5)]]],
   // the first argument is the ordinate
   ["SELECT atan2(1, 1), atan2(1, 0), atan2(0, -1)", [[PI / 4, PI / 2, PI]]],
@@ -171,6 +182,10 @@ sqlSuite(
       [["9223372036854775807.5000", "5", 2n ** 64n - 8n, "-9223372036854775807.5000", true]],
     ],
     ["SELECT substr('abcdef', n - 4), substr('abcdef', -n + 9) FROM sizes", [["cdef", "bcdef"]]],
+    [
+      "SELECT n | 8, n & 3, n << 1, n >> 1, n ^ 1, 8 | n, arrow_typeof(n | 8), arrow_typeof(i & n), arrow_typeof(n ^ n) FROM sizes",
+      [[15n, 3n, 14n, 3n, 6n, 15n, "UInt64", "UInt64", "UInt64"]],
+    ],
     ["SELECT -big FROM sizes", OVERFLOW],
     ["SELECT big + 1 FROM sizes", [["18446744073709551616"]]],
     ["SELECT n - big FROM sizes", OVERFLOW],

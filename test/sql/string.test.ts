@@ -102,6 +102,11 @@ const MADE: readonly SqlCase[] = [
   ["SELECT concat('a', NULL, 'b'), concat('a', 1, true, 2.5), concat(NULL, NULL)", [["ab", "a1true2.5", ""]]],
   ["SELECT 'a' || NULL, 'a' || 1, 1 || 'a', 'a' || 'b' || 'c'", [[null, "a1", "1a", "abc"]]],
   ["SELECT concat_ws('-', 'a', NULL, 'b'), concat_ws(NULL, 'a', 'b'), concat_ws('|', 'a', 'b', 'c')", [["a-b", null, "a|b|c"]]],
+  // times are written as a cast writes them
+  [
+    "SELECT concat(time, 'x'), concat_ws('/', room, time, co) FROM home WHERE co = 26",
+    [["2022-01-01T20:00:00x", "Kitchen/2022-01-01T20:00:00/26"]],
+  ],
   ["SELECT concat(room, ': ', temp) FROM home WHERE co = 26", [["Kitchen: 22.7"]]],
   ["SELECT contains('abcdef', 'cd'), contains('abc', ''), contains('abc', 'x'), contains(NULL, 'a')", [[true, true, false, null]]],
   ["SELECT starts_with('abc', 'ab'), starts_with('abc', 'b'), ends_with('abc', 'bc'), ends_with('abc', 'x')", [[true, false, true, false]]],

@@ -42,6 +42,19 @@ const NAMES: readonly SqlCase[] = [
     "SELECT arrow_typeof(abs(-5)), arrow_typeof(ceil(3)), arrow_typeof(round(7)), arrow_typeof(signum(3)), arrow_typeof(factorial(3)), arrow_typeof(power(2, 3))",
     [["Int64", "Float64", "Float64", "Float64", "Int64", "Int64"]],
   ],
+  // floats of 32 bits stay such
+  [
+    "SELECT arrow_typeof(log(1.5::real)), arrow_typeof(log(2, 8::real)), arrow_typeof(trunc(1.5::real)), arrow_typeof(sqrt(2::real)), arrow_typeof(power(2::real, 2))",
+    [["Float32", "Float32", "Float32", "Float32", "Float64"]],
+  ],
+  [
+    "SELECT arrow_typeof(sum(co::decimal(10,2))), arrow_typeof(sum(co::decimal(35,2))), sum(co::decimal(10,2)) FROM home WHERE co < 5",
+    [["Decimal128(20, 2)", "Decimal128(38, 2)", "10.00"]],
+  ],
+  [
+    "SELECT arrow_typeof(nvl2('x', 1, 2)), arrow_typeof(nvl2(1.5, 1, 2)), arrow_typeof(nvl2(1, 1, 2)), arrow_typeof(nvl2(NULL, 1, 2))",
+    [["Utf8", "Float64", "Int64", "Int64"]],
+  ],
   [
     "SELECT arrow_typeof(ascii('a')), arrow_typeof(length('a')), arrow_typeof(strpos('a', 'a')), arrow_typeof(levenshtein('a', 'b')), arrow_typeof(find_in_set('a', 'a')), arrow_typeof(octet_length('a'))",
     [["Int32", "Int32", "Int32", "Int32", "Int32", "Int32"]],

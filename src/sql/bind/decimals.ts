@@ -11,6 +11,8 @@ export interface DecimalType {
 const WIDTH_MAX = 38;
 /** Additional digits of a quotient's scale. */
 const QUOTIENT_DIGITS = 4;
+/** Additional digits of a sum. */
+const SUM_DIGITS = 10;
 /** The decimal type of integers. */
 const INTEGER: DecimalType = { width: 20, scale: 0 };
 /** The common type of signed and unsigned 64-bit integers. */
@@ -33,6 +35,12 @@ export function decimalNote(type: DecimalType): TypeNote & { readonly kind: Kind
 export function decimalOf({ arrow = "" }: TypeNote): DecimalType | null {
   const [, width, scale] = /^Decimal128\((\d+), (\d+)\)$/.exec(arrow) ?? [];
   return width === undefined ? null : { width: Number(width), scale: Number(scale) };
+}
+
+/** The type of a sum of decimals; null if the value is none. */
+export function sumDecimal(value: TypeNote): DecimalType | null {
+  const type = decimalOf(value);
+  return type === null ? null : { width: Math.min(WIDTH_MAX, type.width + SUM_DIGITS), scale: type.scale };
 }
 
 /** True for an unsigned integer. */

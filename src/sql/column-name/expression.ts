@@ -250,7 +250,10 @@ const CONSTANTS: ReadonlyMap<string, NameNode> = new Map([
 /** Functions without parentheses. */
 const BARE_CALLS: ReadonlySet<string> = new Set(["current_date", "current_time", "current_timestamp"]);
 /** Types that may precede a string literal. */
-const TYPED: ReadonlySet<string> = new Set(["date", "time", "timestamp", "timestamptz"]);
+const TYPED: ReadonlySet<string> = new Set(
+  `date time timestamp timestamptz char varchar text string bytea boolean bool tinyint smallint int integer bigint real float double decimal
+   numeric`.split(/\s+/),
+);
 /** Keywords that cannot start an expression. */
 const RESERVED: ReadonlySet<string> = new Set(
   "as when then else end and or from where group having order select union in is by on".split(" "),

@@ -12,7 +12,7 @@ const MATH: readonly string[] = [
   `CREATE MACRO __log(base, x) AS "/"(__ln(x), __ln(base))`,
   "CREATE MACRO __acos(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE ELSE acos(x) END",
   "CREATE MACRO __asin(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE ELSE asin(x) END",
-  "CREATE MACRO __atanh(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE ELSE atanh(x) END",
+  "CREATE MACRO __atanh(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE WHEN x = -1 THEN '-inf'::DOUBLE ELSE atanh(x) END",
   "CREATE MACRO __sin(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE sin(x) END",
   "CREATE MACRO __cos(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cos(x) END",
   "CREATE MACRO __tan(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE tan(x) END",

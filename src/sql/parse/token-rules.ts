@@ -4,11 +4,12 @@ import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
+import { GROUPED_SIGNS, operatorGroups } from "./operator-groups.ts";
 import type { Token } from "./tokens.ts";
 import { RULED_WORDS, wordRules } from "./word-rules.ts";
 
 interface Rule {
-  /** The rule can change a statement only if its tokens contain one of these: words, the symbol `~`, or ZERO. */
+  /** The rule can change a statement only if its tokens contain one of these: words, symbols, `<<`, `>>`, or ZERO. */
   readonly marks: readonly string[];
   apply(tokens: readonly Token[]): readonly Token[];
 }
@@ -30,6 +31,7 @@ const RULES: readonly Rule[] = [
   { marks: ["within"], apply: withinGroup },
   { marks: ["nulls"], apply: nullTreatment },
   { marks: ["or", "and"], apply: equalityLists },
+  { marks: ["~", ...GROUPED_SIGNS], apply: operatorGroups },
 ];
 /** The rules by mark, one bit each. */
 const RULES_OF_MARK: ReadonlyMap<string, number> = rulesOfMarks();
@@ -43,9 +45,11 @@ function rulesOfMarks(): Map<string, number> {
 /** Applies the rules whose marks occur in the tokens. No rule creates a mark of another. */
 export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   let called = 0;
+  let shift = "";
   for (const { kind, text } of tokens) {
-    if (kind === "word" || (kind === "symbol" && text === "~")) called |= RULES_OF_MARK.get(text) ?? 0;
-    else if (kind === "number" && isZero(text)) called |= RULES_OF_MARK.get(ZERO)!;
+    if (kind === "number" && isZero(text)) called |= RULES_OF_MARK.get(ZERO)!;
+    else if (kind === "word" || kind === "symbol") called |= RULES_OF_MARK.get(shift === text ? text + text : text) ?? 0;
+    shift = kind === "symbol" && (text === "<" || text === ">") ? text : "";
   }
   return RULES.reduce((ruled, { apply }, i) => ((called & (1 << i)) === 0 ? ruled : apply(ruled)), tokens);
 }

@@ -1,6 +1,6 @@
 // Rewrites function calls: renames, the rules of time-function.ts, and the kind of the result.
 
-import { decimalOf, isUnsigned } from "../bind/decimals.ts";
+import { decimalOf, isUnsigned, isUnsigned64 } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
@@ -26,6 +26,7 @@ import { TIME_RULES } from "./time/time-function.ts";
 import { intervalConstant } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
+import { textOf } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
 
 /** Rewrites a call. */
@@ -97,15 +98,23 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed 
     const same = { class: "COMPARISON" as const, type: "COMPARE_NOT_DISTINCT_FROM", alias: "", left: left!.node, right: right.node };
     return typed(same, "boolean");
   }
-  // DuckDB's ^ is a power
-  if (node.function_name === "^" && right !== undefined)
-    return typed(call("xor", [wide(left!), wide(right)], node.query_location), "integer");
+  if (right !== undefined && BITWISE.has(node.function_name)) return rewriteBitwise(node, left!, right);
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));
   if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return withMarkOf(negated(node, left!), left);
   if (right === undefined && (node.function_name === "-" || node.function_name === "+")) return withMarkOf(signed(node, left!), left);
-  const isBitwise = right !== undefined && OPERATOR_KIND[node.function_name] === "integer";
-  return typed(isBitwise ? { ...node, children: args.map(wide) } : node, OPERATOR_KIND[node.function_name] ?? "unknown");
+  return typed(node, OPERATOR_KIND[node.function_name] ?? "unknown");
+}
+
+const BITWISE: ReadonlySet<string> = new Set(["&", "|", "^", "<<", ">>"]);
+
+/** Unsigned if one of the operands is. */
+function rewriteBitwise(node: FunctionCall, left: Typed, right: Typed): Typed {
+  const hasSign = !isUnsigned64(left) && !isUnsigned64(right);
+  const children = [left, right].map((value) => (hasSign || isUnsigned64(value) ? wide(value) : castTo(value.node, "UBIGINT")));
+  // DuckDB's ^ is a power
+  const result = node.function_name === "^" ? call("xor", children, node.query_location) : { ...node, children };
+  return { ...typed(result, "integer"), ...(hasSign ? {} : { arrow: "UInt64" }) };
 }
 
 /** Decimals and numbers of at most 32 bits keep their width. */
@@ -128,7 +137,9 @@ function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed): Ty
   }
   const other = isNullConstant(left) ? right : left;
   if (other.kind === "string" && (isNullConstant(left) || isNullConstant(right))) return { node: nullOf("VARCHAR"), kind: "string" };
-  return typed(node, left.kind === "string" && right.kind === "string" ? "string" : "unknown");
+  if (left.kind !== "string" && right.kind !== "string") return typed(node, "unknown");
+  const children = [left, right].map((value) => (value.kind === "float" ? castTo(textOf(value), "VARCHAR") : value.node));
+  return typed({ ...node, children }, lists.length === 0 ? "string" : "unknown");
 }
 
 function joinedList(name: string, args: readonly Typed[], list: Typed): Typed {
@@ -155,10 +166,6 @@ const OPERATOR_KIND: Readonly<Record<string, Kind>> = {
   "~~*": "boolean",
   "!~~*": "boolean",
   "**": "float",
-  "&": "integer",
-  "|": "integer",
-  "<<": "integer",
-  ">>": "integer",
   "~": "integer",
 };
 

@@ -1,9 +1,18 @@
 // Aggregates that DuckDB has under another name or with another result, and those composed from others.
 
-import { isUnsigned } from "../../bind/decimals.ts";
+import { decimalNote, isUnsigned, sumDecimal } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { listType, sameType } from "../../bind/type-notes.ts";
-import { call, castTo, type Expression, type FunctionCall, floatConstant, integerConstant, operator } from "../../parse/tree.ts";
+import {
+  call,
+  castTo,
+  castToDecimal,
+  type Expression,
+  type FunctionCall,
+  floatConstant,
+  integerConstant,
+  operator,
+} from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
@@ -35,6 +44,8 @@ function average(input: RuleInput): Typed | null {
 /** The dialect has no 128-bit integers: a sum of integers has 64 bits, and a larger one is an error. */
 function sum(input: RuleInput): Typed | null {
   const [value] = input.args;
+  const decimal = value === undefined ? null : sumDecimal(value);
+  if (decimal !== null) return { node: castToDecimal(input.node, decimal.width, decimal.scale), ...decimalNote(decimal) };
   if (value?.kind !== "integer" && value?.kind !== "duration") return null;
   const hasSign = !isUnsigned(value);
   return { node: castTo(input.node, hasSign ? "BIGINT" : "UBIGINT"), kind: value.kind, ...(hasSign ? {} : { arrow: "UInt64" }) };

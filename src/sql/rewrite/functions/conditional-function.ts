@@ -1,5 +1,5 @@
 // Functions that select among their arguments.
-import type { Typed } from "../../bind/kind.ts";
+import type { Kind, Typed } from "../../bind/kind.ts";
 import { chosenType, isDictionary, isNullConstant, sameType } from "../../bind/type-notes.ts";
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, type RuleInput, type Rules, whenThen } from "../rule.ts";
@@ -43,8 +43,12 @@ function nullIf(input: RuleInput): Typed {
 function nvl2(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, present, absent] = input.args;
-  const { nodes, ...common } = unify([present!, absent!]);
-  return { node: whenThen([[isNotNull(value!.node), nodes[0]!]], nodes[1]!), ...common };
+  // the value takes part in the choice of the type, although it is none of the results
+  const takesPart = (["string", "integer", "float"] as Kind[]).includes(value!.kind) && !isNullConstant(value!);
+  const { nodes, ...common } = unify([present!, absent!, ...(takesPart ? [value!] : [])]);
+  // DuckDB does not see the value among the results
+  const widened = takesPart && common.kind === "float" && common.arrow === undefined ? nodes.map((node) => castTo(node, "DOUBLE")) : nodes;
+  return { node: whenThen([[isNotNull(value!.node), widened[0]!]], widened[1]!), ...common };
 }
 
 export const CONDITIONAL_RULES: Rules = {

@@ -7,10 +7,12 @@ import { callAs, expectArguments, narrow, nullOf, type Rule, type RuleInput, typ
 /** A function from a number to a float; of 32 bits for such an argument. */
 function float(name: string): Rule {
   const plain = simple(name, [1], "float");
-  return (input) => {
-    const value = plain(input)!;
-    return narrowType(input.args[0]!) === "Float32" ? { ...value, node: castTo(value.node, "FLOAT"), arrow: "Float32" } : value;
-  };
+  return (input) => asPrecise(plain(input)!, input.args[0]!);
+}
+
+/** A float of 32 bits if that is what it was computed from. */
+function asPrecise(value: Typed, from: Typed): Typed {
+  return narrowType(from) === "Float32" ? { node: castTo(value.node, "FLOAT"), kind: "float", arrow: "Float32" } : value;
 }
 
 /** Keeps an integer's type; NULL is a float. */
@@ -26,10 +28,10 @@ function abs(input: RuleInput): Typed {
 function log(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [first, second] = input.args;
-  if (second === undefined) return { node: callAs("__log10", input, [first!.node]), kind: "float" };
+  if (second === undefined) return asPrecise({ node: callAs("__log10", input, [first!.node]), kind: "float" }, first!);
   const exact = first!.number === undefined ? undefined : { 2: "__log2", 10: "__log10" }[Number(first!.number)];
   const node = exact === undefined ? callAs("__log", input, [first!.node, second.node]) : callAs(exact, input, [second.node]);
-  return { node, kind: "float" };
+  return asPrecise({ node, kind: "float" }, second);
 }
 
 /** round(x [, places]) */
@@ -50,6 +52,7 @@ function trunc(input: RuleInput): Typed {
   const [x, places] = input.args;
   const value = castTo(x!.node, "DOUBLE");
   const node = callAs("trunc", input, places === undefined ? [value] : [value, narrow(places)]);
+  if (narrowType(x!) === "Float32") return asPrecise({ node, kind: "float" }, x!);
   // the parser represents INTERVAL '1' DAY with trunc
   return x!.number === undefined || places !== undefined
     ? { node, kind: "float" }

@@ -2,7 +2,7 @@
 import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole, wide } from "../rule.ts";
-import { textOf } from "../values/cast.ts";
+import { rewriteCast, textOf } from "../values/cast.ts";
 
 const INT32 = { kind: "integer", arrow: "Int32" } as const;
 const TEXT = { kind: "string" } as const;
@@ -36,7 +36,21 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
 function concat(input: RuleInput): Typed | null {
   if (input.args.some(({ kind }) => kind === "list")) return null;
   expectArguments(input, 1, Number.POSITIVE_INFINITY);
-  return { node: callAs("concat", input, input.args.map(text)), ...TEXT };
+  return { node: callAs("concat", input, joinedTexts(input)), ...TEXT };
+}
+
+/** concat_ws(separator, …) */
+function concatWith(input: RuleInput): Typed {
+  expectArguments(input, 2, Number.POSITIVE_INFINITY);
+  return { node: callAs("concat_ws", input, joinedTexts(input)), ...TEXT };
+}
+
+/** Texts to be joined; times as a cast writes them. */
+function joinedTexts({ args, scope }: RuleInput): Expression[] {
+  return args.map((arg) => {
+    const isTime = arg.kind === "time" || arg.kind === "coarse";
+    return isTime ? rewriteCast(castTo(arg.node, "VARCHAR"), arg, scope).node : text(arg);
+  });
 }
 
 /** Number of bytes or bits, of a text or of binary data. */
@@ -133,7 +147,7 @@ export const STRING_RULES: Rules = {
   character_length: LENGTH,
   chr,
   concat,
-  concat_ws: ofTexts("concat_ws", [2, Number.POSITIVE_INFINITY], TEXT),
+  concat_ws: concatWith,
   contains: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "map" ? null : ofTexts("contains", [2], BOOLEAN)(input)),
   damerau_levenshtein: ofTexts("__damerau", [2], INT32),
   editdist3: ofTexts("__levenshtein_of", [2], INT32),

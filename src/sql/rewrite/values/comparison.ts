@@ -5,9 +5,10 @@ import { markOf, withMarkOf } from "../../bind/type-notes.ts";
 import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
-import { bigintConstant, call, stringConstant } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, stringConstant } from "../../parse/tree.ts";
 import { comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
+import { textOf } from "./cast.ts";
 import { typedConstant } from "./constant.ts";
 
 /** Converts two operands to one kind where the dialect defines it; otherwise DuckDB decides. */
@@ -26,19 +27,14 @@ function beside(value: Typed, other: Typed): Typed {
   return value.difference !== undefined && (other.kind === "interval" || other.kind === "duration") ? value.difference : value;
 }
 
-/** A text is compared with an integer as texts: not every text is a number. */
-function alignEqual(value: Typed, other: Typed): Typed {
-  if (other.kind !== "string" || other.text !== undefined || typeof value.number !== "bigint") return align(value, other);
+/** A text that is no literal is compared with a number as texts: not every text is a number. */
+function alignNumber(value: Typed, other: Typed): Typed {
+  const isNumber = value.kind === "integer" || value.kind === "float";
+  if (!isNumber || other.kind !== "string" || other.text !== undefined) return align(value, other);
+  if (typeof value.number !== "bigint") return { node: castTo(textOf(value), "VARCHAR"), kind: "string" };
   const text = String(value.number);
   return { node: stringConstant(text), kind: "string", text };
 }
-
-const EQUALITIES: ReadonlySet<string> = new Set([
-  "COMPARE_EQUAL",
-  "COMPARE_NOTEQUAL",
-  "COMPARE_DISTINCT_FROM",
-  "COMPARE_NOT_DISTINCT_FROM",
-]);
 
 /** True for constant intervals whose nanoseconds DuckDB would truncate. */
 function areFine({ interval: a }: Typed, { interval: b }: Typed): boolean {
@@ -73,8 +69,7 @@ export function rewriteComparison(node: Comparison, left: Typed, right: Typed): 
 
 function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed]): Typed {
   const [left, right] = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
-  const bring = EQUALITIES.has(node.type) ? alignEqual : align;
-  const [a, b] = [inRange(bring(left, right)), inRange(bring(right, left))];
+  const [a, b] = [inRange(alignNumber(left, right)), inRange(alignNumber(right, left))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools insert before appending conditions
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
@@ -92,7 +87,7 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
 
 /** Rewrites BETWEEN, with its hint for the scan. */
 export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
-  const [low, high] = [inRange(align(lower, input)), inRange(align(upper, input))];
+  const [low, high] = [inRange(alignNumber(lower, input)), inRange(alignNumber(upper, input))];
   const value = inRange(align(align(input, low), high));
   return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
     comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
@@ -103,7 +98,7 @@ export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper:
 /** Rewrites IN and NOT IN over a list, with its hint for the scan. */
 export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
   const [first, ...rest] = children;
-  const list = rest.map((child) => inRange(alignEqual(child, first!)));
+  const list = rest.map((child) => inRange(alignNumber(child, first!)));
   const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
   const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
