@@ -69,6 +69,46 @@ test.each([
   expect(await values({ db: "nosuch", rp: "x", q })).toEqual(expected);
 });
 
+const [GOOD, BAD] = ["SELECT f FROM m", "SELECT f FROM nosuch..m"];
+const ROW = { name: "m", columns: ["time", "f"], values: [["1970-01-01T00:00:00.000000001Z", 1]] };
+const [UNKNOWN, NOT_EXECUTED] = ["database not found: nosuch", "not executed"];
+test.each<[string[], object[]]>([
+  [[BAD, GOOD, GOOD], [{ statement_id: 0, error: NOT_EXECUTED }]],
+  [
+    [GOOD, BAD, GOOD, GOOD],
+    [
+      { statement_id: 0, series: [ROW] },
+      { statement_id: 1, error: NOT_EXECUTED },
+    ],
+  ],
+  [
+    [GOOD, BAD],
+    [
+      { statement_id: 0, series: [ROW] },
+      { statement_id: 1, error: UNKNOWN },
+    ],
+  ],
+])("what is not executed has the result of the statement that failed: %j", async (statements, results) => {
+  const query = new URLSearchParams({ db: "d", q: statements.join("; ") });
+  expect(JSON.parse((await send("GET", `/query?${query}`)).text)).toEqual({ results });
+});
+
+test("in chunks, what is not executed has the number of the statement that failed", async () => {
+  const query = new URLSearchParams({ db: "d", chunked: "true", q: [GOOD, BAD, GOOD, GOOD].join("; ") });
+  const { text } = await send("GET", `/query?${query}`);
+  const answers = text.trimEnd().split("\n");
+  expect(answers.map((each) => JSON.parse(each).results)).toEqual([
+    [{ statement_id: 0, series: [ROW] }],
+    ...[UNKNOWN, NOT_EXECUTED, NOT_EXECUTED].map((error) => [{ statement_id: 1, error }]),
+  ]);
+});
+
+test("a statement is asked for what it reads before for what it does", async () => {
+  expect(await values({ db: "nosuch", q: "SELECT f INTO x FROM m" })).toBe("database not found: nosuch");
+  expect(await values({ q: "EXPLAIN SELECT f FROM m" })).toBe("database name required");
+  expect(await values({ db: "d", q: "SELECT f INTO x FROM d.nosuch.m" })).toBe("retention policy not found: nosuch");
+});
+
 const FORM = "application/x-www-form-urlencoded";
 test.each([
   ["POST", FORM, "q=SHOW+DATABASES", true],

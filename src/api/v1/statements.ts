@@ -37,7 +37,12 @@ export interface StatementsParts {
   readonly run: (placed: PlacedStatement, answer: V1Answer, signal: AbortSignal) => Promise<StatementResult>;
   /** Receives errors of the server, for the log. */
   readonly report: (error: unknown) => void;
+  /** True: what is not executed has the number of the statement before it, as release 2.8.0 counts. In JSON without chunks results of
+   *  one number are one result: the last error is that of all. */
+  readonly countsFromFailure?: boolean;
 }
+
+const NOT_EXECUTED = "not executed";
 
 /** Runs the statements of one request. */
 export class Statements {
@@ -49,6 +54,9 @@ export class Statements {
   private rowsLeft: number | null;
   /** True if the number of results is unknown, so that a format that starts with it must wait for them. */
   private readonly isGathered: boolean;
+  private resultCount: number;
+  /** @see StatementsParts.countsFromFailure */
+  private failedAt = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly query: V1Query,
@@ -57,6 +65,7 @@ export class Statements {
     const isLimited = parts.rowsMax > 0 && query.answer.chunkRows === null && !query.isAsync;
     this.rowsLeft = isLimited ? parts.rowsMax : null;
     this.isGathered = isLimited && query.answer.form === "msgpack";
+    this.resultCount = query.statements.length;
   }
 
   /** Resolves when the answers are complete, or when the first long one has begun. @throws TsdbError if the server cannot answer at all,
@@ -144,7 +153,7 @@ export class Statements {
 
   /** True if statement `index` has a result. */
   private goesOn(index: number): boolean {
-    return index < this.query.statements.length && this.rowsLeft !== 0;
+    return index < this.resultCount && this.rowsLeft !== 0;
   }
 
   private count({ rowCount }: StatementAnswer): void {
@@ -154,7 +163,7 @@ export class Statements {
   /** @throws TsdbError if nothing was answered yet and the fault is the server's, not the statement's */
   private async statement(index: number): Promise<StatementAnswer> {
     const answer = this.answerOf(index);
-    if (this.hasFailed) return failed(answer, "not executed");
+    if (this.hasFailed) return failed(answer, NOT_EXECUTED);
     const placed = this.query.statements[index]!;
     try {
       return await this.run(placed, { ...answer, rowLimit: this.limitOf(placed) });
@@ -162,8 +171,19 @@ export class Statements {
       const { status } = failureOf(error);
       if (index === 0 && (status >= 499 || status === 401 || status === 403)) throw error;
       this.hasFailed = true;
-      return failed(answer, this.messageOf(error));
+      const message = this.messageOf(error);
+      return this.parts.countsFromFailure === true ? this.failedOf(index, message) : failed(answer, message);
     }
+  }
+
+  /** @see StatementsParts.countsFromFailure */
+  private failedOf(index: number, message: string): StatementAnswer {
+    const { form, chunkRows } = this.query.answer;
+    this.failedAt = index;
+    // the number of results stands at the start of msgpack
+    if (chunkRows !== null || form !== "json" || index === this.resultCount - 1) return failed(this.answerOf(index), message);
+    this.resultCount = index + 1;
+    return failed(this.answerOf(index), NOT_EXECUTED);
   }
 
   private limitOf({ statement }: PlacedStatement): V1RowLimit | null {
@@ -185,7 +205,7 @@ export class Statements {
   private answerOf(index: number): V1Answer {
     const { answer } = this.query;
     const isFirst = answer.form === "csv" ? !this.hasWritten : index === 0 && !this.isGathered;
-    return { ...answer, rowLimit: null, statementId: index, isFirst, isLast: index === answer.statementCount - 1 };
+    return { ...answer, rowLimit: null, statementId: Math.min(index, this.failedAt), isFirst, isLast: index === this.resultCount - 1 };
   }
 
   /** The message for the client; internal errors are reported and hidden. */

@@ -37,7 +37,7 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("authorizations", services)
     .get(AUTHORIZATIONS, ({ principal, search }) => {
       const id = search.id("id");
-      const all = id === undefined ? line().authorizations.heads(readFilter(services, search)) : [line().authorizations.get(id)];
+      const all = id === undefined ? line().authorizations.heads(readFilter(services, search)) : [line().authorizations.head(id)];
       const visible = all.filter((authorization) => canRead(principal, authorization));
       const items = found(
         visible,
@@ -54,21 +54,22 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
       return json(201, shownAuthorization(line(), await line().authorizations.create(wanted)));
     })
     .get(`${AUTHORIZATIONS}/:authID`, ({ principal, params }) => {
-      const found = line().authorizations.get(readId(params["authID"]!));
-      requireAll(principal, needsOfAuthorization("read", found));
-      return json(200, shownAuthorization(line(), found));
+      const { authorizations } = line();
+      const head = authorizations.head(readId(params["authID"]!));
+      requireAll(principal, needsOfAuthorization("read", head));
+      return json(200, shownAuthorization(line(), authorizations.get(head.id)));
     })
     .patch(`${AUTHORIZATIONS}/:authID`, async ({ principal, params, request }) => {
       const id = readId(params["authID"]!);
       const body = await bodies.read(AuthorizationUpdateBody, request, "");
-      const found = line().authorizations.get(id);
+      const found = line().authorizations.head(id);
       requireAll(principal, [...needsOfAuthorization("read", found), ...needsOfAuthorization("write", found)]);
       const update = readUpdate(body, "encodeAuthorization: unknown authorization status");
       return json(200, shownAuthorization(line(), await line().authorizations.update(id, update)));
     })
     .delete(`${AUTHORIZATIONS}/:authID`, async ({ principal, params }) => {
       const id = readId(params["authID"]!);
-      requireAll(principal, needsOfAuthorization("write", line().authorizations.get(id)));
+      requireAll(principal, needsOfAuthorization("write", line().authorizations.head(id)));
       await line().authorizations.delete(id);
       return noContent();
     });

@@ -96,15 +96,18 @@ function listed(services: V2Services, search: SearchParams): Bucket[] {
   if (id !== undefined) return [buckets.get(id)];
   const [name, org] = [search.get("name"), search.get("org")];
   const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
-  const found = buckets.list({ ...(orgID === undefined ? {} : { orgID }), ...(name === undefined ? {} : { name }) }, page);
-  if (orgID !== undefined && name !== undefined && found.length === 0)
-    throw new TsdbError("not_found", `bucket ${goQuoted(name)} not found`);
-  return found;
+  if (orgID === undefined || name === undefined) {
+    return buckets.list({ ...(orgID === undefined ? {} : { orgID }), ...(name === undefined ? {} : { name }) }, page);
+  }
+  // there is one, on whatever page
+  const found = buckets.findByName(orgID, name);
+  if (found === null) throw new TsdbError("not_found", `bucket ${goQuoted(name)} not found`);
+  return [found];
 }
 
 /** The bucket that a path below /api/v2/buckets is about: a bucket that the sender may not see does not exist.
  *  @throws TsdbError bad_request, not_found */
-function parentBucket(services: V2Services, { params, principal }: V2Call): Bucket {
+export function parentBucket(services: V2Services, { params, principal }: Pick<V2Call, "params" | "principal">): Bucket {
   const bucket = services.line().buckets.find(parentId(params["bucketID"]!));
   if (bucket === null || !canRead(principal, bucket)) throw new TsdbError("not_found", "404 page not found");
   return bucket;

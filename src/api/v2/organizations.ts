@@ -74,7 +74,10 @@ function idOrNothing(search: SearchParams, name: string): string | undefined {
 
 /** The organization that a path below /api/v2/orgs is about: an organization that the sender may not see does not exist.
  *  @throws TsdbError bad_request, not_found */
-export function parentOrganization(services: V2Services, { params, principal }: V2Call): { readonly id: string; readonly orgID: string } {
+export function parentOrganization(
+  services: V2Services,
+  { params, principal }: Pick<V2Call, "params" | "principal">,
+): { readonly id: string; readonly orgID: string } {
   const id = parentId(params["orgID"]!);
   const organization = services.line().organizations.find(id);
   if (organization === null || !principal.allows({ action: "read", type: "orgs", id }))

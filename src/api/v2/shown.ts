@@ -22,10 +22,10 @@ export function shownMember(user: User, role: Role, logs = false): object {
   return { role, ...shownUser(user), ...(logs ? { links: { logs: `${self}/logs`, self } } : {}) };
 }
 
-/** An organization as JSON, with its links. They have the name as it is, as far as that means the same. */
+/** An organization as JSON, with its links. They have the name as it is, as recorded. */
 export function shownOrganization({ id, name, description, createdAt, updatedAt }: Organization): object {
   const self = `/api/v2/orgs/${id}`;
-  const query = `org=${name.replace(/[%&#+]/g, encodeURIComponent)}`;
+  const query = `org=${name}`;
   return {
     links: {
       buckets: `/api/v2/buckets?${query}`,
@@ -56,7 +56,10 @@ export function shownBucket(bucket: Bucket, labels: readonly Label[]): object {
     ...(description === "" ? {} : { description }),
     name,
     ...(rp === "" ? {} : { rp }),
-    retentionRules: [{ type: "expire", everySeconds: retentionSeconds, shardGroupDurationSeconds: shardSeconds }],
+    retentionRules:
+      retentionSeconds === 0 && shardSeconds === 0
+        ? []
+        : [{ type: "expire", everySeconds: retentionSeconds, shardGroupDurationSeconds: shardSeconds }],
     ...(createdAt === null ? {} : { createdAt, updatedAt }),
     links: {
       labels: `${self}/labels`,

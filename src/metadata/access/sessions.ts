@@ -49,8 +49,9 @@ export class Sessions {
     return session;
   }
 
-  end(key: string): void {
-    this.byKey.delete(hashed(key));
+  /** False: there was none. */
+  end(key: string): boolean {
+    return this.find(key) !== null && this.byKey.delete(hashed(key));
   }
 
   /** All sessions of a user but one: a new password is also meant for who has the old one. */

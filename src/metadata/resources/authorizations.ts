@@ -60,9 +60,17 @@ export class Authorizations {
     return this.metadata.view.count("from authorizations");
   }
 
-  /** @throws TsdbError not_found */
+  /** @throws TsdbError not_found, also where its user is deleted */
   get(id: string): Authorization {
     const found = this.find(id);
+    if (found !== null) return found;
+    this.head(id);
+    throw new TsdbError("not_found", "user not found");
+  }
+
+  /** Also of a deleted user. @throws TsdbError not_found */
+  head(id: string): AuthorizationHead {
+    const found = this.metadata.view.get<AuthorizationHead>("select id, orgID, userID from authorizations where id = ?", id);
     if (found === null) throw new TsdbError("not_found", "authorization not found");
     return found;
   }
@@ -123,10 +131,10 @@ export class Authorizations {
     return this.get(id);
   }
 
-  /** @throws TsdbError not_found */
+  /** Also of a deleted user. @throws TsdbError not_found */
   delete(id: string): Promise<void> {
     return this.metadata.change((change) => {
-      this.get(id);
+      this.head(id);
       change.remove("authorization", id);
     });
   }

@@ -81,10 +81,10 @@ export class Labels {
     change.remove("label", id);
   }
 
-  /** In the order in which they were added. */
+  /** In order of creation. */
   ofResource(resourceType: ResourceType, resourceID: string): Label[] {
     const sql = `select l.id, l.orgID, l.name, l.properties from labelMappings m join labels l on l.id = m.labelID
-      where m.resourceType = ? and m.resourceID = ? order by m.id`;
+      where m.resourceType = ? and m.resourceID = ? order by l.id`;
     return this.metadata.view.all<LabelRow>(sql, resourceType, resourceID).map(labelOf);
   }
 

@@ -85,14 +85,25 @@ describe("virtual mappings", () => {
     expect(world.resolved("d", "autogen")).toBe("x");
   });
 
-  test("become stored ones when they are changed, and stay when they are deleted", async () => {
+  test("are stored under their id when they are changed, and are as before when they are deleted", async () => {
     const world = await World.open(["d"]);
     const id = world.ids.get("d")!;
     await world.line.mappings.delete(world.orgID, id);
     expect(world.listed).toEqual(["d.autogen=d*?"]);
     const changed = await world.line.mappings.update(world.orgID, id, { retentionPolicy: "p" });
     expect(changed.id).toBe(id);
-    expect(world.listed).toEqual(["d.p=d*", "d.autogen=d?"]);
+    expect(world.listed).toEqual(["d.p=d*?", "d.autogen=d?"]);
+    await world.line.mappings.delete(world.orgID, id);
+    expect(world.listed).toEqual(["d.autogen=d*?"]);
+  });
+
+  test("are found by the id of their bucket, also behind a stored one of their names", async () => {
+    const world = await World.open(["d", "e"]);
+    const id = world.ids.get("d")!;
+    await world.map("d", "autogen", "e");
+    expect(world.listed).toEqual(["d.autogen=e*", "e.autogen=e*?"]);
+    expect(world.line.mappings.get(world.orgID, id)).toMatchObject({ id, bucketID: id, isDefault: true, isVirtual: true });
+    expect(world.line.mappings.update(world.orgID, id, { isDefault: false })).rejects.toThrow("same orgID, db, and rp");
   });
 });
 

@@ -53,9 +53,12 @@ export class Mappings {
     return joined(this.stored(orgID, database), buckets).filter((mapping) => mapping.database === database);
   }
 
-  /** By its id, or a virtual one by that of its bucket. Null: there is none in the organization. */
+  /** By its id, or a virtual one by that of its bucket, also behind a stored one. Null: there is none in the organization. */
   find(orgID: string, id: string): Mapping | null {
-    return this.list(orgID).find((mapping) => mapping.id === id) ?? null;
+    const stored = this.stored(orgID).find((mapping) => mapping.id === id);
+    if (stored !== undefined) return stored;
+    const bucket = this.metadata.view.get<NamedBucket>(`${BUCKETS} and id = ?2`, orgID, id);
+    return bucket === null ? null : virtualMapping(bucket);
   }
 
   /** @throws TsdbError not_found */
@@ -86,13 +89,13 @@ export class Mappings {
     });
   }
 
-  /** A virtual mapping becomes a stored one and keeps its id. If the default ceases to be the default, the first other mapping of its
+  /** A virtual mapping is stored with its id, and shown as before. If the default ceases to be the default, the first other mapping of its
    *  database becomes it; the only mapping stays the default. @throws TsdbError not_found, bad_request, already_exists */
   update(orgID: string, id: string, { isDefault, retentionPolicy }: MappingUpdate): Promise<Mapping> {
     return this.metadata.change((change) => {
       const before = this.get(orgID, id);
       const named = { ...before, retentionPolicy: retentionPolicy ?? before.retentionPolicy };
-      const changed = { ...named, isDefault: isDefault ?? before.isDefault, isVirtual: false };
+      const changed = { ...named, isDefault: isDefault ?? before.isDefault };
       if (changed.isDefault === before.isDefault && changed.retentionPolicy === before.retentionPolicy) return before;
       return this.put(change, changed);
     });
@@ -101,7 +104,8 @@ export class Mappings {
   /** A virtual one stays as long as its bucket. @throws TsdbError not_found */
   delete(orgID: string, id: string): Promise<void> {
     return this.metadata.change((change) => {
-      if (!this.get(orgID, id).isVirtual) change.remove("dbrp", id);
+      this.get(orgID, id);
+      if (this.metadata.view.get("select id from dbrps where id = ?", id) !== null) change.remove("dbrp", id);
     });
   }
 
@@ -125,7 +129,7 @@ export class Mappings {
     const rows = this.metadata.view.all<Row>(`${STORED} ${where}`, orgID, database);
     const defaults = new Map<string, string>();
     for (const row of rows) if (row.isDefault === 1 || !defaults.has(row.database)) defaults.set(row.database, row.id);
-    return rows.map((row) => ({ ...row, isDefault: defaults.get(row.database) === row.id, isVirtual: false }));
+    return rows.map((row) => ({ ...row, isDefault: defaults.get(row.database) === row.id, isVirtual: row.id === row.bucketID }));
   }
 
   private put(change: Change, mapping: Mapping): Mapping {

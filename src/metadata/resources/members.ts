@@ -18,11 +18,11 @@ export class Members {
     private readonly users: Users,
   ) {}
 
-  /** In the order in which they were added. */
+  /** In the order in which the users were created. */
   list(resourceType: ResourceType, resourceID: string, role: Role): User[] {
     return this.metadata.view.all<User>(
       `select u.id, u.name, u.status, u.oauthID from members m join users u on u.id = m.userID
-       where m.resourceType = ? and m.resourceID = ? and m.role = ? order by m.id`,
+       where m.resourceType = ? and m.resourceID = ? and m.role = ? order by m.userID`,
       ...[resourceType, resourceID, role],
     );
   }

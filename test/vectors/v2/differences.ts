@@ -68,7 +68,6 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   { conversation: "write / good lines read back", steps: [1, 2, 3, 4], reason: `what step 0 refuses is not read back: ${ONE_KIND}` },
   { conversation: "v1_query / statements", steps: [24], reason: "the plan is that of this server" },
-  { conversation: "v1_query / selecting", steps: [36], reason: "each statement has a result, and an error says what failed" },
   { conversation: "v1_write / precisions", steps: [7, 8, 10, 11], reason: "u, m and h are microseconds, minutes and hours (facts 4.3)" },
   { conversation: "v1_write / bodies and errors", steps: [6], reason: GZIP },
   { conversation: "query / dialects", steps: [24, 25], reason: "a delimiter that separates or quotes rows is refused: no row would come" },

@@ -135,8 +135,8 @@ function border(services: V2Services, known: readonly KnownRoute[], next: Handle
   const answer = (request: Request, path: string): Response | Promise<Response> => {
     const canonical = canonicalPath(path);
     if (canonical !== path) {
-      // a path with a slash at its end is none of those that everybody may ask
-      if (canonical.startsWith("/api/")) {
+      // a path with a slash at its end is none of those that everybody may ask; browsers ask first without saying who they are
+      if (canonical.startsWith("/api/") && request.method !== "OPTIONS") {
         const principal = admit(services, request);
         if (principal instanceof Response) return principal;
       }

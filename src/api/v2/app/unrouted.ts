@@ -2,7 +2,8 @@
 import { targetOf } from "../../request/request-target.ts";
 import { admit } from "./admit.ts";
 import { plain } from "./answers.ts";
-import { codeAnswer } from "./errors.ts";
+import { requireParent } from "./below.ts";
+import { codeAnswer, errorAnswer } from "./errors.ts";
 import type { V2Services } from "./services.ts";
 
 /** A route as the answers of 404 and 405 need it. */
@@ -31,6 +32,11 @@ export function notRouted(services: V2Services, known: readonly KnownRoute[], re
   const principal = admit(services, request);
   if (principal instanceof Response) return principal;
   if (isAsked(request, path)) return listed(routes);
+  try {
+    requireParent(services, principal, path);
+  } catch (error) {
+    return errorAnswer(error);
+  }
   const resource =
     /^\/api\/v2(?:private)?\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
   const isPlain = PLAIN_RESOURCES.has(resource);

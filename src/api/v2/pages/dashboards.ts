@@ -49,14 +49,14 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       return json(200, shownDashboard(services, dashboard, viewsOf(call)));
     })
     .patch(ITEM, async (call) => {
-      const { name, description, cells = [] } = await bodies.read(DashboardBody, call.request, "");
       const id = readId(call.params["dashboardID"]!);
-      if (name === undefined && description === undefined && cells.length === 0) {
-        throw new TsdbError("bad_request", "must update at least one attribute");
-      }
+      const { name, description, cells = [] } = await bodies.read(DashboardBody, call.request, "");
       const before = line().dashboards.get(id);
       call.principal.require(dashboardNeed("write", before));
       call.principal.require(dashboardNeed("read", before));
+      if (name === undefined && description === undefined && cells.length === 0) {
+        throw new TsdbError("bad_request", "must update at least one attribute");
+      }
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),
@@ -75,16 +75,21 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
     call.principal.require(dashboardNeed(action, dashboard));
     return dashboard;
   });
-  const parent = ({ params, principal }: V2Call): Dashboard => {
-    const dashboard = line().dashboards.find(parentId(params["dashboardID"]!));
-    // a dashboard that the sender may not see does not exist
-    if (dashboard !== null && principal.allows(dashboardNeed("read", dashboard))) return dashboard;
-    throw new TsdbError("not_found", "404 page not found");
+  const place = {
+    ...({ path: DASHBOARDS, type: "dashboards", param: "dashboardID" } as const),
+    parent: (call: V2Call) => parentDashboard(services, call),
   };
-  const place = { path: DASHBOARDS, type: "dashboards", param: "dashboardID", parent } as const;
   addLabelRoutes(routes, services, place);
   return addMemberRoutes(routes, services, { ...place, need: dashboardNeed });
 };
+
+/** The dashboard that a path below /api/v2/dashboards is about: a dashboard that the sender may not see does not exist.
+ *  @throws TsdbError bad_request, not_found */
+export function parentDashboard(services: V2Services, { params, principal }: Pick<V2Call, "params" | "principal">): Dashboard {
+  const dashboard = services.line().dashboards.find(parentId(params["dashboardID"]!));
+  if (dashboard !== null && principal.allows(dashboardNeed("read", dashboard))) return dashboard;
+  throw new TsdbError("not_found", "404 page not found");
+}
 
 function dashboardNeed(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {
   return { action, type: "dashboards", id, orgID } as const;

@@ -37,9 +37,8 @@ export const notebookRoutes = (services: V2Services): V2Routes => {
     return { orgID: org, name, spec: JSON.stringify(spec) };
   };
   const replace = async (call: V2Call) => {
-    pathId(call.params["notebookID"]!, "notebook");
-    const { name, spec } = await read(call.request);
     const { id } = found(call, "write");
+    const { name, spec } = await read(call.request);
     return shown(await notebooks().update(id, { name, spec }));
   };
   return new V2Routes("notebooks", services)

@@ -121,7 +121,9 @@ function rejection(result: WriteResult, { ns }: Unit, bucket: Bucket, minTimeNs:
   const { lineErrors, rejectedCount, rowCount, schemaLimit, old } = result;
   const faults = lineErrors.flatMap(({ originalLine, errorMessage }) => {
     if (isLeftOut(errorMessage) || schemaLimit) return [];
-    return [faultMessage(originalLine, lineFault(originalLine, ns) ?? errorMessage)];
+    // open quotes take the end of the line with them
+    const line = originalLine.replace(/\n$/, "");
+    return [faultMessage(line, lineFault(line, ns) ?? errorMessage)];
   });
   // nothing was stored then
   if (faults.length > 0 && rowCount === 0) return new TsdbError("bad_request", faults.join("\n"));

@@ -10,7 +10,7 @@ import type { MappedDatabase, QueryAnswer, TsdbqlOptions } from "../../../model/
 import type { SeriesPiece } from "../../../model/query/series-piece.ts";
 import type { V1Answer } from "../../../model/query/v1-answer.ts";
 import { isNoPolicy, noPolicy } from "../../../model/retention-policies.ts";
-import type { Definition, MeasurementPlaces, PlacedStatement, Statement } from "../../../tsdbql/parse/ast.ts";
+import type { Definition, MeasurementPlaces, PlacedStatement, Source, Statement } from "../../../tsdbql/parse/ast.ts";
 import { isEstimate } from "../../../tsdbql/parse/estimates.ts";
 import { requiredPermissions } from "../../../tsdbql/parse/required-permissions.ts";
 import type { StatementResult } from "../../tsdbql/run-statement.ts";
@@ -67,8 +67,9 @@ export class BucketStatements {
         this.deletions += 1;
         return { pieces: [], changed: true, notes: [] };
     }
+    if (statement.kind === "select" || statement.kind === "explain") this.checkNames(statement);
     if (statement.kind === "select" && statement.into !== null) {
-      if (this.query.database === "") throw new TsdbError("bad_query", "database name required");
+      this.checkPolicies(statement.sources);
       throw notImplemented("SELECT INTO");
     }
     if (!READING.has(statement.kind) || isEstimate(statement)) throw notImplemented(nameOf(statement));
@@ -79,6 +80,32 @@ export class BucketStatements {
     const mappings = this.mappings(statement);
     const retentionPolicy = this.policyOf(statement, mappings);
     return this.read(text, { database, retentionPolicy, mappings, answer: { v1: answer } }, signal);
+  }
+
+  /** What a statement reads has a database, before it is asked what it makes of it. @throws TsdbError bad_query, unknown_database */
+  private checkNames(statement: Statement): void {
+    const required = requiredPermissions(statement, { ...this.query, policies: null });
+    if (required === "admin") return;
+    for (const { named } of required) {
+      if (named === "") throw new TsdbError("bad_query", "database name required");
+      if (this.databases.mapped(named) === undefined) throw unknown(named);
+    }
+  }
+
+  /** @throws TsdbError unknown_database */
+  private checkPolicies(sources: readonly Source[]): void {
+    for (const source of sources) {
+      if (source.kind === "subquery") {
+        this.checkPolicies(source.select.sources);
+        continue;
+      }
+      const database = source.database ?? this.query.database;
+      const policy = isNoPolicy(source.retentionPolicy) ? this.query.retentionPolicy : source.retentionPolicy;
+      const mapped = this.databases.mapped(database);
+      if (isNoPolicy(policy)) {
+        if ((mapped?.defaultName ?? null) === null) throw noDefault(database);
+      } else if (mapped?.policies.has(policy) !== true) throw noPolicy(policy, database);
+    }
   }
 
   /** @throws TsdbError unknown_database */
@@ -157,6 +184,10 @@ function isByDefault(
   statement: Statement,
 ): statement is Extract<Statement, { kind: "show measurements" | "show tag keys" | "show tag values" }> {
   return statement.kind === "show measurements" || statement.kind === "show tag keys" || statement.kind === "show tag values";
+}
+
+function unknown(database: string): TsdbError {
+  return new TsdbError("unknown_database", `database not found: ${database}`, { database });
 }
 
 function noDefault(database: string): TsdbError {

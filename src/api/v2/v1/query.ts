@@ -73,7 +73,7 @@ async function answerOf(
   request: Request,
 ): Promise<QueryAnswer & { readonly contentType: string }> {
   const runner = new Statements(query, {
-    ...{ signal: request.signal, rowsMax: 0, report: (error) => services.report(error, placeOf(request, PATH)) },
+    ...{ signal: request.signal, rowsMax: 0, countsFromFailure: true, report: (error) => services.report(error, placeOf(request, PATH)) },
     run: (placed, answer, signal) => statements.run(placed, answer, signal),
   });
   const answer = await runner.answer();
