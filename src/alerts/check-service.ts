@@ -15,6 +15,9 @@ import { taskScript } from "./task-script.ts";
 
 export type Check = Omit<StoredAlert<"check">, "settings"> & { readonly settings: CheckSettings };
 
+/** Start of messages. */
+export const CHECK = "Check";
+
 type CheckLine = Pick<V2Line, "metadata" | "checks" | "organizations" | "labels" | "tasks">;
 
 /** The script of a check, generated before the change that needs it. For a new check it contains a placeholder instead of the id. */
@@ -48,10 +51,11 @@ export class CheckService {
   /** @param prepared from the same draft @throws as `create` */
   planCreate(change: Change, draft: CheckDraft & { readonly orgID: string }, ownerID: string, prepared?: PreparedScript): Check {
     const { organizations, labels, tasks, checks } = this.line;
+    const status = requireStatus(draft.status);
     organizations.get(draft.orgID);
     const id = change.newId();
     const { orgID, name, description } = draft;
-    const { settings, status } = whole(draft, id);
+    const settings = checkSettings(draft, id);
     const script = prepared === undefined ? scriptOf({ id, name, settings }) : withId(prepared, id);
     const task = tasks.planCreate(change, { ...script, orgID, ownerID, kind: "check", description, status });
     const times = { createdAt: change.now, updatedAt: change.now };
@@ -70,7 +74,8 @@ export class CheckService {
   /** @param prepared from the same draft @throws as `replace` */
   planReplace(change: Change, id: string, draft: CheckDraft, ownerID: string, prepared?: PreparedScript): Check {
     const before = this.get(id);
-    const { settings, status } = whole(draft, id);
+    const settings = checkSettings(draft, id);
+    const status = requireStatus(draft.status);
     const { name, description } = draft;
     const after = { ...before, name, description, status, settings, ownerID, updatedAt: change.now };
     return this.put(change, after, prepared === undefined ? undefined : withId(prepared, id));
@@ -78,7 +83,7 @@ export class CheckService {
 
   /** @throws TsdbError bad_request, not_found, already_exists */
   update(id: string, given: AlertUpdate): Promise<Check> {
-    const changed = checkedUpdate(given, "Check");
+    const changed = checkedUpdate(given, CHECK);
     return this.line.metadata.change((change) => {
       const before = this.get(id);
       const after: Check = { ...before, ...changed, updatedAt: change.now };
@@ -102,18 +107,13 @@ export class CheckService {
   }
 
   /** Stores the check and its task. */
-  private put(change: Change, { id, ...record }: Check, script = scriptOf({ id, ...record })): Check {
+  private put(change: Change, { id, ...record }: Check, script = taskScript(checkScript({ id, ...record }))): Check {
     const { checks, tasks } = this.line;
     const { description, status, ownerID } = record;
     const made = checkOf(checks.planPut(change, id, record));
     tasks.planUpdate(change, record.taskID, { ...script, description, status, ownerID });
     return made;
   }
-}
-
-function whole(draft: CheckDraft, id: string) {
-  const settings = checkSettings(draft, id);
-  return { settings, status: requireStatus(draft.status) };
 }
 
 function withId({ id: place, script }: PreparedScript, id: string): TaskScript {

@@ -9,21 +9,32 @@ import { type Period, periodNs, periodText } from "./scripts/period.ts";
 export function checkSettings(draft: CheckDraft, id: string): CheckSettings {
   const { type, query, statusMessageTemplate, cron, tags, thresholds, timeSince, staleTime, reportZero, level } = draft;
   if (type === "custom") return { type, query: { ...query, text: customScript(query.text, { id, name: draft.name }) } };
-  if (draft.name === "") throw refused("Check Name can't be empty");
+  requireGenerated(draft);
   const every = requiredPeriod(draft.every, "Check Every");
-  requireOffset(draft.offset, draft.every!, "Check Offset");
-  if (tags?.some(({ key, value }) => key === "" || value === "")) throw refused("tag must contain a key and a value");
   const common = { query, statusMessageTemplate, cron, every, offset: draft.offset === null ? null : periodText(draft.offset), tags };
-  if (type === "threshold") {
-    const isInverted = thresholds?.some((each) => each.type === "range" && each.min > each.max);
-    if (isInverted) throw refused("range threshold min can't be larger than max");
-    return { type, ...common, thresholds };
-  }
+  if (type === "threshold") return { type, ...common, thresholds };
   return {
     ...{ type, ...common, reportZero, level },
     timeSince: requiredPeriod(timeSince, "Check TimeSince"),
     staleTime: requiredPeriod(staleTime, "Check StaleTime"),
   };
+}
+
+/** Refuses a draft for what makes no check of the id, and for no organization. @throws TsdbError bad_request */
+export function requireWholeCheck(draft: CheckDraft, id: string): void {
+  if (draft.type === "custom") customScript(draft.query.text, { id, name: draft.name });
+  else requireGenerated(draft);
+  if (draft.orgID === undefined) throw refused("Check OrgID is invalid");
+}
+
+/** The settings of which a script is generated, but for times of a deadman check. @throws TsdbError bad_request */
+function requireGenerated({ type, name, every, offset, tags, thresholds }: CheckDraft): void {
+  if (name === "") throw refused("Check Name can't be empty");
+  requiredPeriod(every, "Check Every");
+  requireOffset(offset, every!, "Check Offset");
+  if (tags?.some(({ key, value }) => key === "" || value === "")) throw refused("tag must contain a key and a value");
+  const isInverted = type === "threshold" && thresholds?.some((each) => each.type === "range" && each.min > each.max);
+  if (isInverted === true) throw refused("range threshold min can't be larger than max");
 }
 
 /** @param what start of the error messages @throws TsdbError bad_request */
@@ -37,6 +48,11 @@ export function requiredPeriod(period: Period | null, what: string): string {
 export function requireOffset(offset: Period | null, every: Period, what: string): void {
   if (offset === null) return;
   if (offset.parts.length === 0) throw refused(`${what} can't be empty`);
+  requireShorter(offset, every);
+}
+
+/** @throws TsdbError bad_request */
+export function requireShorter(offset: Period, every: Period): void {
   if (periodNs(offset) >= periodNs(every)) throw refused("Offset should not be equal or greater than the interval");
 }
 

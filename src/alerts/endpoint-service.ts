@@ -8,6 +8,9 @@ import { endpointSettings } from "./endpoint-settings.ts";
 import { addLabels } from "./labels.ts";
 import { RuleTasks } from "./rule-tasks.ts";
 
+/** Start of messages. */
+export const ENDPOINT = "Notification Endpoint";
+
 type EndpointLine = Pick<
   V2Line,
   "metadata" | "notificationEndpoints" | "notificationRules" | "organizations" | "labels" | "secrets" | "tasks"
@@ -46,7 +49,11 @@ export class EndpointService {
 
   /** Replaces everything except the organization. @throws TsdbError bad_request, not_found, already_exists */
   replace(id: string, draft: EndpointDraft): Promise<Endpoint> {
-    return this.followed(id, (change) => this.replaced(change, id, draft));
+    return this.followed(id, (change) => {
+      const made = this.replaced(change, id, draft);
+      if (draft.orgID !== undefined) return made;
+      throw new TsdbError("bad_request", "provided notification endpoint Unique Key is an invalid format: no ID was provided");
+    });
   }
 
   /** Returns a function to call when the change is durable. @throws as `replace` */
@@ -57,7 +64,7 @@ export class EndpointService {
 
   /** @throws TsdbError bad_request, not_found, already_exists */
   update(id: string, given: AlertUpdate): Promise<Endpoint> {
-    const changed = checkedUpdate(given, "Notification Endpoint");
+    const changed = checkedUpdate(given, ENDPOINT);
     return this.followed(id, (change) => {
       const { id: _, ...before } = this.get(id);
       return endpointOf(this.line.notificationEndpoints.planPut(change, id, { ...before, ...changed, updatedAt: change.now }));

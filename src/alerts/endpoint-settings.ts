@@ -76,7 +76,7 @@ function requireWhole(settings: EndpointSettings): void {
 
 /** Rejects an address that cannot be parsed; whether it can be reached shows only when something is sent. */
 function requireUrl(url: string, what: string): void {
-  const isBroken = /\p{Cc}/u.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url) || (url.includes("://") && !URL.canParse(url));
+  const isBroken = /\p{Cc}/u.test(url) || /%(?![0-9A-Fa-f]{2})/.test(url) || (/:\/\/[^/?#]/.test(url) && !URL.canParse(url));
   if (isBroken || url.startsWith(":")) throw refused(`${what} endpoint URL is invalid: cannot parse ${JSON.stringify(url.slice(0, 100))}`);
 }
 

@@ -2,11 +2,14 @@
 import type { V2Line } from "../metadata/line.ts";
 import type { Change } from "../metadata/store/metadata.ts";
 import { TsdbError } from "../model/errors.ts";
-import { type AlertUpdate, checkedUpdate, type RuleDraft, requireStatus } from "./draft.ts";
+import { type AlertUpdate, checkedUpdate, type RuleDraft } from "./draft.ts";
 import { addLabels } from "./labels.ts";
 import { type Rule, ruleOf } from "./rule.ts";
 import { requireWholeRule, ruleSettings } from "./rule-settings.ts";
 import { RuleTasks } from "./rule-tasks.ts";
+
+/** Start of messages. */
+export const RULE = "Notification Rule";
 
 type RuleLine = Pick<V2Line, "metadata" | "notificationRules" | "notificationEndpoints" | "organizations" | "labels" | "tasks">;
 
@@ -35,16 +38,17 @@ export class RuleService {
 
   /** @throws as `create` */
   planCreate(change: Change, draft: RuleDraft & { readonly orgID: string }, ownerID: string): Rule {
-    const { organizations, labels, tasks, notificationRules } = this.line;
-    organizations.get(draft.orgID);
-    const status = requireStatus(draft.status);
+    const { organizations, labels, tasks, notificationRules, notificationEndpoints } = this.line;
+    const { orgID, name, description, endpointID } = draft;
+    if (endpointID === undefined) throw new TsdbError("bad_request", "no key was provided for notification endpoint");
+    notificationEndpoints.get(endpointID);
+    organizations.get(orgID);
     const id = change.newId();
-    const { orgID, name, description } = draft;
-    const endpointID = requireEndpoint(draft);
     const settings = ruleSettings(draft);
-    const task = this.ruleTasks.task({ id, orgID, name, status, settings, endpointID });
-    requireWholeRule(draft, settings);
-    const { id: taskID } = tasks.planCreate(change, { ...task, orgID, ownerID, kind: "rule", description });
+    const task = this.ruleTasks.task({ id, orgID, name, status: "active", settings, endpointID });
+    const status = requireWholeRule(draft);
+    const taskStatus = task.status === "active" ? status : "inactive";
+    const { id: taskID } = tasks.planCreate(change, { ...task, status: taskStatus, orgID, ownerID, kind: "rule", description });
     const times = { createdAt: change.now, updatedAt: change.now };
     const record = { orgID, name, description, status, settings, ownerID, taskID, endpointID, ...times };
     const made = ruleOf(notificationRules.planPut(change, id, record));
@@ -61,19 +65,20 @@ export class RuleService {
   /** @throws as `replace` */
   planReplace(change: Change, id: string, draft: RuleDraft, ownerID: string): Rule {
     const before = this.get(id);
+    const status = requireWholeRule(draft);
     const { name, description } = draft;
-    const status = requireStatus(draft.status);
-    const settings = ruleSettings(draft);
-    requireWholeRule(draft, settings);
-    const endpointID = requireEndpoint(draft);
-    const after: Rule = { ...before, name, description, status, settings, ownerID, endpointID, updatedAt: change.now };
+    const after: Rule = {
+      ...{ ...before, name, description, status, ownerID, updatedAt: change.now },
+      settings: ruleSettings(draft),
+      endpointID: draft.endpointID!,
+    };
     this.ruleTasks.task(after);
     return this.put(change, after);
   }
 
   /** @throws TsdbError bad_request, not_found */
   update(id: string, given: AlertUpdate): Promise<Rule> {
-    const changed = checkedUpdate(given, "Notification Rule");
+    const changed = checkedUpdate(given, RULE);
     return this.line.metadata.change((change) => this.put(change, { ...this.get(id), ...changed, updatedAt: change.now }));
   }
 
@@ -97,9 +102,4 @@ export class RuleService {
     this.ruleTasks.planFollow(change, made);
     return made;
   }
-}
-
-function requireEndpoint({ endpointID }: RuleDraft): string {
-  if (endpointID === undefined) throw new TsdbError("bad_request", "no key was provided for notification endpoint");
-  return endpointID;
 }

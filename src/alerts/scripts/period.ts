@@ -15,13 +15,23 @@ export interface Period {
 
 /** @throws TsdbError bad_request */
 export function readPeriod(text: string): Period {
-  if (text === "") return { parts: [] };
+  requireUnits(text);
   const parts = [...text.matchAll(PART)].map(([, count, unit]) => ({ count: count!, unit: unit! }));
   const isWhole = text.replace(PART, "") === "";
   if (!isWhole || parts.length > PARTS_MAX || parts.some(({ count }) => count.length > DIGITS_MAX)) {
     throw new TsdbError("bad_request", `invalid duration ${text.slice(0, 64)}`);
   }
   return { parts: parts.map(({ count, unit }) => ({ count: BigInt(count), unit })) };
+}
+
+/** Each number is followed by letters. @throws TsdbError bad_request */
+function requireUnits(text: string): void {
+  for (let rest = text; rest !== ""; ) {
+    const [, digits = "", unit = "", after = ""] = /^(\p{Nd}*)(\p{L}*)(.*)$/su.exec(rest)!;
+    if (digits === "") throw new TsdbError("bad_request", `invalid duration ${rest.slice(0, 64)}`);
+    if (unit === "") throw new TsdbError("bad_request", `duration is missing a unit: ${after.slice(0, 64)}`);
+    rest = after;
+  }
 }
 
 /** The period as a literal of a script. */

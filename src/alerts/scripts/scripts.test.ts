@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { syntaxProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
+import { TsdbError } from "../../model/errors.ts";
 import type { ThresholdSettings } from "../check.ts";
 import type { RuleSettings } from "../rule.ts";
 import { checkScript } from "./check-script.ts";
@@ -116,6 +117,16 @@ test.each([
   expect(periodText(widened(readPeriod(text)))).toBe(wider);
 });
 
-test.each(["x", "-1m", "1", "1m 1s", "1m1", "9999999999999999s", "1m".repeat(17)])("%j is no period", (text) => {
-  expect(() => readPeriod(text)).toThrow("invalid duration");
+test.each<[text: string, message: string]>([
+  ["x", "invalid duration x"],
+  ["-1m", "invalid duration -1m"],
+  ["1", "duration is missing a unit: "],
+  ["1m 1s", "invalid duration  1s"],
+  ["1-1m", "duration is missing a unit: -1m"],
+  ["1m1", "duration is missing a unit: "],
+  ["1x", "invalid duration 1x"],
+  ["9999999999999999s", "invalid duration 9999999999999999s"],
+  ["1m".repeat(17), `invalid duration ${"1m".repeat(17)}`],
+])("%j is no period", (text, message) => {
+  expect(() => readPeriod(text)).toThrow(new TsdbError("bad_request", message));
 });

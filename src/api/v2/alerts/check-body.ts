@@ -13,8 +13,7 @@ const text = t.Optional(t.String());
 const texts = t.Optional(t.Array(t.String()));
 const number = t.Optional(t.Number());
 const boolean = t.Optional(t.Boolean());
-/** A number stands for an empty text. */
-export const PeriodText = t.Optional(t.Union([t.String(), t.Number()], { description: "As `1h30m`." }));
+export const PeriodText = t.Optional(t.String({ description: "As `1h30m`." }));
 const TagsBody = t.Optional(t.Array(t.Object({ key: text, value: text })));
 
 const QueryBody = t.Object({
@@ -52,15 +51,24 @@ export const CheckBody = t.Object({
   level: text,
 });
 
-const BODY = { schema: CheckBody, types: CHECK_TYPES, what: "check" };
+const PERIODS = ["every", "offset", "timeSince", "staleTime"];
+const BODY = {
+  ...{ schema: CheckBody, types: CHECK_TYPES, what: "check", periods: PERIODS },
+  ignoredBy: { custom: [...PERIODS, "statusMessageTemplate", "cron", "tags", "thresholds", "reportZero", "level"] },
+};
 
-/** Messages start with `head`. @throws TsdbError bad_request; what reading throws */
-export async function readCheck(bodies: JsonBodies, request: Request, head = ""): Promise<CheckDraft> {
-  const body = await readTypedBody(bodies, request, BODY, head);
+/** @throws TsdbError bad_request; what reading throws */
+export async function readCheck(bodies: JsonBodies, request: Request): Promise<CheckDraft> {
+  return draftOf(await readTypedBody(bodies, request, BODY));
+}
+
+/** Of a check that replaces another one, and has its labels. Messages start with `head`. @throws as `readCheck` */
+export async function readReplacement(bodies: JsonBodies, request: Request, head: string): Promise<CheckDraft> {
+  const body = await readTypedBody(bodies, request, { ...BODY, ignored: ["labels"] }, head);
   try {
     return draftOf(body);
   } catch (error) {
-    if (head === "" || !(error instanceof TsdbError)) throw error;
+    if (!(error instanceof TsdbError)) throw error;
     throw new TsdbError(error.kind, `${head}${error.message}`, {}, { cause: error });
   }
 }
@@ -84,9 +92,8 @@ function draftOf(body: Static<typeof CheckBody>): CheckDraft {
 }
 
 /** @throws TsdbError bad_request */
-export function readPeriodOf(value: string | number | undefined): Period | null {
-  if (value === undefined) return null;
-  return readPeriod(typeof value === "number" ? "" : value);
+export function readPeriodOf(text: string | undefined): Period | null {
+  return text === undefined ? null : readPeriod(text);
 }
 
 function queryOf({ text = "", editMode = "", name = "", builderConfig = {} }: Static<typeof QueryBody>): CheckQuery {
@@ -95,7 +102,7 @@ function queryOf({ text = "", editMode = "", name = "", builderConfig = {} }: St
     ...{ text, editMode, name },
     builderConfig: {
       buckets,
-      tags: tags.map(({ key = "", values = [], aggregateFunctionType = "" }) => ({ key, values, aggregateFunctionType })),
+      tags: tags.map(({ key = "", values = null, aggregateFunctionType = "" }) => ({ key, values, aggregateFunctionType })),
       functions: functions.map((each) => ({ name: each.name ?? "" })),
       aggregateWindow: { period: aggregateWindow.period ?? "", fillValues: aggregateWindow.fillValues ?? false },
     },

@@ -1,6 +1,8 @@
 // Checks: /api/v2/checks.
 import { Type as t } from "@sinclair/typebox";
-import { type Check, CheckService } from "../../../alerts/check-service.ts";
+import { CHECK, type Check, CheckService } from "../../../alerts/check-service.ts";
+import { requireWholeCheck } from "../../../alerts/check-settings.ts";
+import { checkedUpdate } from "../../../alerts/draft.ts";
 import { checkScript } from "../../../alerts/scripts/check-script.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
@@ -12,7 +14,7 @@ import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
-import { readCheck } from "./check-body.ts";
+import { readCheck, readReplacement } from "./check-body.ts";
 import { CHECKS, shownCheck } from "./shown-alerts.ts";
 
 export const AlertUpdateBody = t.Object({
@@ -58,14 +60,15 @@ export const checkRoutes = (services: V2Services): V2Routes => {
     .put(ITEM, async (call) => {
       const { params, request, principal } = call;
       requireCheckId(params["checkID"]!);
-      const draft = await readCheck(bodies, request, "malformed check body: ");
+      const draft = await readReplacement(bodies, request, "malformed check body: ");
+      requireWholeCheck(draft, params["checkID"]!);
       const { id } = permitted(call, "read", "write");
-      if (draft.orgID === undefined) throw new TsdbError("bad_request", "Check OrgID is invalid");
       return json(200, shown(await checks().replace(id, draft, principal.userID)));
     })
     .patch(ITEM, async (call) => {
       readId(call.params["checkID"]!);
       const update = await bodies.read(AlertUpdateBody, call.request, "");
+      checkedUpdate(update, CHECK);
       const { id } = permitted(call, "read", "write");
       return json(200, shown(await checks().update(id, update)));
     })

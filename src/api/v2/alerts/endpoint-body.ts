@@ -36,6 +36,11 @@ export async function readEndpoint(bodies: JsonBodies, request: Request): Promis
   return draftOf(await readTypedBody(bodies, request, BODY));
 }
 
+/** Of an endpoint that replaces another one, and has its labels. @throws as `readEndpoint` */
+export async function readReplacement(bodies: JsonBodies, request: Request): Promise<EndpointDraft> {
+  return draftOf(await readTypedBody(bodies, request, { ...BODY, ignored: ["labels"] }));
+}
+
 function draftOf(body: Static<typeof EndpointBody>): EndpointDraft {
   const { name = "", description = "", status = "", labels = [], url = "", clientURL = "", channel = "" } = body;
   const { authMethod = "", method = "", contentTemplate = "", headers = null } = body;

@@ -1,6 +1,8 @@
 // Notification endpoints: /api/v2/notificationEndpoints.
+
+import { checkedUpdate } from "../../../alerts/draft.ts";
 import type { Endpoint } from "../../../alerts/endpoint.ts";
-import { EndpointService } from "../../../alerts/endpoint-service.ts";
+import { ENDPOINT, EndpointService } from "../../../alerts/endpoint-service.ts";
 import type { ListedAlert } from "../../../metadata/resources/alert-records.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
@@ -13,7 +15,7 @@ import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
-import { readEndpoint } from "./endpoint-body.ts";
+import { readEndpoint, readReplacement } from "./endpoint-body.ts";
 import { ENDPOINTS, shownEndpoint } from "./shown-alerts.ts";
 
 const ITEM = `${ENDPOINTS}/:endpointID`;
@@ -58,14 +60,14 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
     })
     .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
     .put(ITEM, async (call) => {
-      readId(call.params["endpointID"]!);
-      const draft = await readEndpoint(bodies, call.request);
+      const draft = await readReplacement(bodies, call.request);
       const { id } = permitted(call, "read", "write");
       return json(200, shown(await endpoints().replace(id, draft)));
     })
     .patch(ITEM, async (call) => {
       readId(call.params["endpointID"]!);
       const update = await bodies.read(AlertUpdateBody, call.request, "");
+      checkedUpdate(update, ENDPOINT);
       const { id } = permitted(call, "read", "write");
       return json(200, shown(await endpoints().update(id, update)));
     })

@@ -1,6 +1,8 @@
 // Notification rules: /api/v2/notificationRules.
+
+import { checkedUpdate } from "../../../alerts/draft.ts";
 import type { Rule } from "../../../alerts/rule.ts";
-import { RuleService } from "../../../alerts/rule-service.ts";
+import { RULE, RuleService } from "../../../alerts/rule-service.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -12,7 +14,7 @@ import { addLabelRoutes, seen } from "../labels.ts";
 import { addMemberRoutes } from "../members.ts";
 import { alertNeed, listedOrganization, pageOf, readableLabels } from "./alert-list.ts";
 import { AlertUpdateBody } from "./checks.ts";
-import { readRule } from "./rule-body.ts";
+import { readReplacement, readRule } from "./rule-body.ts";
 import { RULES, shownRule } from "./shown-alerts.ts";
 
 const ITEM = `${RULES}/:ruleID`;
@@ -55,14 +57,14 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
     .get(ITEM, (call) => json(200, shown(permitted(call, "read"))))
     .get(`${ITEM}/query`, (call) => json(200, { flux: rules().script(permitted(call, "read")) }))
     .put(ITEM, async (call) => {
-      readId(call.params["ruleID"]!);
-      const draft = await readRule(bodies, call.request);
+      const draft = await readReplacement(bodies, call.request);
       const { id } = permitted(call, "write");
       return json(200, shown(await rules().replace(id, draft, call.principal.userID)));
     })
     .patch(ITEM, async (call) => {
       readId(call.params["ruleID"]!);
       const update = await bodies.read(AlertUpdateBody, call.request, "");
+      checkedUpdate(update, RULE);
       const { id } = permitted(call, "write");
       return json(200, shown(await rules().update(id, update)));
     })

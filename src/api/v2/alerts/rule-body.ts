@@ -11,7 +11,7 @@ import { PeriodText, readPeriodOf } from "./check-body.ts";
 import { readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
-const TagRuleBody = t.Object({ key: text, value: text, operator: text });
+const TagRuleBody = t.Object({ key: text, value: text, operator: t.Optional(t.Union([t.String(), t.Null()])) });
 const StatusRuleBody = t.Object({ currentLevel: text, previousLevel: text });
 
 export const RuleBody = t.Object({
@@ -37,11 +37,16 @@ export const RuleBody = t.Object({
   disableWebPagePreview: t.Optional(t.Boolean()),
 });
 
-const BODY = { schema: RuleBody, types: ENDPOINT_TYPES, what: "notification" };
+const BODY = { schema: RuleBody, types: ENDPOINT_TYPES, what: "notification", periods: ["every", "offset"] };
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readRule(bodies: JsonBodies, request: Request): Promise<RuleDraft> {
   return draftOf(await readTypedBody(bodies, request, BODY));
+}
+
+/** Of a rule that replaces another one, and has its labels. @throws as `readRule` */
+export async function readReplacement(bodies: JsonBodies, request: Request): Promise<RuleDraft> {
+  return draftOf(await readTypedBody(bodies, request, { ...BODY, ignored: ["labels"] }));
 }
 
 function draftOf(body: Static<typeof RuleBody>): RuleDraft {

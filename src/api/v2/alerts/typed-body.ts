@@ -11,6 +11,12 @@ export interface TypedBody<T extends TObject> {
   readonly what: string;
   /** Of a body that is no object; default: `what`. */
   readonly undetected?: string;
+  /** Members that are periods: as clients know it, their text is the JSON of the value without its first and its last character. */
+  readonly periods?: readonly string[];
+  /** Members that are not read. */
+  readonly ignored?: readonly string[];
+  /** Members that are not read of a type. */
+  readonly ignoredBy?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Of what makes a script: it is parsed and formatted on the main thread, 1.3 µs a character at worst. */
@@ -21,7 +27,7 @@ const LENGTH_MAX = 128 << 10;
 export async function readTypedBody<T extends TObject>(
   bodies: JsonBodies,
   request: Request,
-  { schema, types, what, undetected = what }: TypedBody<T>,
+  { schema, types, what, undetected = what, periods = [], ignored = [], ignoredBy = {} }: TypedBody<T>,
   head = "",
 ): Promise<Static<T>> {
   const raw = decoded(schema, await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`)) ?? {};
@@ -31,7 +37,11 @@ export async function readTypedBody<T extends TObject>(
   if (lengthOf(raw) > LENGTH_MAX) throw new TsdbError("too_large", `a ${what} may have ${LENGTH_MAX} characters`);
   const type = raw["type"] ?? "";
   if (!types.includes(type as string)) throw new TsdbError("bad_request", `${head}invalid ${what} type ${(type as string).slice(0, 64)}`);
-  return checkedMembers(schema, raw, head);
+  const members = Object.entries(raw).flatMap(([name, value]): [string, unknown][] => {
+    if (ignored.includes(name) || ignoredBy[type as string]?.includes(name)) return [];
+    return [[name, periods.includes(name) ? JSON.stringify(value).slice(1, -1) : value]];
+  });
+  return checkedMembers(schema, Object.fromEntries(members), head);
 }
 
 async function rawBody(bodies: JsonBodies, request: Request, ifBroken: string): Promise<unknown> {

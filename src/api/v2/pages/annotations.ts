@@ -73,9 +73,10 @@ export const annotationRoutes = (services: V2Services): V2Routes => {
     })
     .get(ITEM, (call) => json(200, shownEvent(found(call, "read"))))
     .put(ITEM, async (call) => {
+      pathId(call.params["annotationID"]!, "annotation");
+      const change = readAnnotation(await bodies.read(AnnotationBody, call.request, HEAD), nowText());
       const { id } = found(call, "write");
-      const body = await bodies.read(AnnotationBody, call.request, HEAD);
-      return json(200, shownEvent(await annotations().update(id, readAnnotation(body, nowText()))));
+      return json(200, shownEvent(await annotations().update(id, change)));
     })
     .delete(ITEM, async (call) => {
       await annotations().delete(found(call, "write").id);

@@ -49,14 +49,14 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       return json(200, shownDashboard(services, dashboard, viewsOf(call)));
     })
     .patch(ITEM, async (call) => {
-      const id = readId(call.params["dashboardID"]!);
       const { name, description, cells = [] } = await bodies.read(DashboardBody, call.request, "");
-      const before = line().dashboards.get(id);
-      call.principal.require(dashboardNeed("write", before));
-      call.principal.require(dashboardNeed("read", before));
+      const id = readId(call.params["dashboardID"]!);
       if (name === undefined && description === undefined && cells.length === 0) {
         throw new TsdbError("bad_request", "must update at least one attribute");
       }
+      const before = line().dashboards.get(id);
+      call.principal.require(dashboardNeed("write", before));
+      call.principal.require(dashboardNeed("read", before));
       const changes = {
         ...(name === undefined ? {} : { name }),
         ...(description === undefined ? {} : { description }),

@@ -37,8 +37,9 @@ export const notebookRoutes = (services: V2Services): V2Routes => {
     return { orgID: org, name, spec: JSON.stringify(spec) };
   };
   const replace = async (call: V2Call) => {
-    const { id } = found(call, "write");
+    pathId(call.params["notebookID"]!, "notebook");
     const { name, spec } = await read(call.request);
+    const { id } = found(call, "write");
     return shown(await notebooks().update(id, { name, spec }));
   };
   return new V2Routes("notebooks", services)
