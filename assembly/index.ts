@@ -99,6 +99,7 @@ export {
   groupKeysLearnSeries,
   groupKeysValues,
 } from "./scan/group-keys";
+export { digestsBytes, digestsCreate, digestsFree, groupsQuantile, rowsDigest, spansDigest } from "./scan/digests";
 export { fillWords, groupsBoolean, groupsFlipped, groupsMean, groupsPresent } from "./scan/groups";
 export {
   mergeCount,

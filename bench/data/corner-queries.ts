@@ -29,6 +29,12 @@ export const CORNER_QUERIES: readonly CornerQuery[] = [
     atMostMs: 60,
   },
   {
+    name: "95th percentile by region",
+    sql: "SELECT region, approx_percentile_cont(usage_user, 0.95) BETWEEN 90 AND 99 AS high FROM cpu GROUP BY region",
+    same: "SELECT DISTINCT region, true AS high FROM cpu",
+    atMostMs: 130,
+  },
+  {
     name: "last point of all",
     sql: "SELECT DISTINCT ON (hostname) * FROM cpu ORDER BY hostname, time DESC",
     same: "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY hostname ORDER BY time DESC) = 1",

@@ -1,5 +1,6 @@
 // Scans of a table that lies in files and in memory, against filtering and merging plain rows; what is read of it, to the page; damage.
 import { describe, expect, test } from "bun:test";
+import { EVERY_AGGREGATE } from "../../test/support/every-aggregate.ts";
 import { aggregateRows, expectGroups } from "../../test/support/naive-aggregate.ts";
 import {
   isHiddenRow,
@@ -19,13 +20,7 @@ import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import {
-  type Aggregate,
-  type AggregateFunction,
-  type AggregateRequest,
-  aggregateColumns,
-  aggregateType,
-} from "../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns } from "../model/query/aggregate.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
@@ -84,16 +79,10 @@ function randomRequest(below: Below): ScanRequest {
   };
 }
 
-const FUNCTIONS: readonly AggregateFunction[] = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"];
-const EVERY: readonly Aggregate[] = [
-  { fn: "count", column: null },
-  ...ALL_TYPES.flatMap((column) => FUNCTIONS.map((fn) => ({ fn, column }))).filter((aggregate) => aggregateType(aggregate) !== null),
-];
-
 function randomGrouping(below: Below): Pick<AggregateRequest, "bins" | "groupBy" | "aggregates"> {
   const bins = { originNs: BigInt(below(9)), widthNs: BigInt(1 + below(50)) * HOUR_NS };
   const tags = ALL_TYPES.filter(({ type }) => type === ColumnType.tag && below(3) === 0);
-  return { bins: below(2) === 0 ? null : bins, groupBy: tags, aggregates: EVERY.filter(() => below(5) === 0) };
+  return { bins: below(2) === 0 ? null : bins, groupBy: tags, aggregates: EVERY_AGGREGATE.filter(() => below(5) === 0) };
 }
 
 /** Sums of integers at the ends of 64 bits overflow, and then the scan makes no groups. */

@@ -6,7 +6,7 @@ import { NewestInOrder } from "../kernel/scan/newest-order.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { AggregateRequest } from "../model/query/aggregate.ts";
+import { type AggregateRequest, columnsOf } from "../model/query/aggregate.ts";
 import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
@@ -175,7 +175,7 @@ export class TableScan implements ScanTable {
 
   private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {
     const { aggregates, fields } = request;
-    const ids = new Set([...aggregates.map(({ column }) => column?.id), ...fields.map(({ columnId }) => columnId)]);
+    const ids = new Set([...aggregates.flatMap(columnsOf).map(({ id }) => id), ...fields.map(({ columnId }) => columnId)]);
     return {
       fields: this.columns.filter((column) => ids.has(column.id) && isField(column)),
       texts: fields.filter(isTexts),

@@ -1,6 +1,6 @@
 // Aggregates rows one by one, with integers of arbitrary precision: the reference for the kernel's aggregation.
 import { expect } from "bun:test";
-import type { Aggregate, AggregateRequest } from "../../src/model/query/aggregate.ts";
+import type { Aggregate, AggregateRequest, QuantileAggregate } from "../../src/model/query/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import { compareValues, isWanted } from "./naive-scan.ts";
 import { ALL_TYPES } from "./random-rows.ts";
@@ -64,8 +64,37 @@ function present(column: ColumnDef, rows: readonly TestRow[]): { value: TestValu
   });
 }
 
+/** Values between which an estimated quantile lies: the exact ones of shares that differ by twice the weight of a centroid there, and one
+ *  value beyond, because the estimate lies between two values. */
+function quantileBounds({ column, weight, share, size }: QuantileAggregate, rows: readonly TestRow[]): GroupValue[] {
+  const values = rows
+    .flatMap(({ fields }): [TestValue, number][] => {
+      const value = fields[column.name] ?? null;
+      const counts = weight === null ? 1 : Number(fields[weight.name] ?? 0);
+      return value === null || !(counts > 0) ? [] : [[value, counts]];
+    })
+    .sort(([a], [b]) => compareValues(a, b));
+  if (values.length === 0) return [null];
+  // no estimate is promised of values that cannot be written
+  if (values.some(([value]) => typeof value === "number" && !Number.isFinite(value))) return [Number.NaN];
+  const total = values.reduce((sum, [, counts]) => sum + counts, 0);
+  const error = (8 * Math.sqrt(Math.min(share, 1 - share) / 2)) / size + 4 / size ** 2;
+  const placeOf = (rank: number) => {
+    let below = 0;
+    for (const [place, [, counts]] of values.entries()) {
+      below += counts;
+      if (below >= rank * total) return place;
+    }
+    return values.length - 1;
+  };
+  const [low, high] = [placeOf(share - error) - 1, placeOf(share + error) + 1];
+  if (share === 0 || share === 1) return [values.at(-share)![0]];
+  return [values[Math.max(0, low)]![0], values[Math.min(values.length - 1, high)]![0]];
+}
+
 function valuesOf(aggregate: Aggregate, rows: readonly TestRow[]): GroupValue[] {
   const { fn, column } = aggregate;
+  if (fn === "quantile") return quantileBounds(aggregate, rows);
   if (column === null) return [BigInt(rows.length)];
   const found = present(column, rows);
   if (fn === "count") return [BigInt(found.length)];
@@ -108,7 +137,10 @@ export function expectGroups(
     request.aggregates.forEach(({ fn, column }, at) => {
       const value = row[valuesFrom + at]!;
       const allowed = expected.get(keys[i]!)!.aggregates[at]!;
-      const fine = allowed.some((one) => isSame(value, one) || ((fn === "sum" || fn === "mean") && isClose(value, one)));
+      const isWithin = fn === "quantile" && value !== null && allowed[0] !== null;
+      const fine = isWithin
+        ? Number.isNaN(allowed[0]) || (Number(value) >= Number(allowed[0]) && Number(value) <= Number(allowed.at(-1)))
+        : allowed.some((one) => isSame(value, one) || ((fn === "sum" || fn === "mean") && isClose(value, one)));
       if (!fine) throw new Error(`${fn} of ${column?.name} in ${keys[i]} is ${value}, not ${allowed.join(" or ")}`);
     });
   });

@@ -11,7 +11,6 @@ export const DIFFERENT: readonly Difference[] = [
   ["math-298", "trunc of an integer to places is a 32-bit float there; ours keeps all digits"],
   ["math-334", "atan2 of integers is a 32-bit float there; ours keeps all digits"],
   ["typeof-071", "from_unixtime takes nanoseconds too, which a time of seconds would lose"],
-  ["agg-377", "an estimate: another digest"],
   ["agg-386", "a weight of each value's own: theirs is no percentile"],
   ["agg-414", "a sum beyond 64 bits is an error"],
   ["cast-196", "times of day end at the microsecond"],

@@ -1,6 +1,7 @@
 // Aggregation in the scan compared with aggregating row by row: every function and type, bins at negative times and the ends of i64, dense
 // and hashed cells, predicates and deletions, overflow, and bounds of memory.
 import { afterEach, describe, expect, test } from "bun:test";
+import { EVERY_AGGREGATE } from "../../../test/support/every-aggregate.ts";
 import { aggregateRows, expectGroups, type GroupValue } from "../../../test/support/naive-aggregate.ts";
 import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../../test/support/naive-scan.ts";
 import { prng } from "../../../test/support/prng.ts";
@@ -8,13 +9,7 @@ import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
 import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../../test/support/rows.ts";
 import { addOne } from "../../../test/support/run-scan.ts";
 import { LIMITS } from "../../model/limits.ts";
-import {
-  type Aggregate,
-  type AggregateFunction,
-  type AggregateRequest,
-  aggregateColumns,
-  aggregateType,
-} from "../../model/query/aggregate.ts";
+import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
@@ -39,12 +34,6 @@ afterEach(() => {
 });
 
 const column = (name: string): ColumnDef => ALL_TYPES.find((one) => one.name === name)!;
-const FUNCTIONS: readonly AggregateFunction[] = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"];
-/** Every aggregate that has a type. */
-const EVERY: readonly Aggregate[] = [
-  { fn: "count", column: null },
-  ...ALL_TYPES.flatMap((one) => FUNCTIONS.map((fn) => ({ fn, column: one }))).filter((aggregate) => aggregateType(aggregate) !== null),
-];
 
 const request = (some: Partial<AggregateRequest> = {}): AggregateRequest => ({
   range: ALL_TIME,
@@ -160,7 +149,7 @@ function randomRequest(below: (n: number) => number, spread: bigint): AggregateR
     fields: below(3) === 0 ? randomFields(below) : [],
     bins: below(3) === 0 ? null : { originNs: BigInt(below(1000) - 500), widthNs: widths[below(6)]! },
     groupBy: ["region", "host", "rack"].filter(() => below(2) === 0).map(column),
-    aggregates: EVERY.filter(() => below(3) === 0),
+    aggregates: EVERY_AGGREGATE.filter(() => below(3) === 0),
   };
 }
 
@@ -201,7 +190,7 @@ describe("random rows and requests", () => {
         { sorted: i % 2 === 0, sequence: i + 1 },
       ),
     );
-    const aggregates = EVERY.filter(({ column: of }) => of === null || of.name === "i" || of.name === "f");
+    const aggregates = EVERY_AGGREGATE.filter(({ column: of }) => of === null || of.name === "i" || of.name === "f");
     check(parts, request({ bins: { originNs: 0n, widthNs: 1n }, groupBy: [column("host")], aggregates }), { rowCountMax: 0 });
   });
 });
@@ -217,7 +206,7 @@ test.each([1, 2, 3, 4, 5])("long stretches with NULLs in any pattern, seed %i", 
     });
     for (const sorted of [false, true]) {
       for (const widthNs of [1000n, 50n, 13n])
-        check([part(rows, { sorted })], request({ bins: { originNs: -3n, widthNs }, aggregates: EVERY }));
+        check([part(rows, { sorted })], request({ bins: { originNs: -3n, widthNs }, aggregates: EVERY_AGGREGATE }));
     }
   }
 });
@@ -237,7 +226,7 @@ describe("bins", () => {
     [2n ** 63n, 10n],
   ])("begin %p, width %p: at the ends of time, and around zero", (originNs, widthNs) => {
     const bins = { originNs, widthNs };
-    const aggregates = EVERY.filter(({ column: of }) => of === null || of.type === ColumnType.time || of.name === "i");
+    const aggregates = EVERY_AGGREGATE.filter(({ column: of }) => of === null || of.type === ColumnType.time || of.name === "i");
     for (const sorted of [false, true]) {
       for (const some of [rows, rows.slice(1), rows.slice(2, -2), rows.slice(0, 4), rows.slice(-4), rows.slice(4, 5)]) {
         const parts = [part(some, { sorted })];

@@ -4,7 +4,7 @@
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns, type QuantileAggregate } from "../../model/query/aggregate.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
@@ -17,6 +17,7 @@ import { AggregateCells, planBins } from "./cells.ts";
 import { type CellRows, ColumnFacts, countRows } from "./columns.ts";
 import { AggregateGroups, FixedGroups, type Groups } from "./groups.ts";
 import { factOf, GroupCursor } from "./output.ts";
+import { Quantiles } from "./quantiles.ts";
 
 /** Rows whose cells are computed before their columns are read: one page, so that the cell numbers stay in the processor's cache. */
 const BLOCK_ROWS = LIMITS.pageRowsMax;
@@ -55,6 +56,7 @@ export class Aggregator {
   private readonly scratch: Blocks;
   private readonly arrays: CellArrays;
   private readonly columns = new Map<number, ColumnFacts>();
+  private readonly quantiles = new Map<string, Quantiles>();
   private readonly groups: Groups;
   private readonly rowCounts: CellArray | null;
   /** Null if the request cannot be accumulated: no such bins, or not enough memory. */
@@ -78,9 +80,9 @@ export class Aggregator {
     this.scratch = new Blocks(kernel);
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
     this.rowCounts = this.arrays.add(8);
-    this.addColumns();
     this.groups = request.merged === undefined ? new AggregateGroups(kernel, request.groupBy) : new FixedGroups(request.merged);
     try {
+      this.addColumns();
       this.rangesPtr = this.scratch.alloc(Math.max(RANGES_MAX * RANGE_BYTES, BLOCK_ROWS * 4));
       this.blockPtr = this.scratch.alloc(BLOCK_ROWS * 4);
       this.spansPtr = this.scratch.alloc(SPANS_MAX * SPAN_BYTES);
@@ -134,12 +136,12 @@ export class Aggregator {
    *  state; nothing may be added afterwards. @throws TsdbError overloaded */
   finish(): ScanCursor | null {
     assert(!this.released, "finish after release");
-    const { request, groups, cells, rowCounts, columns } = this;
+    const { request, groups, cells, rowCounts, columns, quantiles } = this;
     if (this.failed || cells === null || rowCounts === null) {
       this.release();
       return null;
     }
-    return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns }, () => this.release());
+    return new GroupCursor(this.kernel, { request, groups, cells, rowCounts, columns, quantiles }, () => this.release());
   }
 
   release(): void {
@@ -149,6 +151,7 @@ export class Aggregator {
     this.arrays.release();
     this.groups.release();
     this.cells?.release();
+    for (const each of this.quantiles.values()) each.release();
   }
 
   private within(selected: SelectedRun): SelectedRun {
@@ -167,6 +170,10 @@ export class Aggregator {
 
   private addColumns(): void {
     for (const aggregate of this.request.aggregates) {
+      if (aggregate.fn === "quantile") {
+        this.addQuantile(aggregate);
+        continue;
+      }
       const { column } = aggregate;
       if (column === null) continue;
       const facts = this.columns.get(column.id) ?? new ColumnFacts(this.kernel, column, this.arrays);
@@ -174,6 +181,12 @@ export class Aggregator {
       const fact = factOf(aggregate);
       if (fact !== null) facts.need(fact);
     }
+  }
+
+  private addQuantile(aggregate: QuantileAggregate): void {
+    const key = Quantiles.key(aggregate);
+    if (this.quantiles.has(key)) return;
+    this.quantiles.set(key, new Quantiles(this.kernel, aggregate, this.arrays, this.options.memoryBytesMax));
   }
 
   /** Starts counting present values for columns that contain NULLs in this run. Returns false if that exceeds the memory budget. */
@@ -244,7 +257,14 @@ export class Aggregator {
       const column = facts.of(run);
       if (column !== undefined && !facts.add({ rows, inTime }, column, run.timePtr ?? 0)) return false;
     }
-    return true;
+    for (const each of this.quantiles.values()) each.add(run, rows);
+    return this.quantiles.size === 0 || this.fitQuantiles();
+  }
+
+  private fitQuantiles(): boolean {
+    let bytes = this.arrays.capacity * this.arrays.cellBytes;
+    for (const each of this.quantiles.values()) bytes += each.memoryBytes;
+    return bytes <= this.options.memoryBytesMax;
   }
 }
 

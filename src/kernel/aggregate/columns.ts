@@ -76,13 +76,7 @@ export class ColumnFacts {
 
   /** The column's data in a run; undefined if every row is NULL. */
   of(run: PartialRun): ColumnRun | undefined {
-    const { id, type } = this.column;
-    // the time column is never NULL; without a time array only rows are counted
-    if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
-    const column = run.columns.find(({ columnId }) => columnId === id);
-    assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
-    if (column !== undefined) assertDense(column);
-    return column;
+    return columnRun(run, this.column);
   }
 
   /** Starts counting present values; call before adding a run that contains NULLs. Returns false if that exceeds the budget. */
@@ -164,6 +158,16 @@ export class ColumnFacts {
     }
     return true;
   }
+}
+
+/** A column's data in a run; undefined if every row is NULL. */
+export function columnRun(run: PartialRun, { id, type }: ColumnDef): ColumnRun | undefined {
+  // the time column is never NULL; without a time array only rows are counted
+  if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
+  const column = run.columns.find(({ columnId }) => columnId === id);
+  assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
+  if (column !== undefined) assertDense(column);
+  return column;
 }
 
 /** counts[cell] += present values; validityPtr 0 means that every row has a value. */

@@ -2,7 +2,7 @@
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type Aggregate, type AggregateRequest, aggregateType } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateType, type QuantileAggregate, type ValueAggregate } from "../../model/query/aggregate.ts";
 import type { ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { Blocks } from "../memory/blocks.ts";
@@ -12,6 +12,7 @@ import type { CellArray } from "./arrays.ts";
 import type { AggregateCells } from "./cells.ts";
 import type { ColumnFacts, Fact } from "./columns.ts";
 import type { Groups } from "./groups.ts";
+import { Quantiles } from "./quantiles.ts";
 
 const CHUNK_ROWS = LIMITS.vectorRows;
 const NULL_COLUMN: ScanColumn = { dataPtr: 0, validityPtr: 0 };
@@ -23,10 +24,12 @@ export interface Accumulated {
   readonly rowCounts: CellArray;
   /** By column id. */
   readonly columns: ReadonlyMap<number, ColumnFacts>;
+  /** By Quantiles.key. */
+  readonly quantiles: ReadonlyMap<string, Quantiles>;
 }
 
 /** The state that an aggregate is computed from; null for counts. */
-export function factOf({ fn, column }: Aggregate): Fact | null {
+export function factOf({ fn, column }: ValueAggregate): Fact | null {
   if (fn === "count") return null;
   if (fn === "sum" || fn === "mean") return "sum";
   if (fn === "min" || fn === "max") {
@@ -65,7 +68,9 @@ export class GroupCursor implements ScanCursor {
       this.writers = [
         ...(request.bins === null ? [] : [() => ({ dataPtr: this.timesPtr, validityPtr: 0 })]),
         ...request.groupBy.map((_, index) => this.tagWriter(groups, index)),
-        ...request.aggregates.map((aggregate) => this.aggregateWriter(aggregate)),
+        ...request.aggregates.map((aggregate) =>
+          aggregate.fn === "quantile" ? this.quantileWriter(aggregate) : this.aggregateWriter(aggregate),
+        ),
       ];
     } catch (error) {
       this.blocks.release();
@@ -102,7 +107,21 @@ export class GroupCursor implements ScanCursor {
     };
   }
 
-  private aggregateWriter(aggregate: Aggregate): ColumnWriter {
+  private quantileWriter(aggregate: QuantileAggregate): ColumnWriter {
+    const { column, share } = aggregate;
+    const quantiles = this.accumulated.quantiles.get(Quantiles.key(aggregate));
+    assert(quantiles !== undefined, `no quantiles of column ${column.name}`);
+    const data = this.blocks.alloc(CHUNK_ROWS * VALUE_BYTES[column.type]);
+    const validity = this.blocks.alloc(bitmapBytes(CHUNK_ROWS));
+    return (count) => {
+      const presentCount = this.kernel.call.groupsPresent(quantiles.digests.ptr, this.listPtr, count, validity);
+      if (presentCount === 0) return NULL_COLUMN;
+      quantiles.write(share, this.listPtr, count, data);
+      return { dataPtr: data, validityPtr: presentCount === count ? 0 : validity };
+    };
+  }
+
+  private aggregateWriter(aggregate: ValueAggregate): ColumnWriter {
     const { rowCounts, columns } = this.accumulated;
     const { fn, column } = aggregate;
     const facts = column === null ? undefined : columns.get(column.id);
@@ -133,7 +152,7 @@ export class GroupCursor implements ScanCursor {
 
   /** Writes the values of all listed cells, also of cells without a value. */
   private valueWriter(
-    { fn }: Aggregate,
+    { fn }: ValueAggregate,
     column: ColumnDef,
     facts: ColumnFacts,
     { fact, type, data }: { fact: Fact; type: ColumnType; data: number },

@@ -125,6 +125,32 @@ export interface AggregateExports {
   groupsFlipped(values: number, list: number, count: number, flip: bigint, target: number): void;
   groupsBoolean(trues: number, counts: number, list: number, count: number, most: number, target: number): void;
   fillWords(target: number, value: bigint, count: number): void;
+  digestsCreate(type: number, weightType: number, size: number, bytesSmall: number): number;
+  digestsFree(digests: number): void;
+  digestsBytes(digests: number): number;
+  spansDigest(
+    digests: number,
+    spans: number,
+    count: number,
+    data: number,
+    validity: number,
+    weights: number,
+    weightValidity: number,
+    cells: number,
+  ): void;
+  rowsDigest(
+    digests: number,
+    cellList: number,
+    rows: number,
+    first: number,
+    count: number,
+    data: number,
+    validity: number,
+    weights: number,
+    weightValidity: number,
+    cells: number,
+  ): void;
+  groupsQuantile(digests: number, cells: number, list: number, count: number, share: number, target: number): void;
   spansCount(spans: number, count: number, validity: number, counts: number): void;
   rowsCount(cells: number, rows: number, first: number, count: number, validity: number, counts: number): void;
   spansCountTrue: SpanReducer;

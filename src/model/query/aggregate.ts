@@ -8,11 +8,27 @@ import type { FieldPredicate, SeriesTest, TagPredicate, TimeRange } from "./scan
  *  its time. */
 export type AggregateFunction = "count" | "sum" | "mean" | "min" | "max" | "first" | "last" | "firstTime" | "lastTime";
 
-export interface Aggregate {
+export interface ValueAggregate {
   readonly fn: AggregateFunction;
   /** A field column; `time` for min, max and count; null only for count of all rows. */
   readonly column: ColumnDef | null;
 }
+
+/** An estimate of the value below which a share of the values lies, from a t-digest. */
+export interface QuantileAggregate {
+  readonly fn: "quantile";
+  readonly column: ColumnDef;
+  /** 0 to 1. */
+  readonly share: number;
+  /** Centroids of the digest: 1 to QUANTILE_SIZE_MAX. */
+  readonly size: number;
+  /** How much each value counts; rows count whose weight is positive. Null: all values count the same. */
+  readonly weight: ColumnDef | null;
+}
+
+export const QUANTILE_SIZE_MAX = 1000;
+
+export type Aggregate = ValueAggregate | QuantileAggregate;
 
 /** Bins [origin + i * width, origin + (i + 1) * width) for all integers i; a bin is identified by its start. */
 export interface TimeBins {
@@ -37,13 +53,15 @@ export interface AggregateRequest {
 }
 
 /** Result type of an aggregate; null if the function does not apply to the column. */
-export function aggregateType({ fn, column }: Aggregate): ColumnType | null {
+export function aggregateType(aggregate: Aggregate): ColumnType | null {
+  const { fn, column } = aggregate;
   if (fn === "count") return column === null || column.type !== ColumnType.tag ? ColumnType.integer : null;
   if (column === null) return null;
   const { type } = column;
+  if (fn === "quantile") return columnsOf(aggregate).every((each) => isNumeric(each.type)) ? type : null;
   if (type === ColumnType.time) return fn === "min" || fn === "max" ? ColumnType.time : null;
   if (type === ColumnType.tag) return null;
-  const isNumber = type === ColumnType.float || type === ColumnType.integer || type === ColumnType.unsigned;
+  const isNumber = isNumeric(type);
   switch (fn) {
     case "sum":
       return isNumber ? type : null;
@@ -59,6 +77,17 @@ export function aggregateType({ fn, column }: Aggregate): ColumnType | null {
     case "lastTime":
       return ColumnType.time;
   }
+}
+
+function isNumeric(type: ColumnType): boolean {
+  return type === ColumnType.float || type === ColumnType.integer || type === ColumnType.unsigned;
+}
+
+/** Columns whose values an aggregate reads. */
+export function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
+  const { column } = aggregate;
+  if (column === null) return [];
+  return aggregate.fn === "quantile" && aggregate.weight !== null ? [column, aggregate.weight] : [column];
 }
 
 /** Types of the result columns in order: the bin's start if there are bins, the grouping tags, the aggregates. NULL stands for an absent

@@ -1,20 +1,14 @@
 // Determines which aggregate calls the scan can compute, and their arguments.
-import { type Aggregate, type AggregateFunction, aggregateType } from "../../../model/query/aggregate.ts";
+import { type AggregateFunction, aggregateType } from "../../../model/query/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { RENAMED_FUNCTIONS } from "../../bind/dialect.ts";
 import { isAggregate } from "../../bind/functions.ts";
 import type { Case, Expression, FunctionCall } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
 import { someNode } from "../walk.ts";
+import type { CallParts } from "./call-parts.ts";
+import { storageQuantile } from "./quantile-call.ts";
 import { isSelector } from "./selector.ts";
-
-/** Resolves the parts of an aggregate call. */
-export interface CallParts {
-  /** The column denoted by an argument; null for anything else. */
-  column(argument: Expression): ColumnDef | null;
-  /** The scan's result column for an aggregate. */
-  value(aggregate: Aggregate): Expression;
-}
 
 /** Aggregates that rewrite/ renames or composes from others. */
 const DIALECT_AGGREGATES: ReadonlySet<string> = new Set([
@@ -61,6 +55,8 @@ export function storageAggregate(node: FunctionCall, parts: CallParts): Expressi
   const { function_name: name, children } = node;
   const { orders } = node.order_bys;
   const [first, second] = children;
+  const quantile = storageQuantile(node, parts);
+  if (quantile !== null) return quantile;
   if (orders.length === 1 && children.length === 1) return orderedAggregate(node, parts);
   if (orders.length > 0) return null;
   if (name === "count_star" || name === "count") return count(node, parts);

@@ -235,9 +235,16 @@ class Grouping {
     return this.table.column(argument);
   }
 
+  /** CallParts: the value of a constant. */
+  number(argument: Expression): number | null {
+    const { number } = this.table.rewrite(argument);
+    return number === undefined ? null : Number(number);
+  }
+
   /** CallParts: a column of the groups. */
   value(aggregate: Aggregate): Expression {
-    const key = `${aggregate.fn} ${aggregate.column?.id}`;
+    const parts = aggregate.fn === "quantile" ? ` ${aggregate.share} ${aggregate.size} ${aggregate.weight?.id}` : "";
+    const key = `${aggregate.fn} ${aggregate.column?.id}${parts}`;
     let known = this.aggregates.get(key);
     if (known === undefined) {
       const text = `${aggregate.fn}(${aggregate.column === null ? "*" : encodeName(aggregate.column.name)})`;
