@@ -142,7 +142,7 @@ describe("streams", () => {
     expect((await send("PUT", `${STREAMS}/${made.id}`, {}, { stream: "u" })).body).toMatchObject({ id: made.id, stream: "u" });
     expect(await listed()).toEqual(["u: a"]);
     expect((await send("PUT", `${STREAMS}/${other.id}`, {}, { stream: "u" })).status).toBe(422);
-    expect((await send("PUT", STREAMS, {}, { stream: "" })).body.message).toBe("stream name must be set");
+    expect((await send("PUT", STREAMS, {}, { stream: "" })).body).toMatchObject({ stream: "default" });
     expect((await send("GET", STREAMS, { streamIncludes: "t" })).body).toMatchObject([{ stream: "t" }]);
   });
 

@@ -157,6 +157,135 @@ describe("of an endpoint", () => {
   });
 });
 
+describe("of a variable", () => {
+  const VARIABLES = "/api/v2/variables";
+  const unknown = `${VARIABLES}/${NOBODY}`;
+  const variable = { orgID: ":orgID", name: "faults", arguments: { type: "constant", values: ["a"] } };
+  const LETTER = "variable name must start with a letter";
+  const noText = (type: string) => `expected variable constant value to be string but received ${type}`;
+  const constant = (...values: unknown[]) => ({ arguments: { type: "constant", values } });
+  refusals(variable, [
+    ["an empty id is told before the name", "POST", VARIABLES, { orgID: "", name: "" }, 400, NO_ID],
+    ["the name before the arguments", "POST", VARIABLES, { name: "1", arguments: undefined }, 400, LETTER],
+    ["the arguments before the organization", "POST", VARIABLES, { orgID: undefined, arguments: undefined }, 400, "invalid arguments type"],
+    ["the organization", "POST", VARIABLES, { orgID: undefined }, 400, "invalid org id for permission: invalid ID"],
+    ["a name is not trimmed", "POST", VARIABLES, { name: " x" }, 400, LETTER],
+    ["a list among texts", "POST", VARIABLES, constant("a", []), 400, noText("[]interface {}")],
+    ["an object among texts", "POST", VARIABLES, constant({ a: 1 }), 400, noText("map[string]interface {}")],
+    [
+      "members of an object in order",
+      "POST",
+      VARIABLES,
+      { arguments: { type: "map", values: [{ b: 1, a: null }] } },
+      400,
+      "error parsing [map[a:<nil> b:1]] as VariableMapArguments",
+    ],
+    ["values before the id", "PUT", `${VARIABLES}/abc`, constant(1), 400, noText("float64")],
+    ["the id before the name", "PUT", `${VARIABLES}/abc`, { name: "" }, 400, NO_ID],
+    ["the name before the variable", "PUT", unknown, { name: "and" }, 400, '"and" is a protected variable name'],
+    ["the variable before the organization", "PUT", unknown, { orgID: undefined }, 404, `variable not found for key "${NOBODY}"`],
+    ["values of a change before the id", "PATCH", `${VARIABLES}/abc`, constant(true), 400, noText("bool")],
+  ]);
+
+  test("a change trims the name, ignores an empty one, and reads no organization", async () => {
+    const { id } = (await send("POST", VARIABLES, variable)).body;
+    const change = async (body: object) => (await send("PATCH", `${VARIABLES}/${id}`, body)).body;
+    expect(await change({ name: " n1 ", orgID: NOBODY })).toMatchObject({ name: "n1", orgID: ids["orgID"] });
+    expect(await change({ name: " ", orgID: null })).toMatchObject({ name: "n1" });
+    await send("POST", VARIABLES, { ...variable, name: "other" });
+    const conflict = `variable entity update conflicts with an existing entity for key ${ids["orgID"]}other`;
+    expect(await change({ name: "OTHER" })).toEqual({ code: "conflict", message: conflict });
+  });
+});
+
+describe("of a configuration of Telegraf", () => {
+  const TELEGRAFS = "/api/v2/telegrafs";
+  refusals({ orgID: ":orgID", name: "t", config: "[agent]\n" }, [
+    ["an empty id", "POST", TELEGRAFS, { orgID: "" }, 400, NO_ID],
+    ["the organization of a replacement before the id", "PUT", `${TELEGRAFS}/abc`, { orgID: "0000000000000000" }, 400, "invalid ID"],
+    ["and before the configuration", "PUT", `${TELEGRAFS}/${NOBODY}`, { orgID: "x" }, 400, NO_ID],
+    ["a configuration", "PUT", `${TELEGRAFS}/${NOBODY}`, {}, 404, "telegraf configuration not found"],
+  ]);
+
+  test.each<[what: string, sent: object, shown: object]>([
+    [
+      "metadata are kept as they come, and the text with them",
+      { config: "x", metadata: { a: [null] } },
+      { config: "x", metadata: { a: [null] } },
+    ],
+    [
+      "empty ones are as absent",
+      { config: '[[outputs.influxdb_v2]]\nbucket = "q"\n', metadata: {} },
+      { config: '[[outputs.influxdb_v2]]\nbucket = "q"\n', metadata: { buckets: ["q"] } },
+    ],
+    ["nothing is not shown", {}, { metadata: { buckets: [] } }],
+  ])("%s", async (_, sent, shown) => {
+    const { id, orgID: _org, labels, links, ...body } = (await send("POST", TELEGRAFS, { orgID: ":orgID", ...sent })).body;
+    expect(body).toEqual(shown);
+  });
+});
+
+describe("of other resources", () => {
+  const stack = `/api/v2/stacks/${NOBODY}`;
+  refusals({}, [
+    ["an empty id of a task", "POST", "/api/v2/tasks", { orgID: "", org: "o" }, 400, `failed to decode request: ${NO_ID}`],
+    ["of a scraper", "POST", "/api/v2/scrapers", { orgID: ":orgID", bucketID: "" }, 400, NO_ID],
+    ["of a scraper that is not there", "PATCH", `/api/v2/scrapers/${NOBODY}`, { bucketID: "" }, 400, NO_ID],
+    ["of a dashboard", "POST", "/api/v2/dashboards", { orgID: "" }, 400, `failed to unmarshal json: ${NO_ID}`],
+    ["of a cell", "PUT", `/api/v2/dashboards/${NOBODY}/cells`, '[{"id": ""}]', 400, NO_ID],
+    [
+      "of what is exported",
+      "POST",
+      "/api/v2/templates/export",
+      { resources: [{ kind: "Label", id: "" }] },
+      400,
+      `failed to unmarshal json: ${NO_ID}`,
+    ],
+    ["of what a stack gets", "PATCH", stack, { additionalResources: [{}] }, 400, `stack resource id "": ${NO_ID}`],
+    ["a label of spaces", "PATCH", "/api/v2/labels/:labelID", { name: " " }, 400, "label name is required"],
+    [
+      "a queue before its replication",
+      "PATCH",
+      `/api/v2/replications/${NOBODY}`,
+      { maxQueueSizeBytes: 1 },
+      400,
+      "maxQueueSize too small, must be at least 33554430",
+    ],
+    [
+      "and before its organization",
+      "POST",
+      "/api/v2/replications",
+      { maxQueueSizeBytes: 1 },
+      400,
+      "maxQueueSize too small, must be at least 33554430",
+    ],
+    ["an annotation that is null", "POST", "/api/v2private/annotations?orgID=:orgID", "[null]", 400, "summary cannot be empty"],
+  ]);
+
+  test("resources of a stack have names of their own", async () => {
+    const { id } = (await send("POST", "/api/v2/stacks", { orgID: ":orgID", name: "names" })).body;
+    const attach = async (resourceID: string) => {
+      const additionalResources = [{ resourceID, kind: "Bucket", templateMetaName: "same" }];
+      return (await send("PATCH", `/api/v2/stacks/${id}`, { additionalResources })).body.events.at(-1).resources;
+    };
+    expect(await attach(":bucketID")).toMatchObject([{ templateMetaName: "same" }]);
+    const names = (await attach(NOBODY)).map(({ templateMetaName }: { readonly templateMetaName: string }) => templateMetaName);
+    expect(names.sort()).toEqual([`bucket-${NOBODY}`, "same"]);
+  });
+
+  test("an empty script of a change is as absent where there are options", async () => {
+    const flux = 'option task = {name: "empty", every: 1h}\nbuckets()';
+    const { id } = (await send("POST", "/api/v2/tasks", { orgID: ":orgID", flux })).body;
+    const { status, body } = await send("PATCH", `/api/v2/tasks/${id}`, { flux: "", name: "renamed" });
+    expect([status, body.name, body.every]).toEqual([200, "renamed", "1h"]);
+  });
+
+  test("the stream without a name is the default one", async () => {
+    const path = "/api/v2private/streams?orgID=:orgID";
+    for (const body of [{}, { stream: "" }]) expect((await send("PUT", path, body)).body).toMatchObject({ stream: "default" });
+  });
+});
+
 describe("of pages", () => {
   const [dashboard, notebook, annotation] = [
     `/api/v2/dashboards/${NOBODY}`,

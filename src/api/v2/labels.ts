@@ -44,6 +44,7 @@ export const labelRoutes = (services: V2Services): V2Routes => {
     .patch(`${LABELS}/:labelID`, async ({ principal, params, request }) => {
       const id = readId(params["labelID"]!);
       const { name = "", properties } = await bodies.read(LabelUpdateBody, request, "");
+      if (name !== "" && name.trim() === "") throw new TsdbError("bad_request", "label name is required");
       principal.require(needOf("write", line().labels.get(id)));
       const update = { ...(name === "" ? {} : { name: name.trim() }), ...(properties === undefined ? {} : { properties }) };
       return json(200, enveloped(await line().labels.update(id, update)));

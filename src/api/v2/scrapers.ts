@@ -34,14 +34,12 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       return listAnswer("configurations", visible.values().map(shown), { links: { self: SCRAPERS } });
     })
     .post(SCRAPERS, async ({ principal, request }) => {
-      const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);
-      if (orgID === "") throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
-      const org = readId(orgID);
-      principal.require({ action: "write", type: "scrapers", orgID: org });
-      if (bucketID === "") throw new TsdbError("bad_request", "invalid id for permission: invalid ID");
-      const bucket = readId(bucketID);
-      requireBucket(services, principal, bucket, org);
-      return json(201, shown(await line().scrapers.create({ orgID: org, bucketID: bucket, ...read(body) })));
+      const { orgID, bucketID, ...body } = read(await bodies.read(ScraperBody, request));
+      if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      principal.require({ action: "write", type: "scrapers", orgID });
+      if (bucketID === null) throw new TsdbError("bad_request", "invalid id for permission: invalid ID");
+      requireBucket(services, principal, bucketID, orgID);
+      return json(201, shown(await line().scrapers.create({ orgID, bucketID, ...body })));
     })
     .get(ITEM, ({ principal, params }) => {
       const scraper = line().scrapers.get(readId(params["scraperTargetID"]!));
@@ -50,16 +48,11 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
     })
     .patch(ITEM, async ({ principal, params, request }) => {
       const id = readId(params["scraperTargetID"]!);
-      const { orgID = "", bucketID = "", ...body } = await bodies.read(ScraperBody, request);
+      const { orgID, bucketID, ...body } = read(await bodies.read(ScraperBody, request));
       const before = line().scrapers.get(id);
       principal.require(needOf("write", before));
       // the target is replaced, but for where it belongs and writes to
-      const after = {
-        id,
-        orgID: orgID === "" ? before.orgID : readId(orgID),
-        bucketID: bucketID === "" ? before.bucketID : readId(bucketID),
-        ...read(body),
-      };
+      const after = { id, ...body, orgID: orgID ?? before.orgID, bucketID: bucketID ?? before.bucketID };
       if (after.orgID !== before.orgID) principal.require({ action: "write", type: "scrapers", orgID: after.orgID });
       requireBucket(services, principal, after.bucketID, after.orgID);
       return json(200, shown(await line().scrapers.replace(after)));
@@ -87,8 +80,10 @@ function listed(services: V2Services, search: SearchParams): Scraper[] {
   return ids.size === 0 ? found : found.filter(({ id }) => ids.has(id));
 }
 
-function read({ name = "", type = "", url = "", allowInsecure = false }: Partial<Scraper>) {
-  return { name, type, url, allowInsecure };
+/** A body; ids that it has not are null. @throws TsdbError bad_request */
+function read({ name = "", type = "", url = "", allowInsecure = false, orgID, bucketID }: Partial<Omit<Scraper, "id">>) {
+  const idOf = (text: string | undefined) => (text === undefined ? null : readId(text));
+  return { name, type, url, allowInsecure, orgID: idOf(orgID), bucketID: idOf(bucketID) };
 }
 
 function needOf(action: "read" | "write", { id, orgID }: { readonly id: string; readonly orgID: string }) {

@@ -326,7 +326,7 @@ const KEPT: VariantRules["kept"] = {
   "POST /query": ["query.db"],
 };
 const LENIENT_BODIES: VariantRules["lenientBodies"] = [
-  { what: /^PUT .*\/telegrafs\/\{telegrafID\}: "null" instead/, why: "as an object without members, which become empty" },
+  { what: /^PUT .*(?:telegrafs\/\{telegrafID\}|\/streams): "null" instead/, why: "as an object without members, which become empty" },
   { what: /^(?:PATCH|POST) .*: "null" instead of an object$/, why: "as recorded: as an object without members" },
   { what: /^POST \/query: (?:no body|an empty body)$/, why: "as recorded: no statement has no result" },
   { what: /\/tasks\/\{taskID\}\/runs: (?:no body|an empty body)$/, why: "as a 2.8 server: a run that is due now" },

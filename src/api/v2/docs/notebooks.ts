@@ -90,7 +90,7 @@ export const NOTEBOOKS: V2Operations = {
     answers: ok("The streams.", t.Array(StreamShape)),
   },
   [`PUT ${STREAMS}`]: {
-    ...{ tag, summary: "Makes a stream, or describes the one of the name", query: { orgID }, body: wholeStream },
+    ...{ tag, summary: "Makes a stream, or describes the one of the name", query: { orgID }, body: jsonOf(StreamBody) },
     answers: { ...ok("The stream.", StreamShape), ...unknownOrganization },
   },
   [`DELETE ${STREAMS}`]: {

@@ -141,9 +141,10 @@ const VARIABLES: V2Operations = {
 const TELEGRAF = "/api/v2/telegrafs/:telegrafID";
 const TelegrafShape = t.Object(
   {
-    ...{ id: Id, orgID: Id, name: t.String(), description: t.Optional(t.String()), config: t.String({ description: "TOML." }) },
+    ...{ id: Id, orgID: Id, name: t.Optional(t.String()), description: t.Optional(t.String()) },
+    config: t.Optional(t.String({ description: "TOML." })),
     metadata: t.Object(
-      { buckets: t.Array(t.String()) },
+      { buckets: t.Optional(t.Array(t.String())) },
       { additionalProperties: true, description: "`buckets`: those of its v2 outputs, or as the client gave them." },
     ),
     ...{ labels: t.Array(LabelShape), links: Links },

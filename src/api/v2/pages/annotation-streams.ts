@@ -7,10 +7,13 @@ import { textAnswer } from "../app/list-answer.ts";
 import { JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { requireShort } from "./annotations.ts";
+import { DEFAULT_STREAM, requireShort } from "./annotations.ts";
 import { organizationIn, pathId } from "./notebooks.ts";
 
-export const StreamBody = t.Object({ stream: t.Optional(t.String({ description: "The name." })), description: t.Optional(t.String()) });
+export const StreamBody = t.Object({
+  stream: t.Optional(t.String({ description: "The name. [default]" })),
+  description: t.Optional(t.String()),
+});
 
 const STREAMS = "/api/v2private/streams";
 const ITEM = `${STREAMS}/:streamID`;
@@ -31,7 +34,7 @@ export const annotationStreamRoutes = (services: V2Services): V2Routes => {
     principal.require({ action: "write", type: "annotations", id: stream.id, orgID: stream.orgID });
     return stream;
   };
-  const read = async (request: Request) => readStream(await bodies.read(StreamBody, request));
+  const read = async (request: Request, nameless = "") => readStream(await bodies.read(StreamBody, request), nameless);
   return new V2Routes("annotation-streams", services)
     .get(STREAMS, (call) => {
       const found = streams().list(ofOrganization(call, "read"), call.search.all("streamIncludes"));
@@ -39,12 +42,12 @@ export const annotationStreamRoutes = (services: V2Services): V2Routes => {
     })
     .put(STREAMS, async (call) => {
       const orgID = ofOrganization(call, "write");
-      return json(200, shownStream(await streams().put({ orgID, ...(await read(call.request)) })));
+      return json(200, shownStream(await streams().put({ orgID, ...(await read(call.request, DEFAULT_STREAM)) })));
     })
     .delete(STREAMS, async (call) => {
       const orgID = ofOrganization(call, "write");
       const names = call.search.all("stream").filter((name) => name !== "");
-      if (names.length === 0) throw nameless();
+      if (names.length === 0) throw noName();
       for (const { id } of streams().list(orgID, names)) await streams().delete(id);
       return noContent();
     })
@@ -58,15 +61,16 @@ export const annotationStreamRoutes = (services: V2Services): V2Routes => {
     });
 };
 
-/** @throws TsdbError bad_request */
-function readStream({ stream: name = "", description = "" }: Static<typeof StreamBody>) {
-  if (name === "") throw nameless();
+/** @param nameless the name of a stream without one; "": it is refused @throws TsdbError bad_request */
+function readStream({ stream = "", description = "" }: Static<typeof StreamBody>, nameless: string) {
+  const name = stream === "" ? nameless : stream;
+  if (name === "") throw noName();
   requireShort("stream name", name, NAME_MAX);
   requireShort("stream description", description, DESCRIPTION_MAX);
   return { name, description };
 }
 
-function nameless(): TsdbError {
+function noName(): TsdbError {
   return new TsdbError("bad_request", "stream name must be set");
 }
 

@@ -1,5 +1,5 @@
 // Annotations: /api/v2private/annotations. Their streams are in annotation-streams.ts.
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { timeText } from "../../../flux/values/duration.ts";
 import type { Annotation, AnnotationFilter, NewAnnotation } from "../../../metadata/resources/pages/annotations.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
@@ -11,20 +11,19 @@ import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { organizationIn, pathId } from "./notebooks.ts";
 
-const nullable = <T extends TSchema>(schema: T) => t.Optional(t.Union([schema, t.Null()]));
 export const AnnotationBody = t.Object({
-  stream: nullable(t.String({ description: "Made if there is none of the name. [default]" })),
-  summary: nullable(t.String()),
-  message: nullable(t.String()),
-  stickers: nullable(t.Record(t.String(), t.String(), { description: "Names with values, to find it by." })),
-  startTime: nullable(t.String({ description: "RFC 3339. [endTime]" })),
-  endTime: nullable(t.String({ description: "RFC 3339. [now]" })),
+  stream: t.Optional(t.String({ description: "Made if there is none of the name. [default]" })),
+  summary: t.Optional(t.String()),
+  message: t.Optional(t.String()),
+  stickers: t.Optional(t.Record(t.String(), t.String(), { description: "Names with values, to find it by." })),
+  startTime: t.Optional(t.String({ description: "RFC 3339. [endTime]" })),
+  endTime: t.Optional(t.String({ description: "RFC 3339. [now]" })),
 });
 
 const ANNOTATIONS = "/api/v2private/annotations";
 const ITEM = `${ANNOTATIONS}/:annotationID`;
 const HEAD = "failed to unmarshal json: ";
-const DEFAULT_STREAM = "default";
+export const DEFAULT_STREAM = "default";
 const AT_ONCE_MAX = 1000;
 /** Of an annotation. */
 const STICKERS_MAX = 100;
@@ -62,7 +61,7 @@ export const annotationRoutes = (services: V2Services): V2Routes => {
       if (!Array.isArray(given))
         throw new TsdbError("bad_request", `${HEAD}json: cannot unmarshal the body: a list of annotations is wanted`);
       if (given.length > AT_ONCE_MAX) throw new TsdbError("bad_request", `got ${given.length} annotations, want at most ${AT_ONCE_MAX}`);
-      const read = given.map((each) => readAnnotation(checkedMembers(AnnotationBody, each, HEAD), nowText()));
+      const read = given.map((each) => readAnnotation(checkedMembers(AnnotationBody, each ?? {}, HEAD), nowText()));
       return json(200, (await annotations().create(orgID, read)).map(shownEvent));
     })
     .delete(ANNOTATIONS, async ({ principal, search }) => {
@@ -95,8 +94,8 @@ function readAnnotation(body: Static<typeof AnnotationBody>, now: string): NewAn
   const stickerCount = Object.keys(stickers ?? {}).length;
   if (stickerCount > STICKERS_MAX) throw new TsdbError("bad_request", `got ${stickerCount} stickers, want at most ${STICKERS_MAX}`);
   for (const sticker of Object.entries(stickers ?? {}).flat()) requireShort("stickers", sticker, SHORT_MAX);
-  const endTime = body.endTime == null ? now : readTime(body.endTime, "endTime");
-  const startTime = body.startTime == null ? endTime : readTime(body.startTime, "startTime");
+  const endTime = body.endTime === undefined ? now : readTime(body.endTime, "endTime");
+  const startTime = body.startTime === undefined ? endTime : readTime(body.startTime, "startTime");
   requireOrder(startTime, endTime);
   return {
     ...{ stream: (stream ?? "") === "" ? DEFAULT_STREAM : stream!, summary: text, message: message ?? "" },

@@ -46,8 +46,8 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
       const given = await bodies.rawValue(call.request, "");
       if (!Array.isArray(given)) throw new TsdbError("bad_request", "json: cannot unmarshal the body: a list of cells is wanted");
       const places = given.map((each) => {
-        const { id = "", ...rest } = checkedMembers(PlacedCellBody, each);
-        if (id === "") throw new TsdbError("bad_request", "cannot provide empty cell id");
+        const { id, ...rest } = checkedMembers(PlacedCellBody, each);
+        if (id === undefined) throw new TsdbError("bad_request", "cannot provide empty cell id");
         return { id: readId(id), ...placeOf(rest) };
       });
       const dashboard = find(call, "write");

@@ -36,8 +36,8 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes("dashboards", services)
     .get(DASHBOARDS, (call) => listed(services, call))
     .post(DASHBOARDS, async ({ principal, request }) => {
-      const { orgID = "", name = "", description = "", cells = [] } = await bodies.read(DashboardBody, request);
-      if (orgID === "") throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      const { orgID, name = "", description = "", cells = [] } = await bodies.read(DashboardBody, request);
+      if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       const org = readOrgId(orgID);
       principal.require({ action: "write", type: "dashboards", orgID: org });
       const made = await line().dashboards.create({ orgID: org, name, description, cells: cells.map(newCell) });

@@ -27,7 +27,12 @@ export const TelegrafBody = t.Object({
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
   config: t.Optional(t.String({ description: "TOML." })),
-  metadata: t.Optional(t.Object({ buckets: t.Optional(t.Array(t.String())) }, { additionalProperties: true })),
+  metadata: t.Optional(
+    t.Object(
+      { buckets: t.Optional(t.Array(t.String())) },
+      { additionalProperties: true, description: "Kept as they come. [`buckets`: the names of those that `config` writes to]" },
+    ),
+  ),
   agent: t.Optional(t.Object({ collectionInterval: t.Optional(t.Integer({ minimum: 0, description: "In milliseconds." })) })),
   plugins: t.Optional(t.Array(PluginBody, { maxItems: 1000, description: "Of old clients, instead of `config`." })),
 });
@@ -54,11 +59,10 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
       );
     })
     .post(TELEGRAFS, async ({ principal, request }) => {
-      const { orgID = "", ...given } = await bodies.read(TelegrafBody, request, "");
-      if (orgID === "") throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
-      const org = readId(orgID);
-      principal.require({ action: "write", type: "telegrafs", orgID: org });
-      return json(201, shown(await line().telegrafs.create({ orgID: org, ...contentOf(given) })));
+      const { orgID, ...content } = contentOf(await bodies.read(TelegrafBody, request, ""));
+      if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
+      principal.require({ action: "write", type: "telegrafs", orgID });
+      return json(201, shown(await line().telegrafs.create({ orgID, ...content })));
     })
     .get(ITEM, ({ principal, params, request }) => {
       const telegraf = line().telegrafs.get(readId(params["telegrafID"]!));
@@ -73,10 +77,9 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
       }
     })
     .put(ITEM, async ({ principal, params, request }) => {
-      const id = readId(params["telegrafID"]!);
       // it stays in its organization
-      const { orgID: _, ...given } = await bodies.read(TelegrafBody, request, "");
-      const content = contentOf(given);
+      const { orgID: _, ...content } = contentOf(await bodies.read(TelegrafBody, request, ""));
+      const id = readId(params["telegrafID"]!);
       requireChange(principal, line().telegrafs.get(id));
       return json(200, shown(await line().telegrafs.update(id, content)));
     })
@@ -111,15 +114,16 @@ function organizationOf(search: SearchParams): string | null {
   }
 }
 
-/** What is kept of a body. @throws TsdbError bad_request */
-function contentOf(body: Omit<Static<typeof TelegrafBody>, "orgID">): Omit<Telegraf, "id" | "orgID"> {
-  const { name = "", description = "", agent, plugins, metadata } = body;
+/** What is kept of a body; the organization is null where there is none. @throws TsdbError bad_request */
+function contentOf(body: Static<typeof TelegrafBody>): Omit<Telegraf, "id" | "orgID"> & { readonly orgID: string | null } {
+  const { name = "", description = "", agent, plugins, metadata = {} } = body;
+  const orgID = body.orgID === undefined ? null : readId(body.orgID);
   const whole = plugins?.map(({ name = "", type = "", comment, description = "", config = {} }) => {
     return { name, type, comment: comment ?? description, config };
   });
   const config = body.config ?? (whole === undefined ? "" : configOf(agent?.collectionInterval, whole));
-  const buckets = bucketsOf(config);
-  return { name, description, config, metadata: { buckets, ...metadata } };
+  const isGiven = Object.keys(metadata).length > 0;
+  return { orgID, name, description, config, metadata: isGiven ? metadata : { buckets: bucketsOf(config) } };
 }
 
 /** The content type of the answer: what `Accept` names with the highest weight; TOML if it names none. */
@@ -141,12 +145,17 @@ function attachment({ name }: Telegraf): string {
   return `attachment; filename="${plain === "" ? "telegraf" : plain}.toml"`;
 }
 
+/** Those that are not empty. */
+function given(texts: Readonly<Record<string, string>>): object {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
+}
+
 /** A configuration as clients read it. */
 function shownTelegraf(services: V2Services, telegraf: Telegraf): object {
   const { id, orgID, name, description, config, metadata } = telegraf;
   const self = `${TELEGRAFS}/${id}`;
   return {
-    ...{ id, orgID, name, ...(description === "" ? {} : { description }), config, metadata },
+    ...{ id, orgID, ...given({ name, description, config }), metadata },
     labels: services.line().labels.ofResource("telegrafs", id).map(shownLabel),
     links: { self, labels: `${self}/labels`, members: `${self}/members`, owners: `${self}/owners` },
   };

@@ -1,7 +1,12 @@
 // Variables of dashboards: /api/v2/variables.
 import { type Static, Type as t } from "@sinclair/typebox";
 import { parseTime } from "../../../flux/values/duration.ts";
-import type { Variable, VariableArguments, VariableText } from "../../../metadata/resources/pages/variables.ts";
+import {
+  checkVariableName,
+  type Variable,
+  type VariableArguments,
+  type VariableText,
+} from "../../../metadata/resources/pages/variables.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -38,7 +43,8 @@ export const variableRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes("variables", services)
     .get(VARIABLES, (call) => listed(services, call))
     .post(VARIABLES, async ({ principal, request }) => {
-      const { orgID, ...given } = wholeOf(await bodies.read(VariableBody, request, ""));
+      const { orgID, ...given } = wholeOf(read(await bodies.read(VariableBody, request, "")));
+      if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "variables", orgID });
       return json(201, shown(await line().variables.create({ orgID, ...given })));
     })
@@ -48,27 +54,29 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       return json(200, shown(variable));
     })
     .patch(ITEM, async ({ principal, params, request }) => {
-      const id = readId(params["variableID"]!);
       const { name = "", description = "", selected, arguments: given } = await bodies.read(VariableBody, request, "");
+      const values = given === undefined ? undefined : argumentsOf(given);
+      const id = readId(params["variableID"]!);
       const changes = {
         ...(name === "" ? {} : { name }),
         ...(description === "" ? {} : { description }),
         ...(selected === undefined ? {} : { selected }),
-        ...(given === undefined ? {} : { arguments: argumentsOf(given) }),
+        ...(values === undefined ? {} : { arguments: values }),
       };
       if (Object.keys(changes).length === 0) throw new TsdbError("bad_request", "no fields supplied in update");
       requireChange(principal, line().variables.get(id));
       return json(200, shown(await line().variables.update(id, changes)));
     })
     .put(ITEM, async ({ principal, params, request }) => {
-      const id = readId(params["variableID"]!);
-      const { createdAt, updatedAt, ...body } = await bodies.read(WholeVariableBody, request, "");
+      const { createdAt, updatedAt, ...body } = read(await bodies.read(WholeVariableBody, request, ""));
       const times = { createdAt: timeOf(createdAt), updatedAt: timeOf(updatedAt) };
-      const given = wholeOf(body);
+      const id = readId(params["variableID"]!);
+      const { orgID, ...given } = wholeOf(body);
       const before = line().variables.get(id);
       requireChange(principal, before);
-      if (given.orgID !== before.orgID) principal.require({ action: "write", type: "variables", orgID: given.orgID });
-      return json(200, shown(await line().variables.replace(id, { ...given, ...times })));
+      if (orgID === null) throw new TsdbError("bad_request", "bad organization id: invalid ID");
+      if (orgID !== before.orgID) principal.require({ action: "write", type: "variables", orgID });
+      return json(200, shown(await line().variables.replace(id, { orgID, ...given, ...times })));
     })
     .delete(ITEM, async ({ principal, params }) => {
       const variable = line().variables.get(readId(params["variableID"]!));
@@ -109,14 +117,17 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   return listAnswer("variables", items, { links });
 }
 
+/** The body with its id and its arguments read. @throws TsdbError bad_request */
+function read<T extends Static<typeof VariableBody>>({ orgID, arguments: given, ...body }: T) {
+  const id = orgID === undefined ? null : readId(orgID);
+  return { ...body, orgID: id, arguments: given === undefined ? undefined : argumentsOf(given) };
+}
+
 /** @throws TsdbError bad_request */
-function wholeOf({ orgID = "", name = "", description = "", selected, arguments: given }: Static<typeof VariableBody>) {
-  if (orgID !== "") readId(orgID);
-  const checked = given === undefined ? undefined : argumentsOf(given);
-  if (name.trim() === "") throw new TsdbError("bad_request", "missing variable name");
-  if (checked === undefined) throw new TsdbError("bad_request", "invalid arguments type");
-  if (orgID === "") throw new TsdbError("bad_request", "bad organization id: invalid ID");
-  return { orgID: readId(orgID), name, description, selected: selected ?? null, arguments: checked };
+function wholeOf({ orgID, name = "", description = "", selected, arguments: given }: ReturnType<typeof read>) {
+  checkVariableName(name);
+  if (given === undefined) throw new TsdbError("bad_request", "invalid arguments type");
+  return { orgID, name, description, selected: selected ?? null, arguments: given };
 }
 
 /** @throws TsdbError bad_request */
@@ -146,7 +157,7 @@ function argumentsOf({ type = "", values }: { readonly type?: string; readonly v
       const { query, language } = values as Record<string, unknown>;
       for (const [key, value] of Object.entries({ query, language })) {
         if (value === undefined) throw refused(`"${key}" key not present in VariableQueryArguments`);
-        if (typeof value !== "string") throw refused(`expected "${key}" to be string but received ${textOf(value)}`);
+        if (typeof value !== "string") throw refused(`expected "${key}" to be string but received ${typeName(value)}`);
       }
       return { type, values: { query: query as string, language: language as string } };
     }
@@ -158,8 +169,14 @@ function argumentsOf({ type = "", values }: { readonly type?: string; readonly v
 function checkTexts(kind: string, values: readonly unknown[]): void {
   const other = values.find((value) => typeof value !== "string");
   if (other === undefined) return;
-  const name = typeof other === "number" ? "float64" : typeof other === "boolean" ? "bool" : textOf(other);
-  throw new TsdbError("bad_request", `expected variable ${kind} value to be string but received ${name}`);
+  throw new TsdbError("bad_request", `expected variable ${kind} value to be string but received ${typeName(other)}`);
+}
+
+/** As the vendor's messages name the types of JSON. */
+function typeName(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  return typeof value === "number" ? "float64" : typeof value === "boolean" ? "bool" : "map[string]interface {}";
 }
 
 /** As the vendor's messages have it. */
@@ -169,6 +186,7 @@ function textOf(value: unknown): string {
   if (typeof value !== "object") return near(String(value));
   return near(
     `map[${Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, member]) => `${key}:${textOf(member)}`)
       .join(" ")}]`,
   );

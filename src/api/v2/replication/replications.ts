@@ -1,7 +1,7 @@
 // Replications: /api/v2/replications.
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../../metadata/access/principal.ts";
-import type { Replication } from "../../../metadata/resources/replication/replications.ts";
+import { type Replication, requireQueueRoom } from "../../../metadata/resources/replication/replications.ts";
 import { parseId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
@@ -60,6 +60,7 @@ export const replicationRoutes = (services: V2Services): V2Routes => {
       const id = pathId(params["replicationID"]!);
       const body = await bodies.read(ReplicationUpdateBody, request);
       const [remoteID, remoteBucketID] = [optionalId(body.remoteID), optionalId(body.remoteBucketID)];
+      if (body.maxQueueSizeBytes !== undefined) requireQueueRoom(body.maxQueueSizeBytes);
       const before = stored().get(id);
       principal.require(needOf("write", before));
       const { name, description, remoteBucketName, maxQueueSizeBytes, dropNonRetryableData, maxAgeSeconds } = body;
@@ -90,6 +91,8 @@ export const replicationRoutes = (services: V2Services): V2Routes => {
 /** @throws TsdbError bad_request */
 function newReplication(body: Static<typeof ReplicationBody>): Omit<Replication, "id" | "sinceSequence"> {
   const missing = "invalid id for permission: invalid ID";
+  const maxQueueSizeBytes = body.maxQueueSizeBytes ?? QUEUE_BYTES_DEFAULT;
+  requireQueueRoom(maxQueueSizeBytes);
   const remoteBucketID = optionalId(body.remoteBucketID) ?? null;
   return {
     orgID: requiredId(body.orgID, "invalid org id for permission: invalid ID"),
@@ -100,7 +103,7 @@ function newReplication(body: Static<typeof ReplicationBody>): Omit<Replication,
     remoteBucketID,
     // the id goes before the name
     remoteBucketName: remoteBucketID === null ? (body.remoteBucketName ?? "") : "",
-    maxQueueSizeBytes: body.maxQueueSizeBytes ?? QUEUE_BYTES_DEFAULT,
+    maxQueueSizeBytes,
     dropNonRetryableData: body.dropNonRetryableData ?? false,
     maxAgeSeconds: body.maxAgeSeconds ?? 0,
   };

@@ -69,10 +69,10 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       return listAnswer("tasks", items, { links: { self: link({}), ...next } });
     })
     .post(TASKS, async ({ principal, request }) => {
-      const { flux = "", orgID = "", org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);
-      const givenOrg = orgID === "" ? null : headed(DECODING, () => readId(orgID));
+      const { flux = "", orgID, org = "", status = "", description = "" } = await bodies.read(TaskBody, request, DECODING);
+      const givenOrg = orgID === undefined ? null : headed(DECODING, () => readId(orgID));
       if (flux === "") throw new TsdbError("bad_request", `${DECODING}missing flux`);
-      if (orgID === "" && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
+      if (givenOrg === null && org === "") throw new TsdbError("bad_request", `${DECODING}missing orgID and org`);
       const wanted = status === "" ? "active" : readStatus(status);
       const organization = organizationOf(services, givenOrg, org);
       const script = scriptOf(flux);
@@ -170,8 +170,9 @@ function checkOffset(text: string): void {
 
 /** @throws TsdbError bad_request */
 function changesOf(task: Task, { flux, options, ...rest }: Patch): TaskChanges {
-  if (flux === undefined && Object.keys(options).length === 0) return rest;
-  return { ...rest, ...scriptOf(rewriteTaskOptions(flux ?? task.flux, options)) };
+  if (Object.keys(options).length === 0) return flux === undefined ? rest : { ...rest, ...scriptOf(flux) };
+  // an empty script is as absent where there are options
+  return { ...rest, ...scriptOf(rewriteTaskOptions(flux || task.flux, options)) };
 }
 
 /** @throws TsdbError bad_request */

@@ -11,7 +11,7 @@ import { CATEGORIES, type Category, categoryOf, isCategory, isKind, isKindOrCate
 import { templateSteps } from "../../../templates/template.ts";
 import { readObjects } from "../../../templates/template-object.ts";
 import { json } from "../app/answers.ts";
-import { checkedMembers } from "../app/params.ts";
+import { checkedMembers, idIn } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { Adapters } from "./adapters/adapters.ts";
@@ -52,7 +52,8 @@ export const exportRoutes = (services: V2Services): V2Routes => {
     const raw = await bodies.read(request, "failed to unmarshal ");
     const body = checkedMembers(ExportBody, raw ?? {}, "failed to unmarshal json: ");
     const exporting = new Exporting(services, principal);
-    const { stackID, orgIDs = [], resources = [] } = body;
+    const { stackID, orgIDs = [] } = body;
+    const resources = (body.resources ?? []).map(({ id, ...rest }) => ({ ...rest, id: id === undefined ? "" : idIn(id) }));
     if (stackID === undefined && orgIDs.length === 0 && resources.length === 0) {
       throw new TsdbError("unprocessable", "at least 1 resource, 1 org id, or stack id must be provided");
     }
@@ -62,7 +63,7 @@ export const exportRoutes = (services: V2Services): V2Routes => {
       if (id === null) throw new TsdbError("bad_request", `provided org id is invalid: ${JSON.stringify(orgID.slice(0, 64))}`);
       exporting.addOrganization(id, resourceFilters.byLabel ?? [], resourceFilters.byResourceKind ?? []);
     }
-    for (const { kind = "", id = "", name = "" } of resources) exporting.addResource(kind, id, name);
+    for (const { kind = "", id, name = "" } of resources) exporting.addResource(kind, id, name);
     const objects = await new Turns(request.signal).run(exporting.objects());
     if (!isYaml(mediaTypeOf(request.headers.get("accept")))) return json(200, objects);
     return new Response(`${Bun.YAML.stringify(objects, null, 2)}\n`, { headers: { "content-type": "application/x-yaml" } });

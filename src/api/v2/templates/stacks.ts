@@ -66,9 +66,9 @@ export const stackRoutes = (services: V2Services): V2Routes => {
     .patch(ITEM, async ({ principal, params, request }) => {
       const id = pathId(params["stack_id"]!);
       const body = await bodies.read(StackUpdateBody, request);
+      const added = (body.additionalResources ?? []).map(attached);
       const stack = line().stacks.get(id);
       if (!principal.allows({ action: "write", type: "orgs", id: stack.orgID })) throw notAllowed();
-      const added = (body.additionalResources ?? []).map(attached);
       return json(200, shownStack(await line().metadata.change((change) => updated(services, change, id, body, added))));
     })
     .delete(ITEM, async (call) => {
@@ -151,7 +151,12 @@ function updated({ line }: V2Services, change: Change, id: string, body: Update,
   const stack = stacks.get(id);
   const { resources } = lastEvent(stack);
   const present = new Set(resources.map(({ kind, resourceID }) => `${kind} ${resourceID}`));
-  const all = [...resources, ...added.filter(({ kind, resourceID }) => !present.has(`${kind} ${resourceID}`))];
+  const names = new Set(resources.map(({ templateMetaName }) => templateMetaName));
+  const missing = added.filter(({ kind, resourceID }) => !present.has(`${kind} ${resourceID}`));
+  const all = [
+    ...resources,
+    ...missing.map((each) => (names.has(each.templateMetaName) ? { ...each, templateMetaName: ownName(each) } : each)),
+  ];
   if (all.length > OBJECTS_MAX) throw new TsdbError("unprocessable", `a stack has at most ${OBJECTS_MAX} resources`);
   const { name, description, templateURLs } = body;
   return stacks.planEvent(change, stack, "update", {
@@ -173,8 +178,13 @@ function attached({
   templateMetaName?: string;
 }): StackResource {
   const id = idIn(resourceID, `stack resource id ${JSON.stringify(resourceID.slice(0, 64))}: `);
-  const name = templateMetaName === "" ? `${kind.toLowerCase().replace(/[^a-z0-9]+/g, "") || "resource"}-${id}` : templateMetaName;
+  const name = templateMetaName === "" ? ownName({ kind, resourceID: id }) : templateMetaName;
   return { apiVersion: API_VERSION, resourceID: id, kind, templateMetaName: name, associations: [], isAttached: true };
+}
+
+/** A name in a template that no other resource has. */
+function ownName({ kind, resourceID }: Pick<StackResource, "kind" | "resourceID">): string {
+  return `${kind.toLowerCase().replace(/[^a-z0-9]+/g, "") || "resource"}-${resourceID}`;
 }
 
 function requiredOrganization(search: SearchParams): string {

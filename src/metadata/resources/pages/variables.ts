@@ -11,6 +11,7 @@ export type NewVariable = Pick<Variable, "orgID" | "name" | "description" | "sel
 export type VariableText = Omit<Variable, "arguments" | "selected"> & { readonly arguments: string; readonly selected: string | null };
 
 const COLUMNS = "id, orgID, name, description, arguments, selected, createdAt, updatedAt";
+const CONFLICT = "variable entity update conflicts with an existing entity";
 /** Words of the script language. */
 const RESERVED: ReadonlySet<string> = new Set(
   ["and", "import", "not", "return", "option", "test", "empty", "in", "or", "package", "builtin"], // biome-ignore format: one line
@@ -60,6 +61,7 @@ export class Variables {
   }
 
   planCreate(change: Change, variable: NewVariable): Variable {
+    checkVariableName(variable.name.trim());
     return this.put(change, { id: change.newId(), ...variable, createdAt: change.now, updatedAt: change.now });
   }
 
@@ -73,12 +75,14 @@ export class Variables {
   replace(id: string, variable: NewVariable & Pick<Variable, "createdAt" | "updatedAt">): Promise<Variable> {
     return this.metadata.change((change) => {
       this.get(id);
-      return this.put(change, { id, ...variable });
+      return this.put(change, { id, ...variable }, CONFLICT);
     });
   }
 
   planUpdate(change: Change, id: string, changes: Partial<NewVariable>): Variable {
-    return this.put(change, { ...this.get(id), ...changes, updatedAt: change.now });
+    const before = this.get(id);
+    const name = changes.name?.trim() || before.name;
+    return this.put(change, { ...before, ...changes, name, updatedAt: change.now }, CONFLICT);
   }
 
   /** With its labels. @throws TsdbError not_found */
@@ -94,16 +98,15 @@ export class Variables {
     change.remove("variable", id);
   }
 
-  private put(change: Change, { id, ...given }: Variable): Variable {
+  private put(change: Change, { id, ...given }: Variable, conflict = "variable is not unique"): Variable {
     const record = { ...given, name: given.name.trim() };
     const { view } = this.metadata;
-    checkName(record.name);
     if (view.get("select id from organizations where id = ?", record.orgID) === null) {
       throw new TsdbError("not_found", "organization not found");
     }
     const same = "select id from variables where orgID = ? and lower(name) = lower(?) and id <> ?";
     if (view.get(same, record.orgID, record.name, id) !== null) {
-      throw new TsdbError("already_exists", `variable is not unique for key ${record.orgID}${record.name.toLowerCase()}`);
+      throw new TsdbError("already_exists", `${conflict} for key ${record.orgID}${record.name.toLowerCase()}`);
     }
     change.put("variable", id, record);
     return { id, ...record };
@@ -111,7 +114,7 @@ export class Variables {
 }
 
 /** @throws TsdbError bad_request */
-function checkName(name: string): void {
+export function checkVariableName(name: string): void {
   if (name === "") throw new TsdbError("bad_request", "missing variable name");
   if (!/^[a-zA-Z_]/.test(name)) throw new TsdbError("bad_request", "variable name must start with a letter");
   if (RESERVED.has(name)) throw new TsdbError("bad_request", `${JSON.stringify(name)} is a protected variable name`);

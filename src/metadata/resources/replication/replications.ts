@@ -103,9 +103,7 @@ export class Replications {
 
   /** Whether it may be stored, but for its name. @throws TsdbError bad_request, unprocessable */
   check({ maxQueueSizeBytes, maxAgeSeconds, remoteID, remoteBucketID, remoteBucketName }: RecordTypes["replication"]): void {
-    if (maxQueueSizeBytes < QUEUE_BYTES_LEAST) {
-      throw new TsdbError("bad_request", `maxQueueSize too small, must be at least ${QUEUE_BYTES_LEAST}`);
-    }
+    requireQueueRoom(maxQueueSizeBytes);
     for (const [name, value] of Object.entries({ maxQueueSizeBytes, maxAgeSeconds })) {
       if (!Number.isSafeInteger(value)) throw new TsdbError("bad_request", `${name} is ${value}, want a whole number below 2^53`);
     }
@@ -134,4 +132,10 @@ export class Replications {
 
 function replicationOf({ dropNonRetryableData, ...row }: ReplicationRow): Replication {
   return { ...row, dropNonRetryableData: dropNonRetryableData !== 0 };
+}
+
+/** @throws TsdbError bad_request */
+export function requireQueueRoom(maxQueueSizeBytes: number): void {
+  if (maxQueueSizeBytes >= QUEUE_BYTES_LEAST) return;
+  throw new TsdbError("bad_request", `maxQueueSize too small, must be at least ${QUEUE_BYTES_LEAST}`);
 }
