@@ -43,6 +43,11 @@ export class Twins {
     expect([this.groups.openCursors, this.groups.openGroups]).toEqual([0, 0]);
     return { ...answer, aggregations: this.groups.aggregations.length, scans: this.groups.requests.length };
   }
+
+  /** The rows of EXPLAIN for the table that aggregates in storage. */
+  async explain(statement: string): Promise<TwinAnswer> {
+    return answerOf(this.engine, `EXPLAIN ${statement}`, { params: {}, tables: [this.groups] });
+  }
 }
 
 /** The answer of both tables, or the error of both. */

@@ -169,6 +169,29 @@ export interface GroupSource {
   /** Expressions over combinations of the grouping tags: combinations with equal values are one group, which shows the tags of one of
    *  them. Null: each combination is a group. */
   readonly keys: readonly Expression[] | null;
+  /** Set if the scan inserts the missing bins of each combination of grouping tags. */
+  readonly gaps?: GapFill;
+}
+
+/** Bins `firstNs + i * widthNs` for i from 0 to `count` - 1. */
+export interface GapFill {
+  readonly firstNs: bigint;
+  readonly widthNs: bigint;
+  readonly count: number;
+  /** All columns of the scan. */
+  readonly columns: readonly GapColumn[];
+}
+
+/** "bin": its start. "key": a grouping tag. Others show an aggregate; in bins without rows: "null", "zero"; in bins without a value:
+ *  "locf": the previous value, "interpolate": the line from the previous to the next one. */
+export type GapContent = "bin" | "key" | "null" | "zero" | "locf" | "interpolate";
+
+export interface GapColumn {
+  /** Encoded. */
+  readonly name: string;
+  /** Index of the groups' column. */
+  readonly index: number;
+  readonly content: GapContent;
 }
 
 /** The start of the bin that contains a table's time column. */

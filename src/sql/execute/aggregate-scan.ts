@@ -3,14 +3,16 @@ import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
-import type { AggregateRequest } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../../model/query/scan-table.ts";
-import type { GroupSource, ScanUse } from "../bind/kind.ts";
+import type { GapFill, GroupSource, ScanUse } from "../bind/kind.ts";
 import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
 import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
 import { EMPTY_CURSOR, type Misplanned, type StatementScan } from "./duck-table.ts";
+import { FilledCursor, type FilledGroups } from "./gaps/filled-groups.ts";
+import { SortedGroups } from "./gaps/sorted-groups.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, groupTexts, seriesTexts } from "./scan-text.ts";
 import type { Breathe } from "./series/breathe.ts";
@@ -37,6 +39,8 @@ export class AggregateScan implements StatementScan {
   private readonly groups: SeriesGroups | null;
   /** The groups computed before the statement started. */
   private prepared: ScanCursor | null = null;
+  /** The groups between which bins are inserted. */
+  private filled: FilledGroups | null = null;
 
   constructor(
     private readonly kernel: Kernel,
@@ -65,7 +69,20 @@ export class AggregateScan implements StatementScan {
     if (this.hasUnbinnedRows()) return "rows";
     if (this.groups !== null && !(await this.groups.merge(this.request, parts))) return "conditions";
     this.prepared = await this.aggregateWithPauses(parts.breathe);
-    return this.prepared === null ? "rows" : null;
+    if (this.prepared === null) return "rows";
+    const { gaps } = this.source;
+    return gaps === undefined || (await this.fill(this.prepared, gaps, parts.breathe)) ? null : "rows";
+  }
+
+  /** Reads the groups, to insert the missing bins. Returns false if there are too many. */
+  private async fill(groups: ScanCursor, gaps: GapFill, breathe: Breathe): Promise<boolean> {
+    this.prepared = null;
+    const types = aggregateColumns(this.source.request);
+    const keys = gaps.columns.flatMap(({ content, index }) => (content === "key" ? [index] : []));
+    const sorted = await SortedGroups.read(this.kernel, groups, { types, keys, gaps }, breathe);
+    if (sorted === null) return false;
+    this.filled = { groups: sorted, gaps, types };
+    return true;
   }
 
   /** Contains the times of all rows that matter. */
@@ -78,11 +95,16 @@ export class AggregateScan implements StatementScan {
 
   open(columnIndexes: readonly number[]): ChunkCursor {
     this.cursors.throwIfEnded();
+    if (this.source.gaps !== undefined) return this.openFilled(columnIndexes);
     const groups = this.isEmpty ? EMPTY_CURSOR : (this.prepared ?? this.aggregate());
     this.prepared = null;
     // it succeeded before the statement started, on the same pinned rows
     if (groups === null) throw new TsdbError("query_limit", "Resources exhausted: too many groups");
     return this.cursors.track(new GroupCursor(groups, columnIndexes, this.isGlobal ? () => this.noRows() : () => null));
+  }
+
+  private openFilled(columnIndexes: readonly number[]): ChunkCursor {
+    return this.filled === null ? EMPTY_CURSOR : this.cursors.track(new FilledCursor(this.kernel, this.filled, columnIndexes));
   }
 
   describe(): string {
@@ -91,8 +113,9 @@ export class AggregateScan implements StatementScan {
     // the first complete bin starts slightly after the least time
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
     const keys = this.groups === null ? [] : ["keys that are expressions of their tags"];
+    const gaps = this.source.gaps === undefined ? [] : ["missing bins inserted"];
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
-    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition), ...keys].join("; ")}`;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition), ...keys, ...gaps].join("; ")}`;
   }
 
   failed(error: unknown): void {
@@ -102,6 +125,7 @@ export class AggregateScan implements StatementScan {
   end(): void {
     this.prepared?.close();
     this.prepared = null;
+    this.filled = null;
     this.cursors.end();
     this.blocks.release();
     this.conditions?.release();

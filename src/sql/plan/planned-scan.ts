@@ -5,7 +5,7 @@ import { aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
-import type { EncodedColumns, GroupSource, ScanUse, SeriesCondition } from "../bind/kind.ts";
+import type { EncodedColumns, GapFill, GroupSource, ScanUse, SeriesCondition } from "../bind/kind.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
@@ -204,7 +204,7 @@ export class PlannedTables implements TableCatalog {
     const table = this.find(name);
     const stake = table?.makesGroups === true ? this.choose() : null;
     if (table === null || stake === null) return null;
-    const defs = aggregateDefs(source);
+    const defs = source.gaps === undefined ? aggregateDefs(source) : filledDefs(source, source.gaps);
     const subject: ScanSubject = { kind: "groups", table: name, source };
     const scan = new PlannedScan(subject, this.scans.length, defs, defs, table, true);
     scan.stake = stake;
@@ -236,6 +236,12 @@ export class PlannedTables implements TableCatalog {
 
 /** Columns of groups have no ids; group keys keep their tag's. */
 const NO_ID = -1;
+
+/** The columns of groups with missing bins inserted. */
+function filledDefs(source: GroupSource, { columns }: GapFill): ColumnDef[] {
+  const groups = aggregateDefs(source);
+  return columns.map(({ name, index }) => ({ ...groups[index]!, name }));
+}
 
 /** The groups' columns. */
 function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {

@@ -5,10 +5,17 @@ import type { TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import type { EncodedColumns, GroupSource, ScanUse, Typed } from "../bind/kind.ts";
-import type { CteMap, Derived, Scope } from "../bind/scope.ts";
-import type { Expression, QueryNode } from "../parse/tree.ts";
+import type { CteMap, Derived, Narrowable, Relation, Scope } from "../bind/scope.ts";
+import type { Expression, QueryNode, TableRef } from "../parse/tree.ts";
 import type { OpenParameters } from "./open-parameters.ts";
 import type { TableReferences } from "./table-references.ts";
+
+/** A rewritten FROM. */
+export interface From {
+  readonly ref: TableRef;
+  readonly relations: readonly Relation[];
+  readonly narrowable: Narrowable;
+}
 
 /** The statement's tables, as the rewriter uses them. */
 export interface TableCatalog {
@@ -58,6 +65,8 @@ export interface RewriteInput {
 
 /** The input of a rewrite, and the recursive rewrite functions. */
 export interface RewriteContext extends RewriteInput {
+  /** References that the rewriter itself has made. */
+  readonly sources: Map<TableRef, From>;
   /** Rewrites an expression. */
   expression(node: Expression, scope: Scope): Typed;
   /** Rewrites a query in place. */

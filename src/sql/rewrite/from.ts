@@ -9,18 +9,12 @@ import type { BaseTable, Expression, ExpressionListRef, Join, SelectNode, Star, 
 import { call, castTo, integerConstant } from "../parse/tree.ts";
 import { notTag, unknownCache } from "../tables/cache-tables.ts";
 import { outputsOf, selectListOf } from "../tables/virtual-tables.ts";
-import type { RewriteContext } from "./context.ts";
+import type { From, RewriteContext } from "./context.ts";
 import { asCondition, rewriteExpression } from "./expression.ts";
 import { applyJoinHints, narrowableAfter } from "./pushdown/narrow.ts";
 import { withSeriesHint } from "./pushdown/series-conditions.ts";
 import { wideConstant } from "./values/constant.ts";
 import { conjunction, conjuncts } from "./walk.ts";
-
-export interface From {
-  readonly ref: TableRef;
-  readonly relations: readonly Relation[];
-  readonly narrowable: Narrowable;
-}
 
 const NOTHING: Narrowable = new Map();
 
@@ -42,7 +36,7 @@ export function rewriteFrom(ref: TableRef, context: RewriteContext, outer: Scope
     case "EXPRESSION_LIST":
       return rewriteValues(ref, context, outer, ctes);
     case "TABLE_FUNCTION":
-      return rewriteTableFunction(ref, context, new Scope([], outer, ctes));
+      return context.sources.get(ref) ?? rewriteTableFunction(ref, context, new Scope([], outer, ctes));
     case "JOIN":
       return rewriteJoin(ref, context, outer, ctes);
     case "SHOW_REF":

@@ -29,6 +29,7 @@ import { conjunction, conjuncts, mapChildren, someNode } from "./walk.ts";
 export function rewriteStatement(node: QueryNode, input: RewriteInput): Derived {
   const context: RewriteContext = {
     ...input,
+    sources: new Map(),
     expression: (node, scope) => rewriteExpression(node, context, scope),
     query: (node, outer, ctes) => rewriteQuery(node, context, outer, ctes),
   };

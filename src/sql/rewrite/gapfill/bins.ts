@@ -4,6 +4,7 @@ import type { TimeRange } from "../../../model/query/scan.ts";
 import { I64_MIN } from "../../../model/rows/int64.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import type { TimeZone } from "../../../model/time/time-zone.ts";
+import type { GapFill } from "../../bind/kind.ts";
 import { type Interval, intervalNs } from "../../parse/interval.ts";
 import { floorDiv } from "../../parse/time-text.ts";
 import type { Expression } from "../../parse/tree.ts";
@@ -55,6 +56,13 @@ export class GapBins {
     if (zone === null) bins.addRun(originNs + floorDiv(range.minNs - originNs, stepNs) * stepNs, range.maxNs);
     else bins.addByClock(range, zone, { stepNs, originNs, leastNs: leastOverlap(interval) });
     return bins;
+  }
+
+  /** The bins, if there are any and all of them have the same length; null otherwise. */
+  get uniform(): Pick<GapFill, "firstNs" | "widthNs" | "count"> | null {
+    const [run, ...others] = this.runs;
+    if (run === undefined || others.length > 0) return null;
+    return { firstNs: run.startNs, widthNs: this.stepNs, count: Number(run.count) };
   }
 
   /** The number of a bin, from its start. */

@@ -11,7 +11,7 @@ import { TimeZone } from "../../../model/time/time-zone.ts";
 import { type CteMap, Scope } from "../../bind/scope.ts";
 import { parseInterval } from "../../parse/interval.ts";
 import { internalName } from "../../parse/names.ts";
-import type { Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
+import type { Expression, FunctionCall, Modifier, SelectNode, TableRef } from "../../parse/tree.ts";
 import { bigintConstant, call, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
 import type { RewriteContext } from "../context.ts";
@@ -25,6 +25,7 @@ import { asTime } from "../time/time-value.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
 import { GapBins } from "./bins.ts";
 import { timeSource } from "./bounds.ts";
+import { gapScan, type WantedColumn } from "./gap-scan.ts";
 import { BIN_FUNCTIONS, type Fill, misplaced } from "./rules.ts";
 
 /** Rewrites a SELECT that groups by date_bin_gapfill; leaves others unchanged. @throws TsdbError bad_query */
@@ -68,6 +69,7 @@ function readsColumn(node: Expression, name: string): boolean {
   return someNode(node, (part) => part.class === "COLUMN_REF" && part.column_names.at(-1) === name);
 }
 
+const SHOWN = internalName("shown", 0);
 const BIN = internalName("bin", 0);
 const NUMBER = internalName("number", 0);
 const FROM = internalName("from", 0);
@@ -98,7 +100,7 @@ class GapFilling {
     private readonly node: SelectNode,
     groups: readonly Group[],
     private readonly context: RewriteContext,
-    ctes: CteMap,
+    private readonly ctes: CteMap,
   ) {
     if (node.group_sets.length > 1) throw planError("gap-filling queries do not support GROUPING SETS, ROLLUP or CUBE");
     this.hasOneSource = node.from_table.type !== "JOIN";
@@ -138,11 +140,11 @@ class GapFilling {
     const qualify = node.qualify === null ? null : this.replace(node.qualify, false);
     const modifiers = node.modifiers.map((modifier) => this.modifier(modifier));
     const isOrdered = modifiers.some(({ type }) => type === "ORDER_MODIFIER");
-    const from = this.shown(this.filled(this.marked(this.numbered(this.grouped()), isOrdered)));
+    const inserted = () => subquery(this.shown(this.filled(this.marked(this.numbered(this.grouped()), isOrdered))), SHOWN);
     return {
       ...node,
       select_list,
-      from_table: subquery(from, internalName("shown", 0)),
+      from_table: this.byScan() ?? inserted(),
       where_clause: conjunction(having === null ? [] : [having]),
       group_expressions: [],
       group_sets: [],
@@ -152,6 +154,19 @@ class GapFilling {
       qualify,
       modifiers,
     };
+  }
+
+  /** A scan of groups that inserts the missing bins; null if none can. */
+  private byScan(): TableRef | null {
+    const bins = this.bins.uniform;
+    if (bins === null) return null;
+    const values = [...this.values.values()];
+    const columns: WantedColumn[] = [
+      { name: BIN, item: 0, content: "bin" },
+      ...this.keys.map(({ name }, i): WantedColumn => ({ name, item: 1 + i, content: "key" })),
+      ...values.flatMap((value, i) => contentsOf(value, 1 + this.keys.length + i)),
+    ];
+    return gapScan({ grouped: this.grouped(), alias: SHOWN, bins, zone: this.zone, columns }, this.context, this.ctes);
   }
 
   private strideAndOrigin(ctes: CteMap): [NonNullable<ReturnType<typeof parseInterval>>, bigint] {
@@ -354,6 +369,12 @@ class GapFilling {
     ];
     return whenThen([[isAfter, call("__interpolate", [at, t0, last, t1, next])]]);
   }
+}
+
+/** The columns that show a value, which is the groups' item at `item`. */
+function contentsOf(value: Value, item: number): WantedColumn[] {
+  const fills = [...value.fills].map((fill): WantedColumn => ({ name: fillName(value, fill), item, content: fill }));
+  return [{ name: value.name, item, content: isCount(value.expression) ? "zero" : "null" }, ...fills];
 }
 
 /** Sizes of the steps, largest first. */

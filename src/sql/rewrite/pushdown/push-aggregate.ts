@@ -10,8 +10,9 @@ import type { OutputColumn } from "../../bind/scope.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
 import { call, stringConstant } from "../../parse/tree.ts";
+import type { From } from "../context.ts";
 import { ExpressionNumbers } from "../expression-numbers.ts";
-import { type From, scanOf } from "../from.ts";
+import { scanOf } from "../from.ts";
 import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
 import { isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
@@ -22,16 +23,40 @@ import type { PushedDown } from "./where.ts";
 /** A scan of groups, registered under a new handle; null if that is not possible. */
 type GroupScan = (source: GroupSource) => ScanUse | null;
 
+/** A SELECT over groups, and these. */
+export interface GroupedSelect {
+  readonly clauses: Omit<SelectNode, "type" | "cte_map" | "from_table" | "sample">;
+  readonly source: GroupSource;
+}
+
 /** Changes the SELECT to read groups, and returns its new FROM; null, without a change, if that is not possible. */
 export function pushAggregate(table: OneTable, groups: GroupScan): From | null {
+  const grouped = groupedSelect(table);
+  const scan = grouped === null ? null : groups(grouped.source);
+  if (grouped === null || scan === null) return null;
+  Object.assign(table.node, grouped.clauses);
+  return groupsAsTable(table, scan, grouped.source);
+}
+
+/** The SELECT over groups; null if the scan cannot compute them. Changes nothing. */
+export function groupedSelect(table: OneTable): GroupedSelect | null {
   if (!asksForGroups(table.node)) return null;
   try {
-    return new Grouping(table, groups).push();
+    return new Grouping(table).select();
   } catch (error) {
     // the plain rewrite reports errors of the statement again
     if (error instanceof Unfit || error instanceof TsdbError) return null;
     throw error;
   }
+}
+
+function groupsAsTable({ alias, from }: OneTable, scan: ScanUse, { request, columnNames }: GroupSource): From {
+  const columns = aggregateColumns(request).map((type, index): OutputColumn => {
+    const source = type === ColumnType.tag ? { source: { scan, index } } : {};
+    const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
+    return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };
+  });
+  return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };
 }
 
 function asksForGroups(node: SelectNode): boolean {
@@ -62,10 +87,7 @@ class Grouping {
   private readonly isListOfKeys: boolean;
   private readonly aggregates = new Map<string, { readonly aggregate: Aggregate; readonly name: string }>();
 
-  constructor(
-    private readonly table: OneTable,
-    private readonly groups: GroupScan,
-  ) {
+  constructor(private readonly table: OneTable) {
     const { node } = table;
     this.node = node;
     this.isListOfKeys =
@@ -76,7 +98,7 @@ class Grouping {
       node.qualify === null;
   }
 
-  push(): From {
+  select(): GroupedSelect {
     const { node } = this;
     const groups = this.groupExpressions();
     for (const group of groups) this.addKey(group);
@@ -92,10 +114,10 @@ class Grouping {
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
     // without GROUP BY only aggregates create groups
     if (this.isListOfKeys ? this.aggregates.size > 0 && groups.length > 0 : groups.length === 0 && this.aggregates.size === 0) unfit();
-    const from = this.groupsAsTable(pushedDown);
-    Object.assign(node, { select_list, qualify, modifiers, where_clause: conjunction(filters), having: null });
-    Object.assign(node, { group_expressions: [], group_sets: [], aggregate_handling: "STANDARD_HANDLING" });
-    return from;
+    const source = this.groups(pushedDown);
+    const where_clause = conjunction(filters);
+    const ungrouped = { group_expressions: [], group_sets: [], aggregate_handling: "STANDARD_HANDLING" as const, having: null };
+    return { clauses: { select_list, qualify, modifiers, where_clause, ...ungrouped }, source };
   }
 
   /** The grouping expressions, as expressions over rows. */
@@ -266,7 +288,7 @@ class Grouping {
     return [...[...this.tags.values()].map(({ name }) => combinationColumn(name)), ...this.computed.map(({ node }) => node)];
   }
 
-  private groupsAsTable({ range, tags, fields, conditions }: PushedDown): From {
+  private groups({ range, tags, fields, conditions }: PushedDown): GroupSource {
     const groupBy = [...new Map([...this.tags, ...this.computed.flatMap((key) => key.tags.map((tag) => [tag.id, tag] as const))]).values()];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
@@ -283,14 +305,7 @@ class Grouping {
     const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
     const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
     const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
-    const scan = this.groups({ request, columnNames, unbinned, conditions, keys: this.keys() }) ?? unfit();
-    const columns = aggregateColumns(request).map((type, index): OutputColumn => {
-      const source = type === ColumnType.tag ? { source: { scan, index } } : {};
-      const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
-      return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };
-    });
-    const { alias, from } = this.table;
-    return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };
+    return { request, columnNames, unbinned, conditions, keys: this.keys() };
   }
 }
 
