@@ -7,17 +7,25 @@ export class ExpressionNumbers {
   private readonly known = new WeakMap<Expression, number>();
   private readonly byText = new Map<string, number>();
 
+  /** @param hasOneSource true if all columns are of one source: then the qualifiers of their names do not matter */
+  constructor(private readonly hasOneSource = false) {}
+
   of(node: Expression): number {
     let number = this.known.get(node);
     if (number === undefined) {
-      // a child is its number
-      const own = mapChildren(node, (child) => childNumber(this.of(child)));
-      const text = JSON.stringify(own, withoutPlace);
+      const text = this.textOf(node);
       number = this.byText.get(text) ?? this.byText.size;
       this.byText.set(text, number);
       this.known.set(node, number);
     }
     return number;
+  }
+
+  private textOf(node: Expression): string {
+    if (node.class === "COLUMN_REF") return JSON.stringify(this.hasOneSource ? node.column_names.slice(-1) : node.column_names);
+    // a child is its number
+    const own = mapChildren(node, (child) => childNumber(this.of(child)));
+    return JSON.stringify(own, withoutPlace);
   }
 }
 

@@ -15,6 +15,7 @@ import type { Expression, FunctionCall, Modifier, SelectNode, TableRef } from ".
 import { bigintConstant, call, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { column, named, select, subquery, windowCall } from "../../print/build-query.ts";
 import type { RewriteContext } from "../context.ts";
+import { ExpressionNumbers } from "../expression-numbers.ts";
 import { rewriteArgument } from "../function.ts";
 import { hasAggregate, isAggregateCall } from "../functions/aggregate-call.ts";
 import { selectorPart } from "../functions/selector.ts";
@@ -89,12 +90,10 @@ class GapFilling {
   private readonly bin: FunctionCall;
   private readonly bins: GapBins;
   private readonly zone: string | undefined;
-  private readonly keys: { readonly expression: Expression; readonly name: string; readonly text: string }[] = [];
-  private readonly values = new Map<string, Value>();
-  /** Of expressions as they are written (textOf). */
-  private readonly texts = new Map<Expression, string>();
+  private readonly keys: { readonly expression: Expression; readonly name: string; readonly number: number }[] = [];
+  private readonly values = new Map<number, Value>();
+  private readonly numbers: ExpressionNumbers;
   private readonly aliases: ReadonlySet<string>;
-  private readonly hasOneSource: boolean;
 
   constructor(
     private readonly node: SelectNode,
@@ -103,13 +102,17 @@ class GapFilling {
     private readonly ctes: CteMap,
   ) {
     if (node.group_sets.length > 1) throw planError("gap-filling queries do not support GROUPING SETS, ROLLUP or CUBE");
-    this.hasOneSource = node.from_table.type !== "JOIN";
+    this.numbers = new ExpressionNumbers(node.from_table.type !== "JOIN");
     this.aliases = new Set(node.select_list.map(({ alias }) => alias).filter((alias) => alias !== ""));
     let bin: FunctionCall | null = null;
     for (const { expression } of groups) {
       const calls = countBins(expression);
       if (calls === 0) {
-        this.keys.push({ expression: named(expression, ""), name: internalName("key", this.keys.length), text: this.textOf(expression) });
+        this.keys.push({
+          expression: named(expression, ""),
+          name: internalName("key", this.keys.length),
+          number: this.numbers.of(expression),
+        });
         continue;
       }
       if (calls > 1 || bin !== null) throw planError("DATE_BIN_GAPFILL specified more than once");
@@ -204,12 +207,13 @@ class GapFilling {
 
   /** Rewrites an expression over groups to one over filled rows. */
   private replace(node: Expression, mayFill: boolean): Expression {
-    const text = this.textOf(node);
-    const key = this.keys.find((known) => known.text === text);
+    if (node.class === "CONSTANT") return node;
+    const number = this.numbers.of(node);
+    const key = this.keys.find((known) => known.number === number);
     if (key !== undefined) return column(key.name);
     if (node.class === "FUNCTION") {
       const { function_name: name } = node;
-      if (isBinCall(node)) return text === this.textOf(this.bin) ? column(BIN) : misplaced(name);
+      if (isBinCall(node)) return number === this.numbers.of(this.bin) ? column(BIN) : misplaced(name);
       if (name === "locf" || name === "interpolate") return mayFill ? this.fill(name, node) : misplaced(name);
       if (isAggregateCall(node)) return this.value(node, null);
     }
@@ -238,7 +242,7 @@ class GapFilling {
 
   /** A column of the filled rows: the bin's own aggregate, or filled. */
   private value(node: Expression, fill: Fill | null): Expression {
-    const key = this.textOf(node);
+    const key = this.numbers.of(node);
     let value = this.values.get(key);
     if (value === undefined) {
       value = { expression: named(node, ""), name: internalName("value", this.values.size), fills: new Set() };
@@ -247,20 +251,6 @@ class GapFilling {
     if (fill !== null) value.fills.add(fill);
     if (fill === "interpolate" && isSelectorCall(node)) this.value(partOf(node, "value"), "interpolate");
     return column(fill === null ? value.name : fillName(value, fill));
-  }
-
-  /** Equal for expressions with equal meaning. */
-  private textOf(node: Expression): string {
-    let text = this.texts.get(node);
-    if (text === undefined) {
-      text = JSON.stringify({ ...node, alias: "" }, (member, value: unknown) => {
-        if (member === "query_location") return undefined;
-        // with one source of columns qualifiers are irrelevant
-        return member === "column_names" && this.hasOneSource && Array.isArray(value) ? value.slice(-1) : value;
-      });
-      this.texts.set(node, text);
-    }
-    return text;
   }
 
   private get groupNames(): string[] {
@@ -354,7 +344,7 @@ class GapFilling {
   /** Linear interpolation between the last and the next bin with a value. */
   private between(value: Value, isAfter: Expression): Expression {
     if (isSelectorCall(value.expression)) {
-      const part = this.values.get(this.textOf(partOf(value.expression, "value")))!;
+      const part = this.values.get(this.numbers.of(partOf(value.expression, "value")))!;
       const line = this.between(part, isAfter);
       const members = [named(line, "value"), named(nullOf("TIMESTAMP_NS"), "time")];
       return call("struct_pack", members);
