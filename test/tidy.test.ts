@@ -25,7 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["auth", "ingest", "metadata", "tasks/script", "storage/pt"],
   ["storage/flush", "storage/file-index", "alerts", "accounts"],
   ["storage/block-cache", "storage/compaction"],
-  ["scan", "backup", "templates"],
+  ["scan", "backup", "imports", "templates"],
   ["caches", "tsdbql/execute", "plugins", "export"],
   ["query", "api", "triggers"],
   ["replications"],

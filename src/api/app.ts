@@ -21,6 +21,7 @@ import { tokenRoutes } from "./v3/configure/token.ts";
 import { triggerRoutes } from "./v3/configure/trigger.ts";
 import { engineRoutes } from "./v3/engine.ts";
 import { exportRoutes } from "./v3/export.ts";
+import { importRoutes } from "./v3/import.ts";
 import { pluginDryRunRoutes } from "./v3/plugins/dry-run.ts";
 import { pluginFileRoutes } from "./v3/plugins/files.ts";
 import { pluginPackageRoutes } from "./v3/plugins/packages.ts";
@@ -57,6 +58,7 @@ const ROUTES = [
   querySqlTelemetryRoutes,
   exportRoutes,
   backupRoutes,
+  importRoutes,
   restoreRoutes,
   rowDeleteRoutes,
   queryTsdbqlRoutes,

@@ -15,6 +15,7 @@ import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { DataService } from "../model/rows/deletion.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import type { FileIndexService } from "../model/rows/file-index.ts";
+import type { ImportJobs } from "../model/rows/import-jobs.ts";
 import type { RowDeleteService } from "../model/rows/row-delete.ts";
 import type { EngineService, TriggerService } from "../model/triggers.ts";
 import type { WriteService } from "../model/write.ts";
@@ -76,6 +77,8 @@ export interface AppServices {
   readonly exports: () => ExportService;
   /** Asked for only if `hasUpgradedEngine`. @throws TsdbError unavailable before the log is replayed */
   readonly backups: (admin: AdminCaller) => BackupJobs;
+  /** Asked for only if `hasUpgradedEngine`. @throws TsdbError unavailable before the log is replayed */
+  readonly imports: (admin: AdminCaller) => ImportJobs;
   /** A handler asks for the right to delete from the database. @throws TsdbError unavailable before the log is replayed */
   readonly rowDeletes: () => RowDeleteService;
   /** Of SQL statements. */

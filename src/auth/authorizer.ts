@@ -58,6 +58,11 @@ export class ProvenCaller {
     return user === null ? (token?.id ?? null) : `user ${user.id}`;
   }
 
+  /** Signed in by a password or an identity provider, not by a token that was made here. */
+  get isUser(): boolean {
+    return this.caller.user !== null;
+  }
+
   /** For the audit log. */
   get name(): string {
     return nameOf(this.caller);

@@ -39,7 +39,7 @@ export interface TableSnapshot {
   /** Every row of the table up to this log sequence is included, hidden or past its retention; absent: up to the highest sequence of the
    *  parts. */
   readonly sequence?: number | undefined;
-  /** Id of the table's last deletion; 0 or absent: none since the server started. */
+  /** Grows with each deletion, and with rows that come in files from elsewhere; 0 or absent: none since the server started. */
   readonly lastDeletion?: number | undefined;
   /** Deletions that hide some of the rows, ascending ids. Parts that are completely hidden or past their retention are not listed below. */
   readonly tombstones: readonly Tombstone[];

@@ -17,6 +17,7 @@ import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { ExportService } from "../model/rows/export.ts";
+import type { ImportJobs } from "../model/rows/import-jobs.ts";
 import type { RowDeleteService } from "../model/rows/row-delete.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { WriteService } from "../model/write.ts";
@@ -59,6 +60,8 @@ export interface RequestServices {
   readonly rowDeletes: RowDeleteService;
   /** Asked for with --use-pacha-tree alone. */
   backups(): BackupJobs;
+  /** The same. */
+  imports(): ImportJobs;
   /** Of system.plugin_files. */
   pluginFileRows(): SystemRow[];
   receive: WriteService["receive"];
@@ -117,6 +120,7 @@ function startHttp(
     plugins: () => serving().plugins,
     exports: () => serving().exports,
     backups: () => serving().backups(),
+    imports: () => serving().imports(),
     rowDeletes: () => serving().rowDeletes,
     telemetry,
     caches: () => serving().admin.caches,

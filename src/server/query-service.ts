@@ -73,7 +73,7 @@ export class Queries {
     this.snapshots = new Snapshots({
       ...{ catalog, tables, manifest, indexes, pins },
       tombstonesOf: (tableId) => this.deletions.tombstonesOf(tableId),
-      lastDeletionOf: (tableId) => this.deletions.lastOf(tableId),
+      lastDeletionOf: (tableId) => this.deletions.lastOf(tableId) + tables.arrivalsOf(tableId),
       nowMs: () => Date.now(),
       systemRows: (names, database) =>
         systemRows({ catalog, manifest, indexes, queries: log, nodes, tokens, pluginFiles }, names, database),

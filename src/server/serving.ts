@@ -11,6 +11,7 @@ import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
 import type { BackupService } from "../backup/backup-service.ts";
 import type { DatabaseBackups } from "../backup/databases/database-backups.ts";
 import { DayExports } from "../export/export-service.ts";
+import type { Imports } from "../imports/jobs/import-service.ts";
 import { Admission } from "../ingest/admission.ts";
 import { BodyMemory } from "../ingest/body-memory.ts";
 import { MonotonicClock } from "../ingest/clock.ts";
@@ -26,6 +27,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
+import type { ImportJobs } from "../model/rows/import-jobs.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import type { IncomingBody } from "../model/write.ts";
 import type { Replicator } from "../replications/replicator.ts";
@@ -37,6 +39,7 @@ import { AdminServices } from "./admin-services.ts";
 import { BackgroundJobs } from "./background-jobs.ts";
 import { createDatabaseBackups } from "./backup-services.ts";
 import type { Foundation } from "./foundation.ts";
+import { createImports } from "./import-services.ts";
 import type { Listening, RequestServices } from "./listening.ts";
 import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { Replicating } from "./replication-services.ts";
@@ -54,6 +57,8 @@ interface ServingParts {
   readonly v2: V2Services | null;
   /** Null without --use-pacha-tree, and in the base edition. */
   readonly databaseBackups: DatabaseBackups | null;
+  /** The same. */
+  readonly imports: Imports | null;
   readonly replications: Replicating | null;
   readonly triggers: Triggers;
   /** Null: without --plugin-dir. */
@@ -103,6 +108,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   const line = openV2Line(foundation, () => backgroundJobs.hardDeletes.check());
   const v2 = line === null ? null : { line, backup: createBackup(foundation, line, { backgroundJobs, deletions, maintenance }) };
   const databaseBackups = await createDatabaseBackups(foundation, { backgroundJobs, deletions, wal });
+  const imports = createImports(foundation, backgroundJobs);
   const replications = line === null ? null : new Replicating(foundation, line, wal);
   watcher.replications = replications;
   const ingest = createIngest(foundation, wal, backgroundJobs, watcher, fail);
@@ -126,7 +132,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
       await setUpOnce(line, foundation);
     }
   }
-  return { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, replications, pluginParts };
+  return { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, imports, replications, pluginParts };
 }
 
 async function openWal(
@@ -195,6 +201,7 @@ export class Serving implements RequestServices {
   private readonly ingest: Ingest;
   private readonly v2: V2Services | null;
   private readonly databaseBackups: DatabaseBackups | null;
+  private readonly importJobs: Imports | null;
   private readonly replications: Replicating | null;
   private readonly pluginParts: PluginParts | null;
   private readonly warming = new AbortController();
@@ -202,7 +209,7 @@ export class Serving implements RequestServices {
   /** Starts background jobs and Arrow Flight. */
   constructor(
     private readonly listening: Listening,
-    { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, replications, pluginParts }: ServingParts,
+    { wal, ingest, backgroundJobs, admin, rowDeletes, triggers, v2, databaseBackups, imports, replications, pluginParts }: ServingParts,
   ) {
     this.wal = wal;
     this.ingest = ingest;
@@ -211,6 +218,11 @@ export class Serving implements RequestServices {
     this.rowDeletes = rowDeletes;
     this.v2 = v2;
     this.databaseBackups = databaseBackups;
+    this.importJobs = imports;
+    // each call waits for it, and tries again
+    imports
+      ?.open()
+      .catch((error) => listening.foundation.logs("import").error("imports cannot be read; will be tried again", { err: error }));
     this.replications = replications;
     this.pluginParts = pluginParts;
     this.plugins = new Plugins(pluginParts, listening.foundation);
@@ -269,6 +281,11 @@ export class Serving implements RequestServices {
     return this.databaseBackups;
   }
 
+  imports(): ImportJobs {
+    assert(this.importJobs !== null, "imports are off, and were asked for");
+    return this.importJobs;
+  }
+
   taskRuns(): TaskRunService {
     assert(this.tasks !== null, "the bucket-based API is off, and was asked for");
     return this.tasks;
@@ -318,7 +335,7 @@ export class Serving implements RequestServices {
   async close(): Promise<void> {
     const { wal, backgroundJobs, ingest } = this;
     const { config, manifest, catalog } = this.listening.foundation;
-    await this.databaseBackups?.stop();
+    await Promise.all([this.databaseBackups?.stop(), this.importJobs?.stop()]);
     // unfinished work starts over at the next start
     await Promise.all([backgroundJobs.compactor.stop(), backgroundJobs.indexer.stop()]);
     await this.listening.foundation.auth.users?.audit.flush();

@@ -21,6 +21,8 @@ export interface LocalPaths {
   readonly triggerPositions: string;
   /** Queues of replications. */
   readonly replications: string;
+  /** Files that wait to be imported. */
+  readonly imports: string;
   /** Spill files of running queries; deleted at start. */
   readonly temporary: string;
 }
@@ -37,6 +39,7 @@ export function localPaths(dataFolder: string, nodeId: string): LocalPaths {
     signingKey: `${dataFolder}/${nodeId}/signing.key`,
     triggerPositions: `${dataFolder}/${nodeId}/trigger-positions.json`,
     replications: `${dataFolder}/${nodeId}/replications`,
+    imports: `${dataFolder}/${nodeId}/imports`,
     temporary: `${dataFolder}/${nodeId}/tmp`,
   };
 }
@@ -50,6 +53,8 @@ export interface ObjectKeys {
   readonly data: string;
   /** Prefix of all file indexes, with the slash: indexes of files that are not in the manifest are left over. */
   readonly indexes: string;
+  /** Prefix of the records of imports, with the slash. */
+  readonly imports: string;
   /** Prefixes of backups and of the records of restores, with the slash. */
   readonly backups: string;
   readonly restores: string;
@@ -67,6 +72,7 @@ export function objectKeys(nodeId: string): ObjectKeys {
     manifest: `${nodeId}/manifest`,
     data: `${nodeId}/data/`,
     indexes: `${nodeId}/indexes/`,
+    imports: `${nodeId}/imports/`,
     backups: `${nodeId}/backups/`,
     restores: `${nodeId}/restores/`,
     ptFile: (fileId) => {

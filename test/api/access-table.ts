@@ -18,12 +18,20 @@ export type Need =
   | "nothing"
   | "any token"
   | "admin"
+  // of users none, whatever their roles
+  | "admin token"
   | AccountRule
   | `page:${SystemPage}`
   | `db:${"read" | "write" | "create" | "delete" | "read+write"}`;
 
 const JSON_BODY = { headers: { "content-type": "application/json" } };
 const body = (value: unknown) => ({ ...JSON_BODY, body: JSON.stringify(value) });
+const FORM = {
+  headers: { "content-type": "multipart/form-data; boundary=x" },
+  body:
+    ["database", "table", "file_bytes"].map((name) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\nd\r\n`).join("") +
+    "--x--\r\n",
+};
 const LINE = { body: "cpu v=1 1" };
 
 const TRIGGER = {
@@ -72,6 +80,8 @@ export const ROUTES: readonly RouteRow[] = [
   ["GET", "/api/v3/enterprise/restore", "admin"],
   ["GET", "/api/v3/enterprise/restore/:id", "admin"],
   ["DELETE", "/api/v3/enterprise/restore/:id", "admin"],
+  ["POST", "/api/v3/enterprise/import", "admin token", "", FORM],
+  ["GET", "/api/v3/enterprise/import", "admin token"],
   ["POST", "/api/v3/row_delete_requests", "db:delete", "", body({ db: "d", table: "t", all_time: true })],
   ["GET", "/api/v3/row_delete_requests", "any token"],
   ["GET", "/api/v3/row_delete_requests/:seq", "db:delete"],
@@ -174,7 +184,7 @@ export const TOKENS: Readonly<Record<string, readonly Permission[] | null>> = {
 
 /** Roles of users who signed in, and what each may ask of everything that not every token may. */
 export const USERS: Readonly<Record<string, { readonly roles: readonly string[]; may(need: Need): boolean }>> = {
-  "admin user": { roles: ["Admin"], may: () => true },
+  "admin user": { roles: ["Admin"], may: (need) => need !== "admin token" },
   auditor: { roles: ["Auditor"], may: (need) => need.startsWith("page:") || need === "user:read" || need === "role:read" },
   member: { roles: ["Member"], may: (need) => MEMBERS.has(need) },
   "auditor and member": {
@@ -256,7 +266,7 @@ export function mayAsk(need: Need, token: string): boolean {
   const user = USERS[token];
   if (user !== undefined) return user.may(need);
   const permissions = token === "operator" ? null : TOKENS[token]!;
-  if (need === "admin") return permissions === null;
+  if (need === "admin" || need === "admin token") return permissions === null;
   const [kind, what] = need.split(":") as [string, string];
   const def = { id: 0, name: token, hash: "", createdMs: 0, updatedMs: null, expiryMs: null, permissions };
   if (kind === "user" || kind === "role") return permissions === null;

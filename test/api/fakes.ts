@@ -13,6 +13,7 @@ import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { PolicyLookup } from "../../src/model/retention-policies.ts";
 import type { BackupJobs } from "../../src/model/rows/backup-jobs.ts";
 import type { ExportService } from "../../src/model/rows/export.ts";
+import type { ImportInfo, ImportJobs } from "../../src/model/rows/import-jobs.ts";
 import type { RowDeleteService } from "../../src/model/rows/row-delete.ts";
 import type { EngineRoute, EngineService } from "../../src/model/triggers.ts";
 import type { IncomingBody, LineError, WriteRequest, WriteResult } from "../../src/model/write.ts";
@@ -109,6 +110,18 @@ function recordedExports(onCall: NonNullable<FakeOptions["onCall"]>): ExportServ
 }
 
 /** Knows one backup and one restore, whatever they are called. */
+function recordedImports(onCall: NonNullable<FakeOptions["onCall"]>): ImportJobs {
+  const called = async <T>(method: string, answer: T): Promise<T> => {
+    onCall("imports", method);
+    return answer;
+  };
+  const times = { createdMs: 0, startedMs: 0, completedMs: 0, updatedMs: 0, minTimeNs: 0n, maxTimeNs: 0n };
+  const file = { fileName: "f", byteCount: 1, rowCount: 1, columns: null, isOwn: false };
+  const job: ImportInfo = { id: "i", databaseId: 1, tableId: 1, status: "imported", message: null, ...times, ...file };
+  const receiving = { id: "i", byteCount: 1, append: async () => {}, finish: async () => {}, discard: async () => {} };
+  return { receive: () => called("receive", receiving), start: () => called("start", job), list: () => called("list", [job]) };
+}
+
 function recordedBackups(onCall: NonNullable<FakeOptions["onCall"]>): BackupJobs {
   const called = async <T>(method: string, answer: T): Promise<T> => {
     onCall("backups", method);
@@ -189,6 +202,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     plugins: () => service("plugins"),
     exports: () => options.exports ?? (onCall === undefined ? service("exports") : recordedExports(onCall)),
     backups: () => (onCall === undefined ? service("backups") : recordedBackups(onCall)),
+    imports: () => (onCall === undefined ? service("imports") : recordedImports(onCall)),
     rowDeletes: () => recordedRowDeletes(onCall ?? (() => {})),
     accounts: options.accounts === undefined ? recordedAccounts(onCall ?? (() => {})) : options.accounts,
     telemetry: new LatestTelemetry(),

@@ -121,6 +121,18 @@ const startedRestore = async (world: World) => {
   const { text } = await world.post(RESTORE, { backup_name });
   return (JSON.parse(text) as { restore_id: string }).restore_id;
 };
+/** A file of the server's own, into a table that has its columns. */
+const imported: Make = async (world) => {
+  const statement = new URLSearchParams({ db: DATABASE, q: `SELECT time, host, v FROM ${TABLE}`, format: "parquet" });
+  const { bytes } = await world.succeed({ method: "GET", path: `/api/v3/query_sql?${statement}` });
+  const form = new FormData();
+  form.set("database", DATABASE);
+  form.set("table", await world.freshTable());
+  form.set("column_metadata", JSON.stringify({ column_mapping: { host: "tag", v: "f64", time: "time" } }));
+  form.set("file_bytes", new Blob([bytes as Uint8Array<ArrayBuffer>]), "readings.parquet");
+  const request = new Request("http://localhost", { method: "POST", body: form });
+  return { headers: { "Content-Type": request.headers.get("content-type")! }, body: await request.bytes() };
+};
 const ROW_DELETES = "/api/v3/row_delete_requests";
 const rowDelete = async (world: World) => ({
   db: DATABASE,
@@ -212,6 +224,8 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "GET /api/v3/enterprise/restore": query({}),
   "GET /api/v3/enterprise/restore/{id}": async (world) => ({ path: `${RESTORE}/${await startedRestore(world)}` }),
   "DELETE /api/v3/enterprise/restore/{id}": async (world) => ({ path: `${RESTORE}/${await startedRestore(world)}` }),
+  "GET /api/v3/enterprise/import": query({}),
+  "POST /api/v3/enterprise/import": imported,
   "GET /api/v3/query_sql_telemetry": afterStatement,
   "POST /api/v3/query_sql_telemetry": afterStatement,
   "GET /api/v3/configure/database": query({ format: "json", show_deleted: "true" }),

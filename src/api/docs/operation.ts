@@ -19,7 +19,7 @@ export function hidden<R extends AccessRule>(rule: R, { takesPassword = false } 
 }
 
 export interface OperationSource<R extends AccessRule = AccessRule> {
-  readonly tag: "Write" | "Query" | "Databases" | "Export" | "Backup" | "Processing engine" | "Tokens" | "Users" | "Server";
+  readonly tag: "Write" | "Query" | "Databases" | "Export" | "Import" | "Backup" | "Processing engine" | "Tokens" | "Users" | "Server";
   readonly summary: string;
   readonly access: R;
   /** True if `p` in the query string is a token. */

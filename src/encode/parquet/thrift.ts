@@ -109,6 +109,7 @@ class Reader {
       const next = this.byte();
       value |= BigInt(next & 127) << shift;
       if (next < 128) return value;
+      assert(shift < 63n, "a thrift integer has more than 64 bits");
     }
   }
 

@@ -52,6 +52,25 @@ export class Blocks {
     return views;
   }
 
+  /** String views of texts one behind the other, which are copied: text i lies between offsets i and i + 1. */
+  allocViewsAt({ offsets, bytes }: { readonly offsets: Uint32Array; readonly bytes: Uint8Array }): number {
+    const count = offsets.length - 1;
+    const views = this.allocZeroed(Math.max(1, count) * VIEW_BYTES);
+    const text = this.alloc(Math.max(1, bytes.length));
+    const { u8, u32, i64, base } = this.kernel;
+    u8.set(bytes, text);
+    for (let i = 0; i < count; i++) {
+      const from = offsets[i]!;
+      const length = offsets[i + 1]! - from;
+      const view = views + i * VIEW_BYTES;
+      u32[view / 4] = length;
+      const shown = length <= VIEW_INLINE_MAX ? length : 4;
+      for (let at = 0; at < shown; at++) u8[view + 4 + at] = bytes[from + at]!;
+      if (length > VIEW_INLINE_MAX) i64[view / 8 + 1] = base + BigInt(text + from);
+    }
+    return views;
+  }
+
   /** Frees all blocks; the owner may allocate again. */
   release(): void {
     for (const { ptr, bytes } of this.blocks) this.kernel.heap.free(ptr, bytes);

@@ -59,6 +59,7 @@ export class LiveTables {
   private sealedBytes_ = 0;
   /** By table: times at which files from elsewhere are about to have rows. */
   private readonly expected = new Map<number, TimeRange[]>();
+  private readonly arrivals = new Map<number, number>();
   /** Tables whose dictionaries do not know of them. */
   private readonly unnoted = new Set<number>();
   /** Ids of tables with caches. */
@@ -190,13 +191,22 @@ export class LiveTables {
       this.expected.set(tableId, [...(this.expected.get(tableId) ?? []), range]);
       if (this.tables.has(tableId)) this.unnoted.add(tableId);
     }
+    let isOver = false;
     return () => {
+      if (isOver) return;
+      isOver = true;
       for (const tableId of tableIds) {
+        this.arrivals.set(tableId, this.arrivalsOf(tableId) + 1);
         const left = (this.expected.get(tableId) ?? []).filter((other) => other !== range);
         if (left.length === 0) this.expected.delete(tableId);
         else this.expected.set(tableId, left);
       }
     };
+  }
+
+  /** Number of times at which rows from elsewhere came, or did not: their sequences may be lower than those of rows that came before. */
+  arrivalsOf(tableId: number): number {
+    return this.arrivals.get(tableId) ?? 0;
   }
 
   /** Seals all rows up to log sequence `sequence` for a flush. Dictionaries beyond the memory limit are evicted: later rows have other

@@ -81,6 +81,7 @@ export class Compactor {
   private readonly unused = new Set<string>();
   /** Readers that need replaced files, and the files that wait for them. */
   private holders = 0;
+  private pauses = 0;
   private readonly kept = new Set<string>();
   /** Time at which each deletion was first seen. */
   private readonly seenMs = new Map<number, number>();
@@ -89,7 +90,7 @@ export class Compactor {
 
   /** Starts a job if one is due and none is running. */
   check(): void {
-    if (this.running !== undefined || this.isStopped) return;
+    if (this.running !== undefined || this.isStopped || this.pauses > 0) return;
     this.running = this.work(this.parts.limits).then(
       () => {
         this.running = undefined;
@@ -122,7 +123,7 @@ export class Compactor {
   private async work(limits: CompactionLimits): Promise<unknown[]> {
     const errors: unknown[] = [];
     this.parts.retireDeletions();
-    while (!this.isStopped) {
+    while (!this.isStopped && this.pauses === 0) {
       const job = nextJob(await this.plan(limits), limits);
       if (job === null || (job.files.length > 0 && this.parts.isDiskFull?.())) break;
       // a flush may have changed the blocks during planning
@@ -227,6 +228,18 @@ export class Compactor {
     const { manifest } = this.parts;
     const byId = new Map(files.map((file) => [file.id, file]));
     for (const file of byId.values()) if (manifest.fileById(file.id) === undefined) this.deleteLater(file);
+  }
+
+  /** No job begins until the result is called: files that are added meanwhile stay as they are. */
+  pause(): () => void {
+    this.pauses += 1;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.pauses -= 1;
+      this.check();
+    };
   }
 
   /** No file is deleted until the result is called: for a reader that takes minutes, for which a pin would keep too much memory. */

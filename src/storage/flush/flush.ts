@@ -13,6 +13,7 @@ import type { Pins } from "../buffer/pins.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { FileMeta, Manifest } from "../manifest/manifest.ts";
 import type { PtDirectory, PtTableInput } from "../pt/file.ts";
+import { FRAME_HEADER_BYTES } from "../wal/frame.ts";
 import type { Wal } from "../wal/wal.ts";
 
 export interface FlushLimits {
@@ -133,16 +134,18 @@ export class Flusher {
     while (this.parts.tables.openRows > 0 || this.parts.tables.sealed !== undefined) await this.required("shutdown");
   }
 
-  /** Divides the log at this moment: everything before is in files when it resolves. Resolves to a sequence above those of all earlier
-   *  rows and below those of all later ones. @throws TsdbError no_space; what the flush throws */
-  async barrier(): Promise<number> {
+  /** Divides the log at this moment: everything before is in files when it resolves. Resolves to the first of `count` successive sequences
+   *  above those of all earlier rows and below those of all later ones. What the manifest is asked to commit in the same step precedes all
+   *  later rows there. @throws TsdbError no_space; what the flush throws */
+  async barrier(count = 1): Promise<number> {
     const { tables, wal } = this.parts;
-    await wal.makeRoom(EMPTY_FRAME.byteLength);
+    await wal.makeRoom((FRAME_HEADER_BYTES + EMPTY_FRAME.byteLength) * count);
     while (this.running !== undefined || tables.sealed !== undefined) {
       if (this.running === undefined) await this.required("restore");
       else await this.running;
     }
     const { sequence } = wal.append(EMPTY_FRAME);
+    for (let i = 1; i < count; i++) wal.append(EMPTY_FRAME);
     await this.required("restore");
     return sequence;
   }

@@ -325,6 +325,7 @@ test("object keys and local paths of a node", () => {
     wal: "/var/tsdb/n1/wal",
     reserve: "/var/tsdb/n1/reserve",
     cache: "/var/tsdb/n1/cache",
+    imports: "/var/tsdb/n1/imports",
     secretKey: "/var/tsdb/n1/secrets.key",
     signingKey: "/var/tsdb/n1/signing.key",
     replications: "/var/tsdb/n1/replications",

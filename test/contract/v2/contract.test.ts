@@ -11,7 +11,7 @@ import { mistakes } from "../schema.ts";
 import { type Variant, Variants } from "../variants.ts";
 import type { Answer } from "../world.ts";
 import contractFile from "./contract.json";
-import { BODIES, ERROR, insteadOfSuccess, isListed, NEVER, rulesOf, UNKNOWN_ID } from "./differences.ts";
+import { BODIES, ERROR, insteadOfSuccess, isListed, NEVER, UNKNOWN_ID, V2_RULES } from "./differences.ts";
 import { extractV2, type V2Contract, v2SpecFolder } from "./extract.ts";
 import { GOOD_V2 } from "./good.ts";
 import { operationsOf } from "./own.ts";
@@ -103,7 +103,7 @@ function oddIds(key: string, form: OperationForm, plain: Variant["sent"]): Varia
 }
 
 describe.each(served)("%s", (key, form) => {
-  const make = async () => new Variants(key, form, await GOOD_V2[key]!(world), rulesOf(key));
+  const make = async () => new Variants(key, form, await GOOD_V2[key]!(world), V2_RULES);
 
   test("good requests succeed", async () => {
     const count = (await make()).goodOnes().length;
@@ -159,7 +159,7 @@ test("setting up answers with what was made", () => {
 test("setting up with what is no good is refused, and changes nothing", async () => {
   const server = await lightServer();
   const key = "POST /api/v2/setup";
-  const variants = new Variants(key, contract[key]!, await GOOD_V2[key]!(world), rulesOf(key));
+  const variants = new Variants(key, contract[key]!, await GOOD_V2[key]!(world), V2_RULES);
   const found: string[] = [];
   for (const { what, sent } of [...variants.missing(), ...variants.wrongTypes(), ...variants.brokenBodies()]) {
     const { method, path, headers = {}, body } = sent;

@@ -344,10 +344,8 @@ function bytesMaxOf(key: string): number | null {
 }
 
 /** How requests of an operation may vary. */
-export function rulesOf(key: string): VariantRules {
-  return {
-    ...{ lenient: LENIENT, required: REQUIRED, lenientBodies: LENIENT_BODIES, kept: KEPT, bytesMax: bytesMaxOf(key) },
-    checksContentType: () => false,
-    namesMembers: (each) => each === "PATCH /api/v2/orgs/{orgID}/secrets",
-  };
-}
+export const V2_RULES: VariantRules = {
+  ...{ lenient: LENIENT, required: REQUIRED, lenientBodies: LENIENT_BODIES, kept: KEPT, bytesMax: bytesMaxOf },
+  checksContentType: () => false,
+  namesMembers: (each) => each === "PATCH /api/v2/orgs/{orgID}/secrets",
+};

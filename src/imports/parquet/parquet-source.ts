@@ -1,0 +1,162 @@
+// Reads a file of Parquet in a thread of its own, piece by piece. The file may be hostile: the library is WebAssembly with a limited
+// memory, and what it gives is checked again.
+import { ParquetFile, type RecordBatch } from "parquet-wasm/esm";
+import { loadLimitedLibrary } from "../../encode/parquet/library.ts";
+import { near, TsdbError } from "../../model/errors.ts";
+import type { ColumnPlan } from "../column-plan.ts";
+import type { FileColumn, FileFacts } from "../file-facts.ts";
+import type { RowPiece } from "../piece.ts";
+import { type ArrowArray, ArrowStructs } from "./arrow-structs.ts";
+import { pieceOf, timesOf, ValueFault } from "./convert.ts";
+import { boundsOf, readFileFooter } from "./file-footer.ts";
+
+/** The library's memory: a row group as it is in the file, and the values of a piece. */
+const MEMORY_BYTES_MAX = 1 << 30;
+/** Of a row group in the file, compressed. */
+const GROUP_BYTES_MAX = 256 << 20;
+const GROUPS_MAX = 100_000;
+const COLUMNS_MAX = 10_000;
+const ROWS_MAX = 1_000_000_000;
+/** Rows of a piece: fewer of wide rows. */
+const PIECE_ROWS_MAX = 16_384;
+const PIECE_ROWS_MIN = 256;
+const PIECE_BYTES = 8 << 20;
+
+/** One file. The thread's only one. */
+export class ParquetSource {
+  private constructor(
+    private readonly file: ParquetFile,
+    private readonly structs: ArrowStructs,
+    readonly facts: FileFacts,
+    private readonly rowsPerPiece: readonly number[],
+  ) {}
+
+  /** @throws TsdbError bad_request */
+  static async open(path: string): Promise<ParquetSource> {
+    const structs = new ArrowStructs(await loadLimitedLibrary(MEMORY_BYTES_MAX));
+    try {
+      const bounds = boundsOf(readFileFooter(path));
+      const file = await ParquetFile.fromFile(Bun.file(path));
+      const groups = groupsOf(file);
+      const schema = file.schema().intoFFI();
+      const columns = structs.columns(schema.addr());
+      schema.free();
+      if (columns.length > COLUMNS_MAX) throw new Error(`it has ${columns.length} columns; at most ${COLUMNS_MAX} are read`);
+      const rowCount = groups.reduce((sum, { rows }) => sum + rows, 0);
+      if (rowCount === 0) throw new Error("it has no rows");
+      if (rowCount > ROWS_MAX) throw new Error(`it has ${rowCount} rows; at most ${ROWS_MAX} are imported at once`);
+      const rowsPerPiece = groups.map(({ rows, bytes }) => {
+        const fitting = Math.floor(PIECE_BYTES / Math.max(1, bytes / Math.max(1, rows)));
+        return Math.min(PIECE_ROWS_MAX, Math.max(PIECE_ROWS_MIN, fitting));
+      });
+      return new ParquetSource(file, structs, { rowCount, groups: groups.map(({ rows }) => rows), columns, bounds }, rowsPerPiece);
+    } catch (error) {
+      throw new TsdbError("bad_request", `this is no Parquet file that can be imported: ${reasonOf(error)}`);
+    }
+  }
+
+  /** All rows. @throws TsdbError bad_request naming row group and column */
+  async *pieces({ time, columns }: ColumnPlan): AsyncGenerator<RowPiece> {
+    // as the library gives them: in the file's order
+    const wanted = new Set([time.name, ...columns.map(({ source }) => source.name)]);
+    const read = this.facts.columns.filter(({ name }) => wanted.has(name));
+    for (const [group, rows] of this.facts.groups.entries()) {
+      let row = 0;
+      for await (const batch of this.batches(group, read)) {
+        yield this.piece(batch, read, { time, columns }, { group, row });
+        row += batch.length;
+      }
+      if (row !== rows) throw faulty(group, null, `it has ${row} rows, and says ${rows}`);
+    }
+  }
+
+  private piece(batch: Batch, read: readonly FileColumn[], { time, columns }: ColumnPlan, at: { group: number; row: number }): RowPiece {
+    const { bytes } = this.structs;
+    const arrayOf = ({ name }: FileColumn) => batch.arrays[read.findIndex((each) => each.name === name)]!;
+    const converted = <T>(source: FileColumn, convert: () => T): T => {
+      try {
+        return convert();
+      } catch (error) {
+        if (error instanceof ValueFault) throw faulty(at.group, source, `row ${at.row + error.row}: ${error.message}`);
+        if (error instanceof RangeError || error instanceof TypeError) throw faulty(at.group, source, error.message);
+        throw error;
+      }
+    };
+    try {
+      return {
+        rowCount: batch.length,
+        times: converted(time, () => timesOf(bytes, arrayOf(time), time)),
+        columns: columns.map((column) => converted(column.source, () => pieceOf(bytes, arrayOf(column.source), column))),
+      };
+    } finally {
+      batch.release();
+    }
+  }
+
+  private async *batches(group: number, read: readonly FileColumn[]): AsyncGenerator<Batch> {
+    try {
+      yield* this.batchesOf(group, read);
+    } catch (error) {
+      if (error instanceof TsdbError) throw error;
+      throw faulty(group, await this.brokenColumn(group, read), reasonOf(error));
+    }
+  }
+
+  private async *batchesOf(group: number, read: readonly FileColumn[]): AsyncGenerator<Batch> {
+    const options = { rowGroups: [group], batchSize: this.rowsPerPiece[group]!, columns: read.map(({ name }) => name) };
+    const stream = (await this.file.stream(options)) as ReadableStream<RecordBatch>;
+    for await (const record of stream) {
+      const data = record.intoFFI();
+      const arrays = this.structs.arrays(data.arrayAddr());
+      const lengths = new Set(arrays.map(({ length }) => length));
+      if (arrays.length !== read.length || lengths.size !== 1) throw new RangeError("its columns have different numbers of rows");
+      yield { length: arrays[0]!.length, arrays, release: () => data.free() };
+    }
+  }
+
+  /** The first column that cannot be read alone; null: each can, or the library can do nothing any more. */
+  private async brokenColumn(group: number, read: readonly FileColumn[]): Promise<FileColumn | null> {
+    for (const column of read) {
+      try {
+        for await (const batch of this.batchesOf(group, [column])) batch.release();
+      } catch {
+        return column;
+      }
+    }
+    return null;
+  }
+}
+
+interface Batch {
+  readonly length: number;
+  /** In the order of the columns that are read. */
+  readonly arrays: readonly ArrowArray[];
+  release(): void;
+}
+
+function groupsOf(file: ParquetFile): { readonly rows: number; readonly bytes: number }[] {
+  const metadata = file.metadata();
+  const count = metadata.numRowGroups();
+  if (count > GROUPS_MAX) throw new Error(`it has ${count} row groups; at most ${GROUPS_MAX} are read`);
+  return Array.from({ length: count }, (_, i) => {
+    const group = metadata.rowGroup(i);
+    const [rows, bytes, stored] = [group.numRows(), group.totalByteSize(), group.compressedSize()];
+    group.free();
+    if (![rows, bytes, stored].every((value) => Number.isSafeInteger(value) && value >= 0)) throw new Error(`row group ${i} has no size`);
+    if (stored > GROUP_BYTES_MAX) throw new Error(`row group ${i} has ${stored} bytes; at most ${GROUP_BYTES_MAX} are read at once`);
+    return { rows, bytes };
+  });
+}
+
+function faulty(group: number, column: FileColumn | null, reason: string): TsdbError {
+  const where = column === null ? `row group ${group}` : `row group ${group}, column "${near(column.name)}"`;
+  return new TsdbError("bad_request", `${where}: ${reason}`);
+}
+
+/** The library throws texts and errors; after a trap, whatever it was asked for last is what it could not do. */
+function reasonOf(error: unknown): string {
+  if (error instanceof WebAssembly.RuntimeError) {
+    return `it cannot be read: it is damaged, or needs more than ${MEMORY_BYTES_MAX} bytes of memory at once`;
+  }
+  return near(error instanceof Error ? error.message : String(error), 200);
+}

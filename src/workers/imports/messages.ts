@@ -1,0 +1,35 @@
+// Messages between the main thread and the two threads of an import.
+import type { ColumnPlan } from "../../imports/column-plan.ts";
+import type { FileFacts } from "../../imports/file-facts.ts";
+import type { RowPiece } from "../../imports/piece.ts";
+import type { EncodedSlice, ImportTarget } from "../../imports/rows/imported-rows.ts";
+import type { ErrorDescription } from "../../model/errors.ts";
+
+export type ToReadThread =
+  | { readonly type: "open"; readonly path: string }
+  | { readonly type: "read"; readonly plan: ColumnPlan }
+  /** A piece is no longer waiting: another one may be sent. */
+  | { readonly type: "taken" };
+
+export type FromReadThread =
+  | { readonly type: "opened"; readonly facts: FileFacts }
+  | { readonly type: "piece"; readonly piece: RowPiece }
+  | { readonly type: "all read" }
+  | { readonly type: "error"; readonly error: ErrorDescription };
+
+export type ToWriteThread =
+  | { readonly type: "begin"; readonly target: ImportTarget }
+  | { readonly type: "piece"; readonly piece: RowPiece }
+  | { readonly type: "end" };
+
+export type FromWriteThread =
+  | { readonly type: "taken" }
+  | { readonly type: "slice"; readonly slice: EncodedSlice }
+  | { readonly type: "all written" }
+  | { readonly type: "error"; readonly error: ErrorDescription };
+
+/** Slices that wait to be stored while more are made. */
+export const SLICES_MAX = 2;
+
+/** Pieces that are sent and not yet taken. */
+export const PIECES_MAX = 8;

@@ -1,0 +1,54 @@
+// Entry point of the thread that reads a file of an import. It shares no memory with others, and ends with its file: whatever a hostile
+// file makes of it, terminating it is safe.
+import type { ColumnPlan } from "../../imports/column-plan.ts";
+import { ParquetSource } from "../../imports/parquet/parquet-source.ts";
+import { buffersOf } from "../../imports/piece.ts";
+import { describeError } from "../../model/errors.ts";
+import { lowerPriority } from "../maintenance/thread-priority.ts";
+import { type FromReadThread, PIECES_MAX, type ToReadThread } from "./messages.ts";
+
+declare const self: Worker;
+
+let source: ParquetSource | undefined;
+let waitingCount = 0;
+let wake = () => {};
+
+self.onmessage = ({ data }: MessageEvent<ToReadThread>) => {
+  if (data.type === "open") void answered(() => open(data.path));
+  else if (data.type === "read") void answered(() => read(data.plan));
+  else {
+    waitingCount -= 1;
+    wake();
+  }
+};
+
+async function open(path: string): Promise<void> {
+  lowerPriority();
+  source = await ParquetSource.open(path);
+  post({ type: "opened", facts: source.facts });
+}
+
+async function read(plan: ColumnPlan): Promise<void> {
+  for await (const piece of source!.pieces(plan)) {
+    post({ type: "piece", piece }, buffersOf(piece));
+    waitingCount += 1;
+    while (waitingCount >= PIECES_MAX) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+  post({ type: "all read" });
+}
+
+async function answered(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    post({ type: "error", error: describeError(error) });
+  }
+}
+
+function post(message: FromReadThread, transfer: ArrayBuffer[] = []): void {
+  self.postMessage(message, transfer);
+}
