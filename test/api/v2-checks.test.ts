@@ -238,6 +238,30 @@ test("labels and members of a resource are listed in the order in which they wer
   expect(of((await ask(server, "GET", `${path}/members`, OPERATOR)).body.users)).toEqual(names);
 });
 
+test.each<[path: string, body: string, status: number, message: string]>([
+  ["/api/v2/orgs", '{"name":""}{"name":"second"}', 400, "org name is empty"],
+  ["/api/v2/buckets", "{}x", 400, "organization id must be provided"],
+  ["/api/v2/checks", '{"type":"threshold"}x', 400, "unable to detect the check type from json"],
+  ["/api/v2/stacks", "{}{", 400, 'provided org id[""] is invalid'],
+])("POST %s with %s reads the first value", async (path, body, status, message) => {
+  const headers = { authorization: `Token ${OPERATOR}`, "content-type": "application/json" };
+  const got = await ask(made.server, "POST", path, undefined, body, headers);
+  expect(got.status).toBe(status);
+  expect(got.body.message).toContain(message);
+});
+
+test("a deletion is read as one value, after what it says", async () => {
+  const send = async (body: string) => {
+    const headers = { authorization: `Token ${OPERATOR}`, "content-type": "application/json" };
+    const got = await ask(made.server, "POST", "/api/v2/delete?org=o&bucket=nosuch", undefined, body, headers);
+    return [got.status, got.body.message];
+  };
+  const times = '"start":"2020-01-01T00:00:00Z","stop":"2020-01-02T00:00:00Z"';
+  expect(await send("{}x")).toEqual([400, expect.stringContaining("invalid RFC3339Nano for field start")]);
+  expect(await send(`{${times}}}`)).toEqual([400, "error decoding json body for predicate: invalid character '}' after top-level value"]);
+  expect((await send(`{${times}}`))[0]).toBe(404);
+});
+
 test("a bucket that is named is listed whatever the page", async () => {
   const { server, world: ids } = made;
   const path = `/api/v2/buckets?orgID=${ids.orgID}&name=_tasks&offset=5&after=${ids.bucketID}`;

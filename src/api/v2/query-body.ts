@@ -4,6 +4,7 @@ import { near, TsdbError } from "../../model/errors.ts";
 import type { FluxDialect } from "../../model/query/flux.ts";
 import { decodeUtf8 } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
+import { firstValue } from "./app/first-value.ts";
 
 export interface QueryBody {
   readonly language: "flux" | "influxql";
@@ -52,7 +53,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   if (text.trim() === "") throw new TsdbError("bad_request", `${NO_JSON}EOF`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = firstValue(text).value;
   } catch {
     throw new TsdbError("bad_request", NO_JSON + faultOf(text));
   }

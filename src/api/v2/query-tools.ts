@@ -63,5 +63,5 @@ function asked(services: V2Services, { request }: V2Call, task: FluxTask, text: 
 }
 
 function shown({ body, contentType }: QueryAnswer): Response {
-  return new Response(body, { headers: { "content-type": contentType, vary: "Accept-Encoding" } });
+  return new Response(body, { headers: { "content-type": contentType } });
 }

@@ -46,7 +46,9 @@ export async function readTypedBody<T extends TObject>(
 
 async function rawBody(bodies: JsonBodies, request: Request, ifBroken: string): Promise<unknown> {
   try {
-    return await bodies.rawValue(request, "");
+    const { value, rest } = await bodies.first(request, "");
+    if (rest !== "") throw new TsdbError("bad_request", "invalid character after top-level value");
+    return value;
   } catch (error) {
     if (!(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
     throw new TsdbError("bad_request", ifBroken, {}, { cause: error });

@@ -7,6 +7,7 @@ import { decodeUtf8 } from "../../../model/query/query-params.ts";
 import { BodyReader } from "../../request/body.ts";
 import { shownMember } from "../../request/json-body.ts";
 import { decoded } from "./decoded.ts";
+import { type FirstValue, firstValue } from "./first-value.ts";
 
 /** Largest JSON body: no resource is larger, and parsing one holds the event loop. */
 const JSON_BYTES_MAX = 1 << 20;
@@ -85,7 +86,7 @@ export function idIn(text: string, head = JSON_HEAD): string {
   }
 }
 
-/** Reads JSON bodies. */
+/** Reads JSON bodies. What stands behind their first value is not looked at, where nothing else is said. */
 export class JsonBodies {
   private readonly reader: BodyReader;
 
@@ -111,12 +112,17 @@ export class JsonBodies {
 
   /** Any JSON. @param ifEmpty what an empty body stands for; default: it is refused @throws as `read` */
   async rawValue(request: Request, head: string, ifEmpty?: unknown): Promise<unknown> {
+    return (await this.first(request, head, ifEmpty)).value;
+  }
+
+  /** Any JSON, and what stands behind it. @throws as `read` */
+  async first(request: Request, head: string, ifEmpty?: unknown): Promise<FirstValue> {
     const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`);
-    if (text === "" && ifEmpty !== undefined) return ifEmpty;
+    if (text === "" && ifEmpty !== undefined) return { value: ifEmpty, rest: "" };
     if (text.trim() === "") throw new TsdbError("bad_request", `${head}EOF`);
     if (depthOf(text) > JSON_DEPTH_MAX) throw new TsdbError("bad_request", `${head}exceeded max depth`);
     try {
-      return JSON.parse(text) as unknown;
+      return firstValue(text);
     } catch (error) {
       throw new TsdbError("bad_request", `${head}invalid character: ${near((error as Error).message, 100)}`);
     }

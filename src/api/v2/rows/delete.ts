@@ -8,7 +8,7 @@ import type { TimeRange } from "../../../model/query/scan.ts";
 import { parseTimeText } from "../../../sql/parse/time-text.ts";
 import { TIME_MAX_NS, TIME_MIN_NS } from "../../../tsdbql/plan/time-range.ts";
 import { noContent } from "../app/answers.ts";
-import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { checkedMembers, JsonBodies, type SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { organizationOf } from "./bucket-write.ts";
@@ -26,9 +26,14 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 export const deleteRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   return new V2Routes("delete", services).post("/api/v2/delete", async ({ principal, request, search }) => {
-    const body = await bodies.read(DeleteBody, request, HEAD);
+    const { value, rest } = await bodies.first(request, HEAD);
+    const body = checkedMembers(DeleteBody, value ?? {}, HEAD);
     const range = rangeOf(body);
     const predicate = parseDeletePredicate(body.predicate ?? "");
+    if (rest !== "") {
+      const character = String.fromCodePoint(rest.codePointAt(0)!);
+      throw new TsdbError("bad_request", `error decoding json body for predicate: invalid character '${character}' after top-level value`);
+    }
     const { id, orgID } = bucketOf(services.line(), search);
     if (!principal.allows({ action: "write", type: "buckets", id, orgID })) {
       throw new TsdbError("forbidden", "insufficient permissions to delete");

@@ -16,6 +16,7 @@ import {
   type TemplateObject,
 } from "../../../templates/template-object.ts";
 import { BodyReader } from "../../request/body.ts";
+import { firstValue } from "../app/first-value.ts";
 import { checkedMembers } from "../app/params.ts";
 import type { V2Call } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
@@ -87,7 +88,7 @@ export class TemplateBodies {
     const body = decodeUtf8(await this.reader.readWhole(request), `${head}${name}: the body is not valid UTF-8`);
     if (body.trim() === "") throw new TsdbError("bad_request", `${head}${name}: EOF`);
     try {
-      return yaml ? readYaml(body) : (JSON.parse(body) as unknown);
+      return yaml ? readYaml(body) : firstValue(body).value;
     } catch (cause) {
       const message = yaml ? (cause as Error).message : `invalid character: ${near((cause as Error).message, 100)}`;
       throw new TsdbError("bad_request", `${head}${name}: ${message}`, {}, { cause });
