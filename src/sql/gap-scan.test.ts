@@ -109,3 +109,17 @@ test("more groups than are sorted here are filled by DuckDB", async () => {
   // groups, and groups again for DuckDB
   expect({ aggregations: answer.aggregations, scans: answer.scans }).toEqual({ aggregations: 2, scans: 0 });
 });
+
+test("groups with more bytes than are sorted here are filled by DuckDB", async () => {
+  const rows = Array.from({ length: 40 }, (_, i) => ({
+    time: BigInt(i) * 1_000_000_000n,
+    host: `${i}`.padEnd(1 << 20, "x"),
+    i: BigInt(i),
+  }));
+  const large = new Twins(kernel, engine, "large", rows);
+  const answer =
+    await large.ask(`SELECT count(*), sum(x), min(length(host)) > 1000000 FROM (SELECT date_bin_gapfill(INTERVAL '1 second', time) AS t, host, max(i) AS x
+    FROM large WHERE time >= '1970-01-01' AND time < '1970-01-01T00:00:40Z' GROUP BY t, host)`);
+  expect(answer.rows).toEqual(["1600 | 780 | true"]);
+  expect({ aggregations: answer.aggregations, scans: answer.scans }).toEqual({ aggregations: 2, scans: 0 });
+});

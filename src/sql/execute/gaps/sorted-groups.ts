@@ -8,8 +8,9 @@ import { RESULT_TYPE, readChunkColumn } from "../chunk-reader.ts";
 import { concatColumns } from "../row-order.ts";
 import type { Breathe } from "../series/breathe.ts";
 
-/** Above this number DuckDB sorts and fills within its memory limit. */
+/** Above this number, and size, DuckDB sorts and fills within its memory limit. */
 const GROUPS_MAX = 200_000;
+const BYTES_MAX = 32 << 20;
 /** Bits of a group's number in the keys by which groups are sorted. */
 const GROUP_BITS = 2 ** 18;
 
@@ -41,12 +42,15 @@ export class SortedGroups {
   ): Promise<SortedGroups | null> {
     const parts: { readonly columns: ResultColumn[]; readonly rowCount: number }[] = [];
     let count = 0;
+    let bytes = 0;
     try {
       for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-        const { columns, rowCount } = chunk;
+        const { rowCount } = chunk;
+        const columns = types.map((type, i) => readChunkColumn(kernel, type, chunk.columns[i]!, rowCount));
         count += rowCount;
-        if (count > GROUPS_MAX) return null;
-        parts.push({ columns: types.map((type, i) => readChunkColumn(kernel, type, columns[i]!, rowCount)), rowCount });
+        for (const { values, data } of columns) bytes += values.byteLength + (data?.length ?? 0);
+        if (count > GROUPS_MAX || bytes > BYTES_MAX) return null;
+        parts.push({ columns, rowCount });
         await breathe();
       }
     } finally {
