@@ -80,14 +80,16 @@ interface Written extends Place {
   readonly fits: boolean;
 }
 
-/** The document as text, with groups broken that do not fit into a line. */
-export function laidOut(document: Document): string {
+/** The document as text, with groups broken that do not fit into a line of so many columns. */
+export function laidOut(document: Document, width = WIDTH): string {
   const start: Rest = { document: group(document), indent: 0, isFlat: false, next: null };
-  return new Layout().run(start, null, { column: 0, waiting: 0 })!.text;
+  return new Layout(width).run(start, null, { column: 0, waiting: 0 })!.text;
 }
 
 class Layout {
   private tries = 0;
+
+  constructor(private readonly width: number) {}
 
   /** Lays out what is before `end`. Null: it is impossible. */
   run(start: Rest, end: Rest | null, from: Place): Written | null {
@@ -98,7 +100,7 @@ class Layout {
       text += " ".repeat(waiting) + part;
       waiting = 0;
       column += part.length;
-      if (column > WIDTH) fits = false;
+      if (column > this.width) fits = false;
     };
     for (let rest: Rest | null = start; rest !== end; ) {
       const { document, indent, isFlat, next } = rest as Rest;
@@ -115,7 +117,7 @@ class Layout {
       } else if (document.kind === "indent") rest = { ...then(document.content), indent: indent + INDENT };
       else if (document.kind === "by group") rest = then(isFlat ? document.flat : document.broken);
       else if (document.kind === "group") {
-        rest = { ...then(document.content), isFlat: isFlat || hasRoom(document.content, next, WIDTH - column) };
+        rest = { ...then(document.content), isFlat: isFlat || hasRoom(document.content, next, this.width - column) };
       } else if (document.kind === "impossible") return null;
       else {
         const first = this.tries++ < TRIES_MAX ? this.run(then(document.first), next, { column, waiting }) : null;

@@ -4,7 +4,7 @@ import type { PackageTypes, TypeContext } from "../types/inference-state.ts";
 import type { TypeScheme } from "../types/type.ts";
 import { FluxError } from "../values/flux-error.ts";
 import type { PackageValue, Value } from "../values/value.ts";
-import { LoadedPackage, LoadedValues } from "./loaded-package.ts";
+import { LoadedPackage, LoadedValues, type PackageContext } from "./loaded-package.ts";
 import type { LibraryPackage } from "./native-call.ts";
 
 /** Packages whose names every script sees; of a name that several have, the last one's. */
@@ -19,11 +19,20 @@ export class Library implements RunPackages, TypeContext {
     this.packages = new Map(packages.map((each) => [each.path, each]));
   }
 
-  readonly prelude = { get: (name: string) => this.preludeScheme(name), names: () => this.preludeNames() };
+  readonly prelude = { get: (name: string) => this.preludeScheme(name, "exported"), names: () => this.preludeNames() };
 
-  private preludeScheme(name: string): TypeScheme | undefined {
+  /** What the packages see of each other. */
+  private readonly inner: PackageContext = {
+    prelude: { get: (name) => this.preludeScheme(name, "inner") },
+    importPackage: (path) => this.loadedPackage(path),
+    global: (name, run) => this.global(name, run),
+    nameOf: (path) => this.nameOf(path),
+  };
+
+  private preludeScheme(name: string, seen: "inner" | "exported"): TypeScheme | undefined {
     for (const path of PRELUDE) {
-      const scheme = this.loadedPackage(path)?.members.get(name);
+      const loaded = this.loadedPackage(path);
+      const scheme = (seen === "inner" ? loaded : loaded?.exported)?.members.get(name);
       if (scheme !== undefined) return scheme;
     }
     return undefined;
@@ -34,7 +43,7 @@ export class Library implements RunPackages, TypeContext {
   }
 
   importPackage(path: string): PackageTypes | null {
-    return this.loadedPackage(path);
+    return this.loadedPackage(path)?.exported ?? null;
   }
 
   get paths(): Iterable<string> {
@@ -56,7 +65,7 @@ export class Library implements RunPackages, TypeContext {
     if (found === undefined) {
       const library = this.packages.get(path);
       if (library === undefined) return null;
-      found = new LoadedPackage(library, this);
+      found = new LoadedPackage(library, this.inner);
       this.loaded.set(path, found);
     }
     return found;

@@ -9,6 +9,7 @@ import { placeText } from "../parse/check.ts";
 import { parseFile } from "../parse/parser.ts";
 import { inferTypes } from "../types/infer.ts";
 import type { MemberTypes, PackageTypes, TypeContext } from "../types/inference-state.ts";
+import { exportedType } from "../types/scheme.ts";
 import { resolve, type TypeScheme } from "../types/type.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../values/column-type.ts";
 import { FluxError } from "../values/flux-error.ts";
@@ -39,6 +40,7 @@ export class LoadedPackage implements PackageTypes {
 
   constructor(
     readonly library: LibraryPackage,
+    /** Packages with the types that `members` has. */
     private readonly context: PackageContext,
   ) {
     this.source = packageSource(library.source);
@@ -59,10 +61,28 @@ export class LoadedPackage implements PackageTypes {
     return this.source.statements.keys();
   }
 
+  /** As other packages of the library see them. */
   readonly members: MemberTypes = {
     get: (name) => this.member(name)?.scheme,
     entries: () => [...this.names].map((name) => [name, this.member(name)!.scheme] as const),
   };
+
+  /** As scripts see the package. */
+  get exported(): PackageTypes {
+    return { name: this.name, members: this.exportedMembers };
+  }
+
+  private readonly exportedMembers: MemberTypes = {
+    get: (name) => this.exportedScheme(name),
+    entries: () => [...this.names].sort().map((name) => [name, this.exportedScheme(name)!] as const),
+  };
+
+  private exportedScheme(name: string): TypeScheme | undefined {
+    const member = this.member(name);
+    if (member === null) return undefined;
+    member.exported ??= { ...member.scheme, type: exportedType(member.scheme.type) };
+    return member.exported;
+  }
 
   isOption(name: string): boolean {
     return this.source.statements.get(name)?.isOption === true || (this.library.path === "universe" && NATIVE_OPTIONS.has(name));
@@ -120,6 +140,8 @@ export class LoadedPackage implements PackageTypes {
 
 export interface LoadedMember {
   readonly scheme: TypeScheme;
+  /** Made when a script first asks. */
+  exported?: TypeScheme;
   readonly code: Code;
 }
 

@@ -1,6 +1,6 @@
 // Expressions by operator precedence (V. Pratt, "Top Down Operator Precedence", 1973): each operator binds with a power, and an
 // operand ends before the first operator that binds less than what stands in front of it.
-import type { Block, CallExpression, DictItem, Expression, InterpolatedPart, Property, TextPart } from "./ast.ts";
+import type { BadExpression, Block, CallExpression, DictItem, Expression, InterpolatedPart, TextPart } from "./ast.ts";
 import { RecordParser } from "./record-parser.ts";
 import { parseText } from "./strings.ts";
 import type { Token, TokenKind } from "./tokens.ts";
@@ -47,7 +47,7 @@ export abstract class ExpressionParser extends RecordParser {
   protected abstract parseBlock(): Block;
 
   override parseExpression(): Expression {
-    return this.nested(() => (this.peek().kind === "IF" ? this.conditional() : this.operand(POWER.or))) ?? this.badToken(this.scan());
+    return this.nested(() => (this.isNext("IF") ? this.conditional() : this.operand(POWER.or))) ?? this.badToken(this.scan());
   }
 
   /** Goes on behind an operand that was taken already, here an identifier: a statement has to look behind it first. */
@@ -58,12 +58,16 @@ export abstract class ExpressionParser extends RecordParser {
   private conditional(): Expression {
     const start = this.scan();
     const test = this.parseExpression();
-    const then = this.expectOrSkip("THEN");
-    const consequent = then.kind === "THEN" ? this.parseExpression() : this.bad(then, "");
-    const otherwise = this.expectOrSkip("ELSE");
-    const alternate = otherwise.kind === "ELSE" ? this.parseExpression() : this.bad(otherwise, "");
+    const consequent = this.branch("THEN");
+    const alternate = this.branch("ELSE");
     const location = this.location(start.from, alternate.location.to);
     return this.made({ type: "ConditionalExpression", location, test, consequent, alternate });
+  }
+
+  private branch(keyword: "THEN" | "ELSE"): Expression {
+    if (this.expectIfThere(keyword) !== null) return this.parseExpression();
+    const { from } = this.peek();
+    return { type: "BadExpression", location: this.location(from, from), text: "" };
   }
 
   /** An operand with all operators behind it that bind at least so. */
@@ -120,9 +124,7 @@ export abstract class ExpressionParser extends RecordParser {
   }
 
   private call(callee: Expression): Expression {
-    this.openBlock("LPAREN", "RPAREN");
-    const properties = this.parseProperties();
-    const end = this.closeBlock("RPAREN");
+    const { inner: properties, end } = this.bracketed("LPAREN", "RPAREN", () => this.parseProperties());
     const node = this.node(callee.location.from, end.to);
     if (properties.length === 0) return { type: "CallExpression", ...node, callee, arguments: [] };
     const location = this.location(properties[0]!.location.from, properties.at(-1)!.location.to);
@@ -130,18 +132,13 @@ export abstract class ExpressionParser extends RecordParser {
   }
 
   private index(array: Expression): Expression {
-    const start = this.openBlock("LBRACK", "RBRACK");
-    const index = this.parseExpressionsUntil([]);
-    const end = this.closeBlock("RBRACK");
-    const { from } = array.location;
-    if (index?.type === "StringLiteral") {
-      return this.made({ type: "MemberExpression", location: this.location(from, end.to), object: array, property: index });
-    }
-    if (index !== null) return this.made({ type: "IndexExpression", location: this.location(from, end.to), array, index });
+    const { start, inner: index, end } = this.bracketed("LBRACK", "RBRACK", () => this.parseWhole(null));
+    const location = this.location(array.location.from, end.to);
+    if (index?.type === "StringLiteral") return this.made({ type: "MemberExpression", location, object: array, property: index });
+    if (index !== null) return this.made({ type: "IndexExpression", location, array, index });
     this.errors.push("no expression included in brackets");
-    const node = this.node(from, end.to);
     const nothing = { type: "IntegerLiteral", location: this.location(start.from, end.to), value: -1n } as const;
-    return { type: "IndexExpression", ...node, array, index: nothing };
+    return this.made({ type: "IndexExpression", location, array, index: nothing });
   }
 
   protected parsePrimary(): Expression {
@@ -170,7 +167,7 @@ export abstract class ExpressionParser extends RecordParser {
       case "LBRACE":
         return this.parseRecord();
       case "LPAREN":
-        return this.paren();
+        return this.isFunctionNext() ? this.functionLiteral() : this.grouped();
       case "DOT":
         return this.parseLabel();
       default:
@@ -182,129 +179,87 @@ export abstract class ExpressionParser extends RecordParser {
   private interpolated(): Expression {
     const start = this.scan();
     const parts: (TextPart | InterpolatedPart)[] = [];
-    for (;;) {
-      const token = this.scanner.scan("string");
-      if (token.kind === "TEXT") {
-        const parsed = parseText(token.text);
-        if ("error" in parsed) return this.badToken(token);
-        parts.push(this.made({ type: "TextPart", location: this.location(token.from, token.to), value: parsed.value }, token.comments));
-      } else if (token.kind === "STRINGEXPR") {
-        const expression = this.parseExpression();
-        const end = this.expect("RBRACE");
-        parts.push(this.made({ type: "InterpolatedPart", location: this.location(token.from, end.to), expression }));
-      } else if (token.kind === "QUOTE")
-        return this.made({ type: "StringExpression", location: this.location(start.from, token.to), parts });
-      else {
-        this.errors.push(`got unexpected token in string expression @${this.placeOf(token)}: ${token.kind}`);
-        return this.made({ type: "StringExpression", location: this.location(start.from, token.to), parts: [] });
-      }
+    for (let token = this.scanText(); ; token = this.scanText()) {
+      const location = this.location(start.from, token.to);
+      if (token.kind === "QUOTE") return this.made({ type: "StringExpression", location, parts });
+      const part = this.stringPart(token);
+      if (part === null) return this.made({ type: "StringExpression", location, parts: [] });
+      if (part.type === "BadExpression") return part;
+      parts.push(part);
     }
   }
 
+  /** Null for a token that cannot be part of a string. */
+  private stringPart(token: Token): TextPart | InterpolatedPart | BadExpression | null {
+    if (token.kind === "TEXT") {
+      const parsed = parseText(token.text);
+      if ("error" in parsed) return this.badToken(token);
+      return this.made<TextPart>({ type: "TextPart", location: this.location(token.from, token.to), value: parsed.value }, token.comments);
+    }
+    if (token.kind === "STRINGEXPR") {
+      const expression = this.parseExpression();
+      const end = this.expect("RBRACE");
+      return this.made<InterpolatedPart>({ type: "InterpolatedPart", location: this.location(token.from, end.to), expression });
+    }
+    this.errors.push(`got unexpected token in string expression @${this.placeOf(token)}: ${token.kind}`);
+    return null;
+  }
+
+  /** Its first item tells which of both it is. */
   private arrayOrDict(): Expression {
-    const start = this.openBlock("LBRACK", "RBRACK");
-    const { kind } = this.peek();
-    if (kind === "COLON") {
-      this.scan();
-      return this.dictOf(start, []);
-    }
-    if (kind === "RBRACK") return this.arrayOf(start, []);
-    const first = this.parseExpression();
-    if (this.peek().kind !== "COLON") return this.arrayItems(start, first);
-    this.scan();
-    return this.dictItems(start, { type: "DictItem", key: first, val: this.parseExpression() });
+    const { start, inner, end } = this.bracketed("LBRACK", "RBRACK", () => {
+      if (this.takeIf("COLON")) return { pairs: [] };
+      if (this.isNext("RBRACK")) return { elements: [] };
+      const first = this.parseExpression();
+      if (!this.takeIf("COLON")) return { elements: [first, ...this.otherItems(() => this.parseExpression())] };
+      return { pairs: [{ type: "DictItem", key: first, val: this.parseExpression() } as const, ...this.otherItems(() => this.dictItem())] };
+    });
+    const location = this.location(start.from, end.to);
+    const { elements, pairs } = inner;
+    return this.made(
+      pairs === undefined ? { type: "ArrayExpression", location, elements } : { type: "DictExpression", location, elements: pairs },
+      start.comments,
+    );
   }
 
-  private arrayItems(start: Token, first: Expression): Expression {
-    const elements = [first];
-    if (this.peek().kind !== "RBRACK") {
-      this.expect("COMMA");
-      this.whileProgress(() => {
-        elements.push(this.parseExpression());
-        if (this.peek().kind === "COMMA") this.scan();
-      });
-    }
-    return this.arrayOf(start, elements);
+  /** Only the first comma is demanded. */
+  private otherItems<T>(item: () => T): T[] {
+    if (this.isNext("RBRACK")) return [];
+    this.expect("COMMA");
+    return this.separated(item);
   }
 
-  private arrayOf(start: Token, elements: readonly Expression[]): Expression {
-    const end = this.closeBlock("RBRACK");
-    return this.made({ type: "ArrayExpression", location: this.location(start.from, end.to), elements }, start.comments);
+  private dictItem(): DictItem {
+    const key = this.parseExpression();
+    this.expect("COLON");
+    return { type: "DictItem", key, val: this.parseExpression() };
   }
 
-  private dictItems(start: Token, first: DictItem): Expression {
-    const elements = [first];
-    if (this.peek().kind !== "RBRACK") {
-      this.expect("COMMA");
-      this.whileProgress(() => {
-        const key = this.parseExpression();
-        this.expect("COLON");
-        elements.push({ type: "DictItem", key, val: this.parseExpression() });
-        if (this.peek().kind === "COMMA") this.scan();
-      });
-    }
-    return this.dictOf(start, elements);
+  /** No expression in parentheses begins so: `()`, `(a,`, `(a=`, and `(a) =>`. */
+  private isFunctionNext(): boolean {
+    const first = this.peek(1).kind;
+    if (first !== "IDENT") return first === "RPAREN";
+    const second = this.peek(2).kind;
+    return second === "COMMA" || second === "ASSIGN" || (second === "RPAREN" && this.peek(3).kind === "ARROW");
   }
 
-  private dictOf(start: Token, elements: readonly DictItem[]): Expression {
-    const end = this.closeBlock("RBRACK");
-    return this.made({ type: "DictExpression", location: this.location(start.from, end.to), elements }, start.comments);
+  private grouped(): Expression {
+    const { start, inner, end } = this.bracketed("LPAREN", "RPAREN", () => {
+      const token = this.peek();
+      const first = token.kind === "IDENT" ? this.expressionAfter(this.parseIdentifier()) : null;
+      return this.parseWhole(first) ?? this.bad(token, token.text);
+    });
+    return this.made({ type: "ParenExpression", location: this.location(start.from, end.to), expression: inner }, start.comments);
   }
 
-  /** Parentheses around an expression, or the parameters of a function. */
-  private paren(): Expression {
-    const start = this.openBlock("LPAREN", "RPAREN");
-    const token = this.peek();
-    if (token.kind === "RPAREN") {
-      this.closeBlock("RPAREN");
-      return this.functionOf(start, []);
-    }
-    if (token.kind === "IDENT") return this.parenAfterName(start);
-    const expression = this.parseExpressionsUntil([]) ?? this.bad(token, token.text);
-    return this.parenOf(start, expression, this.closeBlock("RPAREN"));
-  }
-
-  private parenOf(start: Token, expression: Expression, end: Token): Expression {
-    return this.made({ type: "ParenExpression", location: this.location(start.from, end.to), expression }, start.comments);
-  }
-
-  private parenAfterName(start: Token): Expression {
-    const name = this.parseIdentifier();
-    const { kind } = this.peek();
-    if (kind === "RPAREN") {
-      const end = this.closeBlock("RPAREN");
-      if (this.peek().kind !== "ARROW") return this.parenOf(start, name, end);
-      return this.functionOf(start, [this.parameter(name)]);
-    }
-    if (kind === "ASSIGN" || kind === "COMMA") {
-      const parameters = [kind === "ASSIGN" ? this.parameterSuffix(name) : this.parameter(name)];
-      if (this.peek().kind === "COMMA") {
-        this.scan();
-        parameters.push(...this.parseParameters());
-      }
-      this.closeBlock("RPAREN");
-      return this.functionOf(start, parameters);
-    }
-    let expression = this.expressionAfter(name);
-    let last = this.peek().from;
-    while (this.hasMore) {
-      const next = this.parseExpression();
-      if (next.type === "BadExpression") {
-        const token = this.scan();
-        this.errors.push(`invalid expression @${this.placeOf(token)}: ${token.text}`);
-        continue;
-      }
-      expression = this.invalidOperation(expression, next);
-      const { from } = this.peek();
-      if (from === last) break;
-      last = from;
-    }
-    return this.parenOf(start, expression, this.closeBlock("RPAREN"));
-  }
-
-  private functionOf(start: Token, params: readonly Property[]): Expression {
-    this.expectOrSkip("ARROW");
-    const body = this.peek().kind === "LBRACE" ? this.parseBlock() : this.parseExpression();
+  private functionLiteral(): Expression {
+    const { start, inner: params } = this.bracketed("LPAREN", "RPAREN", () => {
+      if (this.isNext("RPAREN")) return [];
+      const first = this.parseParameter();
+      return this.takeIf("COMMA") ? [first, ...this.parseParameters()] : [first];
+    });
+    this.expectIfThere("ARROW");
+    const body = this.isNext("LBRACE") ? this.parseBlock() : this.parseExpression();
     return this.made({ type: "FunctionExpression", location: this.location(start.from, body.location.to), params, body }, start.comments);
   }
 }

@@ -1,4 +1,4 @@
-// Tokens with one of look-ahead, blocks that were opened, and what is wrong: an error belongs to the node that is made next.
+// Tokens with look-ahead, brackets and the lists in them, and what is wrong: an error belongs to the node that is made next.
 import { NOWHERE, type Position, type SourceLocation } from "./ast.ts";
 import { LineMap } from "./line-map.ts";
 import { Scanner } from "./scanner.ts";
@@ -32,41 +32,63 @@ interface NodeStart {
   readonly comments?: readonly string[];
 }
 
-/** The tokens of one text, with one token of lookahead. */
+/** What stands between two brackets. */
+export interface Bracketed<T> {
+  readonly start: Token;
+  readonly inner: T;
+  /** The closing bracket, or the token in its place. */
+  readonly end: Token;
+}
+
+/** The tokens of one text. */
 export class FluxTokens {
-  protected readonly scanner: Scanner;
+  private readonly scanner: Scanner;
   private readonly lines: LineMap;
-  private ahead: Token | null = null;
+  /** Scanned and not yet taken. */
+  private readonly ahead: Token[] = [];
   protected errors: string[] = [];
-  private readonly open = new Map<TokenKind, number>();
+  /** What closes the brackets that are open, the innermost last. */
+  private readonly closers: TokenKind[] = [];
   private depth = 0;
 
-  constructor(readonly text: string) {
+  constructor(text: string) {
     this.scanner = new Scanner(text);
     this.lines = new LineMap(text);
   }
 
   protected scan(): Token {
-    const token = this.ahead ?? this.scanner.scan("code");
-    this.ahead = null;
-    return token;
+    return this.ahead.shift() ?? this.scanner.scan("code");
   }
 
-  protected peek(): Token {
-    this.ahead ??= this.scanner.scan("code");
-    return this.ahead;
+  /** The token behind `skipped` others. No operand may stand there: a slash divides. */
+  protected peek(skipped = 0): Token {
+    while (this.ahead.length <= skipped) this.ahead.push(this.scanner.scan("code"));
+    return this.ahead[skipped]!;
   }
 
   /** Where an operand may stand: a slash begins a regular expression. */
   protected peekOperand(): Token {
-    if (this.ahead?.kind === "DIV") {
-      this.ahead = null;
-      this.scanner.unread();
-      this.ahead = this.scanner.scan("code or regex");
-      if (this.ahead.kind !== "DIV") return this.ahead;
+    if (this.ahead[0]?.kind === "DIV") {
+      this.scanner.goTo(this.ahead[0].scannedFrom);
+      this.ahead.length = 0;
     }
-    this.ahead ??= this.scanner.scan("code or regex");
-    return this.ahead;
+    if (this.ahead.length === 0) this.ahead.push(this.scanner.scan("code or regex"));
+    return this.ahead[0]!;
+  }
+
+  /** Within quotes: the next part of a string. Nothing has been peeked at. */
+  protected scanText(): Token {
+    return this.scanner.scan("string");
+  }
+
+  protected isNext(...kinds: readonly TokenKind[]): boolean {
+    return kinds.includes(this.peek().kind);
+  }
+
+  protected takeIf(kind: TokenKind): boolean {
+    if (!this.isNext(kind)) return false;
+    this.scan();
+    return true;
   }
 
   /** Takes the next token and reports it if it is another. */
@@ -76,12 +98,12 @@ export class FluxTokens {
     return token;
   }
 
-  /** Takes the next token only if it is the right one. */
-  protected expectOrSkip(kind: TokenKind): Token {
+  /** Takes the next token only if it is the right one; else reports it, and null. */
+  protected expectIfThere(kind: TokenKind): Token | null {
     const token = this.peek();
     if (token.kind === kind) return this.scan();
     this.errors.push(`expected ${kind}, got ${this.described(token)}`);
-    return token.kind === "EOF" ? token : { kind: "ILLEGAL", text: "", from: token.from, to: token.from, comments: [] };
+    return null;
   }
 
   private described({ kind, text, from }: Token): string {
@@ -90,36 +112,34 @@ export class FluxTokens {
     return `${kind} (${text}) at ${line}:${column}`;
   }
 
-  protected openBlock(start: TokenKind, end: TokenKind): Token {
-    const token = this.expect(start);
-    this.open.set(end, (this.open.get(end) ?? 0) + 1);
-    return token;
+  /** Brackets and what `parse` makes of what stands in them. A token in place of the closing one is reported and left. */
+  protected bracketed<T>(opening: TokenKind, closing: TokenKind, parse: () => T): Bracketed<T> {
+    const start = this.expect(opening);
+    this.closers.push(closing);
+    const inner = parse();
+    this.closers.pop();
+    if (this.isNext(closing)) return { start, inner, end: this.scan() };
+    const end = this.peek();
+    this.errors.push(`expected ${closing}, got ${end.kind}`);
+    return { start, inner, end };
   }
 
-  /** False at the end of the text and at a token that closes an open block. */
+  /** False at the end of the text and at what closes any open bracket: lists end there, however broken they are. */
   protected get hasMore(): boolean {
     const { kind } = this.peek();
-    return kind !== "EOF" && (this.open.get(kind) ?? 0) === 0;
+    return kind !== "EOF" && !this.closers.includes(kind);
   }
 
-  /** The token that closes the block; another one is reported and left. */
-  protected closeBlock(end: TokenKind): Token {
-    this.open.set(end, this.open.get(end)! - 1);
-    const token = this.peek();
-    if (token.kind === end) return this.scan();
-    this.errors.push(`expected ${end}, got ${token.kind}`);
-    return token;
-  }
-
-  /** Calls `item` while the block goes on. A call that takes no token ends the loop. */
-  protected whileProgress(item: () => void): void {
-    let last = this.peek().from;
-    while (this.hasMore) {
-      item();
-      const { from } = this.peek();
-      if (from === last) break;
-      last = from;
+  /** Items up to the end of the bracket. An item that takes no token is the last. @param missingComma hears of a token in a comma's place */
+  protected separated<T>(item: () => T, missingComma: (got: TokenKind, itemCount: number) => void = () => {}): T[] {
+    const items: T[] = [];
+    let itemFrom = -1;
+    while (this.hasMore && this.peek().from !== itemFrom) {
+      itemFrom = this.peek().from;
+      items.push(item());
+      if (!this.takeIf("COMMA") && this.hasMore) missingComma(this.peek().kind, items.length);
     }
+    return items;
   }
 
   /** What `parse` gives, or null when the text is nested too deeply; then a token is to be taken, or nothing goes on. */

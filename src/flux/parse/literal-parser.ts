@@ -17,9 +17,13 @@ export class LiteralParser extends FluxTokens {
     super(text);
   }
 
+  /** A name; an empty one where there is none. */
   protected parseIdentifier(): Identifier {
-    const token = this.expectOrSkip("IDENT");
-    return this.made({ type: "Identifier", location: this.location(token.from, token.to), name: token.text }, token.comments);
+    const token = this.expectIfThere("IDENT");
+    if (token !== null)
+      return this.made({ type: "Identifier", location: this.location(token.from, token.to), name: token.text }, token.comments);
+    const { kind, from, comments } = this.peek();
+    return this.made({ type: "Identifier", location: this.location(from, from), name: "" }, kind === "EOF" ? comments : []);
   }
 
   protected parseString(): StringLiteral {

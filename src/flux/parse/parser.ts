@@ -44,7 +44,7 @@ class FluxParser extends ExpressionParser {
   }
 
   private packageClause(attributes: readonly Attribute[]): PackageClause | null {
-    if (this.peek().kind !== "PACKAGE") return null;
+    if (!this.isNext("PACKAGE")) return null;
     const start = this.scan();
     const name = this.parseIdentifier();
     return { type: "PackageClause", ...this.node(start.from, name.location.to, start.comments), ...attributed(attributes), name };
@@ -67,7 +67,7 @@ class FluxParser extends ExpressionParser {
 
   private importDeclaration(attributes: readonly Attribute[]): ImportDeclaration {
     const start = this.scan();
-    const as = this.peek().kind === "IDENT" ? this.parseIdentifier() : null;
+    const as = this.isNext("IDENT") ? this.parseIdentifier() : null;
     const path = this.parseString();
     return { type: "ImportDeclaration", ...this.node(start.from, path.location.to, start.comments), ...attributed(attributes), as, path };
   }
@@ -121,7 +121,7 @@ class FluxParser extends ExpressionParser {
 
   private identifierStatement(): Statement {
     const id = this.parseIdentifier();
-    if (this.peek().kind !== "ASSIGN") return this.expressionStatement(this.expressionAfter(id));
+    if (!this.isNext("ASSIGN")) return this.expressionStatement(this.expressionAfter(id));
     return this.variableAssignment(id);
   }
 
@@ -182,35 +182,30 @@ class FluxParser extends ExpressionParser {
   }
 
   override parseBlock(): Block {
-    const start = this.openBlock("LBRACE", "RBRACE");
-    const body = this.statements(null);
-    const end = this.closeBlock("RBRACE");
+    const { start, inner: body, end } = this.bracketed("LBRACE", "RBRACE", () => this.statements(null));
     return this.made({ type: "Block", location: this.location(start.from, end.to), body }, start.comments);
   }
 
   private attributes(): Attribute[] {
     const attributes: Attribute[] = [];
-    while (this.peek().kind === "ATTRIBUTE") attributes.push(this.attribute());
+    while (this.isNext("ATTRIBUTE")) attributes.push(this.attribute());
     return attributes;
   }
 
   private attribute(): Attribute {
     const start = this.scan();
     const name = start.text.slice(1);
-    if (this.peek().kind !== "LPAREN")
+    if (!this.isNext("LPAREN"))
       return this.made({ type: "Attribute", location: this.location(start.from, start.to), name, params: [] }, start.comments);
-    this.openBlock("LPAREN", "RPAREN");
-    const params: Expression[] = [];
-    const errors: string[] = [];
-    this.whileProgress(() => {
-      params.push(this.parsePrimary());
-      if (!this.hasMore) return;
-      const { kind } = this.peek();
-      if (kind === "COMMA") this.scan();
-      else errors.push(`expected comma in attribute parameter list, got ${kind}`);
+    const late: string[] = [];
+    const { inner: params, end } = this.bracketed("LPAREN", "RPAREN", () => {
+      const found = this.separated(
+        () => this.parsePrimary(),
+        (got) => late.push(`expected comma in attribute parameter list, got ${got}`),
+      );
+      this.errors.push(...late);
+      return found;
     });
-    this.errors.push(...errors);
-    const end = this.closeBlock("RPAREN");
     return this.made({ type: "Attribute", location: this.location(start.from, end.to), name, params }, start.comments);
   }
 }

@@ -38,13 +38,13 @@ const [QUOTE, DOT, SLASH, AT] = ['"', ".", "/", "@"].map((char) => char.charCode
 /** Tokenizes one text. */
 export class Scanner {
   private at = 0;
-  private beforeLatest = 0;
+  private scannedFrom = 0;
 
   constructor(private readonly text: string) {}
 
   /** The next token that is no comment; comments on the way are attached to it. */
   scan(mode: ScanMode): Token {
-    this.beforeLatest = this.at;
+    this.scannedFrom = this.at;
     if (mode === "string") return this.stringPart(NO_COMMENTS);
     let comment = this.skipped();
     if (comment === "") return this.code(mode === "code or regex", NO_COMMENTS);
@@ -53,9 +53,9 @@ export class Scanner {
     return this.code(mode === "code or regex", found);
   }
 
-  /** Goes back to before the latest token and its comments, to scan it in another mode. */
-  unread(): void {
-    this.at = this.beforeLatest;
+  /** Goes back to where a token was scanned from, to scan it in another mode. */
+  goTo(offset: number): void {
+    this.at = offset;
   }
 
   /** Takes space, and a comment behind it if there is one. */
@@ -81,7 +81,7 @@ export class Scanner {
       if (length === 0) return this.illegal(comments);
       const word = text.slice(at, at + length);
       this.at = at + length;
-      return { kind: KEYWORDS.get(word) ?? "IDENT", text: word, from: at, to: at + length, comments };
+      return { kind: KEYWORDS.get(word) ?? "IDENT", text: word, from: at, to: this.at, scannedFrom: this.scannedFrom, comments };
     }
     if (kind === DIGIT || code === DOT) {
       const number = this.number(comments);
@@ -192,6 +192,6 @@ export class Scanner {
   private take(kind: TokenKind, length: number, comments: readonly string[]): Token {
     const from = this.at;
     this.at += length;
-    return { kind, text: this.text.slice(from, this.at), from, to: this.at, comments };
+    return { kind, text: this.text.slice(from, this.at), from, to: this.at, scannedFrom: this.scannedFrom, comments };
   }
 }

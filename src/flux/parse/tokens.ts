@@ -110,6 +110,8 @@ export interface Token {
   /** UTF-16 offsets, end exclusive. */
   readonly from: number;
   readonly to: number;
+  /** Where its comments and the space before it begin. */
+  readonly scannedFrom: number;
   /** Comments between the token before and this one. */
   readonly comments: readonly string[];
 }

@@ -24,10 +24,7 @@ export class TypeParser extends LiteralParser {
     }
     this.scan();
     const constraints = [this.parseConstraint()];
-    while (this.peek().kind === "COMMA") {
-      this.scan();
-      constraints.push(this.parseConstraint());
-    }
+    while (this.takeIf("COMMA")) constraints.push(this.parseConstraint());
     return this.made({ type: "TypeExpression", location: this.location(from, constraints.at(-1)!.location.to), monotype, constraints });
   }
 
@@ -35,10 +32,7 @@ export class TypeParser extends LiteralParser {
     const tvar = this.parseIdentifier();
     this.expect("COLON");
     const kinds = [this.parseIdentifier()];
-    while (this.peek().kind === "ADD") {
-      this.scan();
-      kinds.push(this.parseIdentifier());
-    }
+    while (this.takeIf("ADD")) kinds.push(this.parseIdentifier());
     return this.made({ type: "TypeConstraint", location: this.location(tvar.location.from, kinds.at(-1)!.location.to), tvar, kinds });
   }
 
@@ -47,20 +41,20 @@ export class TypeParser extends LiteralParser {
   }
 
   private monoType(): MonoType {
-    const token = this.peek();
-    if (token.kind === "LBRACK") return this.arrayOrDictType();
-    if (token.kind === "LBRACE") return this.recordType();
-    if (token.kind === "LPAREN") return this.functionType();
-    if (token.kind === "DOT") return this.parseLabel();
-    if (token.kind === "IDENT" && (token.text === "stream" || token.text === "vector")) {
-      const start = this.scan();
-      this.openBlock("LBRACK", "RBRACK");
-      const element = this.parseMonoType();
-      const end = this.closeBlock("RBRACK");
-      return this.made({ type: ELEMENT_TYPES[token.text], location: this.location(start.from, end.to), element });
-    }
-    if (token.kind === "IDENT" && token.text === "dynamic") return { type: "DynamicType", ...this.nodeOf(this.scan()) };
+    const { kind, text } = this.peek();
+    if (kind === "LBRACK") return this.arrayOrDictType();
+    if (kind === "LBRACE") return this.recordType();
+    if (kind === "LPAREN") return this.functionType();
+    if (kind === "DOT") return this.parseLabel();
+    if (kind === "IDENT" && (text === "stream" || text === "vector")) return this.elementType(ELEMENT_TYPES[text]);
+    if (kind === "IDENT" && text === "dynamic") return { type: "DynamicType", ...this.nodeOf(this.scan()) };
     return this.namedType();
+  }
+
+  private elementType(type: (typeof ELEMENT_TYPES)[keyof typeof ELEMENT_TYPES]): MonoType {
+    const { from } = this.scan();
+    const { inner, end } = this.bracketed("LBRACK", "RBRACK", () => this.parseMonoType());
+    return this.made({ type, location: this.location(from, end.to), element: inner });
   }
 
   /** A name of one letter is a variable. */
@@ -73,80 +67,69 @@ export class TypeParser extends LiteralParser {
     return { type: "NamedType", ...this.nodeOf(token), name: this.parseIdentifier() };
   }
 
+  /** `[T]`, or `[K: V]`. */
   private arrayOrDictType(): MonoType {
-    const start = this.openBlock("LBRACK", "RBRACK");
-    const element = this.parseMonoType();
-    if (this.peek().kind === "RBRACK") {
-      const end = this.closeBlock("RBRACK");
-      return this.made({ type: "ArrayType", location: this.location(start.from, end.to), element });
-    }
-    this.expect("COLON");
-    const val = this.parseMonoType();
-    const end = this.closeBlock("RBRACK");
-    return this.made({ type: "DictType", location: this.location(start.from, end.to), key: element, val });
+    const { start, inner, end } = this.bracketed("LBRACK", "RBRACK", () => {
+      const first = this.parseMonoType();
+      if (this.isNext("RBRACK")) return { first, val: null };
+      this.expect("COLON");
+      return { first, val: this.parseMonoType() };
+    });
+    const location = this.location(start.from, end.to);
+    const { first, val } = inner;
+    return this.made(val === null ? { type: "ArrayType", location, element: first } : { type: "DictType", location, key: first, val });
   }
 
   private functionType(): MonoType {
-    const start = this.openBlock("LPAREN", "RPAREN");
-    const parameters: ParameterType[] = [];
-    if (["PIPE_RECEIVE", "QUESTION_MARK", "IDENT"].includes(this.peek().kind)) {
-      this.whileProgress(() => {
-        parameters.push(this.parameterType());
-        if (this.peek().kind === "COMMA") this.scan();
-      });
-    }
-    this.closeBlock("RPAREN");
+    const { start, inner } = this.bracketed("LPAREN", "RPAREN", () =>
+      this.isNext("PIPE_RECEIVE", "QUESTION_MARK", "IDENT") ? this.separated(() => this.parameterType()) : [],
+    );
     this.expect("ARROW");
     const monotype = this.parseMonoType();
-    return this.made({ type: "FunctionType", location: this.location(start.from, monotype.location.to), parameters, monotype });
+    return this.made({ type: "FunctionType", location: this.location(start.from, monotype.location.to), parameters: inner, monotype });
   }
 
   private parameterType(): ParameterType {
     const { kind, from } = this.peek();
     const isMarked = kind === "QUESTION_MARK" || kind === "PIPE_RECEIVE";
     if (isMarked) this.scan();
-    const name = kind === "PIPE_RECEIVE" && this.peek().kind !== "IDENT" ? null : this.parseIdentifier();
+    const name = kind === "PIPE_RECEIVE" && !this.isNext("IDENT") ? null : this.parseIdentifier();
     this.expect("COLON");
     const monotype = this.parseMonoType();
     const to = monotype.location.to;
-    if (kind === "QUESTION_MARK" && this.peek().kind === "ASSIGN") {
-      this.scan();
-      this.parseLabel();
-    }
+    if (kind === "QUESTION_MARK" && this.takeIf("ASSIGN")) this.parseLabel();
     const type = kind === "QUESTION_MARK" ? "Optional" : kind === "PIPE_RECEIVE" ? "Pipe" : "Required";
     return { type, ...this.node(isMarked ? from : (name?.location.from ?? from), to), name, monotype };
   }
 
   private recordType(): RecordType {
-    const start = this.openBlock("LBRACE", "RBRACE");
-    let tvar: Identifier | undefined;
-    const properties: PropertyType[] = [];
-    const first = this.peek().kind;
-    if (first === "IDENT" || first === "STRING") {
-      const key = this.propertyKey();
-      const next = this.peek();
-      if (key.type === "Identifier" && next.kind === "IDENT" && next.text === "with") {
-        this.scan();
-        tvar = key;
-        this.propertyTypes(this.propertyKey(), properties);
-      } else if (key.type === "StringLiteral" || next.kind === "COLON") this.propertyTypes(key, properties);
-    }
-    const end = this.closeBlock("RBRACE");
-    const node = this.node(start.from, end.to);
-    return tvar === undefined ? { type: "RecordType", ...node, properties } : { type: "RecordType", ...node, tvar, properties };
+    const { start, inner, end } = this.bracketed("LBRACE", "RBRACE", () => this.recordTypeBody());
+    return { type: "RecordType", ...this.node(start.from, end.to), ...inner };
   }
 
-  private propertyTypes(first: Identifier | StringLiteral, properties: PropertyType[]): void {
-    const add = (key: Identifier | StringLiteral) => {
-      this.expect("COLON");
-      const monotype = this.parseMonoType();
-      properties.push(
-        this.made({ type: "PropertyType", location: this.location(key.location.from, monotype.location.to), name: key, monotype }),
-      );
-      if (this.peek().kind === "COMMA") this.scan();
-    };
-    add(first);
-    this.whileProgress(() => add(this.propertyKey()));
+  private recordTypeBody(): Pick<RecordType, "tvar" | "properties"> {
+    if (this.isNext("STRING")) return { properties: this.propertyTypes() };
+    if (!this.isNext("IDENT")) return { properties: [] };
+    const { kind, text } = this.peek(1);
+    if (kind === "COLON") return { properties: this.propertyTypes() };
+    const name = this.propertyKey();
+    if (kind !== "IDENT" || text !== "with" || name.type !== "Identifier") return { properties: [] };
+    this.scan();
+    return { tvar: name, properties: this.propertyTypes() };
+  }
+
+  /** At least one: what is missing is reported. */
+  private propertyTypes(): PropertyType[] {
+    const first = this.propertyType();
+    this.takeIf("COMMA");
+    return [first, ...this.separated(() => this.propertyType())];
+  }
+
+  private propertyType(): PropertyType {
+    const name = this.propertyKey();
+    this.expect("COLON");
+    const monotype = this.parseMonoType();
+    return this.made({ type: "PropertyType", location: this.location(name.location.from, monotype.location.to), name, monotype });
   }
 
   private propertyKey(): Identifier | StringLiteral {

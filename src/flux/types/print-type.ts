@@ -1,8 +1,12 @@
 // Types as error messages show them. Variables are named A, B, … in the order in which they appear.
-import { resolve, type Type, type TypeVariable } from "./type.ts";
+import { BREAK, type Document, group, indented, LAST_COMMA, LINE, laidOut, SOFT_LINE, separated } from "../format/document.ts";
+import { type FunctionType, resolve, type Type, type TypeVariable } from "./type.ts";
 import type { TypeWork } from "./type-work.ts";
 
 const LETTERS = 26;
+const WIDTH = 120;
+/** More properties or parameters than these stand on lines of their own. */
+const ON_LINE_MAX = 4;
 
 /** Prints types with the same names for the same variables. */
 export class TypePrinter {
@@ -10,7 +14,11 @@ export class TypePrinter {
 
   constructor(private readonly work: TypeWork) {}
 
-  print(given: Type): string {
+  print(type: Type): string {
+    return laidOut(this.document(type), WIDTH);
+  }
+
+  private document(given: Type): Document {
     this.work.visit();
     const type = resolve(given);
     switch (type.kind) {
@@ -19,43 +27,45 @@ export class TypePrinter {
       case "basic":
         return type.name;
       case "array":
-        return `[${this.print(type.element)}]`;
+        return group("[", this.document(type.element), "]");
       case "stream":
+        return group("stream[", this.document(type.element), "]");
       case "vector":
-        return `${type.kind}[${this.print(type.element)}]`;
+        return group("v[", this.document(type.element), "]");
       case "dictionary":
-        return `[${this.print(type.key)}:${this.print(type.value)}]`;
+        return group("[", this.document(type.key), ":", this.document(type.value), "]");
       case "dynamic":
         return "dynamic";
       case "empty":
       case "field":
-        return this.printRecord(type);
+        return this.record(type);
       case "function":
-        return this.printFunction(type);
+        return this.function(type);
       case "error":
         return "<error>";
     }
   }
 
-  private printRecord(type: Type): string {
+  private record(type: Type): Document {
     const fields: (Type & { kind: "field" })[] = [];
     let rest = type;
     while (rest.kind === "field") {
       fields.push(rest);
       rest = resolve(rest.rest);
     }
-    // it is shown first, so it is named first
-    const head = rest.kind === "variable" ? `${this.nameOf(rest)} with ` : "";
-    return `{${head}${fields.map(({ label, type: each }) => `${label}: ${this.print(each)}`).join(", ")}}`;
+    // variables are named from the rest to the first field
+    const head = rest.kind === "variable" ? [group(this.nameOf(rest), LINE, "with"), LINE] : [];
+    const properties = fields.toReversed().map(({ label, type: each }) => group(`${label}: `, this.document(each)));
+    return group("{", ...listed(head, properties.reverse()), "}");
   }
 
-  private printFunction(type: Type & { kind: "function" }): string {
-    const parameters = [
-      ...(type.pipe === null ? [] : [`<-${type.pipe.name === "<-" ? "" : type.pipe.name}: ${this.print(type.pipe.type)}`]),
-      ...[...type.required].map(([name, each]) => `${name}: ${this.print(each)}`),
-      ...[...type.optional].map(([name, each]) => `?${name}: ${this.print(each)}`),
-    ];
-    return `(${parameters.join(", ")}) => ${this.print(type.result)}`;
+  private function({ required, optional, pipe, result }: FunctionType): Document {
+    // variables are named in this order, which is not that in which they are shown
+    const ofRequired = [...required].map(([name, each]) => [`${name}: `, this.document(each)]);
+    const ofOptional = [...optional].map(([name, each]) => [`?${name}: `, this.document(each)]);
+    const ofPipe = pipe === null ? [] : [[`<-${pipe.name === "<-" ? "" : pipe.name}: `, this.document(pipe.type)]];
+    const parameters = [...ofPipe, ...ofRequired, ...ofOptional].map((each) => group(...each));
+    return group("(", ...listed([], parameters), ") => ", this.document(result));
   }
 
   private nameOf(variable: TypeVariable): string {
@@ -67,6 +77,13 @@ export class TypePrinter {
     }
     return name;
   }
+}
+
+function listed(head: readonly Document[], items: readonly Document[]): Document[] {
+  // as recorded, with the indentation of what is not there
+  if (head.length + items.length === 0) return [{ kind: "by group", broken: "\n    \n", flat: "" }];
+  const start = items.length > ON_LINE_MAX ? BREAK : SOFT_LINE;
+  return [indented(start, ...head, ...separated(items, ",", LINE), LAST_COMMA), SOFT_LINE];
 }
 
 const INFO: Partial<Readonly<Record<Type["kind"], string>>> = {

@@ -46,6 +46,21 @@ export function instantiate({ type, isPlain }: TypeScheme, level: number, work: 
   return copy(type);
 }
 
+/** The type as importers of a library see it: labels of records go from the last to the first, and so do equal ones. */
+export function exportedType(given: Type): Type {
+  const type = resolve(given);
+  if (type.kind !== "field") return mapParts(type, exportedType);
+  const fields: { readonly label: string; readonly type: Type }[] = [];
+  let rest: Type = type;
+  while (rest.kind === "field") {
+    fields.push({ label: rest.label, type: exportedType(rest.type) });
+    rest = resolve(rest.rest);
+  }
+  // the first becomes the innermost
+  fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+  return fields.reduce<Type>((inner, field) => ({ kind: "field", ...field, rest: inner }), rest);
+}
+
 function isGeneric({ level }: TypeVariable): boolean {
   return level === GENERIC;
 }

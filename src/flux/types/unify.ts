@@ -1,5 +1,6 @@
 // Two types made one. The first is what is expected, the second what was found; errors are collected, so that one script shows several.
 import { constrain } from "./constrain.ts";
+import { type ParameterRow, parameterRows, pipeMeeting } from "./parameter-rows.ts";
 import { type FunctionType, PIPED, partsOf, type RecordField, resolve, type Type, type TypeVariable, variable } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
 import type { TypeWork } from "./type-work.ts";
@@ -100,79 +101,58 @@ class Unifier {
   }
 
   private unifyRecords(expected: Type, actual: Type, report: Report): void {
-    if (expected.kind === "empty" && actual.kind === "empty") return;
-    if (expected.kind === "field" && actual.kind === "field") this.unifyFields(expected, actual, report);
+    if (expected.kind === "field" && actual.kind === "field") this.unifyRows(expected, actual, report);
     else if (expected.kind === "field") report({ kind: "missing label", label: expected.label });
     else if (actual.kind === "field") report({ kind: "extra label", label: actual.label });
   }
 
-  private unifyFields(expected: RecordField, actual: RecordField, report: Report): void {
-    const rest = resolve(expected.rest);
-    const sharesRest = rest.kind === "variable" && rest === resolve(actual.rest);
-    if (expected.label === actual.label) {
-      const inField: Report = (cause) =>
-        report({ kind: "label", label: expected.label, expected: expected.type, actual: actual.type, cause });
-      this.unify(expected.type, actual.type, sharesRest ? inField : report);
-      this.unify(expected.rest, actual.rest, report);
+  /** Rows with scoped labels (D. Leijen, "Extensible records with scoped labels", TFP 2005): equal heads meet; of other heads each is looked
+   *  for in the rest of the other row, and both rests share what is left. */
+  private unifyRows(expected: RecordField, actual: RecordField, report: Report): void {
+    const end = resolve(expected.rest);
+    // both end in the same unknown, which can take no label of one alone
+    const shareEnd = end.kind === "variable" && end === resolve(actual.rest);
+    if (expected.label !== actual.label) {
+      if (shareEnd) {
+        report({ kind: "cannot unify", expected, actual });
+        return;
+      }
+      const left = variable(Number.MAX_SAFE_INTEGER - 1);
+      this.unify(expected.rest, { ...actual, rest: left }, report);
+      this.unify({ ...expected, rest: left }, actual.rest, report);
       return;
     }
-    // both end in the same unknown rest, so neither can take the other's label
-    if (sharesRest) {
-      report({ kind: "cannot unify", expected, actual });
-      return;
-    }
-    const common = variable(Number.MAX_SAFE_INTEGER - 1);
-    this.unify(expected.rest, { ...actual, rest: common }, report);
-    this.unify({ ...expected, rest: common }, actual.rest, report);
+    const { label, type } = expected;
+    const ofLabel: Report = (cause) => report({ kind: "label", label, expected: type, actual: actual.type, cause });
+    this.unify(type, actual.type, shareEnd ? ofLabel : report);
+    this.unify(expected.rest, actual.rest, report);
   }
 
-  /** Arguments by name; a piped one goes to the parameter that takes it. */
+  /** Arguments by name; a piped one goes to the parameter that takes it. Errors come in this order: pipes, arguments that nothing takes,
+   *  parameters without a default, those with one, results. */
   unifyFunctions(f: FunctionType, g: FunctionType, report: Report, place: (name: string) => Report): void {
-    const wanted = new Map(f.required);
-    const given = new Map(g.required);
-    this.namePipes(f, g, wanted, given, (error) => (g.pipe === null ? report : place(PIPED))(error));
-    const parameterOf = (name: string) => given.get(name) ?? g.optional.get(name);
-    for (const name of sorted(given.keys())) {
-      if (wanted.has(name) || f.optional.has(name)) continue;
-      const expected = [...sorted(wanted.keys()), ...f.optional.keys()].filter((each) => parameterOf(each) === undefined);
+    const pipes = pipeMeeting(f.pipe, g.pipe);
+    if (pipes.kind === "no pipe") (g.pipe === null ? report : place(PIPED))({ kind: "missing pipe" });
+    else if (pipes.kind === "other names") place(PIPED)({ kind: "other pipe", expected: pipes.expected, actual: pipes.actual });
+    const rows = parameterRows(f, g);
+    const wanted = [...rows.filter(isWanted(false)), ...rows.filter(isWanted(true))];
+    for (const { name } of rows.filter((row) => row.isDemanded && row.wanted === null)) {
+      const expected = wanted.filter(({ given }) => given === null).map((row) => row.name);
       place(name)({ kind: "extra argument", name, expected });
     }
     const pipedName = g.pipe?.name === PIPED ? f.pipe?.name : undefined;
-    const argument = (name: string, type: Type) => {
-      const actual = parameterOf(name);
-      if (actual === undefined) return false;
-      const to = place(name === pipedName ? PIPED : name);
-      this.unify(type, actual, (cause) => to({ kind: "argument", name, cause }));
-      return true;
-    };
-    for (const name of sorted(wanted.keys())) {
-      if (!argument(name, wanted.get(name)!)) report({ kind: "missing argument", name });
+    for (const { name, wanted: type, given, isOptional } of wanted) {
+      if (given !== null) {
+        const to = place(name === pipedName ? PIPED : name);
+        this.unify(type!, given, (cause) => to({ kind: "argument", name, cause }));
+      } else if (!isOptional) report({ kind: "missing argument", name });
     }
-    for (const [name, type] of f.optional) argument(name, type);
     this.unify(f.result, g.result, (cause) => report({ kind: "return", expected: f.result, actual: g.result, cause }));
-  }
-
-  /** Puts pipe parameters among the required ones, under one name. */
-  private namePipes(f: FunctionType, g: FunctionType, wanted: Map<string, Type>, given: Map<string, Type>, report: Report): void {
-    if (f.pipe !== null && g.pipe !== null) {
-      if (f.pipe.name !== PIPED && g.pipe.name !== PIPED && f.pipe.name !== g.pipe.name) {
-        report({ kind: "other pipe", expected: f.pipe.name, actual: g.pipe.name });
-        return;
-      }
-      wanted.set(f.pipe.name, f.pipe.type);
-      given.set(f.pipe.name, g.pipe.type);
-    } else if (f.pipe !== null) {
-      if (f.pipe.name === PIPED) report({ kind: "missing pipe" });
-      else wanted.set(f.pipe.name, f.pipe.type);
-    } else if (g.pipe !== null) {
-      if (g.pipe.name === PIPED) report({ kind: "missing pipe" });
-      else given.set(g.pipe.name, g.pipe.type);
-    }
   }
 }
 
-function sorted(names: Iterable<string>): string[] {
-  return [...names].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+function isWanted(isOptional: boolean): (row: ParameterRow) => boolean {
+  return (row) => row.wanted !== null && row.isOptional === isOptional;
 }
 
 function isRecord(type: Type): boolean {

@@ -17,10 +17,15 @@ export interface EndpointText {
   readonly parameters: string;
   /** The call that sends the record `message`, as Flux. */
   readonly send: string;
+  /** What rows get; both unless said otherwise. */
+  readonly columns?: readonly ("_status" | "_sent")[];
 }
 
+const ADDED = { _status: "string(v: status)", _sent: "string(v: status / 100 == 2)" } as const;
+
 /** `endpoint(…)(mapFn: …)` takes tables and adds `_status` and `_sent` to each row. */
-function endpointSource({ parameters, send }: EndpointText): string {
+function endpointSource({ parameters, send, columns = ["_status", "_sent"] }: EndpointText): string {
+  const added = columns.map((column) => `${column}: ${ADDED[column]}`).join(", ");
   return `
 endpoint = (${parameters}) => (mapFn) => (tables=<-) =>
     tables
@@ -28,7 +33,7 @@ endpoint = (${parameters}) => (mapFn) => (tables=<-) =>
             fn: (r) => {
                 message = mapFn(r: r)
                 status = ${send}
-                return {r with _status: string(v: status), _sent: string(v: status / 100 == 2)}
+                return {r with ${added}}
             },
         )
 `;

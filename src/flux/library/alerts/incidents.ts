@@ -32,7 +32,7 @@ sendAlert = (url="https://api.opsgenie.com/v2/alerts", apiKey, message, alias=""
             + ",\\"description\\":" + _cut(v: description, max: 15000) + ",\\"priority\\":" + _cut(v: priority, max: 2)
             + ",\\"responders\\":" + respondersToJSON(v: responders) + ",\\"visibleTo\\":" + respondersToJSON(v: visibleTo)
             + ",\\"actions\\":" + _json(v: actions) + ",\\"tags\\":" + _json(v: tags)
-            + ",\\"details\\":" + details + ",\\"entity\\":" + _cut(v: entity, max: 512)
+            + ",\\"details\\":\${details},\\"entity\\":" + _cut(v: entity, max: 512)
     return
         http.post(
             url: url,
@@ -87,6 +87,7 @@ event = (url, apiKey, checkName, text, handlers=[], status=0, state="", namespac
     )
 `,
   endpoint: {
+    columns: ["_sent"],
     parameters: 'url, apiKey, handlers=[], namespace="default", entityName="influxdb"',
     send: `event(
                     url: url,
@@ -272,7 +273,7 @@ event = (url, username, password, source="Flux", node="", metricType="", resourc
                             metric_name: metricName,
                             message_key: messageKey,
                             description: description,
-                            severity: dict.get(dict: _severities, key: severity, default: ""),
+                            severity: dict.get(dict: _severities, key: string(v: severity), default: ""),
                             additional_info:
                                 if additionalInfo == record.any then "" else string(v: json.encode(v: additionalInfo)),
                         },

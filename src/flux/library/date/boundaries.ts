@@ -1,5 +1,6 @@
 // Package `experimental/date/boundaries`: days and weeks before today, and months around it.
 import { DAY_NS, floorDiv } from "../../values/duration.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxRecord, type Time } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { locationOfCall, moved, truncated, weekDayOf } from "./date.ts";
@@ -71,8 +72,7 @@ builtin week : (?week_offset: int, ?start_sunday: bool) => {start: time, stop: t
   },
 };
 
-const PARAMETERS: Readonly<Record<string, string>> = { month: "month_offset=0", week: "start_sunday=false, week_offset=0" };
-const NAMES = ["yesterday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "month", "week"];
+const NAMES = ["yesterday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 const MOVED = "the 'date/boundaries' package has been moved to 'experimental/date/boundaries'";
 
@@ -80,6 +80,15 @@ const MOVED = "the 'date/boundaries' package has been moved to 'experimental/dat
 export const DATE_BOUNDARIES: LibraryPackage = {
   path: "date/boundaries",
   name: "boundaries",
-  source: NAMES.map((name) => `${name} = (${PARAMETERS[name] ?? ""}) => die(msg: ${JSON.stringify(MOVED)})`).join("\n"),
-  natives: {},
+  source: `
+builtin _moved : (month: int, week: int, sunday: bool) => {start: time, stop: time}
+${NAMES.map((name) => `${name} = () => _moved(month: 0, week: 0, sunday: false)`).join("\n")}
+month = (month_offset=0) => _moved(month: month_offset, week: 0, sunday: false)
+week = (start_sunday=false, week_offset=0) => _moved(month: 0, week: week_offset, sunday: start_sunday)
+`,
+  natives: {
+    _moved: () => {
+      throw new FluxError(MOVED);
+    },
+  },
 };

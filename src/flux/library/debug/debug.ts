@@ -35,7 +35,7 @@ builtin slurp : (<-tables: stream[A]) => stream[A] where A: Record
 builtin sink : (<-tables: stream[A]) => stream[A] where A: Record
 builtin getOption : (pkg: string, name: string) => A
 builtin feature : (key: string) => A
-builtin vectorize : (fn: A) => B
+option vectorize = false
 builtin null : (?type: string) => A where A: Basic
 `,
   natives: {
@@ -47,7 +47,6 @@ builtin null : (?type: string) => A where A: Basic
     feature: (call) => {
       throw new FluxError(`unknown feature ${JSON.stringify(call.string("key"))}`);
     },
-    vectorize: (call) => call.function("fn"),
     null: (call) => {
       const type = call.string("type", "");
       if (type !== "" && !(NULL_TYPES as readonly string[]).includes(type)) throw new FluxError(`Invalid null type \`${type}\``);

@@ -35,7 +35,7 @@ _rows = (tables=<-) =>
 _ranks = [levelOK: 1, levelInfo: 2, levelWarn: 3, levelCrit: 4]
 stateChangesOnly = (tables=<-) =>
     tables
-        |> map(fn: (r) => ({r with __rank: dict.get(dict: _ranks, key: if exists r._level then r._level else "", default: 0)}))
+        |> map(fn: (r) => ({r with __rank: dict.get(dict: _ranks, key: if exists r._level then string(v: r._level) else "", default: 0)}))
         |> _rows()
         |> filter(fn: (r) => r.__rank != 0)
         |> drop(columns: ["__rank"])

@@ -48,7 +48,7 @@ deadman = (
 ) => {
     // a stream without tables has no count: a row of our own makes one
     placeholder =
-        array.from(rows: [{_time: 2000-01-01T00:00:00Z, _measurement: measurement, _field: "__none", _value: 0}])
+        array.from(rows: [{_time: 2000-01-01T00:00:00Z, _measurement: measurement + "", _field: "__none", _value: 0}])
             |> _byMeasurement()
             |> schema.fieldsAsCols()
     found =

@@ -28,7 +28,7 @@ export const IOX: LibraryPackage = {
   source: `
 builtin from : (bucket: string, measurement: string) => stream[{A with _time: time}] where A: Record
 builtin sql : (bucket: string, query: string) => stream[A] where A: Record
-builtin sqlInterval : (d: duration) => string
+builtin sqlInterval : (d: A) => string where A: Equatable
 `,
   natives: {
     from: unavailable("iox.from()"),

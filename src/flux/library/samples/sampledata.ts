@@ -43,8 +43,12 @@ function table(type: FluxColumnType, tag: string, values: readonly Value[], hasN
   return builder.build();
 }
 
-const SIGNATURES = ["float", "int", "uint", "string", "bool", "numericBool"];
-const TYPES: Readonly<Record<string, string>> = { numericBool: "int" };
+/** What scripts know of the rows: conversions tell the type of a value, and nothing else does. */
+const CONVERTED = (type: string) => `{A with _value: ${type}, _value: B}`;
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ float: "A", string: "A", bool: "A" },
+  ...{ int: CONVERTED("int"), uint: CONVERTED("uint"), numericBool: CONVERTED("int") },
+};
 
 export const SAMPLEDATA: LibraryPackage = {
   path: "sampledata",
@@ -52,7 +56,9 @@ export const SAMPLEDATA: LibraryPackage = {
   source: `
 start = 2021-01-01T00:00:00Z
 stop = 2021-01-01T00:01:00Z
-${SIGNATURES.map((name) => `builtin ${name} : (?includeNull: bool) => stream[{A with _time: time, tag: string, _value: ${TYPES[name] ?? name}}]`).join("\n")}
+${Object.entries(TYPES)
+  .map(([name, type]) => `builtin ${name} : (?includeNull: bool) => stream[${type}] where A: Record`)
+  .join("\n")}
 `,
   natives: {
     float: sample("float", FLOATS),

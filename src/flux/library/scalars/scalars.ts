@@ -9,12 +9,11 @@ export const TIMEZONE: LibraryPackage = {
   name: "timezone",
   source: `
 builtin utc : {zone: string, offset: duration}
-builtin fixed : (offset: duration) => {zone: string, offset: duration}
+fixed = (offset) => ({zone: "UTC", offset: offset})
 builtin location : (name: string) => {zone: string, offset: duration}
 `,
   natives: {
     utc: { value: FluxRecord.of({ zone: "UTC", offset: new Duration(0n, 0n) }) },
-    fixed: (call) => FluxRecord.of({ zone: "UTC", offset: call.duration("offset") }),
     location: (call) => {
       const zone = call.string("name");
       const record = FluxRecord.of({ zone, offset: new Duration(0n, 0n) });

@@ -20,8 +20,8 @@ _since = -30d
 _until = now()
 fieldsAsCols = (tables=<-) => tables |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
 _rows = (bucket, predicate, start, stop) => _from(bucket: bucket) |> range(start: start, stop: stop) |> filter(fn: predicate)
-builtin _values : (<-tables: stream[A], tag: string) => stream[{_value: string}] where A: Record
-builtin _labels : (<-tables: stream[A]) => stream[{_value: string}] where A: Record
+builtin _values : (<-tables: stream[A], tag: string) => stream[B] where A: Record, B: Record
+builtin _labels : (<-tables: stream[A]) => stream[B] where A: Record, B: Record
 tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) =>
     _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _values(tag: tag)
 tagKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>

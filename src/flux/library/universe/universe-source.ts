@@ -80,7 +80,7 @@ builtin window : (<-tables: stream[A], ?every: duration, ?period: duration, ?off
 builtin hourSelection : (<-tables: stream[A], start: int, stop: int, ?location: {zone: string, offset: duration}, ?timeColumn: string) => stream[A] where A: Record
 builtin _fillEmpty : (<-tables: stream[A]) => stream[A] where A: Record
 builtin today : () => time
-builtin _truncated : (t: time, unit: duration) => time
+builtin _truncated : (t: A, unit: duration) => time where A: Timeable
 builtin _abs : (x: float) => float
 
 aggregateWindow = (tables=<-, every, fn, period=0s, offset=0s, location=location, column="_value", timeSrc="_stop", timeDst="_time", createEmpty=true) => {
