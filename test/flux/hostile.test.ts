@@ -5,6 +5,7 @@ import { AnswerPending } from "../../src/flux/interpret/outside.ts";
 import { RUN_LIMITS } from "../../src/flux/interpret/run-limits.ts";
 import { ScriptRun } from "../../src/flux/interpret/script-run.ts";
 import { fluxLibrary } from "../../src/flux/library/packages.ts";
+import { planProblem, startAll } from "../../src/flux/tables/plan-check.ts";
 import { StreamNode } from "../../src/flux/tables/stream.ts";
 import { resolve, type Type } from "../../src/flux/types/type.ts";
 import { FluxFunction, Time, type Value } from "../../src/flux/values/value.ts";
@@ -53,7 +54,8 @@ function used(run: ScriptRun, given: Value, type: Type | null, values: HostileVa
     of = known?.kind === "function" ? known.result : null;
     value = called(value, of, values, give);
   }
-  if (!(value instanceof StreamNode)) return;
+  if (!(value instanceof StreamNode) || planProblem([value]) !== null) return;
+  startAll([value], run);
   run.outside.stream();
   let tables = 0;
   for (const table of value.open(run)) {

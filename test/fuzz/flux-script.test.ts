@@ -10,8 +10,8 @@ test(`so does any call of the library, seed ${SEED}`, () => callRounds(SEED, ROU
 test(`so does any tree, seed ${SEED}`, () => treeRounds(SEED, ROUNDS), 60_000);
 
 const FOUND: readonly (readonly [script: string, answer: RegExp])[] = [
-  ['array.from(rows: [{_value: 1.0}]) |> fill(column: "by", value: 1mo1d)', /values of type duration are no cells/],
-  ['array.from(rows: [{_value: 1.0}]) |> fill(column: "by", value: {a: 1})', /values of type object are no cells/],
+  ['array.from(rows: [{_value: 1.0}]) |> fill(column: "by", value: 1mo1d)', /value type for fill must be a valid primitive type/],
+  ['array.from(rows: [{_value: 1.0}]) |> fill(column: "by", value: {a: 1})', /value type for fill must be a valid primitive type/],
   ['import "experimental"\narray.from(rows: [{_value: 1.0}]) |> experimental.set(o: {a: [1]})', /values of type array are no cells/],
   ['array.from(rows: [{_value: 1.0, tag: "a"}]) |> group(columns: ["tag"]) |> histogram(bins: [0.0], upperBoundColumn: "tag")', /tag/],
   ["array.from(rows: [{a: 1.0}, {a: 2.0}]) |> reduce(fn: (accumulator, r) => r, identity: {a: 5.0})", /,,0,2\r\n/],

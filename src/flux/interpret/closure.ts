@@ -54,7 +54,7 @@ export class Closure extends FluxFunction {
     return this.run(values);
   }
 
-  override prepare(names: readonly string[]): (...values: Value[]) => Value {
+  override prepare(names: readonly string[], of: "rows" | "values" = "rows"): (...values: Value[]) => Value {
     const { parameters } = this.code;
     const sources = parameters.map(({ name }) => names.indexOf(name));
     const { run } = this.outer;
@@ -65,7 +65,7 @@ export class Closure extends FluxFunction {
         values[i] = source < 0 ? this.defaultOf(i) : given[source]!;
       }
       run.use.step();
-      return run.eachItem(() => this.code.body(new Frame(values, this.outer, run)));
+      return run.eachItem(() => this.code.body(new Frame(values, this.outer, run)), of);
     };
   }
 

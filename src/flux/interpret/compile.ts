@@ -1,5 +1,6 @@
 // Trees → closures of JavaScript: each node becomes a function of a frame, so that a row function costs no walk over its tree.
 import type {
+  Block,
   CallExpression,
   Expression,
   FunctionExpression,
@@ -34,13 +35,25 @@ import {
   type Value,
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
-import { BINARY, minus } from "./operators.ts";
+import { BINARY, minus, ofNulls } from "./operators.ts";
 import { ITEM_BYTES } from "./run-limits.ts";
 import { CodeScope, type Frame } from "./scope.ts";
 import type { CallSite } from "./script-run.ts";
 
 const NULL_BOOL = Null.of("bool");
 const NO_NAMES: ReadonlyMap<string, Code> = new Map();
+
+/** The expression of a body, or of a block that only returns one; null for any other block. */
+function bodyTree(body: FunctionExpression["body"]): Expression | null {
+  if (body.type !== "Block") return body;
+  const [only, ...others] = body.body;
+  return only?.type === "ReturnStatement" && others.length === 0 ? only.argument : null;
+}
+
+function nullInText(value: Value, { run }: Frame, place: string): FluxError {
+  if (!run.isInRows) return new FluxError(`${place}: interpolated expression produced a null value`);
+  return new FluxError(kindOf(value) === "invalid" ? "invalid interpolation type" : "string expression evaluated to null");
+}
 
 /** Compiles the statements and expressions of one file. */
 export class CodeCompiler {
@@ -119,13 +132,16 @@ export class CodeCompiler {
   }
 
   private interpolated(node: Expression & { type: "StringExpression" }, scope: CodeScope): Code {
-    const parts = node.parts.map((part) => (part.type === "TextPart" ? constant(part.value) : this.expression(part.expression, scope)));
+    const parts = node.parts.map((part) => ({
+      code: part.type === "TextPart" ? constant(part.value) : this.expression(part.expression, scope),
+      place: placeText(part.location),
+    }));
     return (frame) => {
       let text = "";
-      for (const part of parts) {
-        const value = part(frame);
+      for (const { code, place } of parts) {
+        const value = code(frame);
         const shown = value instanceof Time ? fullTimeText(value.ns) : stringOf(value);
-        if (shown === null && isNull(value)) throw new FluxError("string expression evaluated to null");
+        if (shown === null && isNull(value)) throw nullInText(value, frame, place);
         if (shown === null) throw new FluxError(`invalid expression type ${kindOf(value)} in string interpolation`);
         text += shown;
       }
@@ -167,14 +183,15 @@ export class CodeCompiler {
   function(node: FunctionExpression, scope: CodeScope, name: string): Code {
     const inner = new CodeScope(scope);
     for (const { key } of node.params) inner.declare(labelOf(key));
+    const tree = bodyTree(node.body);
     const code: FunctionCode = {
       name,
       place: `${this.file}${placeText(node.location)}`,
       parameters: node.params.map(parameterOf),
       defaults: node.params.map(({ value }) => (value === null || value.type === "PipeLiteral" ? null : this.expression(value, scope))),
-      body: node.body.type === "Block" ? this.block(node.body.body, inner) : this.expression(node.body, inner),
-      tree: node.body.type === "Block" ? null : node.body,
-      free: node.body.type === "Block" ? NO_NAMES : this.freeNames(node.body, inner, scope),
+      body: tree === null ? this.block((node.body as Block).body, inner) : this.expression(tree, inner),
+      tree,
+      free: tree === null ? NO_NAMES : this.freeNames(tree, inner, scope),
     };
     return (frame) => new Closure(code, frame);
   }
@@ -285,6 +302,7 @@ export class CodeCompiler {
     if (operator === "not") {
       return (frame) => {
         const value = argument(frame);
+        if (isNull(value)) checkOperand(value, "operand to unary expression is not a boolean value, got null", frame);
         return isNull(value) ? NULL_BOOL : value !== true;
       };
     }
@@ -299,16 +317,22 @@ export class CodeCompiler {
         throw new FluxError('unsupported operator "+" to unary expression');
       };
     }
-    return (frame) => minus(argument(frame));
+    return (frame) => {
+      const value = argument(frame);
+      if (isNull(value)) checkOperand(value, "operand to unary expression is not a number value, got null", frame);
+      return minus(value);
+    };
   }
 
   private binary({ operator, left, right }: Expression & { type: "BinaryExpression" }, scope: CodeScope): Code {
     const apply = BINARY.get(operator)!;
     const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
-    if (operator !== "+") return (frame) => apply(first(frame), second(frame));
     return (frame) => {
-      const sum = apply(first(frame), second(frame));
-      return typeof sum === "string" ? chargedText(sum, frame) : sum;
+      const [a, b] = [first(frame), second(frame)];
+      if ((isNull(a) || isNull(b)) && !frame.run.isInRows) return ofNulls(a, operator, b);
+      const made = apply(a, b);
+      // a sum of texts
+      return typeof made === "string" ? chargedText(made, frame) : made;
     };
   }
 
@@ -319,16 +343,27 @@ export class CodeCompiler {
     return (frame) => {
       const a = first(frame);
       if (a === deciding) return a;
+      if (isNull(a)) checkOperand(a, "left operand to logical expression is not a boolean value, got null", frame);
       const b = second(frame);
       if (b === deciding) return b;
+      if (isNull(b)) checkOperand(b, "right operand to logical expression is not a boolean value", frame);
       return isNull(a) || isNull(b) ? NULL_BOOL : !deciding;
     };
   }
 
   private conditional({ test, consequent, alternate }: Expression & { type: "ConditionalExpression" }, scope: CodeScope): Code {
     const [condition, then, otherwise] = [test, consequent, alternate].map((each) => this.expression(each, scope));
-    return (frame) => (condition!(frame) === true ? then!(frame) : otherwise!(frame));
+    return (frame) => {
+      const value = condition!(frame);
+      if (isNull(value)) checkOperand(value, "conditional test expression is not a boolean value", frame);
+      return value === true ? then!(frame) : otherwise!(frame);
+    };
   }
+}
+
+/** Only rows may have nulls there. @throws FluxError */
+function checkOperand(_: Null, problem: string, { run }: Frame): void {
+  if (!run.isInRows) throw new FluxError(problem);
 }
 
 function dynamicMember({ value }: Dynamic, label: string): Dynamic {

@@ -4,7 +4,7 @@ import { negated } from "../values/duration.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { checkLength } from "../values/text.ts";
 import { compareTexts } from "../values/text-order.ts";
-import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, Null, Regexp, Time, UInt, type Value } from "../values/value.ts";
+import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, NULL, Null, Regexp, Time, UInt, type Value } from "../values/value.ts";
 
 export type BinaryOperator = (left: Value, right: Value) => Value;
 
@@ -64,6 +64,23 @@ function arithmetic(operator: string): BinaryOperator {
     }
     throw unsupported(left, operator, right);
   };
+}
+
+const NUMBERS: readonly string[] = ["int", "uint", "float"];
+const ORDERED: readonly string[] = ["string", "time"];
+
+/** Whether the operator takes values of these kinds, whatever they are. */
+function takes(left: string, operator: string, right: string): boolean {
+  const areNumbers = NUMBERS.includes(left) && NUMBERS.includes(right);
+  if (operator in ARITHMETIC) return left === right && (areNumbers || (operator === "+" && left === "string"));
+  if (operator.includes("~")) return left === "string" && right === "regexp";
+  return areNumbers || (left === right && (ORDERED.includes(left) || (!(operator in ORDER) && left === "bool")));
+}
+
+/** What the operator makes of a null outside of rows: a null without a type. @throws FluxError */
+export function ofNulls(left: Value, operator: string, right: Value): Null {
+  if (!takes(kindOf(left), operator, kindOf(right))) throw unsupported(left, operator, right);
+  return NULL;
 }
 
 function nullOf(left: Value, right: Value): Null {

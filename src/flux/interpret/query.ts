@@ -1,6 +1,7 @@
 // A query from its text to annotated CSV, piece by piece.
 import { type Annotation, type CsvPiece, CsvResult, type Dialect, errorTable, type KernelRows } from "../encode/annotated-csv.ts";
 import type { File } from "../parse/ast.ts";
+import { planProblem, startAll } from "../tables/plan-check.ts";
 import { FluxError, SourceError, WriteError } from "../values/flux-error.ts";
 import type { Time } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
@@ -97,11 +98,19 @@ function languageError(error: unknown): unknown {
   return new FluxError(/stack/i.test(error.message) ? "the script is nested too deep" : "the script needs too much memory");
 }
 
+function checkPlan(results: readonly ScriptResult[], run: ScriptRun): void {
+  const streams = results.map(({ stream }) => stream);
+  const problem = planProblem(streams);
+  if (problem !== null) throw new FluxError(`error in building plan while starting program: ${problem}`);
+  startAll(streams, run);
+}
+
 /** Evaluates the script, again after each answer that it waits for. */
 function* resultsOf(program: FluxProgram, run: ScriptRun): Generator<Promise<void>, readonly ScriptResult[], void> {
   for (;;) {
     try {
       const results = program.run(run);
+      checkPlan(results, run);
       run.outside.stream();
       return results;
     } catch (error) {

@@ -32,6 +32,8 @@ export class ScriptRun {
   readonly use: RunUse;
   /** Above 0 within functions that tables and arrays call for each item: errors there have no place of their own. */
   private inItems = 0;
+  /** Above 0 within functions of rows. */
+  private inRows = 0;
   private readonly packages = new Map<string, PackageValue>();
   /** By package path and name: what `option` statements have set. */
   readonly options = new Map<string, Value>();
@@ -80,15 +82,23 @@ export class ScriptRun {
     }
   }
 
-  eachItem<T>(body: () => T): T {
+  eachItem<T>(body: () => T, of: "rows" | "values"): T {
     this.use.enter();
+    const row = of === "rows" ? 1 : 0;
     this.inItems++;
+    this.inRows += row;
     try {
       return body();
     } finally {
       this.inItems--;
+      this.inRows -= row;
       this.use.leave();
     }
+  }
+
+  /** Whether values come from rows: their nulls have the types of columns. */
+  get isInRows(): boolean {
+    return this.inRows > 0;
   }
 
   get isInItems(): boolean {

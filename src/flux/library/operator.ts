@@ -1,9 +1,10 @@
 // Table operators as native functions: a node of the plan whose errors say where the call stands.
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
-import { StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
-import { FluxError, SourceError } from "../values/flux-error.ts";
+import { type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
+import { DecodeError, FluxError, SourceError, UnplacedError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
+import { SortOperation } from "./plan/operations.ts";
 
 /** What an operator does with the tables of its input. */
 export type TableBody = (input: Tables, run: ScriptRun) => Tables;
@@ -12,7 +13,7 @@ export type TableBody = (input: Tables, run: ScriptRun) => Tables;
 export function operator(
   prepare: (call: NativeCall) => TableBody,
   input = "tables",
-  facts: Pick<StreamFacts, "operation"> = {},
+  facts: Pick<StreamFacts, "operation" | "flow"> = {},
 ): NativeBody {
   return (call) => {
     const body = prepare(call);
@@ -26,13 +27,14 @@ export interface StreamFacts {
   readonly effect?: string;
   readonly isInner?: boolean;
   readonly operation?: object;
+  readonly flow?: Flow;
 }
 
 type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
 
-/** A body whose errors say where the call stands. */
-export function located({ site }: NativeCall, body: StreamBody): StreamBody {
-  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, site);
+/** A body whose errors say where the call stands, unless they come at the end of the stream. @param handsOn tables leave as they come */
+export function located({ site }: NativeCall, body: StreamBody, handsOn: boolean, failsAtEnd: () => boolean = () => false): StreamBody {
+  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd });
 }
 
 /** The node of a call that returns tables, computed from those of `inputs`. */
@@ -40,18 +42,35 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = inputs[0]?.bounds ?? null, effect, isInner, operation }: StreamFacts = {},
+  { resultName = null, bounds = inputs[0]?.bounds ?? null, effect, isInner, operation, flow = "tables" }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
-  const placed = located(call, body);
-  return new StreamNode(site?.name ?? "", inputs, site?.location ?? null, placed, resultName, bounds, effect, isInner, operation);
+  const placed = located(
+    call,
+    body,
+    flow !== "tables" || operation instanceof SortOperation,
+    () => flow === "tables" && inputs.some((input) => input.leavesOpen),
+  );
+  const node = new StreamNode(site?.name ?? "", inputs, site?.location ?? null, placed, resultName, bounds, effect, isInner, operation);
+  node.flow = flow;
+  return node;
 }
 
-function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, site: NonNullable<NativeCall["site"]>): Tables {
+interface ErrorPlace {
+  readonly site: NonNullable<NativeCall["site"]>;
+  readonly handsOn: boolean;
+  readonly failsAtEnd: () => boolean;
+}
+
+function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
+  const { site, handsOn, failsAtEnd } = place;
   try {
     yield* body(inputs.map(marked), run);
   } catch (error) {
     if (error instanceof SourceError) throw error;
+    if (error instanceof InputError && error.error instanceof DecodeError) {
+      throw handsOn ? error.error : new UnplacedError(error.error.message);
+    }
     if (error instanceof InputError && error.error instanceof SourceError) {
       const { message, code } = error.error;
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
@@ -59,7 +78,7 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
     if (error instanceof InputError) throw error.error;
     // a bucket that is not there is no fault of the operator
     if (error instanceof FluxError && error.code === "not found") throw error;
-    throw error instanceof FluxError ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`) : error;
+    throw error instanceof FluxError && !failsAtEnd() ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`) : error;
   }
 }
 

@@ -5,6 +5,8 @@ import { walk } from "../parse/walk.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
 
+const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%", "^"];
+
 /** Kinds of nodes that the reference computes column by column. */
 const VECTOR_NODES: ReadonlySet<string> = new Set([
   ...["ObjectExpression", "Property", "MemberExpression", "Identifier", "ParenExpression", "BinaryExpression", "LogicalExpression"],
@@ -27,16 +29,18 @@ export function isVectorized(fn: FluxFunction): boolean {
 }
 
 /** @returns what is to be thrown in place of an error of the function */
-export function rowError(kind: "filter" | "map" | "reduce", fn: FluxFunction, error: unknown): unknown {
+export function rowError(kind: "filter" | "map" | "reduce" | "state", fn: FluxFunction, error: unknown): unknown {
   if (!(error instanceof FluxError) || error instanceof UnplacedError) return error;
   const isVector = kind === "map" && isVectorized(fn);
   if (error instanceof OperandError) {
     const { left, operator, right } = error;
     const conflict = operator.includes("~") ? `type conflict: string != ${left}` : `type conflict: ${right} != ${left}`;
     if (isVector) return new UnplacedError(`runtime error: ${conflict}`);
-    if (operator.includes("~")) return new FluxError(conflict);
+    // operands of arithmetic have one type before anything is known of the operator
+    if (operator.includes("~") || (ARITHMETIC.includes(operator) && left !== right)) return new FluxError(conflict);
     return fn instanceof Closure ? new FluxError(`cannot compile @ ${fn.place}: ${error.message}`) : error;
   }
   if (isVector) return new UnplacedError(`runtime error: ${error.message}`);
+  if (kind === "state") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
 }

@@ -130,7 +130,8 @@ export class FluxTokens {
     return kind !== "EOF" && !this.closers.includes(kind);
   }
 
-  /** Items up to the end of the bracket. An item that takes no token is the last. @param missingComma hears of a token in a comma's place */
+  /** Items up to the end of the bracket. An item that takes no token is the last.
+   *  @param missingComma hears of a token in a comma's place */
   protected separated<T>(item: () => T, missingComma: (got: TokenKind, itemCount: number) => void = () => {}): T[] {
     const items: T[] = [];
     let itemFrom = -1;

@@ -13,6 +13,10 @@ export interface TimeBounds {
   readonly stopNs: bigint;
 }
 
+/** What an operator takes at once in the reference, which shows in the words of errors: whole tables, or rows as they come, of tables that
+ *  end as those of its input do; or it ends its tables with the stream. */
+export type Flow = "tables" | "rows" | "open";
+
 /** One operator of a script with its inputs. */
 export class StreamNode extends TableStream {
   override readonly isStream = true;
@@ -21,6 +25,11 @@ export class StreamNode extends TableStream {
   readonly isInner: boolean;
   /** Streams that have this one as an input: known when the script is evaluated. */
   readers = 0;
+  flow: Flow = "tables";
+  /** What is wrong with the plan here, whatever the rows are; null for nothing. */
+  planProblem: string | null = null;
+  /** Called before any stream of the script is opened. @throws FluxError */
+  onStart: ((run: ScriptRun) => void) | null = null;
 
   constructor(
     readonly name: string,
@@ -41,6 +50,16 @@ export class StreamNode extends TableStream {
     for (const input of inputs) input.readers++;
     this.bounds = bounds;
     this.isInner = isInner;
+  }
+
+  /** What has to be right in the plan besides the operator itself. */
+  get planInputs(): readonly StreamNode[] {
+    return this.inputs;
+  }
+
+  /** Whether its tables end with the stream. An operator that takes whole tables then fails at that end, where no call is known. */
+  get leavesOpen(): boolean {
+    return this.flow === "open" || (this.flow === "rows" && this.inputs.some((input) => input.leavesOpen));
   }
 
   open(run: ScriptRun): Tables {

@@ -1,6 +1,6 @@
 // Types as error messages show them. Variables are named A, B, … in the order in which they appear.
 import { BREAK, type Document, group, indented, LAST_COMMA, LINE, laidOut, SOFT_LINE, separated } from "../format/document.ts";
-import { type FunctionType, resolve, type Type, type TypeVariable } from "./type.ts";
+import { type FunctionType, fieldsOf, resolve, type Type, type TypeVariable } from "./type.ts";
 import type { TypeWork } from "./type-work.ts";
 
 const LETTERS = 26;
@@ -46,16 +46,12 @@ export class TypePrinter {
     }
   }
 
+  /** Labels from the last to the first, and of equal ones too; variables are named the other way round. */
   private record(type: Type): Document {
-    const fields: (Type & { kind: "field" })[] = [];
-    let rest = type;
-    while (rest.kind === "field") {
-      fields.push(rest);
-      rest = resolve(rest.rest);
-    }
-    // variables are named from the rest to the first field
+    const { fields, rest } = fieldsOf(type);
     const head = rest.kind === "variable" ? [group(this.nameOf(rest), LINE, "with"), LINE] : [];
-    const properties = fields.toReversed().map(({ label, type: each }) => group(`${label}: `, this.document(each)));
+    fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const properties = fields.map(({ label, type: each }) => group(`${label}: `, this.document(each)));
     return group("{", ...listed(head, properties.reverse()), "}");
   }
 

@@ -1,5 +1,16 @@
 // Types with parameters: made from a binding's type, and instantiated with fresh variables wherever the binding is used.
-import { GENERIC, mapParts, partsOf, resolve, type Type, type TypeScheme, type TypeVariable, variable } from "./type.ts";
+import {
+  fieldsOf,
+  GENERIC,
+  mapParts,
+  partsOf,
+  type RecordField,
+  resolve,
+  type Type,
+  type TypeScheme,
+  type TypeVariable,
+  variable,
+} from "./type.ts";
 import type { TypeWork } from "./type-work.ts";
 
 /** Turns variables deeper than `level` into parameters. */
@@ -46,19 +57,14 @@ export function instantiate({ type, isPlain }: TypeScheme, level: number, work: 
   return copy(type);
 }
 
-/** The type as importers of a library see it: labels of records go from the last to the first, and so do equal ones. */
+/** The type as importers of a library see it: labels of records go from the last to the first; of equal ones the first stays in front. */
 export function exportedType(given: Type): Type {
   const type = resolve(given);
   if (type.kind !== "field") return mapParts(type, exportedType);
-  const fields: { readonly label: string; readonly type: Type }[] = [];
-  let rest: Type = type;
-  while (rest.kind === "field") {
-    fields.push({ label: rest.label, type: exportedType(rest.type) });
-    rest = resolve(rest.rest);
-  }
-  // the first becomes the innermost
-  fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
-  return fields.reduce<Type>((inner, field) => ({ kind: "field", ...field, rest: inner }), rest);
+  const { fields, rest } = fieldsOf(type);
+  fields.sort((a, b) => (a.label < b.label ? 1 : a.label > b.label ? -1 : 0));
+  const inside = (rest: Type, field: RecordField): Type => ({ kind: "field", label: field.label, type: exportedType(field.type), rest });
+  return fields.reduceRight(inside, rest);
 }
 
 function isGeneric({ level }: TypeVariable): boolean {

@@ -95,6 +95,17 @@ export function resolve(type: Type): Type {
   return target;
 }
 
+/** The fields of a record from the outermost on, and what they extend: a variable or the empty record. */
+export function fieldsOf(type: Type): { readonly fields: RecordField[]; readonly rest: Type } {
+  const fields: RecordField[] = [];
+  let rest = resolve(type);
+  while (rest.kind === "field") {
+    fields.push(rest);
+    rest = resolve(rest.rest);
+  }
+  return { fields, rest };
+}
+
 /** The entries in the order of their names. */
 export function sortedByName<T>(entries: Iterable<readonly [string, T]>): Map<string, T> {
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));

@@ -106,8 +106,8 @@ class Unifier {
     else if (actual.kind === "field") report({ kind: "extra label", label: actual.label });
   }
 
-  /** Rows with scoped labels (D. Leijen, "Extensible records with scoped labels", TFP 2005): equal heads meet; of other heads each is looked
-   *  for in the rest of the other row, and both rests share what is left. */
+  /** Rows with scoped labels (D. Leijen, "Extensible records with scoped labels", TFP 2005): equal heads meet; of other
+   *  heads each is looked for in the rest of the other row, and both rests share what is left. */
   private unifyRows(expected: RecordField, actual: RecordField, report: Report): void {
     const end = resolve(expected.rest);
     // both end in the same unknown, which can take no label of one alone

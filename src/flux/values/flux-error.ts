@@ -37,6 +37,9 @@ export class WriteError extends FluxError {
 /** An error of a source behind tables that it has given: the operator that reads it has the place, and clients get the tables. */
 export class SourceError extends FluxError {}
 
+/** Text that a source cannot read, behind tables that it has given: operators that hand these on at once leave them to clients. */
+export class DecodeError extends SourceError {}
+
 /** An error of the plan, of a source, or of the end of a stream: it does not say which call it comes from. */
 export class UnplacedError extends FluxError {
   override within(): FluxError {

@@ -33,6 +33,12 @@ export function floatText(value: number): string {
   return text.includes("e") ? withoutExponent(text) : text;
 }
 
+/** With six digits behind the point, as some errors show floats. */
+export function fixedText(value: number): string {
+  const isShown = Number.isFinite(value) && Math.abs(value) < 1e21;
+  return isShown ? value.toFixed(6) : `${floatText(value)}${Number.isFinite(value) ? ".000000" : ""}`;
+}
+
 function withoutExponent(text: string): string {
   const [, sign, whole, fraction = "", exponent] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text)!;
   const digits = whole! + fraction;

@@ -153,8 +153,9 @@ export abstract class FluxFunction {
 
   abstract call(args: Arguments): Value;
 
-  /** A caller that gives the same arguments many times: the values come in the order of `names`. */
-  prepare(names: readonly string[]): (...values: Value[]) => Value {
+  /** A caller that gives the same arguments many times: the values come in the order of `names`.
+   *  @param of rows have types, and so have their nulls; what is computed of a null among other values has none */
+  prepare(names: readonly string[], _of: "rows" | "values" = "rows"): (...values: Value[]) => Value {
     return (...values) => this.call(new Map(names.map((name, i) => [name, values[i]!])));
   }
 }

@@ -56,11 +56,11 @@ builtin filter : (<-arr: [A], fn: (x: A) => bool) => [A]
       return new FluxArray([...first, ...second]);
     },
     map: (call) => {
-      const make = call.function("fn").prepare(["x"]);
+      const make = call.function("fn").prepare(["x"], "values");
       return new FluxArray(call.array("arr").items.map((item) => make(item)));
     },
     filter: (call) => {
-      const test = call.function("fn").prepare(["x"]);
+      const test = call.function("fn").prepare(["x"], "values");
       return new FluxArray(call.array("arr").items.filter((item) => test(item) === true));
     },
   },

@@ -100,7 +100,7 @@ function line(table: FluxTable, timeLabel: string, valueLabel: string, choose: (
   if (!["int", "uint", "float"].includes(values.type)) {
     throw new FluxError(`rdp can work only on numerical types, got ${values.type}`);
   }
-  const numbers = numbersOf(values);
+  const numbers = numbersOf(values, "line");
   const rows = Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !times.isNull(row));
   const points = rows.map((row): Point => [Number((times.get(row) as Time).ns), numbers[row] ?? 0]);
   const builder = new TableBuilder(table.key);

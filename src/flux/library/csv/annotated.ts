@@ -2,7 +2,7 @@
 import { type FluxTable, GroupKey, type KeyColumn, TableBuilder } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { parseTime } from "../../values/duration.ts";
-import { FluxError, SourceError } from "../../values/flux-error.ts";
+import { DecodeError, FluxError } from "../../values/flux-error.ts";
 import { Null, type Time, UInt, type Value } from "../../values/value.ts";
 import { csvRows } from "./parse-csv.ts";
 
@@ -29,7 +29,7 @@ interface CsvColumn {
 /** Cells before the first column: annotation, result, table. */
 const PREFIX_CELLS = 3;
 
-/** Tables of the only result in a text. @throws SourceError behind tables: there is another result */
+/** Tables of the only result in a text. @throws DecodeError behind tables: there is another result */
 export function* parseAnnotatedCsv(text: string): Generator<FluxTable, void, void> {
   const reader = new AnnotatedReader();
   for (const cells of csvRows(text)) {
@@ -37,7 +37,7 @@ export function* parseAnnotatedCsv(text: string): Generator<FluxTable, void, voi
     if (reader.hasOtherResult) break;
   }
   yield* reader.end();
-  if (reader.hasOtherResult) throw new SourceError("error in csv.from(): csv.from() can only parse 1 result");
+  if (reader.hasOtherResult) throw new DecodeError("error in csv.from(): csv.from() can only parse 1 result");
 }
 
 class AnnotatedReader {

@@ -2,7 +2,7 @@
 
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
-import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
+import { DecodeError, FluxError, UnplacedError } from "../../values/flux-error.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { parseAnnotatedCsv } from "./annotated.ts";
@@ -43,10 +43,15 @@ export const CSV: LibraryPackage = {
       return streamOf(call, [], function* () {
         if (call.has("file"))
           throw new UnplacedError(`error in csv.from(): csv.from() failed to read file: filesystem service is uninitialized`);
+        let hasTables = false;
         try {
-          yield* mode === "raw" ? parseRawCsv(text) : parseAnnotatedCsv(text);
+          for (const table of mode === "raw" ? parseRawCsv(text) : parseAnnotatedCsv(text)) {
+            yield table;
+            hasTables = true;
+          }
         } catch (error) {
-          throw error instanceof FluxError && !(error instanceof SourceError) ? new UnplacedError(error.message) : error;
+          if (!(error instanceof FluxError)) throw error;
+          throw hasTables ? new DecodeError(error.message) : new UnplacedError(error.message);
         }
       });
     },

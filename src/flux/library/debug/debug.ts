@@ -9,7 +9,7 @@ import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { timeArgument } from "../universe/sources.ts";
 
-const pass = operator(() => (input) => input);
+const pass = operator(() => (input) => input, "tables", { flow: "rows" });
 
 const nothing = operator(
   () =>
@@ -69,7 +69,12 @@ const generateFrom: NativeBody = (call) => {
   if (count > MOST_ROWS) throw new FluxError(`generate.from makes at most ${MOST_ROWS} rows`);
   const make = call.function("fn").prepare(["n"]);
   return streamOf(call, [], () => {
-    const builder = new TableBuilder(GroupKey.NONE);
+    // as recorded, the key has columns that the table has not
+    const bounds = [
+      { label: "_start", type: "time", value: start },
+      { label: "_stop", type: "time", value: stop },
+    ] as const;
+    const builder = new TableBuilder(new GroupKey(bounds));
     const step = count > 0 ? (stop.ns - start.ns) / BigInt(count) : 0n;
     for (let i = 0; i < count; i++) {
       builder.column("_time", "time").append(new Time(start.ns + step * BigInt(i)));

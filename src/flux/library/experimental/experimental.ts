@@ -1,7 +1,8 @@
 // Package `experimental`: operators on `_value`, and a few of its own.
 import { FluxColumn } from "../../tables/column.ts";
 import { drain, eachTable, type Tables } from "../../tables/stream.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import type { FluxTable } from "../../tables/table.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import { FluxArray, type FluxRecord, NULL, Null, FluxRecord as Record, UInt } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
@@ -25,50 +26,64 @@ const group = operator((call) => {
     for (const table of input) {
       yield null;
       if (table === null) continue;
-      for (const label of columns) if (table.column(label) === undefined) throw new UnplacedError(`unknown column "${label}"`);
+      for (const label of columns) if (table.column(label) === undefined) throw new FluxError(`unknown column ${JSON.stringify(label)}`);
       for (const made of drain(groupTables([table], (label) => columns.has(label) || table.key.has(label)))) merge.append(made.key, made);
     }
     yield* merge.tables();
   };
 });
 
-const unpivot = operator((call) => {
-  const others = new Set(["_time", ...call.strings("otherColumns", ["_time"])]);
-  return function* (input): Tables {
-    const merge = new TableMerge();
-    for (const table of input) {
-      yield null;
-      if (table === null) continue;
-      // these are made anew
-      const isMade = (label: string) => label === "_field" || label === "_value";
-      const isKept = (label: string) => (table.key.has(label) || others.has(label)) && !isMade(label);
-      const kept = table.columns.filter(({ label }) => isKept(label));
-      const keptKey = table.key.filter((label) => !isMade(label));
-      for (const column of table.columns) {
-        if (kept.includes(column) || table.key.has(column.label)) continue;
-        const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !column.isNull(row));
-        const field = { label: "_field", type: "string", value: column.label } as const;
-        const columns = [
-          ...kept.filter(({ label }) => table.key.has(label)).map((each) => each.take(rows)),
-          FluxColumn.constant("_field", "string", column.label, rows.length),
-          ...kept.filter(({ label }) => !table.key.has(label)).map((each) => each.take(rows)),
-          column.take(rows).labelled("_value"),
-        ];
-        const made = table.slice(0, 0).with(columns);
-        if (rows.length > 0) merge.append(keptKey.with(field), made, 0, rows.length);
-      }
-    }
-    yield* merge.tables();
-  };
-});
+/** `_field` and `_value` are made anew. */
+function checkUnpivot(table: FluxTable, others: Iterable<string>): void {
+  const has = (label: string) => table.column(label) !== undefined;
+  if (has("_field") || has("_value")) throw new FluxError(`unpivot can't have "_field" or "_value" as an input column`);
+  for (const label of others) {
+    if (label !== "_field" && !has(label)) throw new FluxError(`unpivot could not find column named ${JSON.stringify(label)}`);
+  }
+}
 
-const preview = operator((call) => {
-  const [rows, tables] = [call.int("nrows", 5), call.int("ntables", 5)];
-  return (input) => {
-    let seen = 0;
-    return eachTable(input, (table) => (seen++ < tables ? table.slice(0, Math.min(rows, table.rowCount)) : null));
-  };
-});
+const unpivot = operator(
+  (call) => {
+    const others = new Set(call.strings("otherColumns", ["_time"]));
+    return function* (input): Tables {
+      const merge = new TableMerge();
+      for (const table of input) {
+        yield null;
+        if (table === null) continue;
+        checkUnpivot(table, others);
+        const kept = table.columns.filter(({ label }) => table.key.has(label) || others.has(label));
+        for (const column of table.columns) {
+          if (kept.includes(column) || table.key.has(column.label)) continue;
+          const rows = Uint32Array.from({ length: table.rowCount }, (_, row) => row).filter((row) => !column.isNull(row));
+          const field = { label: "_field", type: "string", value: column.label } as const;
+          const columns = [
+            ...kept.filter(({ label }) => table.key.has(label)).map((each) => each.take(rows)),
+            FluxColumn.constant("_field", "string", column.label, rows.length),
+            ...kept.filter(({ label }) => !table.key.has(label)).map((each) => each.take(rows)),
+            column.take(rows).labelled("_value"),
+          ];
+          const made = table.slice(0, 0).with(columns);
+          if (rows.length > 0) merge.append(table.key.with(field), made, 0, rows.length);
+        }
+      }
+      yield* merge.tables();
+    };
+  },
+  "tables",
+  { flow: "rows" },
+);
+
+const preview = operator(
+  (call) => {
+    const [rows, tables] = [call.int("nrows", 5), call.int("ntables", 5)];
+    return (input) => {
+      let seen = 0;
+      return eachTable(input, (table) => (seen++ < tables ? table.slice(0, Math.min(rows, table.rowCount)) : null));
+    };
+  },
+  "tables",
+  { flow: "rows" },
+);
 
 /** Runs the first stream to its end, then gives the second. */
 const chain: NativeBody = (call) => {

@@ -8,6 +8,7 @@ import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { RowLayout } from "../row-appender.ts";
+import { ofTwoParents } from "../universe/join.ts";
 
 /** Rows of a table by their time, in order; rows without a time take no part. */
 function byTime(table: FluxTable): { readonly ns: bigint; readonly row: number }[] {
@@ -46,8 +47,7 @@ function append(merge: TableMerge, left: FluxTable, right: FluxTable, make: (lef
 export const join: NativeBody = (call) => {
   const inputs = [call.stream("left"), call.stream("right")];
   const make = call.function("fn").prepare(["left", "right"]);
-  if (inputs[0] === inputs[1]) throw new UnplacedError("failed to initialize execute state: joins currently must only have two parents");
-  return streamOf(call, inputs, function* ([left, right]): Tables {
+  const node = streamOf(call, inputs, function* ([left, right]): Tables {
     const lefts = yield* gathered(left!);
     const rights = new Map((yield* gathered(right!)).map((table) => [table.key.text, table]));
     const merge = new TableMerge();
@@ -58,4 +58,5 @@ export const join: NativeBody = (call) => {
     }
     yield* merge.tables();
   });
+  return ofTwoParents(node);
 };

@@ -38,7 +38,6 @@ export const holtWinters = operator((call) => {
   const [column, timeColumn] = [call.string("column", "_value"), call.string("timeColumn", "_time")];
   const season = call.int("seasonality", 0);
   const withError = call.bool("withMinSSE", false);
-  if (intervalNs <= 0n) throw new FluxError("holtWinters: the interval must be positive");
   if (ahead > POINTS_MAX) throw new FluxError(`holtWinters: n must be at most ${POINTS_MAX}`);
   if (season < 0 || season > SEASON_MAX) throw new FluxError(`holtWinters: seasonality must be between 0 and ${SEASON_MAX}`);
   return function* (input, run): Tables {
@@ -73,7 +72,8 @@ function observations(table: FluxTable, label: string, timeLabel: string, interv
   if (!["int", "uint", "float"].includes(column.type)) {
     throw new FluxError(`holtWinters can work only on numerical types, got ${column.type}`);
   }
-  const values = numbersOf(column);
+  if (intervalNs <= 0n) throw new FluxError("the interval must be positive");
+  const values = numbersOf(column, "holtWinters");
   const observed: number[] = [];
   let [startNs, stopNs, last] = [0n, 0n, 0n];
   for (let row = 0; row < table.rowCount; row++) {

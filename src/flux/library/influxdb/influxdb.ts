@@ -7,7 +7,7 @@ import { timeText } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { bucketId, described, from, otherOrganization, SeriesTables, timeArgument } from "../universe/sources.ts";
+import { bucketId, described, from, otherOrganization, refused, SeriesTables, timeArgument } from "../universe/sources.ts";
 import { type FilterParts, filterParts, wantedSeries } from "../universe/wanted-series.ts";
 import { remoteOf, stringLiteral } from "./remote.ts";
 import { to, wideTo } from "./to.ts";
@@ -85,7 +85,7 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
     buckets: (call) => {
       const remote = remoteOf(call);
       if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, "buckets()"));
-      if (call.has("org") || call.has("orgID")) throw otherOrganization("buckets cannot list from");
+      if (call.has("org") || call.has("orgID")) return refused(call, otherOrganization("buckets cannot list from"));
       return streamOf(call, [], (_, run) => {
         const [bucket] = run.source.buckets();
         if (bucket === undefined) return [];

@@ -14,6 +14,7 @@ import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { RowLayout } from "../row-appender.ts";
+import { ofTwoParents } from "../universe/join.ts";
 import { sortedInSteps } from "../universe/shape.ts";
 import { MergedRows } from "./merged-rows.ts";
 
@@ -76,8 +77,7 @@ const joinTables: NativeBody = (call) => {
   const pairs = pairsOf(call.function("on"));
   const fn = call.function("as");
   const inputs: readonly StreamNode[] = [call.stream("left"), call.stream("right")];
-  if (inputs[0] === inputs[1]) throw new UnplacedError("failed to initialize execute state: joins currently must only have two parents");
-  return streamOf(call, inputs, ([left, right], run) => new Join(pairs, method, fn, run).tables(left!, right!));
+  return ofTwoParents(streamOf(call, inputs, ([left, right], run) => new Join(pairs, method, fn, run).tables(left!, right!)));
 };
 
 /** Pairs of rows that the function gets at a time. */

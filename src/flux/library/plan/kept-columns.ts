@@ -49,7 +49,7 @@ function kept(what: "keep" | "drop"): NativeBody {
     if (!canReduce || !(input instanceof PushedNode) || input.reduce === null || input.state.isGrouped || input.state.isWindowed) {
       return streamOf(call, [input], body);
     }
-    return new KeptNode(call, input, list, isKept, located(call, body));
+    return new KeptNode(call, input, list, isKept, located(call, body, false));
   };
 }
 

@@ -2,7 +2,7 @@
 import type { SeriesQuestion } from "../../interpret/flux-source.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import { compareTexts } from "../../values/text-order.ts";
 import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
@@ -11,7 +11,7 @@ import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { PushedNode } from "../universe/pushed.ts";
 import { firstRows } from "../universe/selectors.ts";
-import { otherOrganization } from "../universe/sources.ts";
+import { otherOrganization, refused } from "../universe/sources.ts";
 
 /** Lists cover 30 days unless the caller says otherwise. */
 const SOURCE = `
@@ -135,7 +135,7 @@ const MEMBERS = ["fieldsAsCols", "tagValues", "measurementTagValues", "tagKeys",
 const databases: NativeBody = (call) => {
   const remote = remoteOf(call);
   if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, 'import "influxdata/influxdb/v1"\nv1.databases()'));
-  if (call.has("org") || call.has("orgID")) throw otherOrganization("databases cannot list from");
+  if (call.has("org") || call.has("orgID")) return refused(call, otherOrganization("databases cannot list from"));
   return streamOf(call, [], (_, run) => {
     const known = run.source.databases?.() ?? [];
     const [first] = known;
@@ -168,7 +168,11 @@ ${[...MEMBERS, "measurements"].map((name) => `${name} = schema.${name}`).join("\
     // as recorded, also for text
     json: (call) => {
       if (call.has("json") === call.has("file")) throw new FluxError("must provide exactly one of the parameters json or file");
-      throw new UnplacedError("failed to initialize execute state: filesystem service uninitialized in dependencies");
+      const node = streamOf(call, [], () => []);
+      node.onStart = () => {
+        throw new FluxError("failed to initialize execute state: filesystem service uninitialized in dependencies");
+      };
+      return node;
     },
   },
 };

@@ -3,10 +3,10 @@
 import type { SqlColumn, SqlRows, SqlService, SqlSource, SqlValue } from "../../../model/query/sql-service.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
-import type { Tables } from "../../tables/stream.ts";
+import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { parseTime, timeText } from "../../values/duration.ts";
-import { FluxError, UnplacedError, WriteError } from "../../values/flux-error.ts";
+import { FluxError, WriteError } from "../../values/flux-error.ts";
 import { isNull, Null, Time, UInt, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
@@ -23,10 +23,17 @@ const WAITING_ROWS_MAX = 100_000;
 
 function sourceOf(call: NativeCall): SqlSource {
   const [name, dataSource] = [call.string("driverName"), call.string("dataSourceName")];
-  if (!Object.hasOwn(DRIVERS, name)) {
-    throw new UnplacedError(`failed to initialize execute state: sql driver ${name.slice(0, 100)} not supported`);
-  }
-  return { driver: DRIVERS[name]!, dataSource };
+  return { driver: DRIVERS[name] ?? "sqlite3", dataSource };
+}
+
+/** The node, which cannot start with a driver that nobody has. */
+function withDriver(call: NativeCall, node: StreamNode): StreamNode {
+  const name = call.string("driverName");
+  if (Object.hasOwn(DRIVERS, name)) return node;
+  node.onStart = () => {
+    throw new FluxError(`failed to initialize execute state: sql driver ${name.slice(0, 100)} not supported`);
+  };
+  return node;
 }
 
 function serviceOf({ services }: ScriptRun): SqlService {
@@ -38,11 +45,12 @@ const from: NativeBody = (call) => {
   const source = sourceOf(call);
   const query = call.string("query");
   if (query.trim() === "") throw new FluxError("the query is empty");
-  return streamOf(call, [], function* (_, run) {
+  const node = streamOf(call, [], function* (_, run) {
     const service = serviceOf(run);
     const answer = yield* answered(run, () => service.query(source, query));
     yield* tableOf(answer, run);
   });
+  return withDriver(call, node);
 };
 
 /** What the promise gives, while the stream pauses. @throws FluxError */
@@ -121,7 +129,7 @@ const to: NativeBody = (call) => {
       yield each;
     }
   };
-  const node = streamOf(call, [call.stream()], body, { effect: "toSQL" });
+  const node = withDriver(call, streamOf(call, [call.stream()], body, { effect: "toSQL" }));
   call.run.effects.push(node);
   return node;
 };

@@ -45,7 +45,7 @@ export const window: NativeBody = (call) => {
   const options = windowOptions(call);
   const isStorable = isStorableWindow(call);
   const operation = new WindowOperation(options, isStorable);
-  const placed = located(call, ([tables]) => windowed(tables!, options));
+  const placed = located(call, ([tables]) => windowed(tables!, options), false);
   const isLast = options.windows === null && !options.createEmpty && operation.hasPlainColumns;
   const made: StreamNode = new StreamNode(
     "window",
@@ -61,10 +61,15 @@ export const window: NativeBody = (call) => {
     false,
     operation,
   );
+  if (input.bounds === null && options.windows !== null) made.onStart = withoutBounds;
   if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return made;
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
   return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
 };
+
+function withoutBounds(): never {
+  throw new FluxError("failed to initialize execute state: nil bounds passed to window; use range to set the window range");
+}
 
 /** The steps before the last window, or null: they are something else, or others read them too. */
 function aggregateWindow(last: StreamNode): AggregateWindow | null {

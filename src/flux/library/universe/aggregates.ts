@@ -1,7 +1,7 @@
 // Aggregates: one row of a table, with the key's columns and the result.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, missingColumn, type Tables } from "../../tables/stream.ts";
+import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
@@ -188,7 +188,7 @@ function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed:
 export function aggregated(input: Tables, label: string, aggregate: Aggregate, isPushed = false): Tables {
   return eachTable(input, (table) => {
     const column = table.column(label);
-    if (column === undefined) throw isSimple(aggregate) ? new FluxError(`column "${label}" does not exist`) : missingColumn(label);
+    if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} does not exist`);
     if (table.key.has(label)) throw new FluxError(`cannot aggregate columns that are part of the group key`);
     const type = aggregate.typeOf(column.type);
     if (type === null && isPushed)
@@ -198,8 +198,6 @@ export function aggregated(input: Tables, label: string, aggregate: Aggregate, i
   });
 }
 
-/** Those that the reference has in one form. */
-const isSimple = ({ name }: Aggregate): boolean => name === "sum" || name === "mean";
 /** Names of types in messages of the storage. */
 const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
 
@@ -216,7 +214,8 @@ export const mode = operator((call) => {
   return (input) =>
     eachTable(input, (table) => {
       const column = table.column(label);
-      if (column === undefined) throw missingColumn(label);
+      // as recorded, like `distinct`
+      if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
       const inKey = table.key.get(label);
       if (inKey !== undefined) return oneRow(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
       const found = modesOf(column);

@@ -1,18 +1,18 @@
 // Averages over the last rows.
-import type { FluxColumn } from "../../tables/column.ts";
+import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
-import type { FluxTable } from "../../tables/table.ts";
+import { type FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { isNull, UInt } from "../../values/value.ts";
+import { isNull, Null, UInt } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator } from "../operator.ts";
 import { emptyLike } from "./shape.ts";
 
-/** Cells as numbers, null for null. */
-export function numbersOf(column: FluxColumn): (number | null)[] {
+/** Cells as numbers, null for null. @param what the column is wanted for, in the error's words @throws FluxError: it holds no numbers */
+export function numbersOf(column: FluxColumn, what: string): (number | null)[] {
   if (column.type !== "int" && column.type !== "uint" && column.type !== "float") {
-    throw new FluxError(`unsupported column type ${column.type}`);
+    throw new FluxError(`cannot take ${what} of column ${column.label} (type ${column.type})`);
   }
   return Array.from({ length: column.length }, (_, row) => {
     const cell = column.get(row);
@@ -30,14 +30,14 @@ export function floatColumn(label: string, values: readonly (number | null)[]): 
   return builder.build();
 }
 
-function valueColumn(table: FluxTable, label: string): FluxColumn {
-  const column = table.column(label);
-  if (column === undefined) throw new FluxError(`no column "${label}" exists`);
-  return column;
+function valueNumbers(table: FluxTable, what: string): (number | null)[] {
+  const column = table.column("_value");
+  if (column === undefined) throw new FluxError("cannot find _value column");
+  return numbersOf(column, what);
 }
 
-function positive(n: number): number {
-  if (n <= 0) throw new FluxError(`cannot take moving average with a period of ${n} (must be greater than 0)`);
+function positive(n: number, what = "moving average"): number {
+  if (n <= 0) throw new FluxError(`cannot take ${what} with a period of ${n} (must be greater than 0)`);
   return n;
 }
 
@@ -79,27 +79,33 @@ function blockSums(values: Float64Array, n: number): [toEnd: Float64Array, fromS
   return [toEnd, fromStart];
 }
 
-export const movingAverage = operator((call) => {
-  const n = positive(call.int("n"));
-  return (input, { use }) =>
-    eachTable(input, (table) => {
-      const values = numbersOf(valueColumn(table, "_value"));
-      const length = Math.min(n, table.rowCount);
-      // as recorded: a row alone has no average
-      if (length < 1 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
-      use.work(table.rowCount);
-      const sums = windowSums(
-        Float64Array.from(values, (value) => value ?? 0),
-        length,
-      );
-      const counts = windowSums(
-        Float64Array.from(values, (value) => (value === null ? 0 : 1)),
-        length,
-      );
-      const averages = Array.from(sums, (sum, i) => (counts[i] === 0 ? null : sum / counts[i]!));
-      return table.slice(length - 1, table.rowCount).set(floatColumn("_value", averages));
-    });
-});
+export const movingAverage = operator(
+  (call) => {
+    const n = positive(call.int("n"));
+    return (input, { use }) =>
+      eachTable(input, (table) => {
+        const values = valueNumbers(table, "moving average");
+        const length = Math.min(n, table.rowCount);
+        // as recorded: a row alone has no average
+        if (length < 1 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
+        use.work(table.rowCount);
+        const sums = windowSums(
+          Float64Array.from(values, (value) => value ?? 0),
+          length,
+        );
+        const counts = windowSums(
+          Float64Array.from(values, (value) => (value === null ? 0 : 1)),
+          length,
+        );
+        const averages = Array.from(sums, (sum, i) => (counts[i] === 0 ? null : sum / counts[i]!));
+        return table.slice(length - 1, table.rowCount).set(floatColumn("_value", averages));
+      });
+  },
+  "tables",
+  { flow: "rows" },
+);
+
+const EMA = "exponential moving average";
 
 /** k = 2 / (n + 1) from the mean of the first n values on; nulls change nothing. */
 function exponentialAverages(values: readonly (number | null)[], n: number): (number | null)[] {
@@ -126,30 +132,28 @@ export const exponentialMovingAverage = operator((call) => {
   return (input) =>
     eachTable(input, (table) => {
       positive(n);
-      const averages = exponentialAverages(numbersOf(valueColumn(table, "_value")), n);
+      const averages = exponentialAverages(valueNumbers(table, EMA), n);
       return table.slice(table.rowCount - averages.length, table.rowCount).set(floatColumn("_value", averages));
     });
 });
 
-/** Rises and falls over the last n rows, for each row from the n-th on. */
-function rowsBehind(table: FluxTable, n: number, label: string, make: (values: readonly number[]) => number[]): FluxTable {
-  const column = valueColumn(table, label);
-  const values = numbersOf(column).map((value) => value ?? 0);
-  const made = make(values);
-  return table.slice(Math.min(n, table.rowCount), table.rowCount).set(floatColumn(label, made));
+/** The rows from the n-th on, with columns made of those that are there. */
+function rowsBehind(table: FluxTable, n: number, labels: readonly string[], make: (column: FluxColumn) => number[]): FluxTable {
+  const behind = table.slice(Math.min(Math.max(0, n), table.rowCount), table.rowCount);
+  return labels.reduce((made, label) => {
+    const column = table.column(label);
+    return column === undefined ? made : made.set(floatColumn(label, make(column)));
+  }, behind);
 }
+
+const zeroForNull = (value: number | null) => value ?? 0;
 
 export const chandeMomentumOscillator = operator((call) => {
-  const n = positive(call.int("n"));
+  const n = call.int("n");
   const labels = call.strings("columns", ["_value"]);
-  return (input) =>
-    eachTable(input, (table) => labels.reduce((made, label) => rowsOf(made, table, n, label, (values) => momentum(values, n)), table));
+  const make = (column: FluxColumn) => momentum(numbersOf(column, "chande momentum oscillator").map(zeroForNull), positive(n));
+  return (input) => eachTable(input, (table) => rowsBehind(table, n, labels, make));
 });
-
-function rowsOf(made: FluxTable, table: FluxTable, n: number, label: string, make: (values: readonly number[]) => number[]): FluxTable {
-  const next = rowsBehind(table, n, label, make);
-  return made === table ? next : made.set(next.column(label)!);
-}
 
 function momentum(values: readonly number[], n: number): number[] {
   const steps = stepsOf(values);
@@ -161,7 +165,8 @@ function momentum(values: readonly number[], n: number): number[] {
     steps.map((step) => (step > 0 ? 0 : -step)),
     n,
   );
-  return Array.from(up, (rise, i) => (rise + down[i]! === 0 ? 0 : (100 * (rise - down[i]!)) / (rise + down[i]!)));
+  // NaN where nothing moves
+  return Array.from(up, (rise, i) => (100 * (rise - down[i]!)) / (rise + down[i]!));
 }
 
 /** From each value to the next. */
@@ -170,15 +175,27 @@ function stepsOf(values: readonly number[]): Float64Array {
 }
 
 export const relativeStrengthIndex = operator((call) => {
-  const n = positive(call.int("n"));
+  const n = call.int("n");
   const labels = call.strings("columns", ["_value"]);
   return (input) =>
     eachTable(input, (table) => {
-      const first = Math.max(0, Math.min(n, table.rowCount - 1));
-      const columns = labels.map((label) => floatColumn(label, strength(numbersOf(valueColumn(table, label)), n).slice(first)));
-      return columns.reduce((made, column) => made.set(column), table.slice(Math.min(first, table.rowCount), table.rowCount));
+      // a table that is too short gives its last row
+      const first = Math.max(0, Math.min(positive(n), table.rowCount - 1));
+      const make = (column: FluxColumn) => strength(numbersOf(column, "relative strength index"), n).slice(first);
+      const made = rowsBehind(table, first, labels, make);
+      // as recorded: what a row alone has besides is lost
+      return table.rowCount === 1 ? withNulls(made, labels) : made;
     });
 });
+
+function withNulls(table: FluxTable, kept: readonly string[]): FluxTable {
+  const columns = table.columns.map((column) => {
+    const { label, type } = column;
+    return kept.includes(label) ? column : FluxColumn.constant(label, type, Null.of(type), 1);
+  });
+  const key = new GroupKey(table.key.columns.map((column) => ({ ...column, value: Null.of(column.type) })));
+  return table.with(columns, key);
+}
 
 /** For each row, from averages of rises and falls that are smoothed by Wilder. The first value rises from zero; nulls change nothing. */
 function strength(values: readonly (number | null)[], n: number): number[] {
@@ -195,9 +212,10 @@ function strength(values: readonly (number | null)[], n: number): number[] {
 }
 
 export const kaufmansAMA = operator((call) => {
-  const n = positive(call.int("n"));
+  const n = call.int("n");
   const label = call.string("column", "_value");
-  return (input) => eachTable(input, (table) => rowsBehind(table, n, label, (values) => adaptiveAverages(values, n)));
+  const make = (column: FluxColumn) => adaptiveAverages(numbersOf(column, "KAMA").map(zeroForNull), n);
+  return (input) => eachTable(input, (table) => rowsBehind(table, positive(n, "KaufmansAMA"), [label], make));
 });
 
 /** The smoothing constant goes between those of 2 and 30 rows by the efficiency of the last n. */
@@ -208,7 +226,7 @@ function adaptiveAverages(values: readonly number[], n: number): number[] {
   let average = values[n - 1] ?? 0;
   for (let row = n; row < values.length; row++) {
     const path = paths[row - n]!;
-    const efficiency = path === 0 ? 0 : Math.abs(values[row]! - values[row - n]!) / path;
+    const efficiency = Math.abs(values[row]! - values[row - n]!) / path;
     const constant = (efficiency * (fast - slow) + slow) ** 2;
     average += constant * (values[row]! - average);
     made.push(average);
@@ -217,10 +235,10 @@ function adaptiveAverages(values: readonly number[], n: number): number[] {
 }
 
 export const tripleExponentialDerivative: NativeBody = operator((call) => {
-  const n = positive(call.int("n"));
+  const n = positive(call.int("n"), "triple exponential derivative");
   return (input) =>
     eachTable(input, (table) => {
-      const values = numbersOf(valueColumn(table, "_value"));
+      const values = valueNumbers(table, EMA);
       const third = [1, 2, 3].reduce<readonly (number | null)[]>((each) => exponentialAverages(each, n), values);
       const made = third.slice(1).map((value, i) => (value === null || third[i] == null ? null : (value / third[i]! - 1) * 100));
       return table.slice(Math.max(0, table.rowCount - made.length), table.rowCount).set(floatColumn("_value", made));

@@ -3,7 +3,7 @@
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { durationNs, durationText, parseDuration, parseTime } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { displayText, floatText, fullTimeText, stringOf } from "../../values/text.ts";
+import { displayText, fixedText, fullTimeText, stringOf } from "../../values/text.ts";
 import {
   Bytes,
   Dictionary,
@@ -114,7 +114,7 @@ function toBool(value: Value): boolean {
   const number = value instanceof UInt ? value.value : value;
   if (number === 1 || number === 1n) return true;
   if (number === 0 || number === 0n) return false;
-  if (typeof number === "number") throw new FluxError(`cannot convert float "${floatText(number)}" to bool, must be 0 or 1`);
+  if (typeof number === "number") throw new FluxError(`cannot convert float ${fixedText(number)} to bool, must be 0 or 1`);
   if (typeof number === "bigint") throw new FluxError(`cannot convert ${kindOf(value)} ${number} to bool, must be 0 or 1`);
   throw badType(value, "bool");
 }
@@ -174,7 +174,7 @@ function conversion(type: FluxColumnType | "duration", convert: (value: Value) =
   return (call) => {
     const given = call.value("v");
     const value = given instanceof Dynamic ? (given.value ?? Null.of("invalid")) : given;
-    return isNull(value) ? Null.of(type === "duration" ? "invalid" : type) : convert(value);
+    return isNull(value) ? Null.of(type === "duration" || !call.run.isInRows ? "invalid" : type) : convert(value);
   };
 }
 

@@ -4,8 +4,9 @@ import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
+import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { kindOf, Null, type Value } from "../../values/value.ts";
+import { isNull, kindOf, Null, type Value } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { FillEmptyOperation } from "../plan/operations.ts";
@@ -16,8 +17,14 @@ export const fill = operator((call) => {
   if (!usePrevious && !call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
   if (usePrevious && call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
   const value = usePrevious ? null : call.value("value");
+  if (value !== null && !isCell(value))
+    throw new FluxError("value type for fill must be a valid primitive type (bool, int, uint, float, string, time)");
   return (input) => eachTable(input, (table) => filled(table, label, value));
 });
+
+function isCell(value: Value): boolean {
+  return isNull(value) || (COLUMN_TYPES as readonly string[]).includes(kindOf(value));
+}
 
 /** @param value null: the value before */
 function filled(table: FluxTable, label: string, value: Value | null): FluxTable {
@@ -26,14 +33,14 @@ function filled(table: FluxTable, label: string, value: Value | null): FluxTable
     if (value === null) return table;
     return table.set(FluxColumn.constant(label, columnTypeOfCell(label, value), value, table.rowCount));
   }
-  if (value !== null && kindOf(value) !== column.type) {
-    throw new FluxError(`fill column type mismatch: ${column.type}/${kindOf(value)}`);
-  }
   const key = table.key.get(label);
   if (key !== undefined) {
     if (value === null || !(key.value instanceof Null)) return table;
     const made = table.set(FluxColumn.constant(label, column.type, value, table.rowCount));
     return made.with(made.columns, table.key.with({ ...key, value }));
+  }
+  if (value !== null && kindOf(value) !== column.type) {
+    throw new FluxError(`fill column type mismatch: ${column.type}/${kindOf(value)}`);
   }
   if (column.valid === null) return table;
   const builder = new ColumnBuilder(label, column.type, table.rowCount);

@@ -1,4 +1,6 @@
 // Scalars out of streams: `tableFind`, `getColumn`, `getRecord`, `findColumn`, `findRecord`.
+import type { ScriptRun } from "../../interpret/script-run.ts";
+import { planProblem, startAll } from "../../tables/plan-check.ts";
 import type { StreamNode } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -17,6 +19,7 @@ class FoundTable extends TableStream {
 function firstTable(call: NativeCall, stream: StreamNode, fn: FluxFunction): FluxTable | null {
   const test = fn.prepare(["key"]);
   const { run } = call;
+  checkPlan(stream, run);
   return run.outside.compute(function* () {
     let found: FluxTable | null = null;
     for (const table of stream.open(run)) {
@@ -25,6 +28,17 @@ function firstTable(call: NativeCall, stream: StreamNode, fn: FluxFunction): Flu
     }
     return found;
   }, run.use);
+}
+
+/** The stream is a program of its own. */
+function checkPlan(stream: StreamNode, run: ScriptRun): void {
+  const problem = planProblem([stream]);
+  if (problem !== null) throw new FluxError(`error in table object compilation: ${problem}`);
+  try {
+    startAll([stream], run);
+  } catch (error) {
+    throw error instanceof FluxError ? error.within("error in table object start") : error;
+  }
 }
 
 export const tableFind: NativeBody = (call) => {

@@ -4,7 +4,7 @@ import { type FluxColumn, NO_ROW } from "../../tables/column.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
 import { StreamNode, type Tables } from "../../tables/stream.ts";
 import { cellText, type FluxTable, GroupKey, FluxTable as Table } from "../../tables/table.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { sortedInSteps } from "./shape.ts";
@@ -18,11 +18,19 @@ export const join: NativeBody = (call) => {
   if (on.length === 0) throw new FluxError("at least one column in 'on' column list is required");
   const sides = [...call.record("tables").entries()].sort(([a], [b]) => (a < b ? -1 : 1));
   const streams = sides.map(([, stream]) => stream).filter((stream) => stream instanceof StreamNode);
-  if (streams.length !== 2) throw new UnplacedError("failed to initialize execute state: joins currently must only have two parents");
-  if (streams[0] === streams[1]) throw new UnplacedError("failed to initialize execute state: joins currently must only have two parents");
   const names = sides.map(([name]) => name) as [string, string];
-  return streamOf(call, streams, ([left, right], run) => joinStreams(left!, right!, { on, names, run }));
+  const node = streamOf(call, streams, ([left, right], run) => joinStreams(left!, right!, { on, names, run }));
+  return ofTwoParents(node);
 };
+
+/** The node, which cannot start unless it joins two streams. */
+export function ofTwoParents(node: StreamNode): StreamNode {
+  if (node.inputs.length === 2 && node.inputs[0] !== node.inputs[1]) return node;
+  node.onStart = () => {
+    throw new FluxError("failed to initialize execute state: joins currently must only have two parents");
+  };
+  return node;
+}
 
 interface Joining {
   readonly on: readonly string[];

@@ -96,8 +96,8 @@ class Pivot {
     };
     if (this.order.length === 0) this.order = table.columns.map(({ label }) => label);
     const rowColumns = this.rowKey.map((label) => named(label, "row key "));
-    const nameColumns = this.columnKey.map((label) => named(label, ""));
     const values = named(this.valueColumn, "value ");
+    const nameColumns = this.columnKey.map((label) => named(label, ""));
     for (const { label, type } of rowColumns) if (label !== this.valueColumn) this.head(label, type);
     for (let from = 0; from < table.rowCount; from += PART_ROWS) {
       const to = Math.min(table.rowCount, from + PART_ROWS);

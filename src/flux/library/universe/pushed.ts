@@ -14,12 +14,13 @@ export class FromNode extends StreamNode {
     location: SourceLocation | null,
     bucket: string,
     readonly bucketId: (run: ScriptRun) => string,
+    /** What is wrong with the read even if it has a range; null for nothing. */
+    readonly rangeProblem: string | null = null,
   ) {
     super("from", [], location, () => {
-      throw new FluxError(
-        `error in building plan while starting program: cannot submit unbounded read to "${bucket}"; try bounding 'from' with a call to 'range'`,
-      );
+      throw new FluxError(`BUG: a read of "${bucket}" without a range`);
     });
+    this.planProblem = rangeProblem ?? `cannot submit unbounded read to "${bucket}"; try bounding 'from' with a call to 'range'`;
   }
 }
 

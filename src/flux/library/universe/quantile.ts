@@ -24,7 +24,8 @@ export const quantile: NativeBody = (call) => {
   return streamOf(call, [call.stream()], ([tables]) =>
     eachTable(tables!, (table) => {
       const column = table.column(label);
-      if (column === undefined) throw missingColumn(label);
+      if (column === undefined)
+        throw method === "exact_selector" ? missingColumn(label) : new FluxError(`column ${JSON.stringify(label)} does not exist`);
       if (method === "exact_selector") {
         const known = table.take(validRows(column));
         if (known.isEmpty) return emptyLike(table);

@@ -14,7 +14,7 @@ import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../..
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { located, operator } from "../operator.ts";
-import { isStorableFilter } from "../plan/storable-filter.ts";
+import { NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
 import { isVectorized, rowError } from "../row-errors.ts";
 import {
@@ -37,21 +37,28 @@ export const filter: NativeBody = (call) => {
   if (onEmpty !== "drop" && onEmpty !== "keep") throw new FluxError(`onEmpty must be keep or drop, was ${JSON.stringify(onEmpty)}`);
   const keepsEmpty = onEmpty === "keep";
   const input = call.stream();
-  const isStorable = !keepsEmpty && isStorableFilter(fn) && !isRuleOff(call.run, "PushDownFilterRule");
-  const apply = located(call, ([tables], run) => {
-    const how = { keepsEmpty, isPushed: isStorable && isPlainPushed(input) };
-    return eachTable(tables!, (table) => filteredTable(table, fn, how, run));
-  });
+  const storable = keepsEmpty || isRuleOff(call.run, "PushDownFilterRule") ? NOT_STORABLE : storableFilter(fn);
+  const apply = located(
+    call,
+    ([tables], run) => {
+      const isPushed = storable.isWhole && isPlainPushed(input);
+      const how = { keepsEmpty, isPushed, tags: isOfStorage(input) ? storable.tags : NOT_STORABLE.tags };
+      return eachTable(tables!, (table) => filteredTable(table, fn, how, run));
+    },
+    true,
+  );
   const location = call.site?.location ?? null;
   const { read, state } = input instanceof PushedNode ? input : NOT_STORED;
   if (state === null || state.isGrouped || state.isWindowed || keepsEmpty || read === null) {
-    return new StreamNode(call.site?.name ?? "", [input], location, apply);
+    const node = new StreamNode(call.site?.name ?? "", [input], location, apply);
+    node.flow = "rows";
+    return node;
   }
   // series that the function refuses as a whole need not be read
   const filtered: StorageRead = (run, filters, untilNs) => apply([read(run, [fn, ...filters], untilNs)], run);
   const reduce = input instanceof PushedNode ? reducedFilter(input.reduce, fn, apply) : null;
   const { describe, rows } = wholeSeries(input, fn);
-  return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, isStorable });
+  return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, storable });
 };
 
 /** Rows that a filter leaves, reduced: what it says about series as a whole holds for reduced rows too. */
@@ -77,21 +84,31 @@ function reducedFilter(
 const NOT_STORED = { read: null, state: null } as const;
 
 class FilterNode extends PushedNode {
-  private readonly isStorable: boolean;
+  private readonly storable: StorableFilter;
 
   constructor(
     input: StreamNode,
     location: SourceLocation | null,
     reading: PushedFacts & { readonly read: StorageRead },
-    facts: { readonly state: PushedState; readonly isStorable: boolean },
+    facts: { readonly state: PushedState; readonly storable: StorableFilter },
   ) {
     super("filter", [input], location, (_, run) => reading.read(run, []), facts.state, reading);
-    this.isStorable = facts.isStorable;
+    this.storable = facts.storable;
   }
 
   override get isPushed(): boolean {
-    return this.isStorable && super.isPushed;
+    return this.storable.isWhole && super.isPushed;
   }
+
+  /** Conditions of filters behind each other are those of one. */
+  get isOfStorage(): boolean {
+    return isOfStorage(this.inputs[0]!);
+  }
+}
+
+/** Whether the storage tests what it can of a filter behind the node. To be asked when streams are opened. */
+function isOfStorage(input: StreamNode): boolean {
+  return input instanceof FilterNode && input.readers <= 1 ? input.isOfStorage : isPlainPushed(input);
 }
 
 /** What the source can say and read of series, where the filter chooses among whole ones. */
@@ -110,10 +127,20 @@ function wholeSeries(input: StreamNode, fn: FluxFunction): Pick<PushedNode, "des
 interface FilterFacts {
   readonly keepsEmpty: boolean;
   readonly isPushed: boolean;
+  /** Where one is absent, it is tested as the empty text. */
+  readonly tags: ReadonlySet<string>;
 }
 
-function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPushed }: FilterFacts, run: ScriptRun): Tables {
-  const rows = run.rowFunctions === "compiled" ? yield* compiled(() => matchingRows(table, fn)) : null;
+/** The table with empty texts in place of absent tags, to be tested. */
+function withEmptyTags(table: FluxTable, tags: ReadonlySet<string>): FluxTable {
+  const absent = [...tags].filter((tag) => table.column(tag) === undefined);
+  if (absent.length === 0) return table;
+  return table.with([...table.columns, ...absent.map((tag) => FluxColumn.constant(tag, "string", "", table.rowCount))]);
+}
+
+function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPushed, tags }: FilterFacts, run: ScriptRun): Tables {
+  const tested = withEmptyTags(table, tags);
+  const rows = run.rowFunctions === "compiled" ? yield* compiled(() => matchingRows(tested, fn)) : null;
   if (rows !== null) {
     run.pause();
     const left = keptRows(table, rows, keepsEmpty);
@@ -121,7 +148,7 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPush
     return;
   }
   const test = fn.prepare(["r"]);
-  const row = new RowRecord(table);
+  const row = new RowRecord(tested);
   const kept: number[] = [];
   for (row.row = 0; row.row < table.rowCount; row.row++) {
     if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
@@ -157,49 +184,53 @@ function isEmptyExtension(body: Expression): boolean {
   return body.type === "ObjectExpression" && body.with !== undefined && body.properties.length === 0;
 }
 
-export const map = operator((call) => {
-  const fn = call.function("fn");
-  if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
-    throw new UnplacedError("extensible records must have at least one field");
-  const make = fn.prepare(["r"]);
-  const keepsOrder = isVectorized(fn);
-  return function* (input, run): Tables {
-    const merge = new TableMerge();
-    for (const table of input) {
-      if (table === null) {
-        yield null;
-        continue;
-      }
-      if (table.isEmpty) continue;
-      const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
-      run.pause();
-      if (whole !== null) {
-        merge.append(whole.key, whole);
-        continue;
-      }
-      const row = new RowRecord(table);
-      const rows = new RowAppender(merge, table, keepsOrder);
-      for (row.row = 0; row.row < table.rowCount; row.row++) {
-        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
-          run.pause();
+export const map = operator(
+  (call) => {
+    const fn = call.function("fn");
+    if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
+      throw new UnplacedError("extensible records must have at least one field");
+    const make = fn.prepare(["r"]);
+    const keepsOrder = isVectorized(fn);
+    return function* (input, run): Tables {
+      const merge = new TableMerge();
+      for (const table of input) {
+        if (table === null) {
           yield null;
+          continue;
         }
-        let made: Value | null = null;
-        while (made === null) {
-          try {
-            made = make(row);
-          } catch (error) {
-            yield* run.outside.wait(rowError("map", fn, error));
+        if (table.isEmpty) continue;
+        const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
+        run.pause();
+        if (whole !== null) {
+          merge.append(whole.key, whole);
+          continue;
+        }
+        const row = new RowRecord(table);
+        const rows = new RowAppender(merge, table, keepsOrder);
+        for (row.row = 0; row.row < table.rowCount; row.row++) {
+          if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
+            run.pause();
+            yield null;
           }
+          let made: Value | null = null;
+          while (made === null) {
+            try {
+              made = make(row);
+            } catch (error) {
+              yield* run.outside.wait(rowError("map", fn, error));
+            }
+          }
+          run.outside.done();
+          if (!(made instanceof FluxRecord)) throw new FluxError(`map function must return an object, got ${kindOf(made)}`);
+          rows.append(made);
         }
-        run.outside.done();
-        if (!(made instanceof FluxRecord)) throw new FluxError(`map function must return an object, got ${kindOf(made)}`);
-        rows.append(made);
       }
-    }
-    yield* merge.tables();
-  };
-});
+      yield* merge.tables();
+    };
+  },
+  "tables",
+  { flow: "open" },
+);
 
 export const reduce = operator((call) => {
   const fn = call.function("fn");

@@ -12,13 +12,13 @@ import { emptyLike } from "./shape.ts";
 
 const ONE_SECOND = new Duration(0n, SECOND_NS);
 
-/** Columns of the labels, which have to be numbers. */
-function numberColumns(table: FluxTable, labels: readonly string[], what: string): FluxColumn[] {
+/** Columns of the labels, which have to be numbers; the error otherwise. */
+function numberColumns(table: FluxTable, labels: readonly string[], unsupported: (column: FluxColumn) => string): FluxColumn[] {
   return labels.flatMap((label) => {
     const column = table.column(label);
     if (column === undefined) return [];
     if (column.type === "int" || column.type === "uint" || column.type === "float") return [column];
-    throw new FluxError(`unsupported ${what} column type ${column.label}:${column.type}`);
+    throw new FluxError(unsupported(column));
   });
 }
 
@@ -33,13 +33,18 @@ export const difference = operator((call) => {
   const initialZero = call.bool("initialZero", false);
   return (input) =>
     eachTable(input, (table) => {
-      const columns = numberColumns(table, labels, "difference");
+      const columns = numberColumns(table, labels, noDifference);
       if (table.isEmpty) return table;
       const kept = keepFirst ? table : table.slice(1, table.rowCount);
       const options = { nonNegative, keepFirst, initialZero };
       return columns.reduce((made, column) => made.set(differences(column, options)), kept);
     });
 });
+
+function noDifference({ label, type }: FluxColumn): string {
+  if (type === "time") return "difference does not support time columns. Try the elapsed function";
+  return `difference does not support column ${JSON.stringify(label)} of type "${type}"`;
+}
 
 interface DifferenceOptions {
   readonly nonNegative: boolean;
@@ -71,28 +76,33 @@ function differences(column: FluxColumn, { nonNegative, keepFirst, initialZero }
   return builder.build();
 }
 
-export const derivative = operator((call) => {
-  const unit = Number(durationNs(call.duration("unit", ONE_SECOND)));
-  const labels = call.strings("columns", ["_value"]);
-  const nonNegative = call.bool("nonNegative", false);
-  const initialZero = call.bool("initialZero", false);
-  const timeColumn = call.string("timeColumn", "_time");
-  return (input) =>
-    eachTable(input, (table) => {
-      const times = table.column(timeColumn);
-      if (times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
-      if (times.type !== "time") throw new FluxError(`time column "${timeColumn}" is not of type time`);
-      const columns = numberColumns(table, labels, "derivative");
-      const rows = distinctTimes(times, "derivative");
-      if (rows.length < 2) return emptyDerivative(table, labels);
-      const kept = table.take(rows.subarray(1));
-      return columns.reduce((made, column) => made.set(rates(column, times, rows, { unit, nonNegative, initialZero })), kept);
-    });
-});
+export const derivative = operator(
+  (call) => {
+    const unit = Number(durationNs(call.duration("unit", ONE_SECOND)));
+    const labels = call.strings("columns", ["_value"]);
+    const nonNegative = call.bool("nonNegative", false);
+    const initialZero = call.bool("initialZero", false);
+    const timeColumn = call.string("timeColumn", "_time");
+    return (input) =>
+      eachTable(input, (table) => {
+        const times = table.column(timeColumn);
+        if (times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
+        if (times.type !== "time") throw new FluxError(`time column ${JSON.stringify(timeColumn)} is type ${times.type} and not time`);
+        const columns = numberColumns(table, labels, ({ label, type }) => `unsupported derivative column type ${label}:${type}`);
+        const rows = distinctTimes(times, "derivative");
+        if (rows.length < 2) return emptyDerivative(table, labels);
+        const kept = table.take(rows.subarray(1));
+        return columns.reduce((made, column) => made.set(rates(column, times, rows, { unit, nonNegative, initialZero })), kept);
+      });
+  },
+  "tables",
+  { flow: "rows" },
+);
 
 function emptyDerivative(table: FluxTable, labels: readonly string[]): FluxTable {
   const empty = emptyLike(table);
-  return labels.reduce((made, label) => made.set(new ColumnBuilder(label, "float").build()), empty);
+  const made = labels.filter((label) => table.column(label) !== undefined);
+  return made.reduce((all, label) => all.set(new ColumnBuilder(label, "float").build()), empty);
 }
 
 /** The first row of each time, in order. */
@@ -142,17 +152,21 @@ function rates(column: FluxColumn, times: FluxColumn, rows: Uint32Array, { unit,
   return builder.build();
 }
 
-export const cumulativeSum = operator((call) => {
-  const labels = call.strings("columns", ["_value"]);
-  return (input) =>
-    eachTable(input, (table) =>
-      labels.reduce((made, label) => {
-        const column = table.column(label);
-        if (column === undefined || !["int", "uint", "float"].includes(column.type)) return made;
-        return made.set(sums(column));
-      }, table),
-    );
-});
+export const cumulativeSum = operator(
+  (call) => {
+    const labels = call.strings("columns", ["_value"]);
+    return (input) =>
+      eachTable(input, (table) =>
+        labels.reduce((made, label) => {
+          const column = table.column(label);
+          if (column === undefined || !["int", "uint", "float"].includes(column.type)) return made;
+          return made.set(sums(column));
+        }, table),
+      );
+  },
+  "tables",
+  { flow: "rows" },
+);
 
 function sums(column: FluxColumn): FluxColumn {
   const builder = new ColumnBuilder(column.label, column.type, column.length);
@@ -168,45 +182,52 @@ function sums(column: FluxColumn): FluxColumn {
   return builder.build();
 }
 
+/** What the reference's processor makes of a division by zero. */
+const NO_UNITS = -(1n << 63n);
+
 export const elapsed = operator((call) => {
   const unit = durationNs(call.duration("unit", ONE_SECOND));
-  if (unit <= 0n) throw new FluxError("unit must be a positive duration");
   const timeColumn = call.string("timeColumn", "_time");
   const columnName = call.string("columnName", "elapsed");
   return (input) =>
     eachTable(input, (table) => {
       const times = table.column(timeColumn);
       if (times === undefined) throw new FluxError(`column "${timeColumn}" does not exist`);
-      if (times.type !== "time") throw new FluxError(`column "${timeColumn}" is not of type time`);
+      // as recorded: nothing has elapsed between other values
+      if (times.type !== "time") return table.slice(0, 0);
       const builder = new ColumnBuilder(columnName, "int", table.rowCount);
       for (let row = 1; row < table.rowCount; row++) {
         const [before, now] = [times.get(row - 1), times.get(row)];
         if (isNull(before) || isNull(now)) builder.appendNull();
-        else builder.append(((now as Time).ns - (before as Time).ns) / unit);
+        else builder.append(unit === 0n ? NO_UNITS : ((now as Time).ns - (before as Time).ns) / unit);
       }
       return table.slice(Math.min(1, table.rowCount), table.rowCount).set(builder.build());
     });
 });
 
 /** Rows whose times are moved. */
-export const timeShift = operator((call) => {
-  const shift = call.duration("duration");
-  const labels = call.strings("columns", ["_start", "_stop", "_time"]);
-  const moved = (value: Value): Value => (value instanceof Time ? new Time(BigInt.asIntN(64, value.ns + durationNs(shift))) : value);
-  return (input) =>
-    eachTable(input, (table) => {
-      let made = table;
-      let { key } = table;
-      for (const label of labels) {
-        const column = table.column(label);
-        if (column === undefined) continue;
-        if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
-        const inKey = key.get(label);
-        if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
-        const builder = new ColumnBuilder(label, "time", table.rowCount);
-        for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
-        made = made.set(builder.build());
-      }
-      return made.with(made.columns, key);
-    });
-});
+export const timeShift = operator(
+  (call) => {
+    const shift = call.duration("duration");
+    const labels = call.strings("columns", ["_start", "_stop", "_time"]);
+    const moved = (value: Value): Value => (value instanceof Time ? new Time(BigInt.asIntN(64, value.ns + durationNs(shift))) : value);
+    return (input) =>
+      eachTable(input, (table) => {
+        let made = table;
+        let { key } = table;
+        for (const label of labels) {
+          const column = table.column(label);
+          if (column === undefined) continue;
+          if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
+          const inKey = key.get(label);
+          if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
+          const builder = new ColumnBuilder(label, "time", table.rowCount);
+          for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
+          made = made.set(builder.build());
+        }
+        return made.with(made.columns, key);
+      });
+  },
+  "tables",
+  { flow: "rows" },
+);

@@ -10,7 +10,7 @@ import { rowOrder } from "../../tables/row-order.ts";
 import { eachTable, finished, gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, SourceError } from "../../values/flux-error.ts";
-import { FluxRecord, isNull, type Value } from "../../values/value.ts";
+import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, collision, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, operator, streamOf } from "../operator.ts";
@@ -68,7 +68,7 @@ class GroupNode extends PushedNode {
     private readonly facts: GroupFacts,
     body: (source: StreamNode, tables: Tables) => Tables,
   ) {
-    const placed = located(call, ([tables]) => body(this.source, tables!));
+    const placed = located(call, ([tables]) => body(this.source, tables!), false);
     const { oneTypeOf } = facts;
     const reduced: StorageReduce = (run, wish) => this.reducedGroups(run, wish, placed);
     super(
@@ -115,6 +115,10 @@ class GroupNode extends PushedNode {
 
   override get isPushed(): boolean {
     return this.facts.canPush && isPlainPushed(this.source);
+  }
+
+  override get leavesOpen(): boolean {
+    return !this.isPushed;
   }
 }
 
@@ -181,6 +185,9 @@ export const rename = operator((call) => {
     );
   }
   const names = call.has("columns") ? call.record("columns") : null;
+  for (const [, name] of names?.entries() ?? []) {
+    if (typeof name !== "string") throw new FluxError(`rename error: columns object contains non-string value of type ${kindOf(name)}`);
+  }
   const make = call.has("fn") ? call.function("fn").prepare(["column"]) : null;
   const renamed = (label: string): string => {
     const value = make === null ? (names!.get(label) ?? label) : make(label);

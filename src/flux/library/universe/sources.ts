@@ -6,7 +6,7 @@ import { FluxColumn } from "../../tables/column.ts";
 import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/table.ts";
 import { addDuration, LONGEST, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
@@ -30,24 +30,29 @@ const BUCKET_ID = /^[0-9a-f]{16}$/;
 export const from: NativeBody = (call) => {
   if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
   if (call.has("bucket") && call.has("bucketID")) throw new FluxError("must specify only one of bucket or bucketID");
-  if (!call.has("host") && (call.has("org") || call.has("orgID")))
-    throw otherOrganization("reads from the storage engine cannot read from");
   const name = call.has("bucket") ? call.string("bucket") : null;
-  if (name === "") throw new FluxError("bucket name must not be empty");
   const id = name === null ? call.string("bucketID") : null;
   const [remote, location] = [remoteOf(call), call.site?.location ?? null];
   if (remote !== null) return new RemoteFromNode(location, name === null ? ["bucketID", id!] : ["bucket", name], remote);
-  return new FromNode(location, name ?? id!, (run) => bucketId(run, name, id));
+  const problem = call.has("org") || call.has("orgID") ? otherOrganization("reads from the storage engine cannot read from") : null;
+  return new FromNode(location, name ?? id!, (run) => bucketId(run, name, id), problem);
 };
 
 /** As recorded: naming an organization is refused, even if it is the sender's. */
-export function otherOrganization(what: string): UnplacedError {
-  const problem = `${what} a separate organization; please specify a host or remove the organization`;
-  return new UnplacedError(`error in building plan while starting program: ${problem}`);
+export function otherOrganization(what: string): string {
+  return `${what} a separate organization; please specify a host or remove the organization`;
+}
+
+/** A source that no plan can have. */
+export function refused(call: NativeCall, problem: string): StreamNode {
+  const node = streamOf(call, [], () => []);
+  node.planProblem = problem;
+  return node;
 }
 
 /** The id of a bucket given by its name or id. @throws FluxError if there is none */
 export function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
+  if ((name ?? id) === "") throw new FluxError("failed to initialize execute state: no bucket name or id have been specified");
   if (id !== null && !BUCKET_ID.test(id)) {
     throw new FluxError("failed to initialize execute state: invalid bucket id: id must have a length of 16 bytes");
   }
@@ -75,7 +80,12 @@ export const range: NativeBody = (call) => {
   const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
   const input = call.stream();
   const bounds = narrowed(input.bounds, { startNs: start.ns, stopNs: stop.ns });
-  if (start.ns >= stop.ns) throw new UnplacedError("error in building plan while starting program: cannot query an empty range");
+  const node = rangeNode(call, input, bounds);
+  if (start.ns >= stop.ns) node.planProblem ??= "cannot query an empty range";
+  return node;
+};
+
+function rangeNode(call: NativeCall, input: StreamNode, bounds: TimeBounds): StreamNode {
   if (input instanceof FromNode) {
     const read: StorageRead = (run, filters, untilNs) =>
       input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, { ...bounds, untilNs }, filters);
@@ -86,11 +96,21 @@ export const range: NativeBody = (call) => {
       input instanceof RemoteFromNode ? null : (run, question, filters) => described(run, input.bucketId(run), bounds, question, filters);
     const hasRows = !(input instanceof RemoteFromNode) && call.run.source.readRows !== undefined;
     const rows: StorageRows | null = hasRows ? (run, filters) => wholeRows(run, input, bounds, filters) : null;
-    return new PushedNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe, rows });
+    const node = new RangeNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe, rows });
+    node.planProblem = input.rangeProblem;
+    if (!(input instanceof RemoteFromNode)) node.onStart = (run) => void input.bucketId(run);
+    return node;
   }
   const [from, to] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
   return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => rowsWithin(table, from, to)), { bounds });
-};
+}
+
+/** What bounds the read of a bucket. */
+class RangeNode extends PushedNode {
+  override get planInputs(): readonly StreamNode[] {
+    return [];
+  }
+}
 
 /** A range within another one; what lies outside of it is the empty range of 1970. */
 function narrowed(outer: TimeBounds | null, { startNs, stopNs }: TimeBounds): TimeBounds {
@@ -198,7 +218,7 @@ export class SeriesTables {
 function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
   const times = table.column("_time");
   if (times === undefined) throw new FluxError("range error: supplied time column _time doesn't exist");
-  if (times.type !== "time") throw new FluxError(`range error: provided column _time is not of type time`);
+  if (times.type !== "time") throw new FluxError(`range error: provided time column _time is not of type time`);
   const rows: number[] = [];
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
@@ -220,6 +240,7 @@ function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
 export const yieldResult: NativeBody = (call) =>
   streamOf(call, [call.stream()], ([tables]) => tables!, {
     resultName: call.string("name", "_result"),
+    flow: "rows",
   });
 
 export const union: NativeBody = (call) => {
@@ -255,7 +276,7 @@ const prepareLimit = (call: NativeCall): TableBody => {
   };
 };
 
-export const limit = operator(prepareLimit, "tables", { operation: new NumberedOperation() });
+export const limit = operator(prepareLimit, "tables", { operation: new NumberedOperation(), flow: "rows" });
 
 function isLatestFirst(operation: object | null): boolean {
   return operation instanceof SortOperation && operation.isDescending && operation.columns.join() === "_time";
@@ -274,7 +295,7 @@ const prepareTail = (call: NativeCall): TableBody => {
     wantLatest(input, n, offset);
     return eachTable(tables, (table) => {
       const to = Math.max(0, table.rowCount - Math.max(0, offset));
-      return table.slice(Math.min(to, Math.max(0, to - n)), to);
+      return table.slice(Math.min(to, Math.max(0, table.rowCount - offset - n)), to);
     });
   };
 };

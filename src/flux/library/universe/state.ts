@@ -1,50 +1,78 @@
 // States and hours: `stateTracking`, `hourSelection`.
+import type { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
 import { RowRecord } from "../../tables/table.ts";
 import { DAY_NS, durationNs, floorDiv, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
-import { Duration, Time } from "../../values/value.ts";
+import { Duration, type FluxFunction, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import { operator } from "../operator.ts";
+import { rowError } from "../row-errors.ts";
 
-export const stateTracking = operator((call) => {
-  const test = call.function("fn").prepare(["r"]);
-  const countColumn = call.string("countColumn", "");
-  const durationColumn = call.string("durationColumn", "");
-  const unit = durationNs(call.duration("durationUnit", new Duration(0n, SECOND_NS)));
-  if (unit <= 0n) throw new FluxError("durationUnit must be a positive duration");
-  const timeColumn = call.string("timeColumn", "_time");
-  return (input) =>
-    eachTable(input, (table) => {
-      const times = table.column(timeColumn);
-      if (durationColumn !== "" && times === undefined) throw new FluxError(`column "${timeColumn}" does not exist`);
-      const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
-      const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
-      const row = new RowRecord(table);
-      let count = 0n;
-      let since: bigint | null = null;
-      let before: bigint | null = null;
-      for (row.row = 0; row.row < table.rowCount; row.row++) {
-        if (test(row) !== true) {
-          count = 0n;
-          since = null;
-          counts.append(-1n);
-          durations.append(-1n);
-          continue;
+export const stateTracking = operator(
+  (call) => {
+    const fn = call.function("fn");
+    const test = rowTest(fn);
+    const countColumn = call.string("countColumn", "");
+    const durationColumn = call.string("durationColumn", "");
+    const unit = durationNs(call.duration("durationUnit", new Duration(0n, SECOND_NS)));
+    if (unit <= 0n) throw new FluxError("state tracking duration unit must be greater than zero");
+    const timeColumn = call.string("timeColumn", "_time");
+    return (input) =>
+      eachTable(input, (table) => {
+        const times = table.column(timeColumn);
+        if (times === undefined && !table.isEmpty) throw new FluxError(`column ${JSON.stringify(timeColumn)} does not exist`);
+        if (durationColumn !== "" && times !== undefined) checkTimes(times, timeColumn);
+        const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
+        const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
+        const row = new RowRecord(table);
+        let count = 0n;
+        let since: bigint | null = null;
+        let before: bigint | null = null;
+        for (row.row = 0; row.row < table.rowCount; row.row++) {
+          if (!test(row)) {
+            count = 0n;
+            since = null;
+            counts.append(-1n);
+            durations.append(-1n);
+            continue;
+          }
+          counts.append(++count);
+          const now = times?.get(row.row);
+          const ns = now instanceof Time ? now.ns : 0n;
+          if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
+          before = ns;
+          since ??= ns;
+          durations.append((ns - since) / unit);
         }
-        counts.append(++count);
-        const now = times?.get(row.row);
-        const ns = now instanceof Time ? now.ns : 0n;
-        if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
-        before = ns;
-        since ??= ns;
-        durations.append((ns - since) / unit);
-      }
-      const counted = countColumn === "" ? table : table.set(counts.build());
-      return durationColumn === "" ? counted : counted.set(durations.build());
-    });
-});
+        const counted = countColumn === "" ? table : table.set(counts.build());
+        return durationColumn === "" ? counted : counted.set(durations.build());
+      });
+  },
+  "tables",
+  { flow: "rows" },
+);
+
+/** @returns whether a row passes. A null does not. */
+function rowTest(fn: FluxFunction): (row: RowRecord) => boolean {
+  const test = fn.prepare(["r"]);
+  return (row) => {
+    let result: Value;
+    try {
+      result = test(row);
+    } catch (error) {
+      throw rowError("state", fn, error);
+    }
+    if (typeof result !== "boolean" && !isNull(result)) throw new FluxError(`type conflict: bool != ${kindOf(result)}`);
+    return result === true;
+  };
+}
+
+function checkTimes(times: FluxColumn, label: string): void {
+  if (times.type !== "time") throw new FluxError(`column ${JSON.stringify(label)} is not of type time`);
+  for (let row = 0; row < times.length; row++) if (times.isNull(row)) throw new FluxError("got a null timestamp");
+}
 
 export const hourSelection = operator((call) => {
   const [start, stop] = [call.bigint("start"), call.bigint("stop")];
@@ -52,10 +80,10 @@ export const hourSelection = operator((call) => {
   const timeColumn = call.string("timeColumn", "_time");
   return (input) =>
     eachTable(input, (table) => {
+      const times = table.column(timeColumn);
+      if (times === undefined) throw new FluxError("invalid time column");
       if (start < 0n || start > 23n) throw new FluxError("start must be between 0 and 23");
       if (stop < 0n || stop > 23n) throw new FluxError("stop must be between 0 and 23");
-      const times = table.column(timeColumn);
-      if (times === undefined) throw new FluxError(`invalid time column: ${timeColumn}`);
       const rows: number[] = [];
       for (let row = 0; row < table.rowCount; row++) {
         const time = times.get(row);

@@ -4,6 +4,7 @@ import { eachTable } from "../../tables/stream.ts";
 import { type FluxTable, TableBuilder } from "../../tables/table.ts";
 import { durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
+import { fixedText } from "../../values/text.ts";
 import { Duration, kindOf, Null, Time } from "../../values/value.ts";
 import { operator } from "../operator.ts";
 import { floatsOf, oneRow } from "./aggregates.ts";
@@ -11,25 +12,34 @@ import { numbersOf } from "./averages.ts";
 
 function floatColumnOf(table: FluxTable, label: string, what: string): FluxColumn {
   const column = table.column(label);
-  if (column === undefined)
-    throw new FluxError(what === "histogram" ? `no column "${label}" exists` : `table is missing ${what} column "${label}"`);
-  if (column.type !== "float") {
-    throw new FluxError(
-      what === "histogram" ? `column "${label}" must be a float got ${column.type}` : `${what} column "${label}" must be of type float`,
-    );
-  }
+  if (column === undefined) throw new FluxError(`table is missing ${what} column ${JSON.stringify(label)}`);
+  if (column.type !== "float") throw new FluxError(`${what} column ${JSON.stringify(label)} must be of type float`);
   return column;
 }
 
-/** How many values are at most the bound. @param sorted NaN last */
-function countUpTo(sorted: Float64Array, bound: number): number {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (sorted[middle]! <= bound) from = middle + 1;
-    else to = middle;
+function valuesOf(table: FluxTable, label: string): Float64Array {
+  const column = table.column(label);
+  if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} is missing`);
+  if (column.type !== "float") throw new FluxError(`column ${JSON.stringify(label)} must be a float got ${column.type}`);
+  return floatsOf(column);
+}
+
+/** How many values each bin takes. A value goes to the first bin that is not below it, as bisection finds it: bins that are in no order
+ *  have an answer too. @throws FluxError: a value is above the last bin */
+function binCounts(values: Float64Array, bins: readonly number[]): Float64Array {
+  const counts = new Float64Array(bins.length);
+  for (const value of values) {
+    let [from, to] = [0, bins.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (value <= bins[middle]!) to = middle;
+      else from = middle + 1;
+    }
+    if (from < bins.length) counts[from]!++;
+    else
+      throw new FluxError(`found value greater than any bin, ${from} ${from} ${fixedText(value)} ${fixedText(bins.at(-1) ?? Number.NaN)}`);
   }
-  return from;
+  return counts;
 }
 
 export const histogram = operator((call) => {
@@ -41,27 +51,22 @@ export const histogram = operator((call) => {
     if (typeof bin !== "number") throw new FluxError(`expected array of float for "bins", got ${kindOf(bin)}`);
     return bin;
   });
+  bins.sort((a, b) => a - b);
   if (upperBound === countColumn) throw new FluxError("upperBoundColumn and countColumn must differ");
   return (input, { use }) =>
     eachTable(input, (table) => {
       for (const label of [upperBound, countColumn]) {
         if (table.key.has(label)) throw new FluxError(`column ${JSON.stringify(label)} is part of the group key`);
       }
-      const values = floatsOf(floatColumnOf(table, column, "histogram"))
-        .slice()
-        .sort();
-      const most = values.at(-1);
-      if (most !== undefined && bins.length > 1 && bins.some((bin, i) => i > 0 && bin < bins[i - 1]!)) {
-        // the last bin ends the search, as recorded
-        const n = bins.length;
-        throw new FluxError(`found value greater than any bin, ${n} ${n} ${most.toFixed(6)} ${Math.max(...bins).toFixed(6)}`);
-      }
+      const values = valuesOf(table, column);
       const builder = new TableBuilder(table.key);
       use.checkCells(bins.length * (table.key.columns.length + 2));
-      const counts = bins.map((bin) => countUpTo(values, bin));
-      const total = isNormalized ? (counts.at(-1) ?? 1) : 1;
-      counts.forEach((count, i) => {
+      use.work(values.length);
+      const total = isNormalized ? values.length : 1;
+      let count = 0;
+      binCounts(values, bins).forEach((added, i) => {
         use.step();
+        count += added;
         for (const { label, type, value } of table.key.columns) builder.column(label, type).append(value);
         builder.column(upperBound, "float").append(bins[i]!);
         builder.column(countColumn, "float").append(count / total);
@@ -79,15 +84,19 @@ export const histogramQuantile = operator((call) => {
   const minValue = call.float("minValue", 0);
   const onNonmonotonic = call.string("onNonmonotonic", "error");
   if (!["error", "force", "drop"].includes(onNonmonotonic))
-    throw new FluxError(`value for 'onNonmonotonic' must be one of: error, force, drop`);
+    throw new FluxError(
+      `value provided to histogramQuantile parameter onNonmonotonic is invalid; must be one of "error", "force" or "drop"`,
+    );
   return (input) =>
     eachTable(input, (table) => {
       const counts = floatColumnOf(table, countColumn, "count");
       const bounds = floatColumnOf(table, upperBound, "upper bound");
-      const buckets = Array.from({ length: table.rowCount }, (_, row) => ({
-        bound: bounds.get(row) as number,
-        count: counts.get(row) as number,
-      }));
+      const buckets = Array.from({ length: table.rowCount }, (_, row) => {
+        if (counts.isNull(row)) throw new FluxError("unexpected null in the countColumn");
+        if (bounds.isNull(row)) throw new FluxError("unexpected null in the upperBoundColumn");
+        return { bound: bounds.get(row) as number, count: counts.get(row) as number };
+      });
+      if (buckets.length === 0) throw new FluxError("histogram is empty");
       buckets.sort((a, b) => a.bound - b.bound);
       for (let i = 1; i < buckets.length; i++) {
         if (buckets[i]!.count >= buckets[i - 1]!.count) continue;
@@ -95,7 +104,7 @@ export const histogramQuantile = operator((call) => {
         if (onNonmonotonic === "drop") return oneRow(table, FluxColumn.constant(valueColumn, "float", 0, 1)).slice(0, 0);
         buckets[i]!.count = buckets[i - 1]!.count;
       }
-      const value = buckets.length === 0 || buckets.at(-1)!.count === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
+      const value = buckets.at(-1)!.count === 0 ? Null.of("float") : quantileOf(buckets, quantile, minValue);
       return oneRow(table, FluxColumn.constant(valueColumn, "float", value, 1));
     });
 });
@@ -127,9 +136,9 @@ export const covariance = operator((call) => {
         if (column === undefined) throw new FluxError(`specified column does not exist in table: ${label}`);
         return column;
       });
-      if (x!.type === y!.type && x!.type !== "float") throw new FluxError(`covariance does not support ${x!.type}`);
+      if (x!.type === y!.type && x!.type !== "float" && !table.isEmpty) throw new FluxError(`covariance does not support ${x!.type}`);
       if (x!.type !== y!.type) throw new FluxError("cannot compute the covariance between different types");
-      const pairs = zipped(numbersOf(x!), numbersOf(y!));
+      const pairs = zipped(numbersOf(x!, "covariance"), numbersOf(y!, "covariance"));
       const value = pairs.length === 0 ? Null.of("float") : covarianceOf(pairs, isPearson);
       return oneRow(table, FluxColumn.constant(target, "float", value, 1));
     });
@@ -162,23 +171,35 @@ export const integral = operator((call) => {
         if (!table.key.has(bound)) throw new FluxError(`integral function needs ${bound} column to be part of group key`);
       }
       const column = table.column(label);
+      if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} does not exist`);
+      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
+      if (!["int", "uint", "float"].includes(column.type)) throw new FluxError(`cannot perform integral over ${column.type}`);
       const times = table.column(timeColumn);
-      if (column === undefined) throw new FluxError(`no column "${label}" exists`);
-      if (times === undefined) throw new FluxError(`no column "${timeColumn}" exists`);
-      const points: [number, number][] = [];
-      const values = numbersOf(column);
+      if (times === undefined) throw new FluxError(`no column ${JSON.stringify(timeColumn)} exists`);
+      const values = numbersOf(column, "integral");
       const origin = times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
-      values.forEach((value, row) => {
-        const time = times.get(row);
-        // the first row of a time counts
-        if (value !== null && time instanceof Time && points.at(-1)?.[0] !== Number(time.ns - origin)) {
-          points.push([Number(time.ns - origin), value]);
-        }
-      });
+      const points = pointsOf(times, values, origin);
       const bounds = mode === "linear" ? boundsOf(table, origin) : null;
       return oneRow(table, FluxColumn.constant(label, "float", points.length === 0 ? Null.of("float") : area(points, bounds) / unit, 1));
     });
 });
+
+/** Values that are not null with their times; of rows of one time the first. @throws FluxError: times are missing or go back */
+function pointsOf(times: FluxColumn, values: readonly (number | null)[], origin: bigint): [number, number][] {
+  const points: [number, number][] = [];
+  let before: bigint | null = null;
+  for (let row = 0; row < times.length; row++) {
+    if (times.isNull(row)) throw new FluxError("integral found null time in time column");
+  }
+  for (const [row, value] of values.entries()) {
+    const { ns } = times.get(row) as Time;
+    if (before !== null && ns < before) throw new FluxError("integral found out-of-order times in time column");
+    if (ns === before) continue;
+    before = ns;
+    if (value !== null) points.push([Number(ns - origin), value]);
+  }
+  return points;
+}
 
 function boundsOf(table: FluxTable, origin: bigint): readonly [number, number] {
   const [start, stop] = [table.key.get("_start")?.value, table.key.get("_stop")?.value];

@@ -81,7 +81,7 @@ function bins(call: NativeCall, count: number, bound: (i: number) => number): Fl
 
 function stddevMode(text: string): "sample" | "population" {
   if (text === "sample" || text === "population") return text;
-  throw new FluxError(`unknown mode: ${text}`);
+  throw new FluxError(`${JSON.stringify(text)} is not a valid standard deviation mode`);
 }
 
 export const UNIVERSE: LibraryPackage = {

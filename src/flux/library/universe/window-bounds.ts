@@ -30,6 +30,7 @@ export class Windows {
   ) {
     if (every.months !== 0n && every.ns !== 0n) throw new FluxError("duration used as an interval cannot mix month and nanosecond units");
     if (every.months === 0n && every.ns === 0n) throw new FluxError("duration used as an interval cannot be zero");
+    // without `every`, windows follow each other by their length
     if (every.months < 0n || every.ns < 0n) throw new FluxError("duration used as an interval cannot be negative");
     const longest = (period.ns < 0n ? -period.ns : period.ns) + (period.months < 0n ? -period.months : period.months) * MONTH_NS;
     if (longest / (every.ns + every.months * MONTH_NS) > OVERLAP_MAX) throw new FluxError("window: too many windows overlap");

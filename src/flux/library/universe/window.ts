@@ -23,15 +23,13 @@ const PAUSE_WORK = 65_536;
 export function windowOptions(call: NativeCall): WindowOptions {
   const every = call.duration("every", ZERO);
   const period = call.duration("period", ZERO);
+  if (every.ns < 0n || every.months < 0n) throw new FluxError('parameter "every" must be non-negative');
   if (isZero(every) && isZero(period))
     throw new FluxError(`window function requires at least one of "every" or "period" to be set and non-zero`);
   const isWhole = every.ns === LONGEST.ns;
   const effectiveEvery = isZero(every) ? period : every;
   const effectivePeriod = isZero(period) ? effectiveEvery : period;
   const location = locationOf(call.record("location", call.run.location));
-  if (call.stream().bounds === null && !isWhole) {
-    throw new UnplacedError("failed to initialize execute state: nil bounds passed to window; use range to set the window range");
-  }
   return {
     // one window of all times brings the range back
     windows: isWhole ? null : windowsOf(effectiveEvery, effectivePeriod, call.duration("offset", ZERO), location),
