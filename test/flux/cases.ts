@@ -1,4 +1,5 @@
-// The recorded scripts of test/vectors/flux: what was sent, and what the vendor's 2.8 server answered.
+// The recorded scripts of test/vectors/flux: what was sent, and what the vendor's 2.8 server answered. Areas `near-…` are mutations of the
+// others, recorded from the same release where one of them once showed a difference.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DIFFERENCES } from "./differences.ts";
