@@ -29,6 +29,12 @@ export const CORNER_QUERIES: readonly CornerQuery[] = [
     atMostMs: 60,
   },
   {
+    name: "rows and hosts by region",
+    sql: "SELECT region, count(*) AS n, count(DISTINCT hostname) AS hosts FROM cpu GROUP BY region",
+    same: `SELECT region, count(*) AS n, count(DISTINCT ${byRow("hostname")}) AS hosts FROM cpu GROUP BY region`,
+    atMostMs: 30,
+  },
+  {
     name: "95th percentile by region",
     sql: "SELECT region, approx_percentile_cont(usage_user, 0.95) BETWEEN 90 AND 99 AS high FROM cpu GROUP BY region",
     same: "SELECT DISTINCT region, true AS high FROM cpu",

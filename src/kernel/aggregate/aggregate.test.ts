@@ -315,6 +315,18 @@ describe("sums of integers", () => {
   });
 });
 
+test("more groups than the request allows are none", () => {
+  const groupBy = [column("host")];
+  const ofHosts = Array.from({ length: 5 }, (_, i): TestRow => ({ tags: { host: `h${i}` }, timeNs: BigInt(i), fields: { i: 1n } }));
+  for (const groupsMax of [4, 5]) {
+    const aggregator = new Aggregator(kernel, request({ groupBy, groupsMax }), ALL_TIME, { memoryBytesMax: MIB });
+    expect(aggregator.add({ run: part(ofHosts).run, selection: "all" })).toBe(groupsMax === 5);
+    const groups = aggregator.finish();
+    expect(groups === null).toBe(groupsMax === 4);
+    groups?.close();
+  }
+});
+
 describe("floats", () => {
   const NAN = Number.NaN;
   test.each<[values: number[], min: number, max: number]>([

@@ -128,12 +128,13 @@ export class Aggregator {
         if (selection !== "all") selection.release();
       }
     }
+    this.failed ||= this.groups.count > (this.request.groupsMax ?? Number.POSITIVE_INFINITY);
     return !this.failed;
   }
 
   /** The groups that have rows, with the columns of `aggregateColumns`. Returns null if a sum of integers, even an intermediate one,
-   *  exceeds 64 bits, if the cells exceed the memory allowed, or if a bin begins before the least i64. The cursor owns the accumulated
-   *  state; nothing may be added afterwards. @throws TsdbError overloaded */
+   *  exceeds 64 bits, if the cells exceed the memory allowed, the groups their number, or if a bin begins before the least i64. The
+   *  cursor owns the accumulated state; nothing may be added afterwards. @throws TsdbError overloaded */
   finish(): ScanCursor | null {
     assert(!this.released, "finish after release");
     const { request, groups, cells, rowCounts, columns, quantiles } = this;

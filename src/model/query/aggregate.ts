@@ -50,6 +50,8 @@ export interface AggregateRequest {
   /** Some of these combinations are one group, which shows the values of one of them. */
   readonly merged?: MergedGroups;
   readonly aggregates: readonly Aggregate[];
+  /** Above this number of groups reading the rows is cheaper: none are made. */
+  readonly groupsMax?: number;
 }
 
 /** Result type of an aggregate; null if the function does not apply to the column. */

@@ -1,6 +1,7 @@
 // Rewrites a SELECT that groups one table's rows by tags and a time bin to a SELECT over groups that the scan computes. The tree is changed
 // before its rewrite, and only if nothing in it needs single rows: every name is a grouping tag, every time is the bin, every aggregate one
-// of the scan's. Everything around them (HAVING, ORDER BY, windows, arithmetic) is left to DuckDB.
+// of the scan's. Everything around them (HAVING, ORDER BY, windows, arithmetic) is left to DuckDB. If values of tags are counted beside
+// other aggregates, the scan groups by these tags as well, and DuckDB aggregates its groups.
 
 import { TsdbError } from "../../../model/errors.ts";
 import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate.ts";
@@ -8,12 +9,13 @@ import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
 import type { OutputColumn } from "../../bind/scope.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
-import type { ColumnRef, Expression, Modifier, SelectNode } from "../../parse/tree.ts";
+import type { ColumnRef, Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
 import { call, stringConstant } from "../../parse/tree.ts";
 import type { From } from "../context.ts";
 import { ExpressionNumbers } from "../expression-numbers.ts";
 import { scanOf } from "../from.ts";
 import { hasAggregate, isAggregateCall, storageAggregate, storageSelectorPart } from "../functions/aggregate-call.ts";
+import { countedTag, overParts } from "../functions/group-parts.ts";
 import { selectorPart } from "../functions/selector.ts";
 import { isDistinct, isVolatile, type OneTable, Unfit, unfit } from "../one-table.ts";
 import { conjunction, mapChildren, someNode } from "../walk.ts";
@@ -64,11 +66,16 @@ function asksForGroups(node: SelectNode): boolean {
   return node.select_list.some(hasAggregate) || (node.having !== null && hasAggregate(node.having));
 }
 
+/** Above this number of parts, which then have few rows each, DuckDB aggregates rows in less time. */
+const PARTS_MAX = 100_000;
+
 /** The clause of an expression, which determines the meaning of aliases. */
 type Clause = "select" | "where" | "filter" | "order";
 
 /** A grouping expression over tags. */
 interface ComputedKey {
+  /** As written. */
+  readonly group: Expression;
   /** Of the grouping expression (ExpressionNumbers). */
   readonly number: number;
   /** Over combinations. */
@@ -82,6 +89,8 @@ class Grouping {
   /** Keys that are expressions over tags. */
   private readonly computed: ComputedKey[] = [];
   private readonly numbers = new ExpressionNumbers();
+  /** Tags whose values are counted. */
+  private readonly counted = new Map<number, ColumnDef>();
   private bin: TimeBin | null = null;
   /** SELECT DISTINCT of keys: the groups themselves. */
   private readonly isListOfKeys: boolean;
@@ -102,6 +111,7 @@ class Grouping {
     const { node } = this;
     const groups = this.groupExpressions();
     for (const group of groups) this.addKey(group);
+    this.addCounted();
     const { pushedDown } = this.table;
     const select_list = node.select_list.map((item, i) => {
       const value = this.replace(item, "select");
@@ -109,15 +119,53 @@ class Grouping {
       return { ...value, alias: name };
     });
     const filters = pushedDown.rest.map((condition) => this.keyFilter(condition));
-    if (node.having !== null) filters.push(this.replace(node.having, "filter"));
+    const having = node.having === null ? null : this.replace(node.having, "filter");
+    if (having !== null && !this.readsParts) filters.push(having);
     const qualify = node.qualify === null ? null : this.replace(node.qualify, "filter");
     const modifiers = node.modifiers.flatMap((modifier) => this.modifier(modifier));
     // without GROUP BY only aggregates create groups
     if (this.isListOfKeys ? this.aggregates.size > 0 && groups.length > 0 : groups.length === 0 && this.aggregates.size === 0) unfit();
+    const keys = this.readsParts ? this.partKeys() : [];
     const source = this.groups(pushedDown);
-    const where_clause = conjunction(filters);
-    const ungrouped = { group_expressions: [], group_sets: [], aggregate_handling: "STANDARD_HANDLING" as const, having: null };
-    return { clauses: { select_list, qualify, modifiers, where_clause, ...ungrouped }, source };
+    const clauses = {
+      ...{ select_list, qualify, modifiers, where_clause: conjunction(filters), having: this.readsParts ? having : null },
+      ...{ group_expressions: keys, group_sets: keys.length === 0 ? [] : [keys.map((_, i) => i)] },
+      aggregate_handling: "STANDARD_HANDLING" as const,
+    };
+    return { clauses, source };
+  }
+
+  /** True if the scan's groups are parts of the statement's. */
+  private get readsParts(): boolean {
+    return this.counted.size > 0;
+  }
+
+  private addCounted(): void {
+    const { select_list, having, qualify, modifiers } = this.node;
+    const orders = modifiers.flatMap((modifier) => (modifier.type === "ORDER_MODIFIER" ? modifier.orders : []));
+    const clauses = [...select_list, having, qualify, ...orders.map(({ expression }) => expression)].filter((node) => node !== null);
+    const counted = new Map<number, ColumnDef>();
+    let others = 0;
+    for (const clause of clauses) {
+      someNode(clause, (node) => {
+        if (node.class !== "FUNCTION" || !isAggregateCall(node)) return false;
+        const def = countedTag(node, (argument) => this.table.column(argument));
+        if (def === null) others++;
+        else counted.set(def.id, def);
+        return false;
+      });
+    }
+    // alone, the newest rows of series have all values; with bins, parts can be as many as rows
+    if (others === 0 || this.bin !== null) return;
+    for (const [id, def] of counted) this.counted.set(id, def);
+  }
+
+  /** The statement's keys over parts. */
+  private partKeys(): Expression[] {
+    return [
+      ...[...this.tags.values()].map(({ name }) => this.ref(encodeName(name))),
+      ...this.computed.map(({ group }) => this.overGroups(group)),
+    ];
   }
 
   /** The grouping expressions, as expressions over rows. */
@@ -160,7 +208,7 @@ class Grouping {
     const { rows } = this.table;
     const found = rows.takesConditions ? tagsUnder(node) : null;
     if (found?.scan !== rows) unfit();
-    return { number: this.numbers.of(group), node: overCombinations(node), tags: found.tags };
+    return { group, number: this.numbers.of(group), node: overCombinations(node), tags: found.tags };
   }
 
   /** A condition on rows that only uses grouping expressions becomes one on groups. */
@@ -202,7 +250,7 @@ class Grouping {
       case "POSITIONAL_REFERENCE":
         return unfit();
       case "FUNCTION":
-        if (isAggregateCall(node)) return { ...(storageAggregate(node, this) ?? unfit()), alias: node.alias };
+        if (isAggregateCall(node)) return { ...this.aggregate(node), alias: node.alias };
         if (BIN_FUNCTIONS.has(node.function_name) && this.bin !== null) {
           const bin = this.table.rewrite(node);
           if (this.isBin(bin)) return this.binAs(bin.zone);
@@ -216,6 +264,12 @@ class Grouping {
       }
     }
     return mapChildren(node, (child) => this.replace(child, clause));
+  }
+
+  private aggregate(node: FunctionCall): Expression {
+    const tag = this.readsParts ? countedTag(node, (argument) => this.table.column(argument)) : null;
+    if (tag === null) return storageAggregate(node, this) ?? unfit();
+    return { ...node, children: [this.ref(encodeName(tag.name))] };
   }
 
   private isComputed(node: Expression): boolean {
@@ -263,8 +317,13 @@ class Grouping {
     return number === undefined ? null : Number(number);
   }
 
-  /** CallParts: a column of the groups. */
+  /** CallParts: a column of the groups, or an aggregate over their parts. */
   value(aggregate: Aggregate): Expression {
+    if (!this.readsParts) return this.ofScan(aggregate);
+    return overParts(aggregate, (part) => this.ofScan(part)) ?? unfit();
+  }
+
+  private ofScan(aggregate: Aggregate): Expression {
     const parts = aggregate.fn === "quantile" ? ` ${aggregate.share} ${aggregate.size} ${aggregate.weight?.id}` : "";
     const key = `${aggregate.fn} ${aggregate.column?.id}${parts}`;
     let known = this.aggregates.get(key);
@@ -284,18 +343,25 @@ class Grouping {
 
   /** What tells groups apart, if not all their tags do. */
   private keys(): Expression[] | null {
-    if (this.computed.length === 0) return null;
+    if (this.computed.length === 0 || this.readsParts) return null;
     return [...[...this.tags.values()].map(({ name }) => combinationColumn(name)), ...this.computed.map(({ node }) => node)];
   }
 
   private groups({ range, tags, fields, conditions }: PushedDown): GroupSource {
-    const groupBy = [...new Map([...this.tags, ...this.computed.flatMap((key) => key.tags.map((tag) => [tag.id, tag] as const))]).values()];
+    const groupBy = [
+      ...new Map([
+        ...this.tags,
+        ...this.counted,
+        ...this.computed.flatMap((key) => key.tags.map((tag) => [tag.id, tag] as const)),
+      ]).values(),
+    ];
     const aggregates = [...this.aggregates.values()];
     const { bin } = this;
     const groups = {
       bins: bin === null ? null : { originNs: bin.originNs, widthNs: bin.widthNs },
       groupBy,
       aggregates: aggregates.map(({ aggregate }) => aggregate),
+      ...(this.readsParts ? { groupsMax: PARTS_MAX } : {}),
     };
     const columnNames = [
       ...(bin === null ? [] : [BIN_NAME]),

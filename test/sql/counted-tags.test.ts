@@ -1,0 +1,99 @@
+// Values of tags counted beside other aggregates: the scan groups by these tags as well, and DuckDB aggregates its groups. Each statement
+// answers as DuckDB does on all rows, and as the same scan without groups, in all states of the rows.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { pick, prng } from "../support/prng.ts";
+import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import { SCAN_VIEWS } from "../support/scan-views.ts";
+import { comparable } from "../support/sql-twins.ts";
+import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+
+const NOW_NS = 1_700_000_000_000_000_000n;
+const BY_ROWS = SCAN_VIEWS.find(([leftOut]) => leftOut === "groups")![1];
+
+/** Hosts with and without a region, fields with and without values, one host without a float, a table of one row, and a constant tag. */
+function steps(): RowStep[] {
+  const below = prng(23);
+  const lines = Array.from({ length: 600 }, (_, i) => {
+    const host = below(40);
+    const tags = [`host=h${host}`, ...(below(4) === 0 ? [] : [`region=${pick(below, ["eu", "us", "ap"])}`]), "site=x"];
+    const fields = [`i=${below(200) - 100}i`, ...(host === 7 || below(3) === 0 ? [] : [`f=${below(100) / 4}`]), `u=${below(50)}u`];
+    return `cpu,${tags.join(",")} ${fields.join(",")} ${1_000_000_000 * i}`;
+  });
+  const large = [1, 2, 3].map((i) => `large,host=h${i} i=9223372036854775000i,f=1 ${i}`);
+  return [lines.slice(0, 400), [...lines.slice(300), "one,host=a i=1i 5", ...large]].map((part) => ({
+    database: "db",
+    lines: part.join("\n"),
+  })) as RowStep[];
+}
+
+let engine: SqlEngine;
+const stored: (readonly [state: string, rows: StoredRows])[] = [];
+beforeAll(async () => {
+  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
+  for (const state of ROW_STATES) stored.push([state, await StoredRows.open(engine.kernel, state, steps())]);
+});
+afterAll(async () => {
+  for (const [, one] of stored) await one.close();
+  engine.close();
+});
+
+const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) =>
+  comparable(statement, one.sql(engine, statement, { nowNs: NOW_NS, ...options }));
+
+async function check(statement: string, ofScan: boolean): Promise<void> {
+  const expected = await ask(stored[0]![1], statement, { isPlain: true });
+  for (const [state, one] of stored) {
+    expect([state, await ask(one, statement)]).toEqual([state, expected]);
+    expect([state, (await ask(one, statement, { view: BY_ROWS })).rows]).toEqual([state, expected.rows]);
+  }
+  const { rows } = await stored[0]![1].sql(engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS });
+  expect(/groups of /.test(rows.flat().join("\n"))).toBe(ofScan);
+}
+
+const OF_SCAN: readonly string[] = [
+  "SELECT count(*), count(DISTINCT host) FROM cpu",
+  "SELECT count(DISTINCT host) AS hosts, count(DISTINCT region) AS regions, count(f) AS n, min(f), max(i), min(time) FROM cpu",
+  "SELECT count(*) AS n, approx_distinct(host) AS hosts, sum(i), sum(u), sum(f), avg(f) FROM cpu",
+  "SELECT region, count(*), count(DISTINCT host), avg(f), max(u) FROM cpu GROUP BY region ORDER BY region",
+  "SELECT region AS r, count(DISTINCT host) * 2 + count(*) AS x FROM cpu GROUP BY 1 HAVING count(*) > 3 AND count(DISTINCT host) > 1 ORDER BY x DESC",
+  "SELECT left(host, 2) AS k, count(*), count(DISTINCT host) FROM cpu GROUP BY k ORDER BY k",
+  "SELECT upper(region), count(*), count(DISTINCT site) FROM cpu WHERE region IS NOT NULL GROUP BY upper(region)",
+  "SELECT host, count(DISTINCT region), sum(i) FROM cpu WHERE i > 0 AND time < '1970-01-01T00:05:00Z' GROUP BY ALL ORDER BY host",
+  "SELECT count(*), count(DISTINCT host) FROM cpu WHERE host = 'none'",
+  "SELECT region, count(*), count(DISTINCT host) FROM cpu WHERE host = 'none' GROUP BY region",
+  "SELECT avg(i), avg(u), avg(f), count(DISTINCT host) FROM cpu",
+  "SELECT avg(i), count(DISTINCT host) FROM large",
+  "SELECT region, avg(f), avg(i), count(DISTINCT host) FROM cpu WHERE i > 5 GROUP BY region ORDER BY avg(i)",
+  "SELECT count(DISTINCT host), avg(f) FROM cpu WHERE host = 'h7'",
+  "SELECT count(*), count(DISTINCT host) FROM one",
+  "SELECT count(DISTINCT host) FROM cpu HAVING count(*) > 1000000",
+  "SELECT * FROM (SELECT region, count(*) AS n, count(DISTINCT host) AS h FROM cpu GROUP BY region) WHERE region = 'eu' AND n > 1",
+  "SELECT region, count(*) AS n, count(DISTINCT host), rank() OVER (ORDER BY count(*)) FROM cpu GROUP BY region",
+];
+
+const OF_ROWS: readonly string[] = [
+  "SELECT count(*), count(DISTINCT i) FROM cpu",
+  "SELECT count(*), count(DISTINCT host) FILTER (WHERE i > 0) FROM cpu",
+  "SELECT count(DISTINCT host), last_value(f ORDER BY time) FROM cpu",
+  "SELECT count(DISTINCT host), approx_median(f) FROM cpu",
+  "SELECT count(DISTINCT host), count(DISTINCT concat(host, region)), count(*) FROM cpu",
+  "SELECT date_bin(INTERVAL '1 minute', time) AS t, count(*), count(DISTINCT host) FROM cpu GROUP BY t",
+];
+
+describe("of the scan's groups", () => {
+  test.each(OF_SCAN)("%s", (statement) => check(statement, true));
+
+  test("a sum beyond 64 bits is an error", async () => {
+    for (const [, one] of stored) {
+      const asked = one.sql(engine, "SELECT count(DISTINCT host), sum(i) FROM large", { nowNs: NOW_NS });
+      expect(asked).rejects.toThrow("Arithmetic overflow: 27670116110564325000 does not fit a 64-bit integer");
+      await asked.catch(() => {});
+    }
+  });
+});
+
+describe("of rows", () => {
+  test.each(OF_ROWS)("%s", (statement) => check(statement, false));
+});
