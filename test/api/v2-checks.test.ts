@@ -262,6 +262,20 @@ test("a deletion is read as one value, after what it says", async () => {
   expect((await send(`{${times}}`))[0]).toBe(404);
 });
 
+const LEGACY = "/private/legacy/authorizations";
+test.each<[path: string, query: string, status: number, message: string | undefined]>([
+  ["/api/v2/authorizations", "user=nosuch&org=nosuch", 404, "user not found"],
+  ["/api/v2/authorizations", "userID=zz&org=nosuch", 400, "id must have a length of 16 bytes"],
+  ["/api/v2/authorizations", `id=${NOBODY}&org=nosuch`, 404, 'organization name "nosuch" not found'],
+  ["/api/v2/authorizations", `orgID=${NOBODY}&org=nosuch&userID=${NOBODY}&user=nosuch`, 200, undefined],
+  [LEGACY, `orgID=${NOBODY}&org=nosuch`, 404, 'organization name "nosuch" not found'],
+  [LEGACY, `userID=${NOBODY}&user=nosuch`, 404, "user not found"],
+  [LEGACY, `orgID=${NOBODY}&org=o`, 200, undefined],
+])("%s?%s is checked in the order of a 2.8 server", async (path, query, status, message) => {
+  const got = await ask(made.server, "GET", `${path}?${query}`, OPERATOR);
+  expect([got.status, got.body.message]).toEqual([status, message]);
+});
+
 test("a bucket that is named is listed whatever the page", async () => {
   const { server, world: ids } = made;
   const path = `/api/v2/buckets?orgID=${ids.orgID}&name=_tasks&offset=5&after=${ids.bucketID}`;

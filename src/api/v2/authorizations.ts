@@ -37,7 +37,8 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("authorizations", services)
     .get(AUTHORIZATIONS, ({ principal, search }) => {
       const id = search.id("id");
-      const all = id === undefined ? line().authorizations.heads(readFilter(services, search)) : [line().authorizations.head(id)];
+      const filter = readFilter(services, search);
+      const all = id === undefined ? line().authorizations.heads(filter) : [line().authorizations.head(id)];
       const visible = all.filter((authorization) => canRead(principal, authorization));
       const items = found(
         visible,
@@ -75,12 +76,22 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
     });
 };
 
-/** An unknown name is an error, an unknown id finds nothing. @throws TsdbError bad_request, not_found */
-export function readFilter(services: V2Services, search: SearchParams): { readonly orgID?: string; readonly userID?: string } {
+/** An unknown name is an error, an unknown id finds nothing. Names beside ids are looked up only with `checksNames`, and do not count.
+ *  @throws TsdbError bad_request, not_found */
+export function readFilter(
+  services: V2Services,
+  search: SearchParams,
+  checksNames = false,
+): { readonly orgID?: string; readonly userID?: string } {
   const { organizations, users } = services.line();
-  const [org, user] = [search.get("org"), search.get("user")];
-  const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
-  const userID = search.id("userID") ?? (user === undefined ? undefined : users.byName(user).id);
+  const [givenOrgID, givenUserID] = [search.id("orgID"), search.id("userID")];
+  const idOf = (given: string | undefined, name: string | undefined, find: (name: string) => { readonly id: string }) => {
+    if (name === undefined || (given !== undefined && !checksNames)) return given;
+    const { id } = find(name);
+    return given ?? id;
+  };
+  const userID = idOf(givenUserID, search.get("user"), (name) => users.byName(name));
+  const orgID = idOf(givenOrgID, search.get("org"), (name) => organizations.byName(name));
   return { ...(orgID === undefined ? {} : { orgID }), ...(userID === undefined ? {} : { userID }) };
 }
 

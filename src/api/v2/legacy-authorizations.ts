@@ -30,7 +30,7 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
       const { legacyAuthorizations } = line();
       // the contract has `authID`, release 2.8.0 takes `id`
       const id = search.id("id") ?? search.id("authID");
-      const filter = readFilter(services, search);
+      const filter = readFilter(services, search, true);
       const username = search.get("token");
       const one = id !== undefined ? legacyAuthorizations.get(id) : username !== undefined ? legacyAuthorizations.byName(username) : null;
       const found = one === null ? legacyAuthorizations.list(filter) : [one];
