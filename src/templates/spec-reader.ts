@@ -52,10 +52,10 @@ export class SpecReader {
     return this.members[name] !== undefined && this.members[name] !== null;
   }
 
-  /** "": absent. */
+  /** "": absent, or a boolean. */
   text(name: string): string {
     const value = this.resolved(name, true);
-    if (value === undefined || value === null) return "";
+    if (value === undefined || value === null || typeof value === "boolean") return "";
     if (typeof value === "object") {
       this.issue(name, "must be a string");
       return "";

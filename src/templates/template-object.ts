@@ -64,10 +64,10 @@ function objectOf(value: unknown): TemplateObject {
   if (!isMembers(value)) throw unread(value, "a resource");
   const { apiVersion, kind, metadata, spec } = value;
   return {
-    apiVersion: typeof apiVersion === "string" ? apiVersion : "",
-    kind: typeof kind === "string" ? kind : "",
-    metadata: isMembers(metadata) ? metadata : {},
-    spec: isMembers(spec) ? spec : {},
+    apiVersion: textIn(apiVersion, "apiVersion"),
+    kind: textIn(kind, "kind"),
+    metadata: membersIn(metadata, "metadata"),
+    spec: membersIn(spec, "spec"),
   };
 }
 
@@ -77,4 +77,18 @@ function unread(value: unknown, wanted: string): TsdbError {
 
 function tooMany(count: number): TsdbError {
   return new TsdbError("unprocessable", `a request has at most ${OBJECTS_MAX} resources, this one has ${count}`);
+}
+
+/** "": absent. @throws TsdbError unprocessable */
+function textIn(value: unknown, what: string): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "string") throw unread(value, `a text as ${what}`);
+  return value;
+}
+
+/** Empty: absent. @throws TsdbError unprocessable */
+function membersIn(value: unknown, what: string): Members {
+  if (value === undefined || value === null) return {};
+  if (!isMembers(value)) throw unread(value, `an object as ${what}`);
+  return value;
 }

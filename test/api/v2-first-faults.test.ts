@@ -262,6 +262,46 @@ describe("of other resources", () => {
     ["an annotation that is null", "POST", "/api/v2private/annotations?orgID=:orgID", "[null]", 400, "summary cannot be empty"],
   ]);
 
+  test.each([
+    ["spec", false],
+    ["spec", "x"],
+    ["metadata", -1],
+    ["kind", 5],
+    ["apiVersion", 1],
+  ])("a template whose %s is %p is not read", async (member, value) => {
+    const object = { apiVersion: "influxdata.com/v2alpha1", kind: "Bucket", metadata: { name: "b-1" }, spec: {}, [member]: value };
+    const got = await send("POST", "/api/v2/templates/apply", { orgID: ":orgID", dryRun: true, template: { contents: [object] } });
+    expect(got.status).toBe(422);
+    expect(got.body).toEqual({
+      code: "unprocessable entity",
+      message: expect.stringMatching(/^template\[0\] from source\(s\) "" had an issue: json: cannot unmarshal /),
+    });
+  });
+
+  test("a template's check and rule without an offset have one of no time, and lists that are not given are null", async () => {
+    const apiVersion = "influxdata.com/v2alpha1";
+    const contents = [
+      { apiVersion, kind: "Bucket", metadata: { name: "b-9" }, spec: { name: "offsets", description: true } },
+      {
+        ...{ apiVersion, kind: "CheckThreshold", metadata: { name: "c-9" } },
+        spec: {
+          name: "offsets",
+          every: "1m",
+          query: QUERY.text,
+          statusMessageTemplate: "m",
+          thresholds: [{ type: "greater", level: "CRIT", value: 1 }],
+        },
+      },
+    ];
+    const body = { orgID: ":orgID", template: { contents } };
+    const { diff } = (await send("POST", "/api/v2/templates/apply", { ...body, dryRun: true })).body;
+    expect(diff.buckets[0].new).toEqual({ name: "offsets", description: "", retentionRules: null });
+    expect(diff.checks[0].new).toMatchObject({ offset: "0s", tags: null });
+    const { stackID } = (await send("POST", "/api/v2/templates/apply", body)).body;
+    const exported = (await send("POST", "/api/v2/templates/export", { stackID })).body;
+    expect(exported.find(({ kind }: { readonly kind: string }) => kind === "CheckThreshold").spec).not.toHaveProperty("offset");
+  });
+
   test("resources of a stack have names of their own", async () => {
     const { id } = (await send("POST", "/api/v2/stacks", { orgID: ":orgID", name: "names" })).body;
     const attach = async (resourceID: string) => {

@@ -21,7 +21,7 @@ const flat = {
 };
 const CHARTS = [
   place("Band", { ...lines, upperColumn: "u", mainColumn: "m", lowerColumn: "l" }),
-  place("Gauge", { ...lines, tickPrefix: "t" }),
+  place("Gauge", { ...lines, tickPrefix: "t", colors: ["min", "max"].map((type) => ({ type, hex: "#123456" })) }),
   place("Geo", {
     ...{ queries: [{ query: QUERY }], lat: 1.5, lon: -2, zoom: 3, mapStyle: "s", detectCoordinateFields: true, s2Column: "c" },
     geoLayers: [{ layerType: "pointMap", viewColors: [{ hex: "#123456" }], colorField: "f" }],

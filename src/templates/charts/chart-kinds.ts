@@ -35,8 +35,6 @@ const TYPES: ReadonlyMap<string, ViewType> = new Map(
 
 /** Charts that store only the values of colors. */
 export const HEX_COLORS: ReadonlySet<ViewType> = new Set(["heatmap", "mosaic", "scatter"]);
-/** Charts whose axes are records of their own. */
-export const RECORD_AXES: ReadonlySet<ViewType> = new Set(["band", "line-plus-single-stat", "xy"]);
 
 /** Null: not a kind of chart. */
 export function viewTypeOf(kind: string): ViewType | null {

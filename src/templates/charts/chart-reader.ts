@@ -3,7 +3,7 @@ import { oneOf } from "../issue.ts";
 import { readScript } from "../kinds/parameters.ts";
 import type { SpecReader } from "../spec-reader.ts";
 import { isMembers, type Members } from "../template-object.ts";
-import { CHART_KINDS, HEX_COLORS, RECORD_AXES, type ViewType, viewTypeOf } from "./chart-kinds.ts";
+import { CHART_KINDS, HEX_COLORS, type ViewType, viewTypeOf } from "./chart-kinds.ts";
 
 export interface Chart {
   readonly name: string;
@@ -26,6 +26,18 @@ interface Axis {
 const PLACE_MAX = 2 ** 31 - 1;
 const GEOMETRIES: ReadonlySet<string> = new Set(["line", "step", "stacked", "bar", "monotoneX", "stepBefore", "stepAfter"]);
 const POSITIONS: ReadonlySet<string> = new Set(["", "overlaid", "stacked"]);
+/** Of charts that cannot do without. */
+const AXES_NEEDED: Readonly<Partial<Record<ViewType, readonly string[]>>> = {
+  ...{ xy: ["x", "y"], "line-plus-single-stat": ["x", "y"], heatmap: ["x", "y"], scatter: ["x", "y"], histogram: ["x"] },
+};
+
+interface Axes {
+  readonly x: Axis;
+  readonly y: Axis;
+  /** By name, in order. */
+  readonly all: ReadonlyMap<string, Axis>;
+}
+
 const NO_AXIS: Axis = { label: "", prefix: "", suffix: "", base: "", scale: "", domain: [] };
 const QUERY = {
   ...{ editMode: "advanced", name: "" },
@@ -49,7 +61,7 @@ export function readChart(spec: SpecReader, prefix: string): Chart[] {
     if (size <= 0) spec.issue(name, "is not greater than 0");
   }
   const properties = type === "markdown" ? { ...HEAD, type, note: spec.text("note") } : new ChartReader(spec, type, prefix).properties();
-  return [{ name: spec.text("name"), x: place(spec, "xPos"), y: place(spec, "yPos"), w, h, properties }];
+  return [{ name: spec.text("name").trim(), x: place(spec, "xPos"), y: place(spec, "yPos"), w, h, properties }];
 }
 
 class ChartReader {
@@ -63,6 +75,7 @@ class ChartReader {
     const { spec, type } = this;
     const text = (name: string) => spec.text(name);
     const colors = this.colors();
+    const geom = type === "xy" || type === "band" ? this.geometry() : "";
     const axes = this.axes();
     const common = { ...HEAD, type, queries: this.queries() };
     const note = { note: text("note"), showNoteWhenEmpty: spec.boolean("noteOnEmpty") };
@@ -76,7 +89,7 @@ class ChartReader {
       case "xy": {
         const mapping = spec.raw("colorMapping");
         return {
-          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom: this.geometry(), colors, ...note },
+          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom, colors, ...note },
           ...{ ...this.ticks("x"), ...this.ticks("y"), shadeBelow: spec.boolean("shade"), position: this.position() },
           ...{ timeFormat: text("timeFormat"), hoverDimension: text("hoverDimension"), ...this.legend() },
           ...(isMembers(mapping) ? { colorMapping: mapping } : {}),
@@ -91,7 +104,7 @@ class ChartReader {
         };
       case "band":
         return {
-          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom: this.geometry(), colors, ...note },
+          ...{ ...common, axes: recordAxes(axes), staticLegend: this.staticLegend(), geom, colors, ...note },
           ...{ timeFormat: text("timeFormat"), hoverDimension: text("hoverDimension"), ...this.ticks("x"), ...this.ticks("y") },
           ...{ upperColumn: text("upperColumn"), mainColumn: text("mainColumn"), lowerColumn: text("lowerColumn") },
           ...this.legend(),
@@ -100,7 +113,7 @@ class ChartReader {
         return { ...common, colors, ...this.table(), ...note };
       case "histogram":
         return {
-          ...{ ...common, colors, xColumn: text("xCol"), fillColumns: this.listed("fillColumns"), xDomain: axes.x.domain },
+          ...{ ...common, colors, xColumn: text("xCol"), fillColumns: this.listed("fillColumns"), ...domain("x", axes.x) },
           ...{ xAxisLabel: axes.x.label, position: this.position(), binCount: spec.number("binCount"), ...note, ...this.legend() },
         };
       case "heatmap":
@@ -122,15 +135,15 @@ class ChartReader {
           ...{ hoverDimension: text("hoverDimension"), ...this.legend() },
         };
       case "geo":
-        return { ...common, ...this.map(), colors: null, ...note };
+        return { ...common, ...this.map(), colors, ...note };
       case "markdown":
         return common;
     }
   }
 
-  private queries(): object[] {
+  private queries(): object[] | null {
     const queries = this.spec.list("queries");
-    if (queries.length === 0) this.spec.issue("queries", "a chart needs a query");
+    if (queries.length === 0) return null;
     return queries.map((query, i) => {
       const { text } = readScript(query, `${this.prefix}.queries[${i}]`, ["params"]);
       if (text === "") query.issue("query", "is required");
@@ -144,10 +157,14 @@ class ChartReader {
       if (hex === "") color.issue("hex", "is required");
       return { id: color.text("id"), type: color.text("type"), hex, name: color.text("name"), value: color.number("value") };
     });
-    return HEX_COLORS.has(this.type) ? colors.map(({ hex }) => hex) : colors;
+    if (HEX_COLORS.has(this.type)) return colors.map(({ hex }) => hex);
+    for (const wanted of this.type === "gauge" ? ["min", "max"] : []) {
+      if (!colors.some(({ type }) => type === wanted)) this.spec.issue("colors", `a gauge needs a color of the type ${wanted}`);
+    }
+    return colors.length === 0 ? null : colors;
   }
 
-  private axes(): { readonly x: Axis; readonly y: Axis } {
+  private axes(): Axes {
     const found = new Map<string, Axis>();
     for (const axis of this.spec.list("axes")) {
       const text = (name: string) => axis.text(name);
@@ -155,10 +172,9 @@ class ChartReader {
       const read = { label: text("label"), prefix: text("prefix"), suffix: text("suffix"), base: text("base"), scale: text("scale") };
       found.set(text("name").toLowerCase(), { ...read, domain });
     }
-    const { type } = this;
-    const needed = RECORD_AXES.has(type) || HEX_COLORS.has(type) ? ["x", "y"] : type === "histogram" ? ["x"] : [];
+    const needed = AXES_NEEDED[this.type] ?? [];
     for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `a chart of this kind needs the axis ${name}`);
-    return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS };
+    return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS, all: found };
   }
 
   /** Null: absent. */
@@ -173,7 +189,7 @@ class ChartReader {
 
   private geometry(): string {
     const geom = this.spec.text("geom");
-    if (!GEOMETRIES.has(geom)) this.spec.issue("geom", `wanted ${oneOf(GEOMETRIES)}`);
+    if (!GEOMETRIES.has(geom) && (this.type !== "band" || geom !== "")) this.spec.issue("geom", `wanted ${oneOf(GEOMETRIES)}`);
     return geom;
   }
 
@@ -248,14 +264,19 @@ function layerOf({ layerType, viewColors, ...others }: Members): object {
   return { ...others, type: layerType ?? "", colors: viewColors ?? [] };
 }
 
-function recordAxes({ x, y }: { readonly x: Axis; readonly y: Axis }): object {
+function recordAxes({ all }: Axes): object {
   const record = ({ label, prefix, suffix, base, scale }: Axis) => ({ bounds: [], label, prefix, suffix, base, scale });
-  return { x: record(x), y: record(y) };
+  return Object.fromEntries([...all].map(([name, axis]) => [name, record(axis)]));
 }
 
-function flatAxes({ x, y }: { readonly x: Axis; readonly y: Axis }): object {
+/** Absent where the axis has none. */
+function domain(name: "x" | "y", axis: Axis): object {
+  return axis.domain.length === 0 ? {} : { [`${name}Domain`]: axis.domain };
+}
+
+function flatAxes({ x, y }: Axes): object {
   return {
-    ...{ xDomain: x.domain, yDomain: y.domain, xAxisLabel: x.label, yAxisLabel: y.label },
+    ...{ ...domain("x", x), ...domain("y", y), xAxisLabel: x.label, yAxisLabel: y.label },
     ...{ xPrefix: x.prefix, xSuffix: x.suffix, yPrefix: y.prefix, ySuffix: y.suffix },
   };
 }

@@ -73,7 +73,7 @@ function colorsOf(type: ViewType, colors: unknown): object[] {
 function axesOf(type: ViewType, view: Members): object[] {
   if (isMembers(view["axes"])) {
     const { axes } = view as { readonly axes: Members };
-    return ["x", "y"].flatMap((name) => {
+    return Object.keys(axes).flatMap((name) => {
       const axis = axes[name];
       if (!isMembers(axis)) return [];
       const { base, label, prefix, suffix, scale } = axis;
@@ -91,8 +91,9 @@ function tableOf(view: Members): object {
   const options = isMembers(view["tableOptions"]) ? view["tableOptions"] : {};
   const { verticalTimeAxis, wrapping, fixFirstColumn, sortBy } = options;
   const by = isMembers(sortBy) ? sortBy["internalName"] : "";
+  const tableOptions = present({ verticalTimeAxis, sortBy: by, wrapping, fixFirstColumn });
   return {
-    tableOptions: present({ verticalTimeAxis, sortBy: by, wrapping, fixFirstColumn }),
+    ...(Object.keys(tableOptions).length === 0 ? {} : { tableOptions }),
     ...present({
       fieldOptions: itemsOf(view["fieldOptions"]).map(({ internalName, displayName, visible }) =>
         present({ fieldName: internalName, displayName, visible }),

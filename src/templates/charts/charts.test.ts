@@ -7,6 +7,7 @@ import { chartsOf } from "./chart-writer.ts";
 
 const HEAD = { name: "n", xPos: 1, yPos: 2, width: 3, height: 4, queries: [{ query: "buckets()" }] };
 const COLORS = { colors: [{ name: "a", type: "text", hex: "#123456", value: 1.5 }] };
+const RANGE = { colors: ["min", "max"].map((type) => ({ name: "a", type, hex: "#123456", value: 1.5 })) };
 const LEGEND = { legendColorizeRows: true, legendHide: true, legendOpacity: 0.5, legendOrientationThreshold: 5 };
 const TICKS = {
   ...{ xCol: "x", generateXAxisTicks: ["a"], xTotalTicks: 1, xTickStart: 2.5, xTickStep: 3 },
@@ -23,7 +24,7 @@ const LINE = { ...AXES, ...COLORS, ...NOTE, ...TICKS, ...LEGEND, timeFormat: "HH
 
 const CHARTS: readonly (readonly [string, object])[] = [
   ["Band", { ...LINE, geom: "step", upperColumn: "u", mainColumn: "m", lowerColumn: "l" }],
-  ["Gauge", { ...COLORS, ...NOTE, prefix: "p", suffix: "s", tickPrefix: "t", tickSuffix: "u", decimalPlaces: 0 }],
+  ["Gauge", { ...RANGE, ...NOTE, prefix: "p", suffix: "s", tickPrefix: "t", tickSuffix: "u", decimalPlaces: 0 }],
   [
     "Geo",
     {
@@ -68,6 +69,23 @@ test.each(CHARTS)("every member of a %s comes back", (kind, members) => {
   expect(chartsOf(charts)).toEqual([{ staticLegend: {}, ...chart }]);
 });
 
+test("what a chart has not is null or absent, as clients of a 2.8 server see it", () => {
+  const bare = (kind: string, members: object = {}) => read({ kind, width: 3, height: 4, ...members });
+  const axes = [{ name: "x" }, { name: "y", domain: [1, 2] }, { name: "Y2", label: "l" }];
+  const record = { bounds: [], label: "", prefix: "", suffix: "", base: "", scale: "" };
+  for (const kind of ["Single_Stat", "Table", "Band", "Mosaic", "Geo"]) expect(bare(kind).issues).toEqual([]);
+  expect(bare("Single_Stat", { name: " n " }).charts).toMatchObject([{ name: "n", properties: { colors: null, queries: null } }]);
+  expect(bare("Band").charts).toMatchObject([{ properties: { axes: {}, geom: "", colors: null } }]);
+  expect(bare("Xy", { axes, geom: "line" }).charts).toMatchObject([
+    { properties: { axes: { x: record, y: record, y2: { ...record, label: "l" } } } },
+  ]);
+  const [heatmap] = bare("Heatmap", { axes }).charts;
+  expect(heatmap!.properties).toMatchObject({ yDomain: [1, 2], colors: [] });
+  expect(heatmap!.properties).not.toHaveProperty("xDomain");
+  const color = { id: "", type: "text", hex: "#123456", name: "", value: 0 };
+  expect(bare("Geo", { colors: [{ type: "text", hex: "#123456" }] }).charts).toMatchObject([{ properties: { colors: [color] } }]);
+});
+
 test("a text", () => {
   const chart = { kind: "Markdown", name: "n", xPos: 1, yPos: 2, width: 3, height: 4, note: "# text" };
   expect(chartsOf(read(chart).charts)).toEqual([{ ...chart, staticLegend: {} }]);
@@ -95,9 +113,9 @@ describe("what is wrong is named", () => {
     ["width", { width: 0 }],
     ["height", { height: -1 }],
     ["width", { width: 1.5 }],
-    ["queries", { queries: [] }],
     ["queries[0].query", { queries: [{ query: " " }] }],
     ["colors[0].hex", { colors: [{ name: "a" }] }],
+    ["colors", { kind: "Gauge", colors: [{ type: "min", hex: "#123456" }] }],
     ["axes", { axes: [{ name: "x" }] }],
     ["geom", { geom: "round" }],
     ["position", { position: "beside" }],

@@ -16,7 +16,7 @@ export interface CheckSpec {
   readonly statusMessageTemplate: string;
   readonly every: string;
   /** Null: none. */
-  readonly offset: string | null;
+  readonly offset: string;
   readonly tags: readonly Tag[];
   readonly thresholds: readonly Threshold[];
   readonly timeSince: string | null;
@@ -45,7 +45,7 @@ export interface RuleSpec {
   readonly endpointName: string;
   readonly channel: string;
   readonly every: string;
-  readonly offset: string | null;
+  readonly offset: string;
   readonly messageTemplate: string;
   readonly statusRules: readonly StatusRule[];
   readonly tagRules: readonly TagRule[];
@@ -68,7 +68,7 @@ export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
     ...{ category: "Check", type, query, statusMessageTemplate, thresholds },
     status: readStatus(spec),
     every: readEvery(spec, EVERY_SECONDS_MIN),
-    offset: readDuration(spec, "offset"),
+    offset: readDuration(spec, "offset") ?? "0s",
     tags: spec.list("tags").map((tag) => ({ key: required(tag, "key"), value: required(tag, "value") })),
     timeSince: type === "deadman" ? (readDuration(spec, "timeSince") ?? "0s") : null,
     staleTime: type === "deadman" ? (readDuration(spec, "staleTime") ?? "0s") : null,
@@ -113,7 +113,7 @@ export function readRule(spec: SpecReader): RuleSpec {
     status: readStatus(spec),
     channel: spec.text("channel"),
     every: readEvery(spec, EVERY_SECONDS_MIN),
-    offset: readDuration(spec, "offset"),
+    offset: readDuration(spec, "offset") ?? "0s",
     messageTemplate: spec.text("messageTemplate"),
     tagRules: spec.list("tagRules").map((rule) => {
       const text = rule.text("operator").toLowerCase();

@@ -81,10 +81,14 @@ test("the record of a task stands behind the imports, and is taken out again", (
   const option = 'option task = { name: "a", every: 1h }';
   for (const [query, whole] of [
     ["buckets()", `${option}\nbuckets()`],
-    ['import "date"\n\nbuckets()', `import "date"\n${option}\n\nbuckets()`],
-    ['package p\nimport "date" // d\nbuckets()', `package p\nimport "date"\n${option} // d\nbuckets()`],
+    ['import "date"\n\nbuckets()', `import "date"\n\n${option}\n\n\nbuckets()`],
+    ['import "date" buckets()', `import "date"\n\n${option}\n buckets()`],
+    ['// a\npackage p\nimport "date" // d\nbuckets()', `// a\npackage p\nimport "date"\n\n${option}\n // d\nbuckets()`],
+    ["// a\nbuckets()", `${option}\n// a\nbuckets()`],
   ] as const) {
     expect(withOption(query, option)).toBe(whole);
     expect(withoutOption(whole, "task")).toBe(query);
   }
+  expect(withoutOption(`import "date"\n${option}\nbuckets()`, "task")).toBe('import "date"\nbuckets()');
+  expect(withoutOption(`import "date"\n\n${option}\nbuckets()`, "task")).toBe('import "date"\nbuckets()');
 });

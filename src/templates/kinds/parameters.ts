@@ -67,15 +67,15 @@ export function readScript(spec: SpecReader, prefix: string, names: readonly Opt
 /** Inserts a statement after the imports, which must come first. */
 export function withOption(flux: string, statement: string): string {
   const head = /\b(?:import|package)\b/.test(flux) ? headEnd(treeOf(flux)) : 0;
-  return head === 0 ? `${statement}\n${flux}` : `${flux.slice(0, head)}\n${statement}${flux.slice(head)}`;
+  return head === 0 ? `${statement}\n${flux}` : `${flux.slice(0, head)}\n\n${statement}\n${flux.slice(head)}`;
 }
 
 /** The inverse of `withOption`: removes the statement with that name. */
 export function withoutOption(flux: string, name: OptionName): string {
   const found = fileOf(flux)?.body.find((each) => isOption(each, name));
   if (found === undefined) return flux;
-  const [before, after] = [flux.slice(0, found.location.from), flux.slice(found.location.to)];
-  return `${before.replace(/\n$/, "")}${before === "" ? after.replace(/^\n/, "") : after}`.trim();
+  const [before, after] = [flux.slice(0, found.location.from).replace(/\n{1,2}$/, ""), flux.slice(found.location.to).replace(/^\n/, "")];
+  return `${before}${before === "" || /^\s/.test(after) ? "" : "\n"}${after}`.trim();
 }
 
 /** Null: a syntax error, which is reported when the script is applied. */

@@ -17,6 +17,8 @@ import type { Resource } from "../../../../templates/template.ts";
 import { shownEndpointSettings, shownSettings } from "../../alerts/shown-alerts.ts";
 import { type Adapter, described, idNumber, NO_TIMES, type Place } from "./adapter.ts";
 
+/** Of a template without one. */
+const NO_OFFSET = "0s";
 const NO_QUERY = {
   ...{ editMode: "", name: "" },
   builderConfig: { buckets: [], tags: [], functions: [], aggregateWindow: { period: "", fillValues: false } },
@@ -62,7 +64,7 @@ export function checkAdapter(line: V2Line): Adapter<CheckSpec> {
         // as the vendor's: whether a check is active is not part of its export
         spec: {
           ...{ name, ...described(description), every, query: query.text, statusMessageTemplate, status: "active" },
-          ...(offset === null ? {} : { offset }),
+          ...(offset === null || offset === NO_OFFSET ? {} : { offset }),
           ...(tags === null || tags.length === 0 ? {} : { tags }),
           ...rest,
         },
@@ -127,7 +129,8 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       // as recorded: what was there before is named by the rule
       return {
         ...{ name, description, endpointID: idNumber(endpointID), endpointName: name, endpointType: type, every },
-        ...{ offset: offset ?? "0s", messageTemplate, statusRules: shownStatusRules(statusRules), tagRules },
+        ...{ offset: offset ?? NO_OFFSET, messageTemplate, statusRules: shownStatusRules(statusRules) },
+        tagRules: tagRules.length === 0 ? null : tagRules,
       };
     },
     kindOf: () => "NotificationRule",
@@ -136,7 +139,7 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       const { every, offset, messageTemplate, statusRules, tagRules } = spec;
       return {
         ...{ name, description, endpointID: idNumber(place.idOf("NotificationEndpoint", spec.endpointName)) },
-        ...{ endpointName: spec.endpointName, endpointType: endpointOf(place, spec.endpointName).type, every, offset: offset ?? "0s" },
+        ...{ endpointName: spec.endpointName, endpointType: endpointOf(place, spec.endpointName).type, every, offset: offset ?? NO_OFFSET },
         ...{ messageTemplate, statusRules: sortedStatusRules(statusRules), tagRules },
       };
     },
@@ -146,7 +149,7 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       return {
         ...{ id: idNumber(place.id), name, description, endpointID: idNumber(place.idOf("NotificationEndpoint", spec.endpointName)) },
         ...{ endpointTemplateMetaName: spec.endpointName, endpointType: endpointOf(place, spec.endpointName).type, every },
-        ...{ offset: offset ?? "0s", messageTemplate, status, statusRules: sortedStatusRules(statusRules), tagRules },
+        ...{ offset: offset ?? NO_OFFSET, messageTemplate, status, statusRules: sortedStatusRules(statusRules), tagRules },
       };
     },
     refersTo: (id) => ({ category: "NotificationEndpoint", id: rules.get(id).endpointID }),
@@ -158,7 +161,7 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
         kind: "NotificationRule",
         spec: {
           ...{ name, ...described(description), endpointName: nameOf("NotificationEndpoint", endpointID), every },
-          ...(offset === null ? {} : { offset }),
+          ...(offset === null || offset === NO_OFFSET ? {} : { offset }),
           ...(channel === "" ? {} : { channel }),
           ...(messageTemplate === "" ? {} : { messageTemplate }),
           statusRules: statusRules.map(({ currentLevel, previousLevel }) => ({
@@ -178,7 +181,14 @@ function named(line: V2Line, list: "checks" | "notificationEndpoints", orgID: st
 
 function settingsOf(spec: CheckSpec): CheckSettings {
   const { query, statusMessageTemplate, every, offset, tags } = spec;
-  const common = { query: { text: query, ...NO_QUERY }, statusMessageTemplate, cron: "", every, offset, tags };
+  const common = {
+    query: { text: query, ...NO_QUERY },
+    statusMessageTemplate,
+    cron: "",
+    every,
+    offset,
+    tags: tags.length === 0 ? null : tags,
+  };
   if (spec.type === "threshold") return { type: spec.type, ...common, thresholds: spec.thresholds };
   const { timeSince, staleTime, reportZero, level } = spec;
   return { type: "deadman", ...common, timeSince: timeSince!, staleTime: staleTime!, reportZero, level };
@@ -200,7 +210,7 @@ function checkDraft({ name, description, spec }: Resource<CheckSpec>): CheckDraf
       type,
       statusMessageTemplate,
       cron: "",
-      tags,
+      tags: tags.length === 0 ? null : tags,
       thresholds,
       reportZero,
       level,

@@ -10,7 +10,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 export function bucketAdapter({ buckets, organizations }: V2Line): Adapter<BucketSpec> {
   const shown = (name: string, description: string, rules: BucketSpec["retentionRules"]) => ({
     ...{ name, description },
-    ...(rules.length === 0 ? {} : { retentionRules: rules }),
+    retentionRules: rules.length === 0 ? null : rules,
   });
   const rulesOf = (id: string) => {
     const { retentionSeconds: everySeconds } = buckets.get(id);
