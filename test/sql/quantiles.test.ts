@@ -126,6 +126,35 @@ describe("few values", () => {
     await expectScan(statement, true);
   });
 
+  test("by an expression over tags", async () => {
+    const statement = "SELECT concat(host, 'x') AS k, approx_percentile_cont(i, 0.9) AS i FROM few GROUP BY k ORDER BY length(k), k";
+    const expected = Array.from({ length: HOSTS }, (_, host) => {
+      return [
+        `h${host}x`,
+        expectedOf(
+          FEW.filter((row) => row.host === host),
+          "i",
+          0.9,
+        ),
+      ];
+    });
+    for (const [state, one] of stored) expect([state, (await ask(one, statement)).rows]).toEqual([state, expected]);
+    await expectScan(statement, true);
+  });
+
+  test("in bins of gap filling, of which some have no rows", async () => {
+    const statement = `SELECT date_bin_gapfill(INTERVAL '40 seconds', time) AS m, approx_median(f) AS f FROM few
+      WHERE host = 'h6' AND time >= '1970-01-01' AND time < '1970-01-01T00:10:00Z' GROUP BY m ORDER BY m`;
+    const timed = FEW.filter(({ host }) => host === 6).map((row) => ({ row, at: row.second * HOSTS + row.host }));
+    const expected = Array.from({ length: 15 }, (_, bin) => {
+      const rows = timed.filter(({ at }) => Math.floor(at / 40) === bin).map(({ row }) => row);
+      return [BigInt(bin) * 40_000_000_000n, expectedOf(rows, "f", 0.5)];
+    });
+    expect(expected.filter(([, value]) => value === null).length).toBeGreaterThan(0);
+    for (const [state, one] of stored) expect([state, (await ask(one, statement)).rows]).toEqual([state, expected]);
+    await expectScan(statement, true);
+  });
+
   test("no rows", async () => {
     const statement = "SELECT approx_median(f), approx_percentile_cont(u, 0.9) FROM few WHERE host = 'none'";
     for (const [state, one] of stored) expect([state, (await ask(one, statement)).rows]).toEqual([state, [[null, null]]]);
