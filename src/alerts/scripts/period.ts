@@ -7,6 +7,7 @@ const SHORT_UNITS: ReadonlySet<string> = new Set(["s", "ms", "us", "µs", "ns"])
 /** More digits do not fit into 64 bits of nanoseconds. */
 const DIGITS_MAX = 15;
 const PARTS_MAX = 16;
+const MESSAGE_LENGTH_MAX = 64;
 
 /** A non-negative duration, in parts of one unit each; an empty text has no part. */
 export interface Period {
@@ -19,18 +20,20 @@ export function readPeriod(text: string): Period {
   const parts = [...text.matchAll(PART)].map(([, count, unit]) => ({ count: count!, unit: unit! }));
   const isWhole = text.replace(PART, "") === "";
   if (!isWhole || parts.length > PARTS_MAX || parts.some(({ count }) => count.length > DIGITS_MAX)) {
-    throw new TsdbError("bad_request", `invalid duration ${text.slice(0, 64)}`);
+    throw new TsdbError("bad_request", `invalid duration ${text.slice(0, MESSAGE_LENGTH_MAX)}`);
   }
   return { parts: parts.map(({ count, unit }) => ({ count: BigInt(count), unit })) };
 }
 
-/** Each number is followed by letters. @throws TsdbError bad_request */
-function requireUnits(text: string): void {
-  for (let rest = text; rest !== ""; ) {
-    const [, digits = "", unit = "", after = ""] = /^(\p{Nd}*)(\p{L}*)(.*)$/su.exec(rest)!;
-    if (digits === "") throw new TsdbError("bad_request", `invalid duration ${rest.slice(0, 64)}`);
-    if (unit === "") throw new TsdbError("bad_request", `duration is missing a unit: ${after.slice(0, 64)}`);
-    rest = after;
+/** Refuses a number without letters behind it, or letters without a number. Messages start with `head`. @throws TsdbError bad_request */
+export function requireUnits(text: string, head = ""): void {
+  const part = /(\p{Nd}*)(\p{L}*)/uy;
+  while (part.lastIndex < text.length) {
+    const at = part.lastIndex;
+    const [, digits = "", unit = ""] = part.exec(text)!;
+    const near = (from: number) => text.slice(from, from + MESSAGE_LENGTH_MAX);
+    if (digits === "") throw new TsdbError("bad_request", `${head}invalid duration ${near(at)}`);
+    if (unit === "") throw new TsdbError("bad_request", `${head}duration is missing a unit: ${near(part.lastIndex)}`);
   }
 }
 

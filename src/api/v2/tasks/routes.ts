@@ -1,5 +1,7 @@
 // Tasks: /api/v2/tasks. Their runs are in task-runs.ts.
+
 import { Type as t } from "@sinclair/typebox";
+import { requireUnits } from "../../../alerts/scripts/period.ts";
 import type { Principal } from "../../../metadata/access/principal.ts";
 import type { Organization } from "../../../metadata/resources/organizations.ts";
 import type { Task, TaskChanges, TaskScript } from "../../../metadata/resources/tasks.ts";
@@ -128,7 +130,7 @@ function readPatch(
   body: Readonly<Partial<Record<"flux" | "status" | "name" | "description" | "every" | "cron" | "offset", string>>>,
 ): Patch {
   const { flux, status, name = "", description, every = "", cron = "", offset = "" } = body;
-  for (const text of [every, offset]) checkDuration(text);
+  for (const text of [every, offset]) requireUnits(text.replace(/^-/, ""), DECODING);
   const hasEvery = every !== "" && !isNone(every);
   if (hasEvery && cron !== "") throw new TsdbError("bad_request", `${DECODING}cannot specify both every and cron`);
   if (!hasEvery) checkOffset(offset);
@@ -144,17 +146,6 @@ function readPatch(
     ...(description === undefined ? {} : { description }),
     options: offset === "" ? options : { ...options, offset },
   };
-}
-
-/** @throws TsdbError bad_request */
-function checkDuration(text: string): void {
-  let rest = text.replace(/^-/, "");
-  while (rest !== "") {
-    const [, digits = "", unit = "", after = ""] = /^(\p{Nd}*)(\p{L}*)(.*)$/su.exec(rest)!;
-    if (digits === "") throw new TsdbError("bad_request", `${DECODING}invalid duration ${near(rest)}`);
-    if (unit === "") throw new TsdbError("bad_request", `${DECODING}duration is missing a unit: ${near(after)}`);
-    rest = after;
-  }
 }
 
 /** Of an offset with units larger than an hour. @throws TsdbError bad_request */
