@@ -34,6 +34,7 @@ const noEndpoint = (id = NOBODY) => `notification endpoint not found for key "${
 /** `:name` in a path or a body is the id of that name. */
 const filled = (text: string) => text.replace(/:([a-z]\w*ID)\b/g, (all, name: string) => ids[name] ?? all);
 async function send(method: string, path: string, body: unknown) {
+  if (method === "GET") return ask(made.server, method, filled(path), OPERATOR);
   const sent = filled(typeof body === "string" ? body : JSON.stringify(body));
   return ask(made.server, method, filled(path), OPERATOR, sent, { "content-type": "application/json" });
 }
@@ -242,6 +243,8 @@ describe("of other resources", () => {
       `failed to unmarshal json: ${NO_ID}`,
     ],
     ["of what a stack gets", "PATCH", stack, { additionalResources: [{}] }, 400, `stack resource id "": ${NO_ID}`],
+    ["of stacks", "GET", "/api/v2/stacks?orgID=abc", undefined, 400, `organization id["abc"] is invalid: ${NO_ID}`],
+    ["of stacks without one", "GET", "/api/v2/stacks", undefined, 400, `organization id[""] is invalid: ${NO_ID}`],
     ["a label of spaces", "PATCH", "/api/v2/labels/:labelID", { name: " " }, 400, "label name is required"],
     [
       "a queue before its replication",
@@ -300,6 +303,13 @@ describe("of other resources", () => {
     const { stackID } = (await send("POST", "/api/v2/templates/apply", body)).body;
     const exported = (await send("POST", "/api/v2/templates/export", { stackID })).body;
     expect(exported.find(({ kind }: { readonly kind: string }) => kind === "CheckThreshold").spec).not.toHaveProperty("offset");
+  });
+
+  test("the organization of a permission counts in any case of letters: without it the permission is for all", async () => {
+    const permissions = [{ ACTION: "read", Resource: { TYPE: "buckets", OrgID: ":orgID" } }];
+    const { status, body } = await send("POST", "/api/v2/authorizations", { orgID: ":orgID", permissions });
+    expect(status).toBe(201);
+    expect(body.permissions).toMatchObject([{ action: "read", resource: { type: "buckets", orgID: ids["orgID"] } }]);
   });
 
   test("resources of a stack have names of their own", async () => {

@@ -11,6 +11,7 @@ const SCHEMA = t.Object({
   view: t.Optional(t.Union([t.Object({}, { additionalProperties: true }), t.Null()])),
   raw: t.Optional(t.Any()),
   rules: t.Optional(t.Array(t.Number())),
+  resource: t.Optional(t.Union([t.Object({ orgID: t.Optional(t.Union([t.String(), t.Null()])) }), t.Null()])),
 });
 
 test.each<[string, unknown, unknown]>([
@@ -21,6 +22,8 @@ test.each<[string, unknown, unknown]>([
   ["null further below", { items: [{ id: null, tags: null, x: null }] }, { items: [{ x: null }] }],
   ["null in lists", { items: [null, { tags: [null, "a"] }] }, { items: [{}, { tags: ["", "a"] }] }],
   ["null in maps", { properties: { color: null, size: "1" } }, { properties: { color: "", size: "1" } }],
+  ["names in a member that may be null", { Resource: { ORGID: "a", orgid: null } }, { resource: { orgID: null } }],
+  ["names in a member that is an object", { resource: { OrgID: "a" } }, { resource: { orgID: "a" } }],
   ["null that is wanted", { view: null, raw: null }, { view: null, raw: null }],
   ["what may be anything", { raw: { A: null }, view: { B: null } }, { raw: { A: null }, view: { B: null } }],
   ["other types", { orgID: 1, items: "x" }, { orgID: 1, items: "x" }],

@@ -5,8 +5,9 @@ import type { TSchema } from "@sinclair/typebox";
 type Members = Readonly<Record<string, unknown>>;
 
 /** The value with the names of the schema and without nulls that the schema does not want. An item of a list that is null is empty.
- *  @param nulls what null means, for members of the outermost object */
-export function decoded(schema: TSchema, value: unknown, nulls: Members = {}): unknown {
+ *  @param given the schema @param nulls what null means, for members of the outermost object */
+export function decoded(given: TSchema, value: unknown, nulls: Members = {}): unknown {
+  const schema = alternativeOf(given, value);
   if (Array.isArray(value)) {
     const { items } = schema as { readonly items?: TSchema };
     if (items === undefined) return value;
@@ -28,6 +29,14 @@ export function decoded(schema: TSchema, value: unknown, nulls: Members = {}): u
     return Object.hasOwn(nulls, name) ? [[name, nulls[name]]] : [];
   });
   return Object.fromEntries(entries);
+}
+
+/** Of a union, its one schema of lists or of objects, whichever the value is. */
+function alternativeOf(schema: TSchema, value: unknown): TSchema {
+  const { anyOf } = schema as { readonly anyOf?: readonly TSchema[] };
+  const type = Array.isArray(value) ? "array" : "object";
+  const fitting = anyOf?.filter((each) => (each as { readonly type?: string }).type === type) ?? [];
+  return fitting.length === 1 ? fitting[0]! : schema;
 }
 
 function withEmpty(pattern: TSchema, value: Members): Members {

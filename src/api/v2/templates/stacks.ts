@@ -36,8 +36,7 @@ export const stackRoutes = (services: V2Services): V2Routes => {
   return new V2Routes("stacks", services)
     .get(STACKS, ({ principal, search }) => {
       const given = search.get("orgID") ?? "";
-      const orgID = parseId(given);
-      if (orgID === null) throw new TsdbError("bad_request", `organization id[${JSON.stringify(given.slice(0, 64))}] is invalid`);
+      const orgID = idIn(given, `organization id[${JSON.stringify(given.slice(0, 64))}] is invalid: `);
       const ids = new Set(search.all("stackID").map((id) => readId(id)));
       const names = new Set(search.all("name"));
       principal.require({ action: "read", type: "orgs", id: orgID });
