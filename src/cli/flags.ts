@@ -297,7 +297,7 @@ export const FLAGS = [
     name: "use-pacha-tree",
     group: "Logging and the rest",
     value: null,
-    help: "Serve exports, backups and the telemetry of SQL statements (extended edition). Files are the same without.",
+    help: "Serve exports, imports, backups and the telemetry of SQL statements (extended edition). Files are the same without.",
     default: "false",
     aliases: ["INFLUXDB3_USE_PACHA_TREE"],
   },

@@ -1,6 +1,7 @@
 // Imports of Parquet files as a part of the server.
 import { ImportLog } from "../imports/jobs/import-log.ts";
 import { Imports } from "../imports/jobs/import-service.ts";
+import { TsdbError } from "../model/errors.ts";
 import { objectKeys } from "../storage/paths.ts";
 import { ImportThreads } from "../workers/imports/import-threads.ts";
 import type { BackgroundJobs } from "./background-jobs.ts";
@@ -25,6 +26,8 @@ export function createImports(foundation: Foundation, { flusher, compactor, inde
       later: (milliseconds, run) => void setTimeout(run, milliseconds).unref(),
       ended: (details, error) => {
         if (error === null) log.info("import completed", details);
+        else if (error instanceof TsdbError && error.kind === "bad_request")
+          log.warn("import failed", { ...details, reason: error.message });
         else log.error("import failed", { ...details, err: error });
       },
     },

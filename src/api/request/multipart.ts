@@ -39,6 +39,8 @@ export async function readFileForm(contentType: string, body: AsyncIterable<Uint
     else fields.set(name, value);
   });
   parser.on("file", (_, stream, name) => {
+    // the parser tells the file of a cut form whether it is still read or not
+    stream.on("error", (error) => fail(unreadable(error)));
     const saved = save(stream, fields);
     saved.catch(fail);
     files.push({ name: name ?? "", stream, saved });
@@ -55,7 +57,7 @@ export async function readFileForm(contentType: string, body: AsyncIterable<Uint
       await saved.catch(() => {}); // the first failure counts
     }
     if (known !== undefined) throw known;
-    throw cause instanceof TsdbError ? cause : bad(`the multipart form cannot be read: ${near((cause as Error).message, 100)}`);
+    throw cause instanceof TsdbError ? cause : unreadable(cause);
   }
   if (failure !== undefined) throw failure;
   return { fields, fileName: files[0]?.name ?? null };
@@ -77,6 +79,10 @@ function openParser(contentType: string, file: string): Busboy {
   } catch (error) {
     throw bad(`${want}: ${near((error as Error).message)}`);
   }
+}
+
+function unreadable(error: unknown): TsdbError {
+  return bad(`the multipart form cannot be read: ${near((error as Error).message, 100)}`);
 }
 
 function bad(message: string): TsdbError {

@@ -96,8 +96,8 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
 
 export interface CallOptions {
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Objects are sent as JSON; a blob of a file as it is read. */
-  readonly body?: object | string | Uint8Array<ArrayBuffer> | Blob;
+  /** Objects are sent as JSON; a blob of a file, and a stream, as they are read. */
+  readonly body?: object | string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -146,7 +146,8 @@ export class Api {
   async call(method: string, path: string, { query = {}, body, headers = {}, signal }: CallOptions = {}): Promise<Response> {
     const present = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const search = present.length === 0 ? "" : `?${new URLSearchParams(present)}`;
-    const isJson = typeof body === "object" && !(body instanceof Uint8Array) && !(body instanceof Blob);
+    const isRaw = body instanceof Uint8Array || body instanceof Blob || body instanceof ReadableStream;
+    const isJson = typeof body === "object" && !isRaw;
     let response: Response;
     try {
       response = await fetch(`${this.host}${path}${search}`, {
@@ -156,7 +157,7 @@ export class Api {
           ...(isJson ? { "content-type": "application/json" } : {}),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as string | Uint8Array<ArrayBuffer> | Blob) }),
+        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : (body as BodyInit) }),
         ...(signal === undefined ? {} : { signal }),
         tls: this.tls,
       });

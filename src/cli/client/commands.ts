@@ -12,6 +12,7 @@ import { FLUX_COMMAND } from "./flux/shell.ts";
 import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { EXPORT_COMMANDS } from "./rows/exports.ts";
+import { IMPORT_COMMANDS } from "./rows/imports.ts";
 import { ROW_DELETE_COMMANDS } from "./rows/row-deletes.ts";
 import { SETUP_COMMAND } from "./setup.ts";
 import { SHELL_COMMAND } from "./shell/sql.ts";
@@ -35,6 +36,7 @@ export const CLIENT_COMMANDS: readonly ClientCommand[] = [
   ...BACKUP_COMMANDS,
   ...ROW_DELETE_COMMANDS,
   ...EXPORT_COMMANDS,
+  ...IMPORT_COMMANDS,
   ...TRIGGER_COMMANDS,
   ...PLUGIN_COMMANDS,
   ...TOKEN_COMMANDS,

@@ -6,6 +6,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { parseSize } from "../units.ts";
 import { Api, CONNECTION, DATABASE, Refused } from "./api.ts";
 import type { ClientCommand, Terminal } from "./command.ts";
+import { readCsv } from "./csv/source.ts";
 import { type LineChunk, lineChunks } from "./line-chunks.ts";
 import type { Input, Option } from "./options.ts";
 import { Progress } from "./progress.ts";
@@ -97,7 +98,13 @@ function countLines(bytes: Uint8Array): number {
   return bytes.at(-1) === 10 ? count : count + 1;
 }
 
-function source(input: Input, { input: standardInput }: Terminal): { stream: AsyncIterable<Uint8Array>; total: number | undefined } {
+interface Source {
+  readonly stream: AsyncIterable<Uint8Array>;
+  /** Bytes, if known. */
+  readonly total: number | undefined;
+}
+
+function source(input: Input, { input: standardInput }: Terminal): Source {
   const path = input.option("file");
   const [text] = input.positionals;
   if (path !== undefined && path !== "-") {
@@ -149,6 +156,13 @@ function concurrency(input: Input): number {
   throw new TsdbError("config", `--max-concurrent-requests must be a whole number from 1 to ${CONCURRENT_MAX}, got "${text}"`, {});
 }
 
+/** @throws TsdbError config */
+function isCsv(input: Input): boolean {
+  const format = input.option("format") ?? (/\.csv(\.gz)?$/i.test(input.option("file") ?? "") ? "csv" : "lp");
+  if (format === "csv" || format === "lp") return format === "csv";
+  throw new TsdbError("config", `--format: "${format}" is unknown; lp or csv`);
+}
+
 /** How lines are sent. */
 export const SENDING: readonly Option[] = [
   { name: "gzip", value: null, help: "Compress request bodies.", default: "true" },
@@ -163,11 +177,18 @@ export const WRITE_COMMAND: ClientCommand = {
   summary: "Write line protocol from a file, an argument or standard input.",
   notes: `tsdb write -d home -f lines.lp          any size; .gz is decompressed
 generate | tsdb write -d home
-tsdb write -d home 'temp,room=hall v=21.5'`,
+tsdb write -d home 'temp,room=hall v=21.5'
+tsdb write -d home -f rows.csv -t temp --columns room=tag,at=time
+The first line of CSV names the columns. Types: i64, u64, f64, bool, string,
+time, tag; columns that are not named are as the table has them, or numbers,
+booleans or strings by their first 1,000 values. Empty cells are no values.`,
   positionals: [{ name: "LINES", isOptional: true }],
   options: [
     DATABASE,
     { name: "file", short: "f", value: "FILE", help: "File with the lines; - is standard input." },
+    { name: "format", value: "FORMAT", help: "lp or csv. Default: csv for files named .csv or .csv.gz, otherwise lp." },
+    { name: "table", short: "t", value: "NAME", help: "Of CSV: the table of all rows." },
+    { name: "columns", short: "c", value: "NAME=TYPE,…", help: "Of CSV: what columns become.", joinedBy: "," },
     { name: "precision", short: "p", value: "UNIT", help: "Unit of times: auto, s, ms, us, ns.", default: "auto" },
     { name: "accept-partial", value: null, help: "Store the valid lines of a body with invalid ones.", default: "true" },
     { name: "no-sync", value: null, help: "Do not wait until the rows are durable." },
@@ -175,23 +196,31 @@ tsdb write -d home 'temp,room=hall v=21.5'`,
     ...CONNECTION,
   ],
   verb: "Write",
-  run: (input, terminal) => {
+  run: async (input, terminal) => {
+    const api = new Api(input);
+    const lines = source(input, terminal);
+    const csv = isCsv(input) ? await readCsv(api, input, lines.stream) : null;
     const query = {
       db: input.required("database"),
-      precision: input.option("precision"),
+      precision: csv?.hasTextTimes ? "ns" : input.option("precision"),
       accept_partial: String(input.flag("accept-partial")),
       no_sync: String(input.flag("no-sync")),
     };
-    return writeLines(input, terminal, { api: new Api(input), path: "/api/v3/write_lp", query });
+    const from = csv === null ? lines : { stream: csv.lines, total: undefined };
+    return writeLines(input, terminal, { api, path: "/api/v3/write_lp", query }, from);
   },
 };
 
 /** Sends the lines that the options name; the exit code. @throws Refused; TsdbError */
-export async function writeLines(input: Input, terminal: Terminal, target: LineTarget): Promise<number> {
+export async function writeLines(
+  input: Input,
+  terminal: Terminal,
+  target: LineTarget,
+  { stream, total } = source(input, terminal),
+): Promise<number> {
   const concurrent = concurrency(input);
   const bytesMax = bodyBytes(input);
   const job = { ...target, isCompressed: input.flag("gzip") };
-  const { stream, total } = source(input, terminal);
   const progress = new Progress(terminal, total, input.flag("quiet"));
   let bytes = 0;
   let lines = 0;

@@ -21,6 +21,7 @@ const ROWS_MAX = 1_000_000_000;
 const PIECE_ROWS_MAX = 16_384;
 const PIECE_ROWS_MIN = 256;
 const PIECE_BYTES = 8 << 20;
+const UNREADABLE = `it cannot be read: it is damaged, or needs more than ${MEMORY_BYTES_MAX} bytes of memory at once`;
 
 /** One file. The thread's only one. */
 export class ParquetSource {
@@ -55,12 +56,19 @@ export class ParquetSource {
     }
   }
 
-  /** All rows. @throws TsdbError bad_request naming row group and column */
-  async *pieces({ time, columns }: ColumnPlan): AsyncGenerator<RowPiece> {
-    // as the library gives them: in the file's order
+  /** Columns that are read, as the library gives them: in the file's order. */
+  namesIn({ time, columns }: ColumnPlan): string[] {
     const wanted = new Set([time.name, ...columns.map(({ source }) => source.name)]);
+    return this.facts.columns.flatMap(({ name }) => (wanted.has(name) ? [name] : []));
+  }
+
+  /** All rows. @param onGroup called before a row group is read @throws TsdbError bad_request naming row group and column;
+   *  WebAssembly.RuntimeError: the library is unusable afterwards */
+  async *pieces({ time, columns }: ColumnPlan, onGroup: (group: number) => void): AsyncGenerator<RowPiece> {
+    const wanted = new Set(this.namesIn({ time, columns }));
     const read = this.facts.columns.filter(({ name }) => wanted.has(name));
     for (const [group, rows] of this.facts.groups.entries()) {
+      onGroup(group);
       let row = 0;
       for await (const batch of this.batches(group, read)) {
         yield this.piece(batch, read, { time, columns }, { group, row });
@@ -97,7 +105,7 @@ export class ParquetSource {
     try {
       yield* this.batchesOf(group, read);
     } catch (error) {
-      if (error instanceof TsdbError) throw error;
+      if (error instanceof TsdbError || error instanceof WebAssembly.RuntimeError) throw error;
       throw faulty(group, await this.brokenColumn(group, read), reasonOf(error));
     }
   }
@@ -114,11 +122,17 @@ export class ParquetSource {
     }
   }
 
-  /** The first column that cannot be read alone; null: each can, or the library can do nothing any more. */
+  /** Reads a column alone, and nothing of it stays. @throws what the library throws */
+  async readColumn(group: number, name: string): Promise<void> {
+    const column = this.facts.columns.find((each) => each.name === name)!;
+    for await (const batch of this.batchesOf(group, [column])) batch.release();
+  }
+
+  /** The first column that cannot be read alone; null: each can. */
   private async brokenColumn(group: number, read: readonly FileColumn[]): Promise<FileColumn | null> {
     for (const column of read) {
       try {
-        for await (const batch of this.batchesOf(group, [column])) batch.release();
+        await this.readColumn(group, column.name);
       } catch {
         return column;
       }
@@ -148,15 +162,18 @@ function groupsOf(file: ParquetFile): { readonly rows: number; readonly bytes: n
   });
 }
 
-function faulty(group: number, column: FileColumn | null, reason: string): TsdbError {
+function faulty(group: number, column: { readonly name: string } | null, reason: string): TsdbError {
   const where = column === null ? `row group ${group}` : `row group ${group}, column "${near(column.name)}"`;
   return new TsdbError("bad_request", `${where}: ${reason}`);
 }
 
+/** The error for a row group, or a column of it, that has made the library unusable. */
+export function trapped(group: number, column: string | null): TsdbError {
+  return faulty(group, column === null ? null : { name: column }, UNREADABLE);
+}
+
 /** The library throws texts and errors; after a trap, whatever it was asked for last is what it could not do. */
 function reasonOf(error: unknown): string {
-  if (error instanceof WebAssembly.RuntimeError) {
-    return `it cannot be read: it is damaged, or needs more than ${MEMORY_BYTES_MAX} bytes of memory at once`;
-  }
+  if (error instanceof WebAssembly.RuntimeError) return UNREADABLE;
   return near(error instanceof Error ? error.message : String(error), 200);
 }

@@ -2,9 +2,10 @@
 import type { ColumnPlan } from "../../imports/column-plan.ts";
 import type { FileFacts } from "../../imports/file-facts.ts";
 import type { ImportEngine, OpenImport } from "../../imports/import-engine.ts";
+import { trapped } from "../../imports/parquet/parquet-source.ts";
 import { buffersOf } from "../../imports/piece.ts";
 import type { EncodedSlice, ImportTarget } from "../../imports/rows/imported-rows.ts";
-import { errorOf, TsdbError } from "../../model/errors.ts";
+import { errorOf, near, TsdbError } from "../../model/errors.ts";
 import { type FromReadThread, type FromWriteThread, SLICES_MAX, type ToReadThread, type ToWriteThread } from "./messages.ts";
 
 /** A thread that says nothing for so long is taken for stuck: a piece takes some milliseconds. */
@@ -24,8 +25,17 @@ export class ImportThreads implements ImportEngine {
   }
 }
 
+/** What the reading thread reads. */
+interface Place {
+  readonly group: number;
+  readonly column: string | null;
+}
+
 /** The threads of one file. */
 class ThreadsOfImport implements OpenImport {
+  private path = "";
+  private plan: ColumnPlan | undefined;
+  private place: Place | undefined;
   private readonly reading = new Worker(new URL("./read-thread.ts", import.meta.url).href);
   private writing: Worker | undefined;
   private known: FileFacts | undefined;
@@ -35,6 +45,7 @@ class ThreadsOfImport implements OpenImport {
   /** Pieces that were taken, and that the reader does not know of. */
   private heldCount = 0;
   private opened: PromiseWithResolvers<void> | undefined;
+  private checked: PromiseWithResolvers<string | null> | undefined;
   private wake = () => {};
   private silence: ReturnType<typeof setTimeout> | undefined;
 
@@ -43,9 +54,11 @@ class ThreadsOfImport implements OpenImport {
   }
 
   async open(path: string): Promise<void> {
+    this.path = path;
     this.opened = Promise.withResolvers();
     this.reading.onmessage = (event: MessageEvent<FromReadThread>) => this.receive(event.data);
-    this.reading.onerror = (event) => this.fail(new TsdbError("bad_request", `the file cannot be read: ${event.message}`));
+    // the library fails in calls that nobody awaits, too
+    this.reading.onerror = (event) => this.trap(event.message);
     this.tellReader({ type: "open", path });
     this.heard();
     await this.opened.promise;
@@ -56,6 +69,7 @@ class ThreadsOfImport implements OpenImport {
     this.writing.onmessage = (event: MessageEvent<FromWriteThread>) => this.receive(event.data);
     this.writing.onerror = (event) => this.fail(new Error(`a thread of an import failed: ${event.message}`));
     this.tellWriter({ type: "begin", target });
+    this.plan = plan;
     this.tellReader({ type: "read", plan });
     this.heard();
     for (;;) {
@@ -71,6 +85,15 @@ class ThreadsOfImport implements OpenImport {
         this.wake = resolve;
       });
     }
+  }
+
+  /** Reads the columns of a row group one after another; resolves to the first that makes the library fail, null if none does. */
+  async firstBroken(path: string, plan: ColumnPlan, group: number): Promise<string | null> {
+    await this.open(path);
+    this.checked = Promise.withResolvers();
+    this.tellReader({ type: "check", plan, group });
+    this.heard();
+    return this.checked.promise;
   }
 
   close(): void {
@@ -97,7 +120,14 @@ class ThreadsOfImport implements OpenImport {
         this.goOn();
         return;
       case "all read":
+        this.checked?.resolve(null);
         this.tellWriter({ type: "end" });
+        return;
+      case "reading":
+        this.place = message;
+        return;
+      case "trapped":
+        this.trap("the library failed");
         return;
       case "all written":
         clearTimeout(this.silence);
@@ -126,10 +156,32 @@ class ThreadsOfImport implements OpenImport {
     this.wake();
   }
 
+  /** The library is unusable: another thread finds out which column it was. */
+  private trap(reason: string): void {
+    const { place, plan } = this;
+    this.reading.terminate();
+    clearTimeout(this.silence);
+    if (this.checked !== undefined) {
+      this.checked.resolve(place?.column ?? null);
+      return;
+    }
+    if (place === undefined || plan === undefined) {
+      this.fail(new TsdbError("bad_request", `this is no Parquet file that can be imported: ${near(reason)}`));
+      return;
+    }
+    const checking = new ThreadsOfImport();
+    void checking
+      .firstBroken(this.path, plan, place.group)
+      .catch(() => null)
+      .then((column) => this.fail(trapped(place.group, column)))
+      .finally(() => checking.close());
+  }
+
   private fail(error: Error): void {
     clearTimeout(this.silence);
     this.failure ??= error;
     this.opened?.reject(error);
+    this.checked?.resolve(null);
     this.wake();
   }
 

@@ -8,6 +8,8 @@ import type { ErrorDescription } from "../../model/errors.ts";
 export type ToReadThread =
   | { readonly type: "open"; readonly path: string }
   | { readonly type: "read"; readonly plan: ColumnPlan }
+  /** Reads the columns of a row group one after another, to find the first that cannot be read. */
+  | { readonly type: "check"; readonly plan: ColumnPlan; readonly group: number }
   /** A piece is no longer waiting: another one may be sent. */
   | { readonly type: "taken" };
 
@@ -15,6 +17,10 @@ export type FromReadThread =
   | { readonly type: "opened"; readonly facts: FileFacts }
   | { readonly type: "piece"; readonly piece: RowPiece }
   | { readonly type: "all read" }
+  /** What is read now; column null: all. */
+  | { readonly type: "reading"; readonly group: number; readonly column: string | null }
+  /** The library has failed in a way that leaves it unusable. */
+  | { readonly type: "trapped" }
   | { readonly type: "error"; readonly error: ErrorDescription };
 
 export type ToWriteThread =

@@ -16,6 +16,7 @@ let wake = () => {};
 self.onmessage = ({ data }: MessageEvent<ToReadThread>) => {
   if (data.type === "open") void answered(() => open(data.path));
   else if (data.type === "read") void answered(() => read(data.plan));
+  else if (data.type === "check") void answered(() => check(data.plan, data.group));
   else {
     waitingCount -= 1;
     wake();
@@ -28,8 +29,17 @@ async function open(path: string): Promise<void> {
   post({ type: "opened", facts: source.facts });
 }
 
+async function check(plan: ColumnPlan, group: number): Promise<void> {
+  for (const name of source!.namesIn(plan)) {
+    post({ type: "reading", group, column: name });
+    await source!.readColumn(group, name);
+  }
+  post({ type: "all read" });
+}
+
 async function read(plan: ColumnPlan): Promise<void> {
-  for await (const piece of source!.pieces(plan)) {
+  const onGroup = (group: number) => post({ type: "reading", group, column: null });
+  for await (const piece of source!.pieces(plan, onGroup)) {
     post({ type: "piece", piece }, buffersOf(piece));
     waitingCount += 1;
     while (waitingCount >= PIECES_MAX) {
@@ -45,7 +55,7 @@ async function answered(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    post({ type: "error", error: describeError(error) });
+    post(error instanceof WebAssembly.RuntimeError ? { type: "trapped" } : { type: "error", error: describeError(error) });
   }
 }
 
