@@ -174,7 +174,7 @@ function isRun({ page, line, run }: Block): boolean {
 
 test("no block is left out without a reason", () => {
   const others = BLOCKS.filter((block) => !isShell(block) && block.language !== "js");
-  expect(others.map(({ language }) => language)).toEqual(["toml", "text"]);
+  expect(others.map(({ language }) => language)).toEqual(["toml", "text", "text"]);
   const [toml, text] = others as [Block, Block];
   expect(parseConfigFile("tsdb.toml", toml.text).client["host"]).toBe("https://tsdb.example:8181");
   expect(serveHelp()).toContain(text.text);

@@ -198,14 +198,12 @@ export class Variants {
     }
     if (this.members === null || this.isForm) return cases;
     for (const [what, body] of [
-      ...[text.slice(0, -1), `${text}}`, "{", "nonsense", "{'db':'x'}", '{"db":}', "\u0000"].map((body) => [
-        `broken JSON ${shown(body)}`,
-        body,
-      ]),
+      ...[text.slice(0, -1), "{", "nonsense", "{'db':'x'}", '{"db":}', "\u0000"].map((body) => [`broken JSON ${shown(body)}`, body]),
       ...['"text"', "5", "null", "true", "[]", `[${text}]`].map((body) => [`${shown(body)} instead of an object`, body]),
     ] as [string, string][]) {
       cases.push(bad(what, { body }));
     }
+    cases.push(bad("text behind the JSON", { body: `${text}}` }));
     cases.push(bad("no UTF-8", { body: new Uint8Array([...Buffer.from(text.slice(0, -2)), 0xff, 0xfe, ...Buffer.from(text.slice(-2))]) }));
     cases.push(bad("nested deep", { body: `${'{"a":['.repeat(50_000)}` }));
     if (this.rules.checksContentType(this.key)) {

@@ -115,7 +115,9 @@ describe("answers of others", () => {
     const found = await run(join(target, "days"));
     expect([found.code, found.error]).toEqual([1, expect.stringMatching(message)]);
     const names = files === 0 ? [] : DAYS.slice(0, files).map((day) => `${day}.parquet`);
-    expect(readdirSync(join(target, "days"), { recursive: true }).sort()).toEqual(names);
+    const present = readdirSync(join(target, "days"), { recursive: true }).sort();
+    // a connection may break off before what arrived is read
+    expect(present).toEqual(after === "break" ? names.slice(0, present.length) : names);
     // an archive is whole or not there
     expect((await run(join(target, "a.tar"))).code).toBe(1);
     expect(readdirSync(target)).toEqual(["days"]);

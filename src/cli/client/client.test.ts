@@ -286,7 +286,7 @@ test("another shell is refused", () => expect(() => completions("csh", CLIENT_CO
 
 describe("exit codes", () => {
   const OPTIONS: Readonly<Record<string, string>> = {
-    ...{ database: "d", table: "t", columns: "a", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
+    ...{ database: "d", table: "t", columns: "a=tag", "retention-period": "1d", "node-id": "n", admin: "true", name: "n", yes: "true" },
     ...{ "trigger-spec": "all_tables", "trigger-name": "t", path: import.meta.path, lp: "m v=1" },
     ...{ username: "u", password: "p", "new-password": "n", "display-name": "N", "all-time": "true" },
   };
@@ -317,7 +317,7 @@ describe("exit codes", () => {
   const argsOf = ({ positionals, options }: ClientCommand, host: string) => [
     ...positionals
       .filter(({ name }) => name !== "NODE_ID")
-      .map(({ choices }) => choices?.at(-1) ?? "x")
+      .map(({ name, choices }) => choices?.at(-1) ?? (name === "FILE" ? import.meta.path : "x"))
       .slice(0, 1),
     ...options.filter(({ name }) => Object.hasOwn(OPTIONS, name)).map(({ name }) => `--${name}=${OPTIONS[name]}`),
     `--host=${host}`,

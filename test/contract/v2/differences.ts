@@ -326,6 +326,10 @@ const KEPT: VariantRules["kept"] = {
   "POST /query": ["query.db"],
 };
 const LENIENT_BODIES: VariantRules["lenientBodies"] = [
+  {
+    what: /^(?!(?:POST|PUT) .*\/(?:checks|notification\w+)(?:\/\{\w+\})?:|POST .*\/delete:).*: text behind the JSON$/,
+    why: "a body is its first JSON value (app/first-value.ts)",
+  },
   { what: /^PUT .*(?:telegrafs\/\{telegrafID\}|\/streams): "null" instead/, why: "as an object without members, which become empty" },
   { what: /^(?:PATCH|POST) .*: "null" instead of an object$/, why: "as recorded: as an object without members" },
   { what: /^POST \/query: (?:no body|an empty body)$/, why: "as recorded: no statement has no result" },
