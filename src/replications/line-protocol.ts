@@ -102,7 +102,16 @@ function fieldTexts({ values }: LogColumn, head: string): (index: number) => str
   }
 }
 
-/** A backslash is itself, but before what it would escape. */
-const escaped = (text: string): string => text.replace(/[,= ]|\\(?=[\\,= ])/g, "\\$&");
-/** An equals sign is nothing special in the name of a table, and so is a backslash before it. */
-const escapedTable = (text: string): string => text.replace(/[, ]|\\(?=[\\, ])/g, "\\$&");
+// A reader of 2.x takes a backslash and the sign behind it as they are, unless the sign needs one: pairs of backslashes stay pairs. An odd
+// number of them before such a sign, or at the end, cannot be written; it becomes even, so that the line has the same parts.
+const escapedIn = (signs: string) => {
+  const parts = new RegExp(String.raw`\\+|[${signs}]`, "g");
+  return (text: string) =>
+    text.replace(parts, (part, at: number) => {
+      if (!part.startsWith("\\")) return `\\${part}`;
+      const next = text[at + part.length];
+      return part.length % 2 === 1 && (next === undefined || signs.includes(next)) ? `${part}\\` : part;
+    });
+};
+const escaped = escapedIn(",= ");
+const escapedTable = escapedIn(", ");
