@@ -1,7 +1,7 @@
 // A function of the script: its code, and the frame in which it was defined.
 import type { Expression } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
-import { type Arguments, FluxFunction, type Parameter, type Value } from "../values/value.ts";
+import { type Arguments, FluxFunction, type Items, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
 
 export type Code = (frame: Frame) => Value;
@@ -54,7 +54,7 @@ export class Closure extends FluxFunction {
     return this.run(values);
   }
 
-  override prepare(names: readonly string[], of: "rows" | "values" = "rows"): (...values: Value[]) => Value {
+  override prepare(names: readonly string[], of: Items = "rows"): (...values: Value[]) => Value {
     const { parameters } = this.code;
     const sources = parameters.map(({ name }) => names.indexOf(name));
     const { run } = this.outer;

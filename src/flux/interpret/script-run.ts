@@ -1,6 +1,6 @@
 // One run of a script: its clock, limits, options and packages.
 import type { SourceLocation } from "../parse/ast.ts";
-import { Duration, FluxFunction, FluxRecord, type PackageValue, type TableStream, Time, type Value } from "../values/value.ts";
+import { Duration, FluxFunction, FluxRecord, type Items, type PackageValue, type TableStream, Time, type Value } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
 import { OutsideCalls } from "./outside.ts";
 import { RUN_LIMITS, type RunLimits, RunUse } from "./run-limits.ts";
@@ -34,6 +34,8 @@ export class ScriptRun {
   private inItems = 0;
   /** Above 0 within functions of rows. */
   private inRows = 0;
+  /** Above 0 within functions of rows that the reference computes column by column. */
+  private inColumns = 0;
   private readonly packages = new Map<string, PackageValue>();
   /** By package path and name: what `option` statements have set. */
   readonly options = new Map<string, Value>();
@@ -82,16 +84,19 @@ export class ScriptRun {
     }
   }
 
-  eachItem<T>(body: () => T, of: "rows" | "values"): T {
+  eachItem<T>(body: () => T, of: Items): T {
     this.use.enter();
-    const row = of === "rows" ? 1 : 0;
+    const row = of === "values" ? 0 : 1;
+    const column = of === "columns" ? 1 : 0;
     this.inItems++;
     this.inRows += row;
+    this.inColumns += column;
     try {
       return body();
     } finally {
       this.inItems--;
       this.inRows -= row;
+      this.inColumns -= column;
       this.use.leave();
     }
   }
@@ -99,6 +104,11 @@ export class ScriptRun {
   /** Whether values come from rows: their nulls have the types of columns. */
   get isInRows(): boolean {
     return this.inRows > 0;
+  }
+
+  /** Whether values come from whole columns: more converts there. */
+  get isInColumns(): boolean {
+    return this.inColumns > 0;
   }
 
   get isInItems(): boolean {

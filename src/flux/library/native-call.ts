@@ -18,6 +18,17 @@ import {
   type Value,
 } from "../values/value.ts";
 
+/** An argument of another type than the function takes. */
+export class ArgumentError extends FluxError {
+  constructor(
+    name: string,
+    readonly wanted: string,
+    readonly given: string,
+  ) {
+    super(`keyword argument "${name}" should be of kind ${wanted}, but got ${given}`);
+  }
+}
+
 /** The arguments of one call, read by name and type. */
 export class NativeCall {
   readonly site: CallSite | null;
@@ -124,7 +135,7 @@ export class NativeCall {
     const taken = take(value);
     if (taken !== undefined) return taken;
     if (isNull(value)) throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got invalid`);
-    throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got ${kindOf(value)}`);
+    throw new ArgumentError(name, wanted, kindOf(value));
   }
 }
 

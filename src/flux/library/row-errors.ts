@@ -2,8 +2,10 @@
 import { Closure } from "../interpret/closure.ts";
 import { OperandError } from "../interpret/operators.ts";
 import { walk } from "../parse/walk.ts";
+import { COLUMN_TYPES } from "../values/column-type.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
+import { ArgumentError } from "./native-call.ts";
 
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%", "^"];
 
@@ -28,6 +30,10 @@ export function isVectorized(fn: FluxFunction): boolean {
   return found;
 }
 
+function isColumnType(type: string): boolean {
+  return (COLUMN_TYPES as readonly string[]).includes(type);
+}
+
 /** @returns what is to be thrown in place of an error of the function */
 export function rowError(kind: "filter" | "map" | "reduce" | "state", fn: FluxFunction, error: unknown): unknown {
   if (!(error instanceof FluxError) || error instanceof UnplacedError) return error;
@@ -40,7 +46,10 @@ export function rowError(kind: "filter" | "map" | "reduce" | "state", fn: FluxFu
     if (operator.includes("~") || (ARITHMETIC.includes(operator) && left !== right)) return new FluxError(conflict);
     return fn instanceof Closure ? new FluxError(`cannot compile @ ${fn.place}: ${error.message}`) : error;
   }
-  if (isVector) return new UnplacedError(`runtime error: ${error.message}`);
+  // as recorded, floats of whole columns are named after another type
+  if (isVector) return new UnplacedError(`runtime error: ${error.message.replace(/ to float( due to invalid syntax)$/, " to Float$1")}`);
+  const column = error instanceof ArgumentError && isColumnType(error.wanted) && isColumnType(error.given) ? error : null;
+  if (column !== null) return new FluxError(`type conflict: ${column.wanted} != ${column.given}`);
   if (kind === "state") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
 }

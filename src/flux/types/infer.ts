@@ -15,7 +15,7 @@ import type {
 import { declaredScheme } from "./declared-type.ts";
 import { InferenceState, type Scope, type TypeContext } from "./inference-state.ts";
 import { generalize, instantiate, lowerTo } from "./scheme.ts";
-import { bindingProblem, type Problem, structureOf, withoutParens } from "./structure.ts";
+import { bindingProblem, type Problem, placeOf, structureOf, withoutParens } from "./structure.ts";
 import {
   BOOL,
   DURATION,
@@ -195,8 +195,7 @@ class Inference extends InferenceState {
 
   private interpolated({ parts }: Expression & { type: "StringExpression" }): Type {
     for (const part of parts) {
-      if (part.type === "InterpolatedPart")
-        this.constrain(this.infer(part.expression), "Stringable", withoutParens(part.expression).location);
+      if (part.type === "InterpolatedPart") this.constrain(this.infer(part.expression), "Stringable", placeOf(part.expression));
     }
     return STRING;
   }
@@ -304,7 +303,7 @@ class Inference extends InferenceState {
       const name = key.type === "Identifier" ? key.name : key.value;
       const type = this.propertyValue(key, value);
       required.push([name, type]);
-      places.set(name, this.reportAt(withoutParens(value ?? key).location));
+      places.set(name, this.reportAt(placeOf(value ?? key)));
     }
     const pipe = piped === null ? null : { name: PIPED, type: this.infer(piped) };
     const call: FunctionType = { kind: "function", required: sortedByName(required), optional: new Map(), pipe, result };
@@ -348,7 +347,7 @@ class Inference extends InferenceState {
       this.equal(BOOL, type, argument);
       return BOOL;
     }
-    this.constrain(type, "Negatable", withoutParens(argument).location);
+    this.constrain(type, "Negatable", placeOf(argument));
     return type;
   }
 
@@ -370,8 +369,8 @@ class Inference extends InferenceState {
       this.fail(location, `invalid binary operator ${operator}`);
       return ERROR;
     }
-    for (const each of kinds) this.constrain(leftType, each, withoutParens(left).location);
-    for (const each of kinds) this.constrain(rightType, each, withoutParens(right).location);
+    for (const each of kinds) this.constrain(leftType, each, placeOf(left));
+    for (const each of kinds) this.constrain(rightType, each, placeOf(right));
     return BOOL;
   }
 

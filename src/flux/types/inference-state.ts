@@ -2,7 +2,7 @@
 import type { Expression, Identifier, SourceLocation } from "../parse/ast.ts";
 import { constrain } from "./constrain.ts";
 import { instantiate } from "./scheme.ts";
-import { withoutParens } from "./structure.ts";
+import { placeOf } from "./structure.ts";
 import { EMPTY, ERROR, type Kind, type Type, type TypeScheme, variable } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
 import { TypeWork } from "./type-work.ts";
@@ -92,7 +92,7 @@ export class InferenceState {
 
   /** Unifies, and gives the expected type, or the error type if that failed. */
   protected equal(expected: Type, actual: Type, at: Expression): Type {
-    return unify(expected, actual, this.reportAt(withoutParens(at).location), this.work) ? expected : ERROR;
+    return unify(expected, actual, this.reportAt(placeOf(at)), this.work) ? expected : ERROR;
   }
 
   protected constrain(type: Type, kind: Kind, location: SourceLocation): void {

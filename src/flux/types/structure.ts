@@ -101,6 +101,12 @@ export function withoutParens(expression: Expression): Expression {
   return inner;
 }
 
+/** Where errors say that the value of an expression is: of pipes the call that gives it. */
+export function placeOf(expression: Expression): SourceLocation {
+  const inner = withoutParens(expression);
+  return inner.type === "PipeExpression" ? inner.call.location : inner.location;
+}
+
 /** The first name that is bound where it must not be, or null. */
 export function bindingProblem(files: readonly File[], { hasInnerNames, hasLabels }: Structure): Problem | null {
   const options = new Map<string, Statement & { type: "OptionStatement" }>();

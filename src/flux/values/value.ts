@@ -138,6 +138,9 @@ export interface Parameter {
   readonly isOptional: boolean;
   readonly isPipe: boolean;
 }
+/** What a function is called for: rows, rows that the reference computes column by column, or other values. */
+export type Items = "rows" | "columns" | "values";
+
 /** A callable value. */
 export abstract class FluxFunction {
   constructor(
@@ -155,7 +158,7 @@ export abstract class FluxFunction {
 
   /** A caller that gives the same arguments many times: the values come in the order of `names`.
    *  @param of rows have types, and so have their nulls; what is computed of a null among other values has none */
-  prepare(names: readonly string[], _of: "rows" | "values" = "rows"): (...values: Value[]) => Value {
+  prepare(names: readonly string[], _of: Items = "rows"): (...values: Value[]) => Value {
     return (...values) => this.call(new Map(names.map((name, i) => [name, values[i]!])));
   }
 }

@@ -19,7 +19,8 @@ const SAME = [
 ];
 
 const group = operator((call) => {
-  if (call.string("mode") !== "extend") throw new FluxError('invalid mode: must be "extend"');
+  const mode = call.string("mode");
+  if (mode !== "extend") throw new FluxError(`invalid group mode "${mode}"; experimental.group requires mode "extend"`);
   const columns = new Set(call.strings("columns"));
   return function* (input): Tables {
     const merge = new TableMerge();

@@ -1,6 +1,9 @@
 // Package `math`.
-import { FluxRecord, UInt, type Value } from "../../values/value.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { FluxRecord, Null, UInt, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { answeringNulls, type NullAnswer } from "../null-arguments.ts";
 import { besselJ, besselY, erf, erfc, erfInverse, gamma, logGamma } from "./special.ts";
 
 const ofX =
@@ -110,6 +113,21 @@ const CONSTANTS: Readonly<Record<string, { readonly value: Value }>> = {
   maxuint: { value: new UInt((1n << 64n) - 1n) },
 };
 
+const OTHER_RESULTS: Readonly<Record<string, FluxColumnType>> = {
+  ...{ isInf: "bool", isNaN: "bool", signbit: "bool", ilogb: "int", float64bits: "uint" },
+};
+const OTHER_ARGUMENTS: Readonly<Record<string, FluxColumnType>> = { n: "int", exp: "int", sign: "int", b: "uint" };
+const OF_TWO: readonly string[] = ["atan2", "copysign", "dim", "jn", "mMax", "mMin", "mod", "nextafter", "pow", "remainder", "yn"];
+const OF_RECORDS: readonly string[] = ["frexp", "lgamma", "modf", "sincos"];
+
+/** Nulls of a column give nulls; what has no type is no argument. */
+const nullAnswer: NullAnswer = (name, argument, { type }) => {
+  if (OF_RECORDS.includes(name)) throw new FluxError(`${name} does not support null values`);
+  if (type !== "invalid") return Null.of(OTHER_RESULTS[name] ?? "float");
+  const shown = argument === "x" && !OF_TWO.includes(name) ? "argument" : `argument ${argument}`;
+  throw new FluxError(`cannot convert ${shown} of type invalid to ${OTHER_ARGUMENTS[argument] ?? "float"}`);
+};
+
 export const MATH: LibraryPackage = {
   path: "math",
   name: "math",
@@ -194,82 +212,85 @@ builtin y0 : (x: float) => float
 builtin y1 : (x: float) => float
 builtin yn : (n: int, x: float) => float
 `,
-  natives: {
-    ...CONSTANTS,
-    abs: ofX(Math.abs),
-    acos: ofX(Math.acos),
-    acosh: ofX(Math.acosh),
-    asin: ofX(Math.asin),
-    asinh: ofX(Math.asinh),
-    atan: ofX(Math.atan),
-    atan2: (call) => Math.atan2(call.float("y"), call.float("x")),
-    atanh: ofX(Math.atanh),
-    cbrt: ofX(Math.cbrt),
-    ceil: ofX(Math.ceil),
-    copysign: ofXY(copySign),
-    cos: ofX(Math.cos),
-    cosh: ofX(Math.cosh),
-    dim: ofXY((x, y) => (x - y <= 0 ? 0 : x - y)),
-    erf: ofX(erf),
-    erfc: ofX(erfc),
-    erfinv: ofX(erfInverse),
-    erfcinv: ofX((x) => erfInverse(1 - x)),
-    exp: ofX(Math.exp),
-    exp2: ofX((x) => 2 ** x),
-    expm1: ofX(Math.expm1),
-    float64bits: (call) => new UInt(bitsOf(call.float("f"))),
-    float64frombits: (call) => fromBits(call.uint("b")),
-    floor: ofX(Math.floor),
-    frexp: (call) => {
-      const { fraction, exponent } = parted(call.float("f"));
-      return FluxRecord.of({ frac: fraction, exp: BigInt(exponent) });
+  natives: answeringNulls(
+    {
+      ...CONSTANTS,
+      abs: ofX(Math.abs),
+      acos: ofX(Math.acos),
+      acosh: ofX(Math.acosh),
+      asin: ofX(Math.asin),
+      asinh: ofX(Math.asinh),
+      atan: ofX(Math.atan),
+      atan2: (call) => Math.atan2(call.float("y"), call.float("x")),
+      atanh: ofX(Math.atanh),
+      cbrt: ofX(Math.cbrt),
+      ceil: ofX(Math.ceil),
+      copysign: ofXY(copySign),
+      cos: ofX(Math.cos),
+      cosh: ofX(Math.cosh),
+      dim: ofXY((x, y) => (x - y <= 0 ? 0 : x - y)),
+      erf: ofX(erf),
+      erfc: ofX(erfc),
+      erfinv: ofX(erfInverse),
+      erfcinv: ofX((x) => erfInverse(1 - x)),
+      exp: ofX(Math.exp),
+      exp2: ofX((x) => 2 ** x),
+      expm1: ofX(Math.expm1),
+      float64bits: (call) => new UInt(bitsOf(call.float("f"))),
+      float64frombits: (call) => fromBits(call.uint("b")),
+      floor: ofX(Math.floor),
+      frexp: (call) => {
+        const { fraction, exponent } = parted(call.float("f"));
+        return FluxRecord.of({ frac: fraction, exp: BigInt(exponent) });
+      },
+      gamma: ofX(gamma),
+      hypot: (call) => Math.hypot(call.float("p"), call.float("q")),
+      ilogb: (call) => exponentOf(call.float("x")),
+      mInf: (call) => (call.int("sign") >= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
+      isInf: (call) => {
+        const [f, sign] = [call.float("f"), call.int("sign")];
+        return (sign >= 0 && f === Number.POSITIVE_INFINITY) || (sign <= 0 && f === Number.NEGATIVE_INFINITY);
+      },
+      isNaN: (call) => Number.isNaN(call.float("f")),
+      j0: ofX((x) => besselJ(0, x)),
+      j1: ofX((x) => besselJ(1, x)),
+      jn: (call: NativeCall) => besselJ(call.int("n"), call.float("x")),
+      ldexp: (call) => call.float("frac") * 2 ** call.int("exp"),
+      lgamma: (call) => {
+        const { value, sign } = logGamma(call.float("x"));
+        return FluxRecord.of({ lgamma: value, sign: BigInt(sign) });
+      },
+      log: ofX(Math.log),
+      log10: ofX(Math.log10),
+      log1p: ofX(Math.log1p),
+      log2: ofX(Math.log2),
+      logb: ofX((x) => (x === 0 ? Number.NEGATIVE_INFINITY : Number.isFinite(x) ? parted(x).exponent - 1 : Math.abs(x))),
+      mMax: ofXY(max),
+      mMin: ofXY(min),
+      mod: ofXY((x, y) => x % y),
+      modf: (call) => {
+        const f = call.float("f");
+        return FluxRecord.of({ int: Math.trunc(f), frac: Number.isFinite(f) ? f - Math.trunc(f) : Number.NaN });
+      },
+      NaN: () => Number.NaN,
+      nextafter: ofXY(nextAfter),
+      pow: ofXY((x, y) => (x === 1 ? 1 : x === -1 && !Number.isFinite(y) && !Number.isNaN(y) ? 1 : x ** y)),
+      pow10: (call) => Number(`1e${call.int("n")}`),
+      remainder: ofXY(remainder),
+      round: ofX(round),
+      roundtoeven: ofX(roundToEven),
+      signbit: (call) => call.float("x") < 0 || Object.is(call.float("x"), -0),
+      sin: ofX(Math.sin),
+      sincos: (call) => FluxRecord.of({ sin: Math.sin(call.float("x")), cos: Math.cos(call.float("x")) }),
+      sinh: ofX(Math.sinh),
+      sqrt: ofX(Math.sqrt),
+      tan: ofX(Math.tan),
+      tanh: ofX(Math.tanh),
+      trunc: ofX(Math.trunc),
+      y0: ofX((x) => besselY(0, x)),
+      y1: ofX((x) => besselY(1, x)),
+      yn: (call: NativeCall) => besselY(call.int("n"), call.float("x")),
     },
-    gamma: ofX(gamma),
-    hypot: (call) => Math.hypot(call.float("p"), call.float("q")),
-    ilogb: (call) => exponentOf(call.float("x")),
-    mInf: (call) => (call.int("sign") >= 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
-    isInf: (call) => {
-      const [f, sign] = [call.float("f"), call.int("sign")];
-      return (sign >= 0 && f === Number.POSITIVE_INFINITY) || (sign <= 0 && f === Number.NEGATIVE_INFINITY);
-    },
-    isNaN: (call) => Number.isNaN(call.float("f")),
-    j0: ofX((x) => besselJ(0, x)),
-    j1: ofX((x) => besselJ(1, x)),
-    jn: (call: NativeCall) => besselJ(call.int("n"), call.float("x")),
-    ldexp: (call) => call.float("frac") * 2 ** call.int("exp"),
-    lgamma: (call) => {
-      const { value, sign } = logGamma(call.float("x"));
-      return FluxRecord.of({ lgamma: value, sign: BigInt(sign) });
-    },
-    log: ofX(Math.log),
-    log10: ofX(Math.log10),
-    log1p: ofX(Math.log1p),
-    log2: ofX(Math.log2),
-    logb: ofX((x) => (x === 0 ? Number.NEGATIVE_INFINITY : Number.isFinite(x) ? parted(x).exponent - 1 : Math.abs(x))),
-    mMax: ofXY(max),
-    mMin: ofXY(min),
-    mod: ofXY((x, y) => x % y),
-    modf: (call) => {
-      const f = call.float("f");
-      return FluxRecord.of({ int: Math.trunc(f), frac: Number.isFinite(f) ? f - Math.trunc(f) : Number.NaN });
-    },
-    NaN: () => Number.NaN,
-    nextafter: ofXY(nextAfter),
-    pow: ofXY((x, y) => (x === 1 ? 1 : x === -1 && !Number.isFinite(y) && !Number.isNaN(y) ? 1 : x ** y)),
-    pow10: (call) => Number(`1e${call.int("n")}`),
-    remainder: ofXY(remainder),
-    round: ofX(round),
-    roundtoeven: ofX(roundToEven),
-    signbit: (call) => call.float("x") < 0 || Object.is(call.float("x"), -0),
-    sin: ofX(Math.sin),
-    sincos: (call) => FluxRecord.of({ sin: Math.sin(call.float("x")), cos: Math.cos(call.float("x")) }),
-    sinh: ofX(Math.sinh),
-    sqrt: ofX(Math.sqrt),
-    tan: ofX(Math.tan),
-    tanh: ofX(Math.tanh),
-    trunc: ofX(Math.trunc),
-    y0: ofX((x) => besselY(0, x)),
-    y1: ofX((x) => besselY(1, x)),
-    yn: (call: NativeCall) => besselY(call.int("n"), call.float("x")),
-  },
+    nullAnswer,
+  ),
 };

@@ -5,6 +5,7 @@ import { checkLength } from "../../values/text.ts";
 import { compareTexts } from "../../values/text-order.ts";
 import { FluxArray, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { answeringNulls, type NullAnswer } from "../null-arguments.ts";
 
 const count = (text: string): number => {
   let points = 0;
@@ -106,6 +107,18 @@ function firstAny(text: string, chars: string): bigint {
 
 const v = (call: NativeCall): string => call.string("v");
 
+const OF_CASE: readonly string[] = ["title", "toTitle", "toUpper", "toLower", "trimSpace"];
+const OF_POINTS: readonly string[] = ["isDigit", "isLetter", "isLower", "isUpper", "strlen"];
+const EXPECTED: Readonly<Record<string, string>> = { i: "int", start: "int", end: "int" };
+
+/** No function takes a null: as recorded, all of `OF_CASE` speak of upper case. */
+const nullAnswer: NullAnswer = (name, argument, { type }) => {
+  const shown = type === "invalid" ? "type invalid value {}" : `type ${type} value <nil>`;
+  if (OF_CASE.includes(name)) throw new FluxError(`cannot convert argument of ${shown} to upper case`);
+  if (OF_POINTS.includes(name)) throw new FluxError("procedure cannot be executed");
+  throw new FluxError(`expected argument "${argument}" to be of type ${EXPECTED[argument] ?? "string"}, got ${shown}`);
+};
+
 export const STRINGS: LibraryPackage = {
   path: "strings",
   name: "strings",
@@ -146,55 +159,58 @@ builtin joinStr : (arr: [string], v: string) => string
 builtin strlen : (v: string) => int
 builtin substring : (v: string, start: int, end: int) => string
 `,
-  natives: {
-    title: (call) => titled(v(call)),
-    toTitle: (call) => mapped(v(call), titleForm),
-    toUpper: (call) => mapped(v(call), (point) => point.toUpperCase()),
-    toLower: (call) => mapped(v(call), lowerForm),
-    trim: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: true }),
-    trimLeft: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: false }),
-    trimRight: (call) => trimmed(v(call), call.string("cutset"), { left: false, right: true }),
-    trimSpace: (call) => v(call).trim(),
-    trimPrefix: (call) => (v(call).startsWith(call.string("prefix")) ? v(call).slice(call.string("prefix").length) : v(call)),
-    trimSuffix: (call) => {
-      const suffix = call.string("suffix");
-      return suffix !== "" && v(call).endsWith(suffix) ? v(call).slice(0, -suffix.length) : v(call);
+  natives: answeringNulls(
+    {
+      title: (call) => titled(v(call)),
+      toTitle: (call) => mapped(v(call), titleForm),
+      toUpper: (call) => mapped(v(call), (point) => point.toUpperCase()),
+      toLower: (call) => mapped(v(call), lowerForm),
+      trim: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: true }),
+      trimLeft: (call) => trimmed(v(call), call.string("cutset"), { left: true, right: false }),
+      trimRight: (call) => trimmed(v(call), call.string("cutset"), { left: false, right: true }),
+      trimSpace: (call) => v(call).trim(),
+      trimPrefix: (call) => (v(call).startsWith(call.string("prefix")) ? v(call).slice(call.string("prefix").length) : v(call)),
+      trimSuffix: (call) => {
+        const suffix = call.string("suffix");
+        return suffix !== "" && v(call).endsWith(suffix) ? v(call).slice(0, -suffix.length) : v(call);
+      },
+      hasPrefix: (call) => v(call).startsWith(call.string("prefix")),
+      hasSuffix: (call) => v(call).endsWith(call.string("suffix")),
+      containsStr: (call) => v(call).includes(call.string("substr")),
+      containsAny: (call) => firstAny(v(call), call.string("chars")) >= 0n,
+      equalFold: (call) => folded(v(call)) === folded(call.string("t")),
+      compare: (call) => BigInt(compareTexts(v(call), call.string("t"))),
+      countStr: (call) => {
+        const part = call.string("substr");
+        return BigInt(part === "" ? count(v(call)) + 1 : v(call).split(part).length - 1);
+      },
+      index: (call) => place(v(call), v(call).indexOf(call.string("substr"))),
+      indexAny: (call) => firstAny(v(call), call.string("chars")),
+      lastIndex: (call) => place(v(call), v(call).lastIndexOf(call.string("substr"))),
+      lastIndexAny: (call) => lastAny(v(call), call.string("chars")),
+      isDigit: every(/^\p{Nd}$/u),
+      isLetter: every(/^\p{L}$/u),
+      isLower: every(/^\p{Ll}$/u),
+      isUpper: every(/^\p{Lu}$/u),
+      repeat: (call) => {
+        const times = call.int("i");
+        if (times < 0) throw new FluxError("repeat: negative Repeat count");
+        return limited(v(call).length * times, () => v(call).repeat(times));
+      },
+      replace: (call) => replaced(v(call), call.string("t"), call.string("u"), call.int("i")),
+      replaceAll: (call) => replaced(v(call), call.string("t"), call.string("u"), -1),
+      split: (call) => parts(v(call), call.string("t"), -1, false),
+      splitAfter: (call) => parts(v(call), call.string("t"), -1, true),
+      splitN: (call) => parts(v(call), call.string("t"), call.int("i"), false),
+      splitAfterN: (call) => parts(v(call), call.string("t"), call.int("i"), true),
+      joinStr: (call) =>
+        call
+          .array("arr")
+          .items.map((item: Value) => String(item))
+          .join(v(call)),
+      strlen: (call) => BigInt(count(v(call))),
+      substring,
     },
-    hasPrefix: (call) => v(call).startsWith(call.string("prefix")),
-    hasSuffix: (call) => v(call).endsWith(call.string("suffix")),
-    containsStr: (call) => v(call).includes(call.string("substr")),
-    containsAny: (call) => firstAny(v(call), call.string("chars")) >= 0n,
-    equalFold: (call) => folded(v(call)) === folded(call.string("t")),
-    compare: (call) => BigInt(compareTexts(v(call), call.string("t"))),
-    countStr: (call) => {
-      const part = call.string("substr");
-      return BigInt(part === "" ? count(v(call)) + 1 : v(call).split(part).length - 1);
-    },
-    index: (call) => place(v(call), v(call).indexOf(call.string("substr"))),
-    indexAny: (call) => firstAny(v(call), call.string("chars")),
-    lastIndex: (call) => place(v(call), v(call).lastIndexOf(call.string("substr"))),
-    lastIndexAny: (call) => lastAny(v(call), call.string("chars")),
-    isDigit: every(/^\p{Nd}$/u),
-    isLetter: every(/^\p{L}$/u),
-    isLower: every(/^\p{Ll}$/u),
-    isUpper: every(/^\p{Lu}$/u),
-    repeat: (call) => {
-      const times = call.int("i");
-      if (times < 0) throw new FluxError("repeat: negative Repeat count");
-      return limited(v(call).length * times, () => v(call).repeat(times));
-    },
-    replace: (call) => replaced(v(call), call.string("t"), call.string("u"), call.int("i")),
-    replaceAll: (call) => replaced(v(call), call.string("t"), call.string("u"), -1),
-    split: (call) => parts(v(call), call.string("t"), -1, false),
-    splitAfter: (call) => parts(v(call), call.string("t"), -1, true),
-    splitN: (call) => parts(v(call), call.string("t"), call.int("i"), false),
-    splitAfterN: (call) => parts(v(call), call.string("t"), call.int("i"), true),
-    joinStr: (call) =>
-      call
-        .array("arr")
-        .items.map((item: Value) => String(item))
-        .join(v(call)),
-    strlen: (call) => BigInt(count(v(call))),
-    substring,
-  },
+    nullAnswer,
+  ),
 };

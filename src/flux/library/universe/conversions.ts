@@ -52,14 +52,14 @@ function toInt(value: Value): bigint {
   if (typeof value === "boolean") return value ? 1n : 0n;
   if (value instanceof UInt) return BigInt.asIntN(64, value.value);
   if (value instanceof Time) return value.ns;
-  if (value instanceof Duration) return BigInt.asIntN(64, durationNs(value));
+  if (value instanceof Duration) return truncated(durationNs(value));
   throw badType(value, "int");
 }
 
 /** As the reference's processor does it: what does not fit is the least integer. */
-function truncated(value: number): bigint {
-  if (!(Math.abs(value) < 2 ** 63)) return -(1n << 63n);
-  return BigInt(Math.trunc(value));
+function truncated(value: number | bigint): bigint {
+  const isSmall = value < 2 ** 63 && value >= -(2 ** 63);
+  return isSmall ? BigInt(typeof value === "number" ? Math.trunc(value) : value) : -(1n << 63n);
 }
 
 /** The value as an unsigned integer. @throws FluxError if it cannot be converted */
@@ -126,7 +126,7 @@ function toTime(value: Value): Time {
   if (value instanceof UInt) return new Time(BigInt.asIntN(64, value.value));
   if (typeof value !== "string") throw badType(value, "time");
   const parsed = parseTime(value);
-  if (parsed === null) throw badText(value, "time", ": cannot parse date");
+  if (parsed === null) throw badText(value, "time", value.includes("T") ? ": cannot parse date time" : ": cannot parse date");
   return parsed;
 }
 
@@ -174,6 +174,7 @@ function conversion(type: FluxColumnType | "duration", convert: (value: Value) =
   return (call) => {
     const given = call.value("v");
     const value = given instanceof Dynamic ? (given.value ?? Null.of("invalid")) : given;
+    if (type === "float" && value instanceof Time && call.run.isInColumns) return Number(value.ns);
     return isNull(value) ? Null.of(type === "duration" || !call.run.isInRows ? "invalid" : type) : convert(value);
   };
 }

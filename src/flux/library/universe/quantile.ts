@@ -1,12 +1,13 @@
 // `quantile`: estimated with a t-digest, or exact.
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, missingColumn } from "../../tables/stream.ts";
+import { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Null } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { floatsOf, oneRow } from "./aggregates.ts";
-import { emptyLike, sorted } from "./shape.ts";
+import { sorted } from "./shape.ts";
 
 const COMPRESSION = 1000;
 
@@ -28,7 +29,7 @@ export const quantile: NativeBody = (call) => {
         throw method === "exact_selector" ? missingColumn(label) : new FluxError(`column ${JSON.stringify(label)} does not exist`);
       if (method === "exact_selector") {
         const known = table.take(validRows(column));
-        if (known.isEmpty) return emptyLike(table);
+        if (known.isEmpty) return nullRow(table);
         const ordered = sorted(known, [label], false);
         const at = Math.max(0, Math.ceil(q * ordered.rowCount) - 1);
         return ordered.slice(at, at + 1);
@@ -43,6 +44,12 @@ export const quantile: NativeBody = (call) => {
     }),
   );
 };
+
+/** As recorded: without a value to select there is a row of what the key has. */
+function nullRow(table: FluxTable): FluxTable {
+  const cells = table.columns.map(({ label, type }) => FluxColumn.constant(label, type, table.key.get(label)?.value ?? Null.of(type), 1));
+  return new FluxTable(table.key, cells, 1);
+}
 
 function validRows(column: FluxColumn): Uint32Array {
   return Uint32Array.from({ length: column.length }, (_, row) => row).filter((row) => !column.isNull(row));

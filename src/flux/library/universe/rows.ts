@@ -189,7 +189,7 @@ export const map = operator(
     const fn = call.function("fn");
     if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
       throw new UnplacedError("extensible records must have at least one field");
-    const make = fn.prepare(["r"]);
+    const make = fn.prepare(["r"], isVectorized(fn) ? "columns" : "rows");
     const keepsOrder = isVectorized(fn);
     return function* (input, run): Tables {
       const merge = new TableMerge();

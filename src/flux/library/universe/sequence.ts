@@ -68,7 +68,8 @@ function differences(column: FluxColumn, { nonNegative, keepFirst, initialZero }
     if (before !== null) {
       const step = typeof value === "number" ? value - (before as number) : BigInt.asIntN(64, value - (before as bigint));
       if (!nonNegative || step >= 0) made = step;
-      else if (initialZero) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
+      // a counter that began anew; it does not count below zero
+      else if (initialZero && value >= 0) made = typeof value === "number" ? value : BigInt.asIntN(64, value);
     } else if (initialZero && isFirst) made = typeof value === "number" ? 0 : 0n;
     before = value;
     if (!isFirst || keepFirst) builder.append(made);

@@ -266,8 +266,9 @@ const prepareLimit = (call: NativeCall): TableBody => {
     eachTable(tables, (table) => {
       const from = Math.min(table.rowCount, Math.max(0, offset));
       const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
-      // as recorded: a table that loses all its rows goes, unless `n` is negative
-      return kept.isEmpty && !table.isEmpty && n >= 0 ? null : kept;
+      // as recorded: a table that loses all its rows goes, unless `n` takes none at all; of sorted rows it always goes
+      const isKept = n < 0 || (n === 0 && !(input.operation instanceof SortOperation));
+      return kept.isEmpty && !table.isEmpty && !isKept ? null : kept;
     });
   return function* (tables, run) {
     if (input.readers <= 1 && isLatestFirst(input.operation)) wantLatest(input.inputs[0]!, n, offset);

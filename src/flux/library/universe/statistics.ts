@@ -180,7 +180,7 @@ export const integral = operator((call) => {
       const origin = times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
       const points = pointsOf(times, values, origin);
       const bounds = mode === "linear" ? boundsOf(table, origin) : null;
-      return oneRow(table, FluxColumn.constant(label, "float", points.length === 0 ? Null.of("float") : area(points, bounds) / unit, 1));
+      return oneRow(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
     });
 });
 
@@ -214,7 +214,7 @@ function area(points: readonly (readonly [number, number])[], bounds: readonly [
     const [[t0, v0], [t1, v1]] = [points[i - 1]!, points[i]!];
     sum += ((v0 + v1) / 2) * (t1 - t0);
   }
-  if (bounds === null) return sum;
+  if (bounds === null || points.length === 0) return sum;
   const at = (t: number, [t0, v0]: readonly [number, number], [t1, v1]: readonly [number, number]) =>
     t1 === t0 ? v0 : v0 + ((v1 - v0) * (t - t0)) / (t1 - t0);
   const [first, last] = [points[0]!, points.at(-1)!];
