@@ -9,6 +9,7 @@ import { fileIndex } from "./file-index.ts";
 import { flight } from "./flight.ts";
 import { flux } from "./flux.ts";
 import { fluxScript } from "./flux-script.ts";
+import { importDay } from "./import.ts";
 import { ingest } from "./ingest.ts";
 import { ingestCaches } from "./ingest-caches.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
@@ -48,6 +49,7 @@ export const BENCHES: readonly Bench[] = [
   replication,
   backup,
   exportDay,
+  importDay,
   diskSize,
   query,
   corners,

@@ -1,0 +1,77 @@
+// How fast is a Parquet file imported? A day of rows shaped like TSBS, as this server exports it, into a table of another database: from
+// the request to the end of the job.
+import { TarReader } from "../src/backup/tar.ts";
+import { TsdbError } from "../src/model/errors.ts";
+import { IMPORTS, importFile } from "../test/support/imports.ts";
+import { TestServer } from "../test/support/server.ts";
+import { type Bench, median, short } from "./support/bench.ts";
+import { compacted, EAGER_COMPACTION } from "./support/compaction.ts";
+import { DATABASE } from "./support/contestant.ts";
+import { Loader } from "./support/loader.ts";
+import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+
+const HOSTS = 1000;
+const PASSES = 4;
+/** 4,000 times are less than a day. */
+const STEP_NS = 8_000_000_000n;
+const ROWS = { smoke: 20_000, real: 4_000_000 } as const;
+const ROUNDS = { smoke: 1, real: 5 } as const;
+const FLAGS = ["--use-pacha-tree"];
+
+export const importDay: Bench = {
+  name: "import",
+  async run(size, say, { rows = ROWS[size] } = {}) {
+    const loader = await Loader.create({ hosts: HOSTS, rows: rows / PASSES, seed: 1, stepNs: STEP_NS });
+    const server = await TestServer.start({ flags: FLAGS });
+    try {
+      await loader.run(writeUrlOf(server), { passes: PASSES, goOnInTime: true });
+      await checkOurRows(server, rows);
+      await server.restart([...FLAGS, ...EAGER_COMPACTION]);
+      await compacted(server);
+      const file = await exportedDay(server);
+      const speeds: number[] = [];
+      for (let round = 0; round <= ROUNDS[size]; round++) {
+        const startMs = performance.now();
+        await importOnce(server, `round${round}`, file, rows);
+        // the first one is not counted
+        if (round > 0) speeds.push((rows * 1000) / (performance.now() - startMs));
+      }
+      const what = `a file of ${short(rows)} rows of 21 columns imported`;
+      const detail = `${short(file.length / 1e6)} MB; slowest of ${speeds.length} ${short(Math.min(...speeds))} rows/s`;
+      say(`${what}: ${short(median(speeds))} rows/s; ${detail}`);
+      const goal = size === "real" ? { goal: { atLeast: 1_000_000 } } : {};
+      return [{ what, value: median(speeds), unit: "rows/s", detail, ...goal }];
+    } catch (error) {
+      throw withOutput(error, server);
+    } finally {
+      loader.close();
+      await server.dispose();
+    }
+  },
+};
+
+/** The only day of the table. */
+async function exportedDay(server: TestServer): Promise<Uint8Array<ArrayBuffer>> {
+  const query = new URLSearchParams({ db: DATABASE, table: "cpu" });
+  const response = await fetch(`${server.url}/api/v3/export/window_data?${query}`);
+  if (!response.ok) throw new Error(`export: ${response.status} ${await response.text()}`);
+  const tar = new TarReader(response.body!, (reason) => new TsdbError("io", `export: ${reason}`));
+  const entry = await tar.next();
+  if (entry === null) throw new Error("the export has no day");
+  const pieces: Uint8Array[] = [];
+  await tar.pipe(entry, async (piece) => void pieces.push(piece.slice()));
+  if ((await tar.next()) !== null) throw new Error("the export has more than one day");
+  return new Uint8Array(Buffer.concat(pieces));
+}
+
+async function importOnce(server: TestServer, database: string, file: Uint8Array<ArrayBuffer>, rows: number): Promise<void> {
+  const written = await fetch(`${server.url}/api/v3/write_lp?db=${database}`, {
+    method: "POST",
+    body: "cpu,hostname=none usage_user=0i 1",
+  });
+  if (!written.ok) throw new Error(`write: ${written.status}`);
+  const job = await importFile(server, database, "cpu", file);
+  if (job.last_message !== undefined) throw new Error(`${IMPORTS}: ${job.last_message}`);
+  const [count] = await server.sql(database, "SELECT count(*) AS n FROM cpu");
+  if (count?.["n"] !== rows + 1) throw new Error(`${count?.["n"]} rows after the import of ${rows}`);
+}
