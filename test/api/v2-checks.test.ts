@@ -190,7 +190,7 @@ test("below a resource that there is, a method or a path may be unknown", async 
     [`/api/v2/orgs/${orgID}/secrets`, 405],
     [`/api/v2/orgs/${orgID}/members/1/2`, 404],
     [`/api/v2/orgs/${NOBODY}/labels`, 404],
-    [`/api/v2/buckets/${bucketID}/labels`, 405],
+    [`/api/v2/buckets/${bucketID}/owners`, 405],
   ] as const) {
     const got = await ask(made.server, "PUT", path, OPERATOR, {});
     expect([path, got.status, got.text]).toEqual([path, status, status === 405 ? "" : "404 page not found\n"]);
@@ -274,6 +274,47 @@ test.each<[path: string, query: string, status: number, message: string | undefi
 ])("%s?%s is checked in the order of a 2.8 server", async (path, query, status, message) => {
   const got = await ask(made.server, "GET", `${path}?${query}`, OPERATOR);
   expect([got.status, got.body.message]).toEqual([status, message]);
+});
+
+test.each([
+  ["buckets", "DELETE", "", 405, { code: "method not allowed", message: "allow: " }],
+  ["buckets", "PUT", `/${NOBODY}`, 405, { code: "method not allowed", message: "allow: " }],
+  ["buckets", "DELETE", `/${NOBODY}/x`, 404, { code: "not found", message: "path not found" }],
+])("labels below %s: %s of labels%s is refused in JSON", async (type, method, rest, status, answer) => {
+  const got = await ask(made.server, method, `/api/v2/${type}/${made.world.bucketID}/labels${rest}`, OPERATOR);
+  expect([got.status, got.body]).toEqual([status, answer]);
+});
+
+test.each([
+  ["/api/v2/labels", { name: "with an id" }, "failed to unmarshal json: "],
+  ["/api/v2/orgs", { name: "with an id" }, "failed to unmarshal json: "],
+  ["/api/v2/users", { name: "with an id" }, ""],
+])("an id in a body of %s has to be one, and does not count", async (path, body, head) => {
+  const { server, world: ids } = made;
+  const post = (id: unknown) => ask(server, "POST", path, OPERATOR, { ...body, orgID: ids.orgID, id });
+  const refused = await post("zz");
+  expect([refused.status, refused.body.message]).toEqual([400, `${head}id must have a length of 16 bytes`]);
+  expect((await post(5)).status).toBe(400);
+  const { status, body: got } = await post(NOBODY);
+  expect(status).toBe(201);
+  expect((got.label ?? got).id).not.toBe(NOBODY);
+});
+
+test("a token is the server's, also where a body has one of another type", async () => {
+  const permissions = READS(made.world.orgID);
+  const { status, body } = await ask(made.server, "POST", "/api/v2/authorizations", OPERATOR, {
+    ...{ orgID: made.world.orgID, permissions, token: 5 },
+  });
+  expect([status, typeof body.token]).toEqual([201, "string"]);
+});
+
+test("where rows are deleted, what may be an id is told as one", async () => {
+  const times = { start: "2020-01-01T00:00:00Z", stop: "2020-01-02T00:00:00Z" };
+  const message = async (query: string) => (await ask(made.server, "POST", `/api/v2/delete?${query}`, OPERATOR, times)).body.message;
+  expect(await message(`org=${NOBODY}&bucket=b`)).toBe("organization not found");
+  expect(await message("org=nosuch&bucket=b")).toBe('organization name "nosuch" not found');
+  expect(await message(`org=o&bucket=${NOBODY}`)).toBe("bucket not found");
+  expect(await message("org=o&bucket=nosuch")).toBe('bucket "nosuch" not found');
 });
 
 test("a bucket that is named is listed whatever the page", async () => {

@@ -26,6 +26,8 @@ export const AuthorizationBody = t.Object({
   permissions: t.Optional(t.Array(PermissionBody)),
   token: t.Optional(t.String()),
 });
+/** The token is the server's. */
+const NewBody = t.Omit(AuthorizationBody, ["token"]);
 export const AuthorizationUpdateBody = t.Object({ status: t.Optional(t.String()), description: t.Optional(t.String()) });
 
 const PERMISSIONS_MAX = 1000;
@@ -48,7 +50,7 @@ export const authorizationRoutes = (services: V2Services): V2Routes => {
       return listAnswer("authorizations", items, { links: { self: AUTHORIZATIONS } });
     })
     .post(AUTHORIZATIONS, async ({ principal, request }) => {
-      const wanted = readNew(await bodies.read(AuthorizationBody, request, HEAD), principal);
+      const wanted = readNew(await bodies.read(NewBody, request, HEAD), principal);
       requireAll(principal, needsOfAuthorization("write", wanted));
       requireGiven(principal, wanted.permissions);
       requireOwn(wanted);

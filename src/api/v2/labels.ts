@@ -7,7 +7,7 @@ import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
-import { idIn, JsonBodies } from "./app/params.ts";
+import { GivenId, idIn, JsonBodies } from "./app/params.ts";
 import { checkParent, listedOf } from "./app/parents.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -32,7 +32,9 @@ export const labelRoutes = (services: V2Services): V2Routes => {
       return listAnswer("labels", items, { links: { self: LABELS } });
     })
     .post(LABELS, async ({ principal, request }) => {
-      const label = readLabel(await bodies.read(LabelBody, request));
+      const body = await bodies.read(t.Composite([LabelBody, GivenId]), request);
+      if (body.id !== undefined) idIn(body.id);
+      const label = readLabel(body);
       principal.require({ action: "write", type: "labels", orgID: label.orgID });
       return json(201, enveloped(await line().labels.create(label)));
     })

@@ -40,12 +40,12 @@ export class LegacyAuthorizations {
   async create(wanted: NewAuthorization & { readonly username: string }): Promise<Authorization> {
     const id = await this.metadata.change((change) => {
       const { view } = this.metadata;
-      if (view.get("select id from legacyAuthorizations where username = ?", wanted.username) !== null) {
-        throw new TsdbError("already_exists", "token already exists");
-      }
       const hasOrg = view.get("select id from organizations where id = ?", wanted.orgID) !== null;
       if (!hasOrg || view.get("select id from users where id = ?", wanted.userID) === null) {
         throw new TsdbError("bad_request", "unable to create token");
+      }
+      if (view.get("select id from legacyAuthorizations where username = ?", wanted.username) !== null) {
+        throw new TsdbError("already_exists", "token already exists");
       }
       const made = change.newId();
       change.put("legacy_authorization", made, { ...wanted, createdAt: change.now, updatedAt: change.now, passwordHash: null });

@@ -16,7 +16,8 @@ const SCHEMA = t.Object({
 
 test.each<[string, unknown, unknown]>([
   ["names in another case", { orgid: "a", LIMIT: 1 }, { orgID: "a", limit: 1 }],
-  ["the exact name before others", { ORGID: "b", orgID: "a", orgid: "c" }, { orgID: "a" }],
+  ["the last of several spellings", { ORGID: "b", orgID: "a", orgid: "c" }, { orgID: "c" }],
+  ["the last that is not null", { orgID: "a", ORGID: null }, { orgID: "a" }],
   ["unknown names", { other: null, Other: 1 }, { other: null, Other: 1 }],
   ["null", { orgID: null, items: null, properties: null }, {}],
   ["null further below", { items: [{ id: null, tags: null, x: null }] }, { items: [{ x: null }] }],

@@ -22,7 +22,6 @@ export function decoded(given: TSchema, value: unknown, nulls: Members = {}): un
   if (properties === undefined) return pattern === undefined ? value : withEmpty(pattern, value);
   const entries = Object.entries(value).flatMap(([given, member]): [string, unknown][] => {
     const name = nameIn(properties, given);
-    if (name !== given && Object.hasOwn(value, name)) return [];
     const wanted = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (wanted === undefined) return [[name, member]];
     if (member !== null || takesNull(wanted)) return [[name, decoded(wanted, member)]];

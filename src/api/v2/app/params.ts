@@ -1,5 +1,5 @@
 // Parameters of port 8086: query strings and JSON bodies, as the vendor's clients write them. Unknown ones are ignored; null is as absent.
-import type { Static, TObject } from "@sinclair/typebox";
+import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
@@ -85,6 +85,9 @@ export function idIn(text: string, head = JSON_HEAD): string {
     throw new TsdbError("bad_request", `${head}${(cause as Error).message}`, {}, { cause });
   }
 }
+
+/** What new records may bring: it has to be an id, and does not count. */
+export const GivenId = t.Object({ id: t.Optional(t.String()) });
 
 /** Reads JSON bodies. What stands behind their first value is not looked at, where nothing else is said. */
 export class JsonBodies {

@@ -18,6 +18,8 @@ const PLAIN_RESOURCES = new Set([
   ...["authorizations", "buckets", "config", "dashboards", "dbrps", "labels", "me", "orgs", "remotes", "replications", "setup"],
   ...["signin", "signout", "stacks", "templates", "users", "notebooks", "annotations", "streams"],
 ]);
+/** Below two of them, labels are answered in JSON. */
+const LABELS_BELOW = /^\/api\/v2\/(?:buckets|dashboards)\/[^/]*\/labels(?:\/|$)/;
 const CHECKED = /^\/(?:api\/v2|api\/v2private|private|v1|query|write)(?:\/|$)/;
 const PAGE_NOT_FOUND = "404 page not found\n";
 
@@ -39,11 +41,12 @@ export function notRouted(services: V2Services, known: readonly KnownRoute[], re
   }
   const resource =
     /^\/api\/v2(?:private)?\/([^/]+)/.exec(path)?.[1] ?? (path.startsWith("/private/legacy/authorizations") ? "authorizations" : "");
-  const isPlain = PLAIN_RESOURCES.has(resource);
+  const isLabels = LABELS_BELOW.test(path);
+  const isPlain = PLAIN_RESOURCES.has(resource) && !isLabels;
   if (routes.length > 0) {
     const allow = allowed(routes);
     if (isPlain) return new Response(null, { status: 405, headers: { allow } });
-    return codeAnswer("method not allowed", `allow: ${allow}`, { allow });
+    return codeAnswer("method not allowed", `allow: ${isLabels ? "" : allow}`, { allow });
   }
   return isPlain ? plain(404, PAGE_NOT_FOUND) : codeAnswer("not found", "path not found");
 }

@@ -46,7 +46,19 @@ function targetOf(line: V2Line, search: SearchParams): LineTarget {
   }
   const bucket = search.get("bucket");
   if (bucket === undefined) throw new TsdbError("not_found", "bucket not found");
-  return { bucket: bucketOf(line, organizationOf(line, search), bucket), unit: UNITS[name]! };
+  return { bucket: bucketOf(line, rowsOrganizationOf(line, search), bucket), unit: UNITS[name]! };
+}
+
+/** The organization whose rows are written or deleted: an unknown `org` that may be an id is told as one.
+ *  @throws TsdbError bad_request, not_found */
+export function rowsOrganizationOf(line: V2Line, search: SearchParams): Organization {
+  try {
+    return organizationOf(line, search);
+  } catch (error) {
+    const isKnownAsName = search.get("orgID") !== undefined || parseId(search.get("org") ?? "") === null;
+    if (isKnownAsName || !(error instanceof TsdbError) || error.kind !== "not_found") throw error;
+    throw new TsdbError("not_found", "organization not found", {}, { cause: error });
+  }
 }
 
 /** By `orgID`, or by `org`, which is an id or a name. @throws TsdbError bad_request, not_found */

@@ -11,7 +11,7 @@ import { noContent } from "../app/answers.ts";
 import { checkedMembers, JsonBodies, type SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
-import { organizationOf } from "./bucket-write.ts";
+import { rowsOrganizationOf } from "./bucket-write.ts";
 import { parseDeletePredicate } from "./delete-predicate.ts";
 import { goQuoted } from "./go-quoted.ts";
 
@@ -75,12 +75,12 @@ function timeOf(text: string | undefined, { field, example, limit }: TimeTexts):
 /** By `bucketID`, or by `bucket`, an id of any organization or a name within the named organization. @throws TsdbError bad_request,
  *  not_found */
 function bucketOf(line: V2Line, search: SearchParams): Bucket {
-  const { id: orgID } = organizationOf(line, search);
+  const { id: orgID } = rowsOrganizationOf(line, search);
   const [bucketID, bucket] = [search.get("bucketID"), search.get("bucket")];
   if (bucketID !== undefined) return line.buckets.get(readId(bucketID));
   if (bucket === undefined) throw new TsdbError("bad_request", "Please provide either bucketID or bucket");
   const id = parseId(bucket);
   const found = (id === null ? null : line.buckets.find(id)) ?? line.buckets.findByName(orgID, bucket);
-  if (found === null) throw new TsdbError("not_found", `bucket ${goQuoted(bucket)} not found`);
+  if (found === null) throw new TsdbError("not_found", id === null ? `bucket ${goQuoted(bucket)} not found` : "bucket not found");
   return found;
 }
