@@ -327,7 +327,7 @@ const KEPT: VariantRules["kept"] = {
 };
 const LENIENT_BODIES: VariantRules["lenientBodies"] = [
   {
-    what: /^(?!(?:POST|PUT) .*\/(?:checks|notification\w+)(?:\/\{\w+\})?:|POST .*\/delete:).*: text behind the JSON$/,
+    what: /^(?!(?:POST|PUT) .*\/(?:checks|notification\w+)(?:\/\{\w+\})?:|POST \/api\/v2\/delete:).*: text behind the JSON$/,
     why: "a body is its first JSON value (app/first-value.ts)",
   },
   { what: /^PUT .*(?:telegrafs\/\{telegrafID\}|\/streams): "null" instead/, why: "as an object without members, which become empty" },
