@@ -1,4 +1,5 @@
 // Parses expressions with the vendor's grammar: precedence determines what a name shows.
+import { BINDS } from "../parse/precedence.ts";
 import type { Token } from "../parse/tokens.ts";
 import { readCall, readQuery, startsQuery } from "./call.ts";
 import { listOperator, subscript } from "./list-operator.ts";
@@ -6,22 +7,6 @@ import { binaryText, isNumber, stringText, stringValue } from "./literal.ts";
 import { type NameNode, parts, plainCall, text } from "./node.ts";
 import { type TokenReader, UNNAMED } from "./token-reader.ts";
 import { readType } from "./type-name.ts";
-
-/** Binding powers of operators in the vendor's parser. */
-const BINDS = {
-  or: 5,
-  and: 10,
-  not: 15,
-  arrow: 16,
-  is: 17,
-  like: 19,
-  between: 20,
-  sum: 30,
-  product: 40,
-  zone: 41,
-  cast: 50,
-  field: 100,
-} as const;
 
 interface BinaryOperator {
   readonly binds: number;
@@ -36,9 +21,9 @@ const SYMBOLS: ReadonlyMap<string, BinaryOperator> = new Map([
   ...operatorsOf(BINDS.between, { "<=>": "IS NOT DISTINCT FROM" }),
   ...operatorsOf(BINDS.sum, { "+": "+", "-": "-" }),
   ...operatorsOf(BINDS.product, { "*": "*", "/": "/", "%": "%", "||": "||", "//": "DIV" }),
-  ...operatorsOf(21, { "|": "|" }),
-  ...operatorsOf(22, { "^": "BIT_XOR", "#": "BIT_XOR", "<<": "<<", ">>": ">>" }),
-  ...operatorsOf(23, { "&": "&" }),
+  ...operatorsOf(BINDS.bitOr, { "|": "|" }),
+  ...operatorsOf(BINDS.bitXor, { "^": "BIT_XOR", "#": "BIT_XOR", "<<": "<<", ">>": ">>" }),
+  ...operatorsOf(BINDS.bitAnd, { "&": "&" }),
   ...operatorsOf(BINDS.like, { "~": "~", "~*": "~*", "!~": "!~", "!~*": "!~*", "~~": "~~", "~~*": "~~*", "!~~": "!~~", "!~~*": "!~~*" }),
   ...operatorsOf(BINDS.arrow, { "@>": "@>", "<@": "<@" }),
   ...operatorsOf(BINDS.cast, { "::": "" }),
@@ -48,7 +33,7 @@ const SYMBOLS: ReadonlyMap<string, BinaryOperator> = new Map([
 const WORDS: ReadonlyMap<string, BinaryOperator> = new Map([
   ...operatorsOf(BINDS.or, { or: "OR" }),
   ...operatorsOf(BINDS.and, { and: "AND" }),
-  ...operatorsOf(24, { xor: "BIT_XOR" }),
+  ...operatorsOf(BINDS.xor, { xor: "BIT_XOR" }),
   ...operatorsOf(BINDS.product, { div: "DIV" }),
   ...operatorsOf(BINDS.is, { is: "" }),
   ...operatorsOf(BINDS.between, { in: "", between: "" }),

@@ -1,4 +1,4 @@
-// Grouping of bitwise operators. Expected: the dialect's precedences, from the strongest: `*` `/` `%` `||`, `+` `-`, `&`, `^` `<<` `>>`,
+// Grouping of bitwise operators. Expected: the dialect's precedences, from the strongest: `*` `/` `%` `||`, `+` `-`, XOR, `&`, `^` `<<` `>>`,
 // `|`.
 import { expect, test } from "bun:test";
 import { operatorGroups } from "./operator-groups.ts";
@@ -20,6 +20,9 @@ test.each([
   ["1<<2^3", "(1<<2)^3"],
   ["1|2<<3", "1|(2<<3)"],
   ["1+2|3", "1+2|3"],
+  ["1&2 xor 3", "1&2^3"],
+  ["1 xor 2<<3", "1^2<<3"],
+  ["1 xor 2+3", "1^(2+3)"],
   ["a.b|c::int&-3", "a.b|(c::int&-3)"],
   ["f(1|2&3)|x[1^2*3]", "f(1|(2&3))|x[1^(2*3)]"],
   ["case when 1|2&3=3 then 1 end|2&3", "casewhen1|(2&3)=3then1end|(2&3)"],

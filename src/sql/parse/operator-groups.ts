@@ -2,17 +2,19 @@
 // `|`, `<<`, `>>`, `||` and pattern operators have one precedence, from left to right.
 import { checkTokens } from "./brackets.ts";
 import { isSymbol, symbol } from "./call-rules.ts";
+import { BINDS } from "./precedence.ts";
 import type { Token } from "./tokens.ts";
 
 /** How strongly the dialect's operators bind; all of them more than comparisons. */
-const BINDS: ReadonlyMap<string, number> = new Map([
-  ["|", 21],
-  ...["^", "#", "<<", ">>"].map((sign) => [sign, 22] as const),
-  ["&", 23],
-  ...["+", "-"].map((sign) => [sign, 30] as const),
-  ...["*", "/", "//", "%", "||"].map((sign) => [sign, 40] as const),
+const SIGNS: ReadonlyMap<string, number> = new Map([
+  ["|", BINDS.bitOr],
+  ...["^", "#", "<<", ">>"].map((sign) => [sign, BINDS.bitXor] as const),
+  ["&", BINDS.bitAnd],
+  ["xor", BINDS.xor],
+  ...["+", "-"].map((sign) => [sign, BINDS.sum] as const),
+  ...["*", "/", "//", "%", "||"].map((sign) => [sign, BINDS.product] as const),
 ]);
-const BITWISE: ReadonlySet<string> = new Set(["|", "^", "#", "<<", ">>", "&"]);
+const BITWISE: ReadonlySet<string> = new Set(["|", "^", "#", "<<", ">>", "&", "xor"]);
 const PATTERNS: ReadonlySet<string> = new Set(["<~>", "<!~>", "<~*>", "<!~*>"]);
 const OPERATOR_CHARS: ReadonlySet<string> = new Set("+-*/<>=~!@#%^&|?");
 /** Words that continue an operand after its value: `'…' AT TIME ZONE '…'`, `f(x) OVER (…)`, `x::DOUBLE PRECISION`. */
@@ -120,10 +122,12 @@ class OperatorRuns {
     ) {
       sign += this.tokens[end++]!.text;
     }
+    // the word has become a sign (word-rules.ts)
+    if (sign === "^" && this.tokens[at]!.end - this.tokens[at]!.start > 1) sign = "xor";
     if (!this.run.isComplete) {
       for (let i = at; i < end; i++) this.extend(i, false);
       if (sign === "*") this.run.isComplete = true;
-    } else if (BINDS.has(sign)) {
+    } else if (SIGNS.has(sign)) {
       this.run.signs.push(sign);
       this.run.isComplete = false;
     } else this.restart(false);
@@ -162,13 +166,13 @@ class OperatorRuns {
     // operators wait here for a weaker one: `a | b & c` is grouped from the right
     const waiting: string[] = [];
     const reduce = (binds: number): void => {
-      while (waiting.length > 0 && BINDS.get(waiting.at(-1)!)! >= binds) {
+      while (waiting.length > 0 && SIGNS.get(waiting.at(-1)!)! >= binds) {
         const right = parts.pop()!;
         parts.push(this.join(parts.pop()!, waiting.pop()!, right));
       }
     };
     signs.forEach((sign, i) => {
-      reduce(BINDS.get(sign)!);
+      reduce(SIGNS.get(sign)!);
       waiting.push(sign);
       parts.push(others[i]!);
     });
@@ -197,8 +201,8 @@ interface Part {
 }
 
 function bindsInDuck(sign: string): number {
-  if (sign === "^") return 50;
-  return BITWISE.has(sign) || sign === "||" ? 20 : BINDS.get(sign)!;
+  if (sign === "^" || sign === "xor") return 50;
+  return BITWISE.has(sign) || sign === "||" ? 20 : SIGNS.get(sign)!;
 }
 
 function newRun(isPattern: boolean): Run {
