@@ -4,29 +4,48 @@ import type { Terminal } from "./command.ts";
 const WIDTH = 24;
 const REDRAW_MS = 100;
 
-/** Redraws one line on a terminal, at most every 100 ms; `end` writes a summary. Sizes are bytes. */
-export class Progress {
+/** One line that is drawn over itself, at most every 100 ms. Nothing without a terminal. */
+export class ProgressLine {
   private drawnMs = 0;
+
+  constructor(private readonly terminal: Terminal) {}
+
+  /** @param text called when the line is due */
+  redraw(text: () => string): void {
+    const nowMs = performance.now();
+    if (!this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
+    this.drawnMs = nowMs;
+    this.show(text());
+  }
+
+  /** The same at once; an empty text removes the line. */
+  show(text: string): void {
+    if (this.terminal.isOutputTerminal) this.terminal.control(`\r${text}\x1b[K`);
+  }
+}
+
+/** What has been written of a file; `end` writes a summary. Sizes are bytes. */
+export class Progress {
+  private readonly line: ProgressLine;
   private readonly startMs = performance.now();
 
-  /** @param total bytes, if known. Prints nothing without a terminal. */
+  /** @param total bytes, if known */
   constructor(
     private readonly terminal: Terminal,
     private readonly total: number | undefined,
     private readonly isQuiet: boolean,
-  ) {}
+  ) {
+    this.line = new ProgressLine(terminal);
+  }
 
   show(bytes: number, lines: number): void {
-    const nowMs = performance.now();
-    if (this.isQuiet || !this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
-    this.drawnMs = nowMs;
-    this.terminal.control(`\r${this.text(bytes, lines)}\x1b[K`);
+    if (!this.isQuiet) this.line.redraw(() => this.text(bytes, lines));
   }
 
   /** Prints a summary on a line of its own. */
   end(bytes: number, lines: number): void {
     if (this.isQuiet) return;
-    if (this.terminal.isOutputTerminal) this.terminal.control("\r\x1b[K");
+    this.line.show("");
     const seconds = (performance.now() - this.startMs) / 1000;
     const rate = Math.round(lines / Math.max(seconds, 0.001)).toLocaleString("en-US");
     this.terminal.error(

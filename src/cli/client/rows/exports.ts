@@ -5,12 +5,11 @@ import { printRows } from "../../offline/table.ts";
 import { Api, CONNECTION, DATABASE, jsonOf, piecesOf } from "../api.ts";
 import type { ClientCommand, Terminal } from "../command.ts";
 import type { Input, Option } from "../options.ts";
-import { bar, megabytes } from "../progress.ts";
+import { bar, megabytes, ProgressLine } from "../progress.ts";
 import { WholeFile } from "./whole-file.ts";
 
 const PATH = "/api/v3/export";
 const FILE = /^\d{4}-\d{2}-\d{2}\.parquet$/;
-const REDRAW_MS = 100;
 
 const TABLE: Option = { name: "table", short: "t", value: "NAME", help: "Table." };
 const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty or json.", default: "pretty" };
@@ -19,23 +18,22 @@ const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty or json.
 class Arrived {
   bytes = 0;
   days = 0;
-  private drawnMs = 0;
+  private readonly line: ProgressLine;
 
   constructor(
     private readonly terminal: Terminal,
     private readonly total: number,
-  ) {}
+  ) {
+    this.line = new ProgressLine(terminal);
+  }
 
   add(bytes: number): void {
     this.bytes += bytes;
-    const nowMs = performance.now();
-    if (!this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
-    this.drawnMs = nowMs;
-    this.terminal.control(`\r${bar(this.days / this.total)}  ${this.days} of ${this.text(this.total)}\x1b[K`);
+    this.line.redraw(() => `${bar(this.days / this.total)}  ${this.days} of ${this.text(this.total)}`);
   }
 
   end(where: string): void {
-    if (this.terminal.isOutputTerminal) this.terminal.control("\r\x1b[K");
+    this.line.show("");
     this.terminal.out(`${this.text(this.days)} exported to ${where}\n`);
   }
 

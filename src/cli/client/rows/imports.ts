@@ -7,7 +7,7 @@ import { Api, CONNECTION, DATABASE, jsonOf } from "../api.ts";
 import type { ClientCommand, Terminal } from "../command.ts";
 import { columnTypes } from "../csv/source.ts";
 import type { Input, Option } from "../options.ts";
-import { bar, megabytes } from "../progress.ts";
+import { bar, megabytes, ProgressLine } from "../progress.ts";
 
 /** An import as the server tells of it. */
 interface Job {
@@ -23,7 +23,6 @@ interface Job {
 
 const PATH = "/api/v3/enterprise/import";
 const POLL_MS = 200;
-const REDRAW_MS = 100;
 
 const TABLE: Option = { name: "table", short: "t", value: "NAME", help: "A table that exists." };
 const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty or json.", default: "pretty" };
@@ -44,32 +43,13 @@ function sizeOf(path: string): number {
   }
 }
 
-/** How far the sending of a file is, as a line on a terminal. */
-class Sent {
-  private bytes = 0;
-  private drawnMs = 0;
-
-  constructor(
-    private readonly terminal: Terminal,
-    private readonly name: string,
-    private readonly total: number,
-  ) {}
-
-  add(bytes: number): void {
-    this.bytes += bytes;
-    const nowMs = performance.now();
-    if (!this.terminal.isOutputTerminal || nowMs - this.drawnMs < REDRAW_MS) return;
-    this.drawnMs = nowMs;
-    this.show(`${bar(this.bytes / Math.max(1, this.total))}  ${megabytes(this.bytes)} of ${megabytes(this.total)}  ${this.name}`);
-  }
-
-  show(text: string): void {
-    if (this.terminal.isOutputTerminal) this.terminal.control(`\r${text}\x1b[K`);
-  }
-}
-
 /** A form, with the file as it is read. */
-function formOf(path: string, fields: Readonly<Record<string, string>>, boundary: string, sent: Sent): ReadableStream<Uint8Array> {
+function formOf(
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  boundary: string,
+  onPiece: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const head = (name: string, more = "") => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
   const fileName = basename(path).replace(/[\r\n"\\]/g, "_");
@@ -77,7 +57,7 @@ function formOf(path: string, fields: Readonly<Record<string, string>>, boundary
     for (const [name, value] of Object.entries(fields)) yield encoder.encode(`${head(name)}${value}\r\n`);
     yield encoder.encode(head("file_bytes", `; filename="${fileName}"`));
     for await (const piece of Bun.file(path).stream()) {
-      sent.add(piece.byteLength);
+      onPiece(piece.byteLength);
       yield piece;
     }
     yield encoder.encode(`\r\n--${boundary}--\r\n`);
@@ -104,23 +84,28 @@ async function upload(input: Input, terminal: Terminal, path: string): Promise<v
     ...(columns === undefined ? {} : { column_metadata: columns }),
   };
   const name = basename(path);
-  const sent = new Sent(terminal, name, sizeOf(path));
+  const [line, total] = [new ProgressLine(terminal), sizeOf(path)];
+  let sent = 0;
+  const onPiece = (bytes: number) => {
+    sent += bytes;
+    line.redraw(() => `${bar(sent / Math.max(1, total))}  ${megabytes(sent)} of ${megabytes(total)}  ${name}`);
+  };
   const boundary = `tsdb-${crypto.randomUUID()}`;
   const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
-  const body = formOf(path, fields, boundary, sent);
-  let job = await jsonOf<Job>(await api.call("POST", PATH, { body, headers })).finally(() => sent.show(""));
+  const body = formOf(path, fields, boundary, onPiece);
+  let job = await jsonOf<Job>(await api.call("POST", PATH, { body, headers })).finally(() => line.show(""));
   if (input.flag("no-wait")) {
     terminal.out(`${name} waits to be imported, as ${job.upload_uuid}\n`);
     return;
   }
   while (["queued", "dispatched", "failed"].includes(job.status)) {
-    sent.show(`${name}: ${job.status}${job.last_message === undefined ? "" : `: ${job.last_message}`}`);
+    line.show(`${name}: ${job.status}${job.last_message === undefined ? "" : `: ${job.last_message}`}`);
     await Bun.sleep(POLL_MS);
     const found = (await jsonOf<readonly Job[]>(await api.call("GET", PATH))).find(({ upload_uuid: id }) => id === job.upload_uuid);
     if (found === undefined) throw new TsdbError("io", `the server no longer knows the import ${job.upload_uuid}`);
     job = found;
   }
-  sent.show("");
+  line.show("");
   if (job.status === "terminal_failed") throw new TsdbError("io", `${name} was not imported: ${job.last_message ?? job.status}`);
   terminal.out(`${job.row_count.toLocaleString("en-US")} ${job.row_count === 1 ? "row" : "rows"} of ${name} imported\n`);
 }
