@@ -1,20 +1,14 @@
 // How fast is a day exported, and what does a reader cost that does not read? Rows shaped like TSBS, compacted, all of one day.
 import { connect } from "node:net";
-import { TestServer } from "../test/support/server.ts";
+import type { TestServer } from "../test/support/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
-import { compacted, EAGER_COMPACTION } from "./support/compaction.ts";
 import { DATABASE } from "./support/contestant.ts";
-import { Loader } from "./support/loader.ts";
-import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { withOneDay } from "./support/one-day.ts";
 import { residentBytesOf } from "./support/process-stats.ts";
 
-const HOSTS = 1000;
 const PASSES = 10;
-/** 10,000 times are less than a day. */
-const STEP_NS = 8_000_000_000n;
 const ROWS = { smoke: 20_000, real: 10_000_000 } as const;
 const ROUNDS = { smoke: 1, real: 5 } as const;
-const FLAGS = ["--use-pacha-tree"];
 const MIB = 1 << 20;
 /** Beyond it, the server has made the whole file, or waits for the reader. */
 const STALLED_MS = { smoke: 200, real: 15_000 } as const;
@@ -23,14 +17,8 @@ const SLOW_BYTES_MAX = 32 * MIB;
 
 export const exportDay: Bench = {
   name: "export",
-  async run(size, say, { rows = ROWS[size] } = {}) {
-    const loader = await Loader.create({ hosts: HOSTS, rows: rows / PASSES, seed: 1, stepNs: STEP_NS });
-    const server = await TestServer.start({ flags: FLAGS });
-    try {
-      await loader.run(writeUrlOf(server), { passes: PASSES, goOnInTime: true });
-      await checkOurRows(server, rows);
-      await server.restart([...FLAGS, ...EAGER_COMPACTION]);
-      await compacted(server);
+  run: (size, say, { rows = ROWS[size] } = {}) =>
+    withOneDay(rows, PASSES, async (server) => {
       const speeds: number[] = [];
       let bytes = await archiveBytes(server);
       for (let round = 0; round < ROUNDS[size]; round++) {
@@ -55,13 +43,7 @@ export const exportDay: Bench = {
         });
       for (const { what, value, unit, detail } of answers) say(`${what}: ${short(value)} ${unit}; ${detail}`);
       return answers;
-    } catch (error) {
-      throw withOutput(error, server);
-    } finally {
-      loader.close();
-      await server.dispose();
-    }
-  },
+    }),
 };
 
 const archiveUrl = ({ url }: TestServer) => `${url}/api/v3/export/window_data?${new URLSearchParams({ db: DATABASE, table: "cpu" })}`;

@@ -3,31 +3,19 @@
 import { TarReader } from "../src/backup/tar.ts";
 import { TsdbError } from "../src/model/errors.ts";
 import { IMPORTS, importFile } from "../test/support/imports.ts";
-import { TestServer } from "../test/support/server.ts";
+import type { TestServer } from "../test/support/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
-import { compacted, EAGER_COMPACTION } from "./support/compaction.ts";
 import { DATABASE } from "./support/contestant.ts";
-import { Loader } from "./support/loader.ts";
-import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { withOneDay } from "./support/one-day.ts";
 
-const HOSTS = 1000;
 const PASSES = 4;
-/** 4,000 times are less than a day. */
-const STEP_NS = 8_000_000_000n;
 const ROWS = { smoke: 20_000, real: 4_000_000 } as const;
 const ROUNDS = { smoke: 1, real: 5 } as const;
-const FLAGS = ["--use-pacha-tree"];
 
 export const importDay: Bench = {
   name: "import",
-  async run(size, say, { rows = ROWS[size] } = {}) {
-    const loader = await Loader.create({ hosts: HOSTS, rows: rows / PASSES, seed: 1, stepNs: STEP_NS });
-    const server = await TestServer.start({ flags: FLAGS });
-    try {
-      await loader.run(writeUrlOf(server), { passes: PASSES, goOnInTime: true });
-      await checkOurRows(server, rows);
-      await server.restart([...FLAGS, ...EAGER_COMPACTION]);
-      await compacted(server);
+  run: (size, say, { rows = ROWS[size] } = {}) =>
+    withOneDay(rows, PASSES, async (server) => {
       const file = await exportedDay(server);
       const speeds: number[] = [];
       for (let round = 0; round <= ROUNDS[size]; round++) {
@@ -41,13 +29,7 @@ export const importDay: Bench = {
       say(`${what}: ${short(median(speeds))} rows/s; ${detail}`);
       const goal = size === "real" ? { goal: { atLeast: 1_000_000 } } : {};
       return [{ what, value: median(speeds), unit: "rows/s", detail, ...goal }];
-    } catch (error) {
-      throw withOutput(error, server);
-    } finally {
-      loader.close();
-      await server.dispose();
-    }
-  },
+    }),
 };
 
 /** The only day of the table. */
