@@ -1,13 +1,12 @@
 // Values of tags counted beside other aggregates: the scan groups by these tags as well, and DuckDB aggregates its groups. Each statement
 // answers as DuckDB does on all rows, and as the same scan without groups, in all states of the rows.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/memory/kernel.ts";
-import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { describe, expect, test } from "bun:test";
 import { pick, prng } from "../support/prng.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import type { RowStep } from "../support/row-states.ts";
 import { SCAN_VIEWS } from "../support/scan-views.ts";
+import { sqlStates } from "../support/sql-states.ts";
 import { comparable } from "../support/sql-twins.ts";
-import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 const BY_ROWS = SCAN_VIEWS.find(([leftOut]) => leftOut === "groups")![1];
@@ -28,19 +27,11 @@ function steps(): RowStep[] {
   })) as RowStep[];
 }
 
-let engine: SqlEngine;
-const stored: (readonly [state: string, rows: StoredRows])[] = [];
-beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-  for (const state of ROW_STATES) stored.push([state, await StoredRows.open(engine.kernel, state, steps())]);
-});
-afterAll(async () => {
-  for (const [, one] of stored) await one.close();
-  engine.close();
-});
+const states = sqlStates(steps);
+const { stored } = states;
 
 const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) =>
-  comparable(statement, one.sql(engine, statement, { nowNs: NOW_NS, ...options }));
+  comparable(statement, one.sql(states.engine, statement, { nowNs: NOW_NS, ...options }));
 
 async function check(statement: string, ofScan: boolean): Promise<void> {
   const expected = await ask(stored[0]![1], statement, { isPlain: true });
@@ -48,7 +39,7 @@ async function check(statement: string, ofScan: boolean): Promise<void> {
     expect([state, await ask(one, statement)]).toEqual([state, expected]);
     expect([state, (await ask(one, statement, { view: BY_ROWS })).rows]).toEqual([state, expected.rows]);
   }
-  const { rows } = await stored[0]![1].sql(engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS });
+  const { rows } = await stored[0]![1].sql(states.engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS });
   expect(/groups of /.test(rows.flat().join("\n"))).toBe(ofScan);
 }
 
@@ -87,7 +78,7 @@ describe("of the scan's groups", () => {
 
   test("a sum beyond 64 bits is an error", async () => {
     for (const [, one] of stored) {
-      const asked = one.sql(engine, "SELECT count(DISTINCT host), sum(i) FROM large", { nowNs: NOW_NS });
+      const asked = one.sql(states.engine, "SELECT count(DISTINCT host), sum(i) FROM large", { nowNs: NOW_NS });
       expect(asked).rejects.toThrow("Arithmetic overflow: 27670116110564325000 does not fit a 64-bit integer");
       await asked.catch(() => {});
     }

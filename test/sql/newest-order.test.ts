@@ -1,14 +1,13 @@
 // The newest row of every combination of some tags, in order of these, without a sort: each statement answers as DuckDB does on all rows,
 // and as the same scan without this optimisation, in all states of the rows.
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { Kernel } from "../../src/kernel/memory/kernel.ts";
+import { describe, expect, spyOn, test } from "bun:test";
 import { TableScan } from "../../src/scan/table-scan.ts";
-import { SqlEngine } from "../../src/sql/execute/engine.ts";
 import { prng } from "../support/prng.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import type { RowStep } from "../support/row-states.ts";
 import { SCAN_VIEWS, type ScanView } from "../support/scan-views.ts";
+import { sqlStates } from "../support/sql-states.ts";
 import { comparable } from "../support/sql-twins.ts";
-import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 /** Only the order is left to the sort. */
@@ -48,19 +47,11 @@ function steps(): RowStep[] {
   })) as RowStep[];
 }
 
-let engine: SqlEngine;
-const stored: (readonly [state: string, rows: StoredRows])[] = [];
-beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-  for (const state of ROW_STATES) stored.push([state, await StoredRows.open(engine.kernel, state, steps())]);
-});
-afterAll(async () => {
-  for (const [, one] of stored) await one.close();
-  engine.close();
-});
+const states = sqlStates(steps);
+const { stored } = states;
 
 const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) =>
-  comparable(statement, one.sql(engine, statement, { nowNs: NOW_NS, ...options }));
+  comparable(statement, one.sql(states.engine, statement, { nowNs: NOW_NS, ...options }));
 
 async function check(statement: string, inOrder: boolean): Promise<void> {
   const expected = await ask(stored[0]![1], statement, { isPlain: true });

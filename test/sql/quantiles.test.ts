@@ -1,13 +1,12 @@
 // Quantiles that the scan estimates: of few values as the t-digest's formula gives them, of many within its error; in all states of the
 // rows, and beside the same statements answered by DuckDB from all rows.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/memory/kernel.ts";
-import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { describe, expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
+import type { RowStep } from "../support/row-states.ts";
 import { SCAN_VIEWS } from "../support/scan-views.ts";
 import type { SqlValue } from "../support/sql-rows.ts";
-import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import { sqlStates } from "../support/sql-states.ts";
+import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 const BY_ROWS = SCAN_VIEWS.find(([leftOut]) => leftOut === "groups")![1];
@@ -52,18 +51,10 @@ function steps(): RowStep[] {
   ] as RowStep[];
 }
 
-let engine: SqlEngine;
-const stored: (readonly [state: string, rows: StoredRows])[] = [];
-beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-  for (const state of ROW_STATES) stored.push([state, await StoredRows.open(engine.kernel, state, steps())]);
-});
-afterAll(async () => {
-  for (const [, one] of stored) await one.close();
-  engine.close();
-});
+const states = sqlStates(steps);
+const { stored } = states;
 
-const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) => one.sql(engine, statement, { nowNs: NOW_NS, ...options });
+const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) => one.sql(states.engine, statement, { nowNs: NOW_NS, ...options });
 
 /** The first state's plan reads quantiles of the scan, or not. */
 async function expectScan(statement: string, isOfScan: boolean): Promise<void> {
@@ -246,6 +237,6 @@ describe("left to DuckDB", () => {
     ["SELECT approx_percentile_cont(f) FROM few", "expects 2 or 3 arguments"],
     ["SELECT approx_percentile_cont(host, 0.5) FROM few", ""],
   ])("%s is an error", async (statement, message) => {
-    expect(async () => await ask(stored[0]![1], statement)).toThrow(message);
+    await expect(ask(stored[0]![1], statement)).rejects.toThrow(message);
   });
 });

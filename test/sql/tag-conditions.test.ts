@@ -1,13 +1,12 @@
 // Conditions on tags alone are decided once for each combination of their values, before rows are read. Each statement answers as DuckDB
 // does on all rows, in several states of the rows, and as the same scan without this optimisation.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Kernel } from "../../src/kernel/memory/kernel.ts";
-import { SqlEngine } from "../../src/sql/execute/engine.ts";
+import { describe, expect, test } from "bun:test";
 import { pick, prng } from "../support/prng.ts";
 import { ROW_STATES, type RowStep } from "../support/row-states.ts";
 import { SCAN_VIEWS } from "../support/scan-views.ts";
+import { sqlStates } from "../support/sql-states.ts";
 import { comparable } from "../support/sql-twins.ts";
-import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
 
 const STATES = ROW_STATES.filter(
   (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),
@@ -35,22 +34,15 @@ function steps(): RowStep[] {
   })) as RowStep[];
 }
 
-let engine: SqlEngine;
-const stored: StoredRows[] = [];
-beforeAll(async () => {
-  engine = await SqlEngine.open(Kernel.create(), { memoryBytes: 256 << 20, threads: 2, tempDir: null });
-  for (const state of STATES) stored.push(await StoredRows.open(engine.kernel, state, steps()));
-});
-afterAll(async () => {
-  for (const one of stored) await one.close();
-  engine.close();
-});
+const states = sqlStates(steps, STATES);
+/** In the order of STATES. */
+const rowsOf = (at: number) => states.stored[at]![1];
 
 const ask = (one: StoredRows, statement: string, options: SqlAsk = {}) =>
-  comparable(statement, one.sql(engine, statement, { nowNs: NOW_NS, ...options }));
+  comparable(statement, one.sql(states.engine, statement, { nowNs: NOW_NS, ...options }));
 
 async function plan(one: StoredRows, statement: string): Promise<string> {
-  return (await one.sql(engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS })).rows.map((row) => row.join(" ")).join("\n");
+  return (await one.sql(states.engine, `EXPLAIN ${statement}`, { nowNs: NOW_NS })).rows.map((row) => row.join(" ")).join("\n");
 }
 
 const RANGE = "time < '1970-01-01T00:10:00Z'";
@@ -115,27 +107,27 @@ const FORMS: readonly ((condition: string) => string)[] = [
 let checked = 0;
 
 /** In all states, or one state after the other; with one optimisation left out, one after the other. */
-async function check(statement: string, states = process.env["ALL_STATES"] === "1" ? stored.length : 1): Promise<void> {
+async function check(statement: string, states = process.env["ALL_STATES"] === "1" ? STATES.length : 1): Promise<void> {
   const turn = checked++;
-  const expected = await ask(stored[0]!, statement, { isPlain: true });
+  const expected = await ask(rowsOf(0), statement, { isPlain: true });
   expect(expected.fields, statement).not.toBe("error");
   for (let i = 0; i < states; i++) {
-    const at = (turn + i) % stored.length;
+    const at = (turn + i) % STATES.length;
     const [leftOut, view] = SCAN_VIEWS[turn % SCAN_VIEWS.length]!;
-    expect([STATES[at], await ask(stored[at]!, statement)], statement).toEqual([STATES[at], expected]);
-    expect([leftOut, (await ask(stored[at]!, statement, { view })).rows], statement).toEqual([leftOut, expected.rows]);
+    expect([STATES[at], await ask(rowsOf(at), statement)], statement).toEqual([STATES[at], expected]);
+    expect([leftOut, (await ask(rowsOf(at), statement, { view })).rows], statement).toEqual([leftOut, expected.rows]);
   }
 }
 
 describe("WHERE", () => {
   test.each(DECIDED)("%s", async (condition, tags) => {
     for (const form of FORMS) await check(form(condition));
-    expect(await plan(stored[0]!, FORMS[0]!(condition))).toContain(`series by ${tags}`);
+    expect(await plan(rowsOf(0), FORMS[0]!(condition))).toContain(`series by ${tags}`);
   });
 
   test.each(NOT_DECIDED)("%s is left to the rows", async (condition) => {
     for (const form of FORMS) await check(form(condition));
-    expect(await plan(stored[0]!, FORMS[0]!(condition))).not.toContain("series by");
+    expect(await plan(rowsOf(0), FORMS[0]!(condition))).not.toContain("series by");
   });
 });
 
@@ -170,14 +162,14 @@ const GROUPED: readonly ((key: string) => string)[] = [
 describe("GROUP BY and DISTINCT", () => {
   test.each(KEYS)("%s", async (key) => {
     for (const form of GROUPED) await check(form(key));
-    expect(await plan(stored[0]!, GROUPED[0]!(key))).toContain("keys that are expressions of their tags");
+    expect(await plan(rowsOf(0), GROUPED[0]!(key))).toContain("keys that are expressions of their tags");
   });
 
   test("several keys", () =>
-    check(`SELECT left(host, 1) AS a, region, upper(rack) AS b, count(*) FROM cpu WHERE ${RANGE} GROUP BY a, region, b`, stored.length));
+    check(`SELECT left(host, 1) AS a, region, upper(rack) AS b, count(*) FROM cpu WHERE ${RANGE} GROUP BY a, region, b`, STATES.length));
 
   test("a key is used within other expressions", () =>
-    check(`SELECT upper(left(host, 2)) || 'x' AS u, count(*) + 1 FROM cpu WHERE ${RANGE} GROUP BY left(host, 2)`, stored.length));
+    check(`SELECT upper(left(host, 2)) || 'x' AS u, count(*) + 1 FROM cpu WHERE ${RANGE} GROUP BY left(host, 2)`, STATES.length));
 
   test.each([
     `SELECT left(s, 1) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`,
@@ -185,19 +177,19 @@ describe("GROUP BY and DISTINCT", () => {
     `SELECT left(host, 1) AS k, count(DISTINCT host) FROM cpu WHERE ${RANGE} GROUP BY k`,
     `SELECT left(host, 1) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY ROLLUP (left(host, 1))`,
   ])("%s is left to the rows", async (statement) => {
-    await check(statement, stored.length);
-    expect(await plan(stored[0]!, statement)).not.toContain("keys that are expressions of their tags");
+    await check(statement, STATES.length);
+    expect(await plan(rowsOf(0), statement)).not.toContain("keys that are expressions of their tags");
   });
 
   test("a column beside its key is an error", async () => {
     const statement = `SELECT host, count(*) FROM cpu WHERE ${RANGE} GROUP BY left(host, 1)`;
-    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    const expected = await ask(rowsOf(0), statement, { isPlain: true });
     expect(expected.fields).toBe("error");
-    expect(await ask(stored[0]!, statement)).toEqual(expected);
+    expect(await ask(rowsOf(0), statement)).toEqual(expected);
   });
 
   test("a key that fails for a combination without rows in range", () =>
-    check(`SELECT CAST(rack AS BIGINT) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`, stored.length));
+    check(`SELECT CAST(rack AS BIGINT) AS k, count(*) FROM cpu WHERE ${RANGE} GROUP BY k`, STATES.length));
 });
 
 describe("joins", () => {
@@ -212,29 +204,29 @@ describe("joins", () => {
     `SELECT count(*) FROM names WHERE EXISTS (SELECT 1 FROM cpu WHERE cpu.host = names.host AND cpu.rack LIKE '2%')`,
     `SELECT host FROM cpu WHERE ${RANGE} AND host LIKE 'w%' UNION ALL SELECT host FROM names WHERE host LIKE 'n%'`,
   ];
-  test.each(CASES)("%s", (statement) => check(statement, stored.length));
+  test.each(CASES)("%s", (statement) => check(statement, STATES.length));
 });
 
 describe("errors", () => {
   // rack is no number in rows of another time
   test("no value of rows that are not read", async () => {
-    await check(`SELECT count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1 AND ${RANGE}`, stored.length);
-    await check(`SELECT host, count(*) FROM cpu WHERE host = 'a' AND CAST(rack AS BIGINT) > 1 GROUP BY host`, stored.length);
+    await check(`SELECT count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1 AND ${RANGE}`, STATES.length);
+    await check(`SELECT host, count(*) FROM cpu WHERE host = 'a' AND CAST(rack AS BIGINT) > 1 GROUP BY host`, STATES.length);
   });
 
   test.each([
     "SELECT count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1",
     "SELECT rack, count(*) FROM cpu WHERE CAST(rack AS BIGINT) > 1 GROUP BY rack",
   ])("%s", async (statement) => {
-    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    const expected = await ask(rowsOf(0), statement, { isPlain: true });
     expect(expected.fields).toBe("error");
-    for (const one of stored) expect(await ask(one, statement)).toEqual(expected);
+    for (const [, one] of states.stored) expect(await ask(one, statement)).toEqual(expected);
   });
 
   test("functions that make too much are refused as in rows", async () => {
     const statement = "SELECT count(*) FROM cpu WHERE repeat(host, 1000000000) = 'x'";
-    const expected = await ask(stored[0]!, statement, { isPlain: true });
+    const expected = await ask(rowsOf(0), statement, { isPlain: true });
     expect(expected.fields).toBe("error");
-    expect(await ask(stored[0]!, statement)).toEqual(expected);
+    expect(await ask(rowsOf(0), statement)).toEqual(expected);
   });
 });
