@@ -61,6 +61,7 @@ const OPERATORS: readonly SqlCase[] = [
     "SELECT 5 & 3 XOR 1, 7 XOR 3 + 2, 1 XOR 2 & 3, 1 | 2 XOR 3, 6 XOR 3 ^ 5 & 1, 6 ^ 3 XOR 5 & 4, 9 XOR 2 << 1, 9 << 2 XOR 1",
     [[0n, 2n, 3n, 1n, 4n, 2n, 22n, 72n]],
   ],
+  ["SELECT 7 XOR 3 * 2 + 1", [[0n]]],
   ["SELECT co FROM home WHERE co & 2 | 1 = 3 ORDER BY co DESC LIMIT 2", [[26n], [22n]]],
   ["SELECT -(-5), +5, -temp FROM home WHERE co = 7", [[5n, 5n, -22.4]]],
   ["SELECT 1 + 1.5, 1 + NULL, 2 * 1.5", [[2.5, null, 3]]],

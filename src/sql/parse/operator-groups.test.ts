@@ -1,5 +1,5 @@
-// Grouping of bitwise operators. Expected: the dialect's precedences, from the strongest: `*` `/` `%` `||`, `+` `-`, XOR, `&`, `^` `<<` `>>`,
-// `|`.
+// Grouping of bitwise operators. Expected: the dialect's precedences, from the strongest: `*` `/` `%` `||`, `+` `-`, XOR, `&`,
+// `^` `<<` `>>`, `|`.
 import { expect, test } from "bun:test";
 import { operatorGroups } from "./operator-groups.ts";
 import { applyTokenRules } from "./token-rules.ts";

@@ -41,8 +41,8 @@ interface Run {
   readonly isPattern: boolean;
 }
 
-/** Marks that call for the rule; `<<` and `>>` are two tokens. */
-export const GROUPED_SIGNS: readonly string[] = ["^", "&", "|", "#", "<<", ">>"];
+/** Marks that call for the rule: `<<` and `>>` are two tokens, the word is a sign by then. */
+export const GROUPED_SIGNS: readonly string[] = ["^", "&", "|", "#", "<<", ">>", "xor"];
 
 /** The tokens with parentheses around operations that DuckDB would group otherwise. @throws TsdbError bad_query: nested too deep */
 export function operatorGroups(tokens: readonly Token[]): readonly Token[] {
