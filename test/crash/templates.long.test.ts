@@ -28,12 +28,18 @@ function template(round: number): object[] {
   const thresholds = [{ type: "greater", level: "CRIT", value: round }];
   return [
     object("Label", "l", { color: "#123456" }),
-    object("Variable", "v", { name: `v_${round}`, type: "constant", values: [String(round)] }),
+    object("Variable", "v", { name: "level", type: "constant", values: [String(round)] }),
     ...some((i) => object("CheckThreshold", `c${i}`, { every: "1h", query: QUERY, statusMessageTemplate: "m", thresholds, associations })),
     ...some((i) => object("Task", `t${i}`, { every: "1h", query: QUERY, status: "inactive", associations })),
     ...some((i) => object("Dashboard", `d${i}`, { charts: [chart], associations })),
     ...some((i) => object("Telegraf", `a${i}`, { config: `# ${round}` })),
   ];
+}
+
+/** A variable keeps its name when a template changes it, as scripts use it; its values are those of the round. */
+function shownName(it: { name: string; values?: string[]; arguments?: { values: string[] } }): string {
+  const values = it.arguments?.values ?? it.values;
+  return values === undefined ? it.name : `${it.name} = ${values.join()}`;
 }
 
 test(`an apply is whole or nothing over ${KILLS} kills (seed ${SEED})`, async () => {
@@ -54,14 +60,14 @@ test(`an apply is whole or nothing over ${KILLS} kills (seed ${SEED})`, async ()
       for (let after = 0; ; ) {
         const page = list === "checks" || list === "dashboards" ? `&limit=100&offset=${after}` : list === "tasks" ? "&limit=500" : "";
         const { body } = await ask("GET", `/api/v2/${list}?orgID=${orgID}${page}`);
-        all.push(...(body[key] as { name: string }[]).map(({ name }) => name));
+        all.push(...(body[key] as { name: string; arguments?: { values: string[] } }[]).map(shownName));
         after += body[key].length;
         if (body[key].length < 100 || !page.includes("offset")) break;
       }
     }
     return all.sort();
   };
-  const wanted = (round: number) => template(round).map((each) => (each as { spec: { name: string } }).spec.name);
+  const wanted = (round: number) => template(round).map((each) => shownName((each as { spec: { name: string; values?: string[] } }).spec));
 
   const first = await ask("POST", "/api/v2/templates/apply", { orgID, template: { contents: template(0) } });
   expect(first.status).toBe(201);

@@ -73,7 +73,7 @@ const MISTAKES: [args: string[], code: number, error: string | RegExp, environme
   [["stop", "node", "nobody"], 1, /^Stop command failed: server responded with error \[404 Not Found\]/],
   [["stop", "node"], 2, /--node-id is needed/],
   [["delete", "token", "nobody", "-y"], 1, /\[404 Not Found\]: token not found: nobody/],
-  [["delete"], 2, /delete what\? database, table, last_cache, distinct_cache, file_index, backup, restore, trigger, token, user/],
+  [["delete"], 2, /delete what\? database, table, last_cache, distinct_cache, file_index, backup, restore, rows, trigger, token, user/],
   [["completions", "csh"], 2, /unknown shell "csh"/],
 ];
 

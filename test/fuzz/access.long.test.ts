@@ -49,7 +49,7 @@ const OPEN_CALLS = /^(?:signIns\.|provider\.config$|users\.createFirst$)/;
 /** What an auditor may. */
 const READS_OF_USERS = /^users\.(?:list|get|ofOauth|rolesOf|roles|roleNamed|role)$/;
 /** Answers that hold only what the token may read. */
-const FILTERED_READS = new Set(["databaseList.list", "definitions.show", "exports.databases"]);
+const FILTERED_READS = new Set(["databaseList.list", "definitions.show", "exports.databases", "rowDeletes.list"]);
 /** The table of routes asks them for database d only. */
 const READS_OF_D = new Set(["exports.tables", "exports.windows", "exports.archive"]);
 let listeners: Listeners;
