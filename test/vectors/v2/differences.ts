@@ -73,7 +73,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "query / dialects", steps: [24, 25], reason: "a delimiter that separates or quotes rows is refused: no row would come" },
   { conversation: "query / errors of scripts", steps: [5], reason: "an unknown id of a bucket is 404, as a name (FINDINGS 1.8)" },
   { conversation: "query / errors of scripts", steps: [17], reason: BEFORE_ROWS },
-  { conversation: "query / errors of scripts", steps: [44], reason: "types are printed in one line" },
 
   {
     conversation: "query / errors of scripts",
