@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Below, prng } from "../support/prng.ts";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { SmallDisk } from "../support/small-disk.ts";
 
@@ -162,7 +163,7 @@ test(`filled, refused, read, emptied, written again, and killed on the way (seed
 
 test("files that may not grow: the same answers, and what was acknowledged is there without the limit", async () => {
   const below = prng(SEED);
-  const limited = ["sh", "-c", 'ulimit -f 6000; exec "$@"', "sh", process.execPath, join(import.meta.dir, "../../src/main.ts")];
+  const limited = ["sh", "-c", 'ulimit -f 6000; exec "$@"', "sh", ...PROGRAM];
   const dataDir = mkdtempSync(join(tmpdir(), "tsdb-limited-"));
   try {
     const acknowledged: number[] = [];

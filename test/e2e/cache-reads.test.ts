@@ -1,13 +1,13 @@
 // Caches of a real server read by SQL: over HTTP in every format, by the command line, over Flight; what is refused, and what the server
 // says of it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
 import { SchemaResult } from "../../src/api/flight/wire/flight-messages.ts";
 import { createCache, deleteCache } from "../support/caches.ts";
 import { FlightClient, ticketMessage } from "../support/flight-server.ts";
 import { answered, descriptorOf, IN_DB, portOf, prepare, preparedCommand, statementCommand, tableOf } from "../support/flight-sql.ts";
+import { PROGRAM } from "../support/program.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { metric, post, query, store } from "./client.ts";
 
@@ -155,9 +155,8 @@ describe("over HTTP", () => {
 });
 
 test("the command line shows them", async () => {
-  const main = join(import.meta.dir, "../../src/main.ts");
   const args = ["query", "--host", server.url, "-d", "d", "--format", "csv", "SELECT host, f FROM last_cache('cpu', 'by_host')"];
-  const { stdout, exitCode } = Bun.spawnSync([process.execPath, main, ...args], { env: plainEnvironment() });
+  const { stdout, exitCode } = Bun.spawnSync([...PROGRAM, ...args], { env: plainEnvironment() });
   expect([stdout.toString(), exitCode]).toEqual(["host,f\na,3.5\nb,2.5\nc,4.5\n", 0]);
 });
 

@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 export interface Ran {
   readonly code: number;
@@ -34,7 +33,7 @@ export class CommandRunner {
   }
 
   async run(args: readonly string[], { input = "", environment = {} }: RunOptions = {}): Promise<Ran> {
-    const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    const child = Bun.spawn([...PROGRAM, ...args], {
       cwd: this.folder,
       env: {
         PATH: process.env["PATH"]!,

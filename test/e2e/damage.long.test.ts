@@ -2,12 +2,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { query, scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const BODIES = 30;
 const ROWS = 200;
 
@@ -42,7 +42,7 @@ async function killed(): Promise<TestServer> {
 /** Starts the server on its folder and waits for its end. */
 async function startAndEnd(server: TestServer, flags: readonly string[] = []) {
   const args = ["serve", "--without-auth", "--data-dir", server.dataDir, "--http-bind", "127.0.0.1:0", ...flags];
-  const child = Bun.spawn([process.execPath, MAIN, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([...PROGRAM, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
   return { output: stdout + stderr, code };
 }
@@ -160,7 +160,7 @@ describe("a long log", () => {
       "--tcp-listener-file-path",
       listener,
     ];
-    const child = Bun.spawn([process.execPath, MAIN, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn([...PROGRAM, ...args], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
     try {
       while (!existsSync(listener) || readFileSync(listener, "utf8") === "") await Bun.sleep(1);
       const url = `http://${readFileSync(listener, "utf8").trim()}`;

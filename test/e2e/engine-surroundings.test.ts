@@ -9,7 +9,6 @@ import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const PLUGINS: Readonly<Record<string, string>> = {
   "where.py": `
 import sys
@@ -54,6 +53,8 @@ def process_writes(local, batches, args=None):
     if how == "raise": raise ValueError("no such thing")
 `,
 };
+
+import { PROGRAM } from "../support/program.ts";
 
 if (pluginPython() !== null) {
   const folder = mkdtempSync(join(tmpdir(), "tsdb-surroundings-"));
@@ -260,7 +261,7 @@ if (pluginPython() !== null) {
   test("the command line makes, disables, enables, lists and deletes triggers", async () => {
     await write("cli", "m v=1i 1");
     const tsdb = async (...args: string[]) => {
-      const child = Bun.spawn([process.execPath, MAIN, ...args, "--host", server.url], { stdout: "pipe", stderr: "pipe" });
+      const child = Bun.spawn([...PROGRAM, ...args, "--host", server.url], { stdout: "pipe", stderr: "pipe" });
       const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
       return `${await child.exited} ${out}${error}`;
     };

@@ -4,9 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TAR_END, tarHeader, tarPadding } from "../../src/backup/tar.ts";
+import { PROGRAM } from "../support/program.ts";
 import { CommandRunner } from "./command-runner.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 let folder: string;
 let cli: CommandRunner;
@@ -129,7 +128,7 @@ describe("answers of others", () => {
       const target = mkdtempSync(join(folder, "kill-"));
       const path = join(target, output);
       const args = ["export", "data", "-d", "d", "-t", "t", "-o", path, "--host", server.url];
-      const child = Bun.spawn([process.execPath, MAIN, ...args], { stdout: "ignore", stderr: "ignore" });
+      const child = Bun.spawn([...PROGRAM, ...args], { stdout: "ignore", stderr: "ignore" });
       const isUnderWay = () => readdirSync(target, { recursive: true }).some((name) => String(name).endsWith(".part"));
       while (!isUnderWay() && child.exitCode === null) await Bun.sleep(5);
       child.kill(9);

@@ -18,6 +18,7 @@ import {
   statementCommand,
   tableOf,
 } from "../support/flight-sql.ts";
+import { PROGRAM } from "../support/program.ts";
 import { RawHttp2 } from "../support/raw-http2.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { metric, store } from "./client.ts";
@@ -114,8 +115,6 @@ test("a batch too large for a client's message comes in several", async () => {
 });
 
 describe("the port", () => {
-  const MAIN = join(import.meta.dir, "../../src/main.ts");
-
   async function withTakenPort(run: (port: number) => Promise<void>): Promise<void> {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -129,7 +128,7 @@ describe("the port", () => {
   test("a taken port that was asked for ends the start", () =>
     withTakenPort(async (port) => {
       const flags = ["serve", "--object-store", "memory", "--data-dir", join(server.dataDir, "other"), "--http-bind", "127.0.0.1:0"];
-      const child = Bun.spawn([process.execPath, MAIN, ...flags, "--flight-bind", `127.0.0.1:${port}`], {
+      const child = Bun.spawn([...PROGRAM, ...flags, "--flight-bind", `127.0.0.1:${port}`], {
         env: plainEnvironment(),
         stdout: "pipe",
         stderr: "pipe",

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { TestTerminal } from "../support/terminal.ts";
 
@@ -38,7 +39,7 @@ async function run(
   args: readonly string[],
   { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
 ): Promise<Outcome> {
-  const child = Bun.spawn([process.execPath, TestTerminal.MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"]!, ...environment, ...env },
     stdin: Buffer.from(input),

@@ -6,12 +6,11 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { CERTIFICATE, PRIVATE_KEY } from "../api/certificate.ts";
+import { PROGRAM } from "../support/program.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { scalar, store, write } from "./client.ts";
 
 setDefaultTimeout(60_000);
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 let folder: string;
 beforeAll(() => {
@@ -21,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs `tsdb ARGS` to its end. */
 async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env: { ...plainEnvironment(), ...env },
     stdout: "pipe",
@@ -147,7 +146,7 @@ describe("a start", () => {
     const [dataDir, listener] = [join(folder, minimum), join(folder, `${minimum}-listener`)];
     const flags = ["serve", "--without-auth", "--data-dir", dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listener];
     const start = () =>
-      Bun.spawn([process.execPath, MAIN, ...flags, "--tls-self-signed", "--tls-minimum-version", minimum], { env: plainEnvironment() });
+      Bun.spawn([...PROGRAM, ...flags, "--tls-self-signed", "--tls-minimum-version", minimum], { env: plainEnvironment() });
     let child = start();
     try {
       const certificate = async () => {
@@ -193,7 +192,7 @@ describe("a start", () => {
       "--tcp-listener-file-path",
       listener,
     ];
-    const child = Bun.spawn([process.execPath, MAIN, ...flags, "--tls-cert", cert, "--tls-key", key], {
+    const child = Bun.spawn([...PROGRAM, ...flags, "--tls-cert", cert, "--tls-key", key], {
       env: plainEnvironment(),
       stdout: "pipe",
       stderr: "pipe",
@@ -237,7 +236,7 @@ describe("a start", () => {
       "--tcp-listener-file-path",
       listener,
     ];
-    const child = Bun.spawn([process.execPath, MAIN, ...flags], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn([...PROGRAM, ...flags], { env: plainEnvironment(), stdout: "pipe", stderr: "pipe" });
     if (!hasIpv6) {
       expect(await child.exited).toBe(2);
       expect(await new Response(child.stderr).text()).toContain("tsdb: cannot listen on ::1:0: ");

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { TestTerminal } from "../support/terminal.ts";
 import { store } from "./client.ts";
@@ -133,7 +134,7 @@ describe("query", () => {
 
   test("a reader of the first lines of a long answer sees no error", async () => {
     const { PATH } = process.env;
-    const child = Bun.spawn(["sh", "-c", `"$0" "$1" query --format csv "$2" | head -n 2`, process.execPath, TestTerminal.MAIN, ENDLESS], {
+    const child = Bun.spawn(["sh", "-c", `"$@" | head -n 2`, "sh", ...PROGRAM, "query", "--format", "csv", ENDLESS], {
       env: { PATH: PATH!, HOME: folder, TSDB_HOST_URL: server.url, TSDB_DATABASE_NAME: "d" },
       ...{ cwd: folder, stdout: "pipe", stderr: "pipe" },
     });

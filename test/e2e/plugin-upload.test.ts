@@ -4,11 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginPython } from "../support/plugins.ts";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 /** Answers requests with a text. */
 const answers = (text: string) => `def process_request(local, query, headers, body, args=None):\n    return "${text}"\n`;
@@ -52,7 +51,7 @@ if (pluginPython() !== null) {
   }
 
   async function tsdb(...args: string[]): Promise<{ exit: number; text: string }> {
-    const child = Bun.spawn([process.execPath, MAIN, ...args, "--host", server.url, "--database", "d"], {
+    const child = Bun.spawn([...PROGRAM, ...args, "--host", server.url, "--database", "d"], {
       ...{ cwd: folder, stdout: "pipe", stderr: "pipe" },
     });
     const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
@@ -93,8 +92,7 @@ if (pluginPython() !== null) {
       place({ "within/__init__.py": answers("within") });
       const child = Bun.spawn(
         [
-          process.execPath,
-          MAIN,
+          ...PROGRAM,
           "create",
           "trigger",
           "within",

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginPython } from "../support/plugins.ts";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
@@ -192,7 +193,7 @@ def process_writes(tsdb_local, table_batches, args=None):
 
   test("the command line runs them, and says what a server refuses", async () => {
     const tsdb = async (...args: string[]) => {
-      const child = Bun.spawn([process.execPath, join(import.meta.dir, "../../src/main.ts"), ...args, "--host", server.url], {
+      const child = Bun.spawn([...PROGRAM, ...args, "--host", server.url], {
         stdout: "pipe",
         stderr: "pipe",
       });

@@ -17,8 +17,8 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { tightenFolder } from "../../src/disk/private-files.ts";
 import { dataFiles } from "../support/data-files.ts";
+import { PROGRAM } from "../support/program.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
-import { TestTerminal } from "../support/terminal.ts";
 import { scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);
@@ -116,7 +116,7 @@ test("a certificate of the server's own; the address's file is for others, too",
       "--tcp-listener-file-path",
       listener,
     ];
-    const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "serve", "--without-auth", "--tls-self-signed", ...flags], {
+    const child = Bun.spawn([...PROGRAM, "serve", "--without-auth", "--tls-self-signed", ...flags], {
       ...{ env: plainEnvironment(), stdout: "ignore", stderr: "ignore" },
     });
     while (!existsSync(listener) || readFileSync(listener, "utf8") === "") await Bun.sleep(5);
@@ -197,7 +197,7 @@ test("a configuration file with a token that others can use is told on standard 
     const path = join(folder, "tsdb.toml");
     writeFileSync(path, content);
     chmodSync(path, mode);
-    const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "show", "databases", "--config", path], {
+    const child = Bun.spawn([...PROGRAM, "show", "databases", "--config", path], {
       ...{ env: { PATH: process.env["PATH"]!, HOME: folder }, stdout: "pipe", stderr: "pipe" },
     });
     const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);

@@ -3,10 +3,10 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { plainEnvironment, TestServer } from "../support/server.ts";
 import { SmallDisk } from "../support/small-disk.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const STATEMENT = "SELECT host, v FROM t ORDER BY time";
 const ROWS = [1, 2, 3, 4].map((v) => ({ host: "a", v }));
 
@@ -40,7 +40,7 @@ const reader = (dataDir: string) => TestServer.start({ dataDir, flags: ["--read-
 
 /** What a server prints that does not start, and its exit code. */
 async function refusal(dataDir: string, ...flags: string[]): Promise<{ code: number; lines: string[] }> {
-  const command = [process.execPath, MAIN, "serve", "--data-dir", dataDir, "--without-auth", "--http-bind", "127.0.0.1:0"];
+  const command = [...PROGRAM, "serve", "--data-dir", dataDir, "--without-auth", "--http-bind", "127.0.0.1:0"];
   const child = Bun.spawn([...command, "--flight-bind", "none", "--v2-http-bind", "off", ...flags], {
     stdout: "pipe",
     stderr: "pipe",

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { TestTerminal } from "../support/terminal.ts";
 import { store } from "./client.ts";
@@ -105,7 +106,7 @@ test("the shell: answers, errors, completions, and lines that it recalls", async
 });
 
 test("a program gets every byte as it is", async () => {
-  const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "query", "--format", "csv", VALUE], {
+  const child = Bun.spawn([...PROGRAM, "query", "--format", "csv", VALUE], {
     ...{ cwd: folder, env: { PATH: process.env["PATH"]!, ...environment() }, stdout: "pipe", stderr: "pipe" },
   });
   const [out, error, code] = await Promise.all([new Response(child.stdout).bytes(), new Response(child.stderr).text(), child.exited]);

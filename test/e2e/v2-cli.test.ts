@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { TestTerminal } from "../support/terminal.ts";
+import { PROGRAM } from "../support/program.ts";
 import { SetUpCli } from "../support/v2-cli.ts";
 
 setDefaultTimeout(60_000);
@@ -261,7 +261,7 @@ test("a shell of InfluxQL, from a file", async () => {
   await json(`v1 dbrp create --db shelldb --rp auto --bucket-id ${bucket} --default`);
   expect((await run("write -b shell -p s -q", { input: "m,t=a v=1 1\nm,t=b v=2.5 2" })).code).toBe(0);
   const shell = async (lines: string) => {
-    const child = Bun.spawn([process.execPath, TestTerminal.MAIN, "v2", "v1", "shell"], {
+    const child = Bun.spawn([...PROGRAM, "v2", "v1", "shell"], {
       ...{
         cwd: folder,
         env: { PATH: process.env["PATH"]!, ...cli.environment },

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseConfigFile } from "../../src/cli/config-file.ts";
 import { FLAGS } from "../../src/cli/flags.ts";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 
 let folder: string;
@@ -32,7 +32,7 @@ async function run(
   input = "",
 ): Promise<{ code: number; out: string; error: string }> {
   const env = { PATH: process.env["PATH"]!, HOME: folder, ...environment };
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env,
     stdin: new Blob([input]),

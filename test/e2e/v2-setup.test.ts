@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const PATH = { PATH: process.env["PATH"]! };
 let folder: string;
 
@@ -20,7 +20,7 @@ async function run(
   input = "",
 ): Promise<{ code: number; out: string; error: string }> {
   const env = { ...PATH, HOME: folder, ...environment };
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env,
     stdin: new Blob([input]),
@@ -170,7 +170,7 @@ describe("the first start", () => {
       { ...BASE, TSDB_INIT_PASSWORD: "", TSDB_INIT_PASSWORD_FILE: "/nowhere" },
       "TSDB_INIT_PASSWORD_FILE: cannot read",
     ],
-    ["both", { ...BASE, TSDB_INIT_PASSWORD_FILE: MAIN }, "TSDB_INIT_PASSWORD_FILE"],
+    ["both", { ...BASE, TSDB_INIT_PASSWORD_FILE: import.meta.path }, "TSDB_INIT_PASSWORD_FILE"],
   ])("%s: exit code 2 and one line", async (_, environment, reason) => {
     const bind = [
       "--http-bind",

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { PROGRAM, PROGRAM_CACHE } from "./program.ts";
 
-const ROOT = join(import.meta.dir, "../..");
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 2;
@@ -13,7 +13,7 @@ const POLL_MS = 2;
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
 
 export interface ServerOptions {
-  /** The program with its first arguments; default: this Bun with src/main.ts. */
+  /** The program with its first arguments; default: PROGRAM. */
   readonly command?: readonly string[];
   /** After `serve` and the flags that this class sets, so that a test may override them. */
   readonly flags?: readonly string[];
@@ -156,7 +156,7 @@ export class TestServer {
   }
 
   private launch(listenerFile: string): Subprocess<"ignore", "pipe", "pipe"> {
-    const command = this.options.command ?? [process.execPath, join(ROOT, "src/main.ts")];
+    const command = this.options.command ?? PROGRAM;
     const child = Bun.spawn(
       [
         ...command,
@@ -273,5 +273,5 @@ export function plainEnvironment(): Record<string, string> {
   // not a flag: servers use the same setting as their suite
   const isFlag = (name: string) => name.startsWith("TSDB_") && name !== "TSDB_POISON_MEMORY";
   const entries = Object.entries(process.env).filter(([name, value]) => value !== undefined && !isFlag(name));
-  return Object.fromEntries(entries) as Record<string, string>;
+  return { ...(Object.fromEntries(entries) as Record<string, string>), TSDB_CACHE_DIR: PROGRAM_CACHE };
 }

@@ -1,6 +1,6 @@
 // Runs the program on a terminal, as used interactively: reads its screen output and types keys.
-import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { PROGRAM } from "./program.ts";
 
 const WAIT_MS = 20_000;
 
@@ -14,7 +14,6 @@ export interface TerminalOptions {
 
 /** A pseudo terminal with a command in it. */
 export class TestTerminal {
-  static readonly MAIN = join(import.meta.dir, "../../src/main.ts");
   /** All output so far. */
   text = "";
   private readonly child: Subprocess;
@@ -26,7 +25,7 @@ export class TestTerminal {
   /** @param args of the program */
   constructor(args: readonly string[], { rows, columns, cwd, environment }: TerminalOptions) {
     const decoder = new TextDecoder();
-    this.child = Bun.spawn([process.execPath, TestTerminal.MAIN, ...args], {
+    this.child = Bun.spawn([...PROGRAM, ...args], {
       cwd,
       env: { PATH: process.env["PATH"]!, TERM: "xterm", ...environment },
       terminal: {

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
 import { CaseNames } from "./played-request.ts";
 import { type CommandVector, commandVectors } from "./vectors.ts";
 
 const TIMEOUT_MS = 300_000;
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 const AS_GIVEN = "a retention period is shown as it was given";
 const TOKENS = "a token that is not made or deleted is a failure";
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function run(args: readonly string[], input: string) {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"]!, HOME: folder, TSDB_HOST_URL: server.url },
     ...{ stdin: new Blob([input]), stdout: "pipe", stderr: "pipe" },
