@@ -16,6 +16,7 @@ import { cacheRoutes } from "./v3/configure/cache.ts";
 import { databaseRoutes } from "./v3/configure/database.ts";
 import { fileIndexRoutes } from "./v3/configure/file-index.ts";
 import { nodeRoutes } from "./v3/configure/node.ts";
+import { queryConcurrencyRoutes } from "./v3/configure/query-concurrency.ts";
 import { tableRoutes } from "./v3/configure/table.ts";
 import { tokenRoutes } from "./v3/configure/token.ts";
 import { triggerRoutes } from "./v3/configure/trigger.ts";
@@ -68,6 +69,7 @@ const ROUTES = [
   cacheRoutes,
   fileIndexRoutes,
   nodeRoutes,
+  queryConcurrencyRoutes,
   authorizeRoutes,
   userRoutes,
   pluginFileRoutes,

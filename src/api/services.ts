@@ -10,6 +10,7 @@ import type { NodeService } from "../model/nodes.ts";
 import type { PluginService } from "../model/plugins.ts";
 import type { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { QueryConcurrency } from "../model/query/query-concurrency.ts";
 import type { PolicyLookup } from "../model/retention-policies.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { DataService } from "../model/rows/deletion.ts";
@@ -64,6 +65,8 @@ export interface AppServices {
   readonly caches: (grant: DatabaseGrant) => CacheService;
   /** @throws TsdbError unavailable until the log is replayed */
   readonly nodes: (admin: AdminCaller) => NodeService;
+  /** @throws TsdbError unavailable until the log is replayed */
+  readonly queryConcurrency: (admin: AdminCaller) => QueryConcurrency;
   /** @throws TsdbError unavailable until the log is replayed */
   readonly fileIndexes: (grant: DatabaseGrant) => FileIndexService;
   /** @throws TsdbError unavailable before the log is replayed */

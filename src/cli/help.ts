@@ -25,6 +25,7 @@ const VERBS = [
   "status",
   "cancel",
   "stop",
+  "remove",
   "test",
   "install",
   "setup",

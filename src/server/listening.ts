@@ -15,6 +15,7 @@ import { TsdbError } from "../model/errors.ts";
 import type { PluginService } from "../model/plugins.ts";
 import { LatestTelemetry } from "../model/query/latest-telemetry.ts";
 import type { QueryService } from "../model/query/query.ts";
+import type { QueryConcurrency } from "../model/query/query-concurrency.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import type { ImportJobs } from "../model/rows/import-jobs.ts";
@@ -66,6 +67,7 @@ export interface RequestServices {
   pluginFileRows(): SystemRow[];
   receive: WriteService["receive"];
   query: QueryService["query"];
+  readonly queryConcurrency: QueryConcurrency;
 }
 
 /** The server as seen by its HTTP routes. */
@@ -90,7 +92,7 @@ export function listen(foundation: Foundation, view: ServerView, firstWorker: Sp
     firstWorker,
     tempDir: storage.tempDir,
     shared: kernel.shared,
-    nodes: () => [node.info()],
+    nodes: () => node.members(),
     tokens: () => auth.tokenRows(),
     pluginFiles: () => view.serving().pluginFileRows(),
   });
@@ -125,6 +127,7 @@ function startHttp(
     telemetry,
     caches: () => serving().admin.caches,
     nodes: () => ifServing(node),
+    queryConcurrency: () => serving().queryConcurrency,
     triggers: () => serving().triggers.service,
     engine: () => serving().triggers.requests,
     accounts: auth.accounts(serving),

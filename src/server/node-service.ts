@@ -8,7 +8,8 @@ import type { Catalog } from "../storage/catalog/catalog.ts";
 
 const NS_PER_MS = 1_000_000n;
 
-/** This server as the only member of its cluster. The mark "stopped" lasts until the next start. @throws TsdbError not_found */
+/** This server as the only member of its cluster. The mark "stopped" lasts until the next start, and so does
+ *  its removal; rows belong to the cluster and stay. @throws TsdbError not_found */
 export class LocalNodeService implements NodeService {
   private readonly startedNs = BigInt(Date.now()) * NS_PER_MS;
 
@@ -18,7 +19,12 @@ export class LocalNodeService implements NodeService {
     private readonly instanceId: string,
   ) {}
 
-  info(): NodeInfo {
+  /** Of system.nodes. */
+  members(): NodeInfo[] {
+    return this.catalog.stoppedNode(this.config.nodeId)?.isRemoved === true ? [] : [this.info()];
+  }
+
+  private info(): NodeInfo {
     const { catalog, instanceId, startedNs } = this;
     const { nodeId, edition } = this.config;
     const stopped = catalog.stoppedNode(nodeId);
@@ -37,8 +43,25 @@ export class LocalNodeService implements NodeService {
   }
 
   async stop(nodeId: string): Promise<void> {
-    if (nodeId !== this.config.nodeId) throw new TsdbError("not_found", `node not found: ${nodeId}`, { nodeId });
-    if (this.catalog.stoppedNode(nodeId) !== undefined) return;
-    await this.catalog.apply([{ kind: "stop_node", nodeId, stoppedMs: Date.now() }]).durable;
+    this.requireSelf(nodeId);
+    // removed: it answers, so it is a member all the same
+    if (this.catalog.stoppedNode(nodeId)?.isRemoved === false) return;
+    await this.catalog.apply([{ kind: "stop_node", nodeId, stoppedMs: Date.now(), isRemoved: false }]).durable;
   }
+
+  async remove(nodeId: string): Promise<void> {
+    this.requireSelf(nodeId);
+    const stopped = this.catalog.stoppedNode(nodeId);
+    if (stopped?.isRemoved === true) throw unknown(nodeId);
+    if (stopped === undefined) throw new TsdbError("already_exists", `node ${nodeId} is running: stop it, and mark it as stopped, first`);
+    await this.catalog.apply([{ kind: "stop_node", ...stopped, isRemoved: true }]).durable;
+  }
+
+  private requireSelf(nodeId: string): void {
+    if (nodeId !== this.config.nodeId) throw unknown(nodeId);
+  }
+}
+
+function unknown(nodeId: string): TsdbError {
+  return new TsdbError("not_found", `node not found: ${nodeId}`, { nodeId });
 }

@@ -25,6 +25,7 @@ import { assert } from "../model/assert.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest } from "../model/query/query.ts";
+import type { QueryConcurrency } from "../model/query/query-concurrency.ts";
 import type { QueryTelemetry } from "../model/query/query-telemetry.ts";
 import type { BackupJobs } from "../model/rows/backup-jobs.ts";
 import type { ImportJobs } from "../model/rows/import-jobs.ts";
@@ -319,6 +320,10 @@ export class Serving implements RequestServices {
     await Promise.all([this.scraping?.stop(), this.tasks?.stop(), this.replications?.replicator.stop()]);
     await this.triggers.stop();
     await this.pluginParts?.runtime.stop();
+  }
+
+  get queryConcurrency(): QueryConcurrency {
+    return this.listening.queries.client;
   }
 
   query(request: QueryRequest): Promise<QueryAnswer> {

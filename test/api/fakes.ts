@@ -195,6 +195,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
     data: () => service("data"),
     tokens: () => options.tokens ?? service("tokens"),
     nodes: () => service("nodes"),
+    queryConcurrency: () => ({ concurrentMax: 1000, limitConcurrent: (countMax) => onCall?.("queryConcurrency", `limit ${countMax}`) }),
     caches: () => service("caches"),
     fileIndexes: () => service("fileIndexes"),
     triggers: () => service("triggers"),

@@ -315,6 +315,13 @@ export const GOOD: Readonly<Record<string, Make>> = {
   "GET /api/v3/roles/{id}/permissions": () => ({ path: "/api/v3/roles/2/permissions" }),
   "GET /api/v3/roles_by_name/{roleName}": () => ({ path: "/api/v3/roles_by_name/Auditor" }),
   "POST /api/v3/enterprise/configure/node/stop": () => ({ body: { node_id: "node0" } }),
+  "POST /api/v3/enterprise/configure/node/remove": async (world) => {
+    await world.post("/api/v3/enterprise/configure/node/stop", { node_id: "node0" });
+    return { body: { node_id: "node0", force_finalize: false } };
+  },
+  "GET /api/v3/configure/query_concurrency_limit": query({}),
+  "PUT /api/v3/configure/query_concurrency_limit": () => ({ query: { force: "false" }, body: { max_concurrent_queries: 500 } }),
+  "DELETE /api/v3/configure/query_concurrency_limit": query({}),
 
   "POST /api/v3/row_delete_requests": async (world) => ({ body: await rowDelete(world) }),
   "GET /api/v3/row_delete_requests": query({

@@ -104,6 +104,14 @@ export const SITUATIONS: readonly Situation[] = [
   { key: `DELETE ${CONFIGURE}/token`, what: "the same once more", twice: true, status: 404 },
   ...unknown(`DELETE ${CONFIGURE}/token`, "query", ["token_name"]),
   ...unknown(`POST ${ENTERPRISE}/node/stop`, "body", ["node_id"]),
+  ...unknown(`POST ${ENTERPRISE}/node/remove`, "body", ["node_id"]),
+  { key: `POST ${ENTERPRISE}/node/remove`, what: "the same once more", twice: true, status: 404 },
+
+  // Statements at a time: at least one, fewer than 16 only by force
+  ...[0, -1, 15, 100_001, 16.5].map((max_concurrent_queries) => ({
+    ...{ key: `PUT ${CONFIGURE}/query_concurrency_limit`, what: `the limit ${JSON.stringify(max_concurrent_queries)}` },
+    ...{ body: { max_concurrent_queries }, status: 400 },
+  })),
 
   // Triggers
   ...unknown(`POST ${CONFIGURE}/processing_engine_trigger`, "body", ["db"]),

@@ -287,11 +287,13 @@ test("tables of schema system: their names, one with chosen columns in a chosen 
   expect(perLine.map((line) => (JSON.parse(line) as { table: string }).table)).toEqual(Object.keys(whole));
 });
 
-test("servers of the cluster are listed, and marked as stopped", async () => {
+test("servers of the cluster are listed, marked as stopped, and removed", async () => {
   const state = async () => (JSON.parse((await run(["show", "nodes", "--format", "json"])).out) as { node_id: string; state: string }[])[0];
   expect(await state()).toMatchObject({ node_id: "node0", state: "running" });
   expect((await run(["stop", "node", "--node-id", "node0"])).out).toBe('Node "node0" marked as stopped successfully\n');
   expect(await state()).toMatchObject({ node_id: "node0", state: "stopped" });
+  expect((await run(["remove", "node", "node0"])).out).toBe('Node "node0" removed successfully\n');
+  expect(await state()).toBeUndefined();
 });
 
 test("options that name several things may be given several times", async () => {

@@ -114,10 +114,34 @@ describe("a node", () => {
     expect([(await stop("node0")).status, (await stop("node0")).status]).toEqual([200, 200]);
     expect(await state()).toEqual({ node_id: "node0", state: "stopped" });
     expect((await send(server, "GET", "/ready")).status).toBe(200);
+    // removed: not listed, rows stay
+    const remove = (node_id: string) => send(server, "POST", "/api/v3/enterprise/configure/node/remove", { node_id });
+    expect(await remove("elsewhere")).toEqual({ status: 404, text: "node not found: elsewhere" });
+    expect([(await remove("node0")).status, (await remove("node0")).status]).toEqual([200, 404]);
+    expect(await state()).toBeUndefined();
     await server.kill();
     await server.restart();
     expect(await state()).toEqual({ node_id: "node0", state: "running" });
     await server.restart();
     expect(await state()).toEqual({ node_id: "node0", state: "running" });
+    const running = await remove("node0");
+    expect([running.status, running.text]).toEqual([409, "node node0 is running: stop it, and mark it as stopped, first"]);
+  });
+
+  test("the number of statements at a time is set, forced and reset", async () => {
+    const path = "/api/v3/configure/query_concurrency_limit";
+    const limit = async () => JSON.parse((await send(server, "GET", path)).text);
+    const set = async (body: object, query = "") => (await send(server, "PUT", path + query, body)).status;
+    expect(await limit()).toEqual({ max_concurrent_queries: 1000 });
+    expect([await set({ max_concurrent_queries: 16 }), await limit()]).toEqual([204, { max_concurrent_queries: 16 }]);
+    expect([await set({ max_concurrent_queries: 1 }), await set({ max_concurrent_queries: 1 }, "?force=true")]).toEqual([400, 204]);
+    // all have their turn, one after the other
+    const rows = await Promise.all([1, 2, 3, 4].map((n) => server.sql("_internal", `SELECT ${n} AS n`)));
+    expect(rows).toEqual([1, 2, 3, 4].map((n) => [{ n }]));
+    expect([await set({ max_concurrent_queries: 100_000 }), await limit()]).toEqual([204, {}]);
+    expect([await set({ max_concurrent_queries: null }), await limit()]).toEqual([204, { max_concurrent_queries: 1000 }]);
+    await set({ max_concurrent_queries: 20 });
+    expect((await send(server, "DELETE", path)).status).toBe(204);
+    expect(await limit()).toEqual({ max_concurrent_queries: 1000 });
   });
 });

@@ -132,4 +132,17 @@ The database _internal has further tables about all databases.`,
       return 0;
     },
   },
+  {
+    words: ["remove", "node"],
+    summary: "Take a server that is marked as stopped out of the cluster; rows stay.",
+    positionals: [{ name: "NODE_ID", isOptional: true }],
+    options: [{ name: "node-id", value: "NAME", help: "Its name." }, ...CONNECTION],
+    verb: "Remove",
+    async run(input, { out }) {
+      const nodeId = input.positionals[0] ?? input.required("node-id");
+      await new Api(input).call("POST", "/api/v3/enterprise/configure/node/remove", { body: { node_id: nodeId } });
+      out(`Node "${nodeId}" removed successfully\n`);
+      return 0;
+    },
+  },
 ];

@@ -1,13 +1,15 @@
 // The servers of the cluster that are marked as stopped. Part of the catalog's state: no clock, no I/O.
-import { readCount, readObject, readText } from "../../object-store/operation-values.ts";
+import { readBoolean, readCount, readObject, readText } from "../../object-store/operation-values.ts";
 import { violated } from "./contradiction.ts";
 
 export interface StoppedNode {
   readonly nodeId: string;
   readonly stoppedMs: number;
+  /** It is not listed any more. */
+  readonly isRemoved: boolean;
 }
 
-/** Marks a server of the cluster as stopped. */
+/** Marks a server of the cluster as stopped, or a stopped one as removed. */
 export interface StopNode extends StoppedNode {
   readonly kind: "stop_node";
 }
@@ -21,7 +23,9 @@ export interface StartNode {
 /** @throws TsdbError corrupt_file */
 export function readStoppedNode(value: unknown): StoppedNode {
   const node = readObject("node", value);
-  return { nodeId: readText("nodeId", node["nodeId"]), stoppedMs: readCount("stoppedMs", node["stoppedMs"]) };
+  const [nodeId, stoppedMs] = [readText("nodeId", node["nodeId"]), readCount("stoppedMs", node["stoppedMs"])];
+  // servers that removed none did not write it
+  return { nodeId, stoppedMs, isRemoved: readBoolean("isRemoved", node["isRemoved"] ?? false) };
 }
 
 /** The set of stopped servers. */
@@ -35,8 +39,10 @@ export class StoppedNodes {
   /** @throws TsdbError corrupt_file */
   apply(operation: StopNode | StartNode): void {
     const { nodeId } = operation;
-    if (operation.kind === "stop_node") this.byId.set(nodeId, { nodeId, stoppedMs: operation.stoppedMs });
-    else if (!this.byId.delete(nodeId)) violated(`node ${JSON.stringify(nodeId)} was not stopped`);
+    if (operation.kind === "stop_node") {
+      const { stoppedMs, isRemoved } = operation;
+      this.byId.set(nodeId, { nodeId, stoppedMs, isRemoved });
+    } else if (!this.byId.delete(nodeId)) violated(`node ${JSON.stringify(nodeId)} was not stopped`);
   }
 
   /** For a snapshot. */

@@ -37,3 +37,24 @@ test("refuseAll rejects all waiting permits", async () => {
   permits.release();
   expect(permits.take().ready).toBeUndefined();
 });
+
+test("more permits go to those that wait, fewer take none back", async () => {
+  const permits = new Permits(1);
+  permits.take();
+  const order: string[] = [];
+  for (const name of ["a", "b", "c"]) void permits.take().ready!.then(() => order.push(name));
+  permits.resize(3);
+  await Bun.sleep(0);
+  expect([order, permits.limit, permits.waitingCount]).toEqual([["a", "b"], 3, 1]);
+  permits.resize(1);
+  permits.release();
+  permits.release();
+  await Bun.sleep(0);
+  expect([order, permits.waitingCount]).toEqual([["a", "b"], 1]);
+  permits.release();
+  await Bun.sleep(0);
+  expect([order, permits.waitingCount]).toEqual([["a", "b", "c"], 0]);
+  permits.release();
+  expect(permits.take().ready).toBeUndefined();
+  expect(permits.take().ready).toBeDefined();
+});

@@ -13,11 +13,23 @@ export interface Permit {
 
 const AT_ONCE: Permit = { ready: undefined, giveUp: () => {} };
 
-/** A counting semaphore with a FIFO queue. */
+/** A counting semaphore with a FIFO queue, whose size may change. */
 export class Permits {
   private readonly waiters = new Set<Waiter>();
+  private held = 0;
 
-  constructor(private free: number) {}
+  constructor(private countMax: number) {}
+
+  /** The number of holders at a time. */
+  get limit(): number {
+    return this.countMax;
+  }
+
+  /** With more, those that wait have their turn at once. With fewer, holders keep theirs; the next wait until enough have ended. */
+  resize(countMax: number): void {
+    this.countMax = countMax;
+    this.admit();
+  }
 
   get waitingCount(): number {
     return this.waiters.size;
@@ -25,8 +37,8 @@ export class Permits {
 
   /** Takes a permit, which the holder must `release` once. */
   take(): Permit {
-    if (this.free > 0) {
-      this.free--;
+    if (this.held < this.countMax) {
+      this.held++;
       return AT_ONCE;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -36,18 +48,22 @@ export class Permits {
   }
 
   release(): void {
-    const [next] = this.waiters;
-    if (next === undefined) {
-      this.free++;
-      return;
-    }
-    this.waiters.delete(next);
-    next.resolve();
+    this.held--;
+    this.admit();
   }
 
   /** Rejects all waiters. */
   refuseAll(error: Error): void {
     for (const { reject } of this.waiters) reject(error);
     this.waiters.clear();
+  }
+
+  private admit(): void {
+    for (const next of this.waiters) {
+      if (this.held >= this.countMax) return;
+      this.waiters.delete(next);
+      this.held++;
+      next.resolve();
+    }
   }
 }

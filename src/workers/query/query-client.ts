@@ -2,6 +2,7 @@
 import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
+import type { QueryConcurrency } from "../../model/query/query-concurrency.ts";
 import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
 import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
@@ -32,7 +33,7 @@ const NAMES_CACHE = /(?:last|distinct)_cache/i;
 
 /** Statements of all clients over all query workers. `query` resolves with the first bytes of the answer. @throws TsdbError overloaded,
  *  unavailable, cancelled, and the statement's own errors */
-export class QueryClient implements QueryService, QueryControl, CacheWorker {
+export class QueryClient implements QueryService, QueryControl, QueryConcurrency, CacheWorker {
   readonly workers: QueryWorkers;
   /** Statements that are assigned to a worker, or will be. */
   private readonly queries = new Map<number, ActiveQuery>();
@@ -53,6 +54,14 @@ export class QueryClient implements QueryService, QueryControl, CacheWorker {
       ...options,
       onAgain: ({ id }) => void this.place(this.queries.get(id)!),
     });
+  }
+
+  get concurrentMax(): number {
+    return this.permits.limit;
+  }
+
+  limitConcurrent(countMax: number | null): void {
+    this.permits.resize(countMax ?? this.options.concurrentMax);
   }
 
   /** Resolves when every worker can run statements. */
