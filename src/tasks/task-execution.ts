@@ -122,7 +122,7 @@ export class TaskExecution {
       const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
       const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal }, script);
       // the answer has no bytes and ends with the script
-      await new Response(body).arrayBuffer();
+      if (!(body instanceof Uint8Array)) await new Response(body).arrayBuffer();
       return null;
     } catch (error) {
       if (error instanceof TsdbError) return error.message;

@@ -84,12 +84,18 @@ const SYSTEM_BUCKETS = [
 const KNOWN_LISTS_MAX = 64;
 /** A longer list is asked for by few scripts. */
 const KNOWN_BUCKETS_MAX = 64;
+/** Single ones, and names that no bucket has. A statement asks four times, and tasks run hundreds of statements a second. */
+const KNOWN_SINGLE_MAX = 4096;
+/** Characters: a request may name any bucket. */
+const KNOWN_KEY_MAX = 256;
 
 /** Creates, finds, changes and deletes buckets. */
 export class BucketService {
-  /** By organization, of `listsRevision`. */
+  /** By organization, of `knownRevision`. */
   private readonly lists = new Map<string, readonly Bucket[]>();
-  private listsRevision = -1;
+  /** By id, and by organization and name; of `knownRevision`. */
+  private readonly singles = new Map<string, Bucket | null>();
+  private knownRevision = -1;
 
   constructor(
     private readonly metadata: Metadata,
@@ -104,7 +110,7 @@ export class BucketService {
   }
 
   find(id: string): Bucket | null {
-    return this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where id = ?`, id);
+    return this.single(`id ${id}`, () => this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where id = ?`, id));
   }
 
   /** @throws TsdbError not_found */
@@ -115,7 +121,8 @@ export class BucketService {
   }
 
   findByName(orgID: string, name: string): Bucket | null {
-    return this.metadata.view.get<Bucket>(`select ${COLUMNS} from buckets where orgID = ? and name = ?`, orgID, name);
+    const sql = `select ${COLUMNS} from buckets where orgID = ? and name = ?`;
+    return this.single(`${orgID.length} ${orgID} ${name}`, () => this.metadata.view.get<Bucket>(sql, orgID, name));
   }
 
   countOf(orgID: string): number {
@@ -136,10 +143,27 @@ export class BucketService {
 
   /** The list that was read since the last change. */
   private known(orgID: string): readonly Bucket[] | undefined {
-    const { revision } = this.metadata;
-    if (revision !== this.listsRevision) this.lists.clear();
-    this.listsRevision = revision;
+    this.forgetChanged();
     return this.lists.get(orgID);
+  }
+
+  /** What was read since the last change, or is read now. */
+  private single(key: string, read: () => Bucket | null): Bucket | null {
+    this.forgetChanged();
+    const known = this.singles.get(key);
+    if (known !== undefined) return known;
+    const found = read();
+    if (this.singles.size >= KNOWN_SINGLE_MAX) this.singles.clear();
+    if (key.length <= KNOWN_KEY_MAX) this.singles.set(key, found);
+    return found;
+  }
+
+  private forgetChanged(): void {
+    const { revision } = this.metadata;
+    if (revision === this.knownRevision) return;
+    this.lists.clear();
+    this.singles.clear();
+    this.knownRevision = revision;
   }
 
   /** By name within an organization; otherwise by id. @throws TsdbError bad_request */

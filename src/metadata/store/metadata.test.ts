@@ -131,6 +131,38 @@ test("what is left of a bucket goes with its database", async () => {
   expect(left.map((records) => records.length)).toEqual([2, 0, 1]);
 });
 
+test("a bucket that was looked up before is found as it is now", async () => {
+  const { catalog } = await opened();
+  const options = { sessions: { lengthMs: 1, renewMs: null }, box: SecretBox.random(), keepsHashesOnly: true };
+  const line = new V2Line(catalog, { ...options, nowMs: () => NOW_MS, onDropped: () => {} });
+  const { buckets } = line;
+  const user = await line.users.create({ name: "ann", status: "active", oauthID: "" });
+  const { id: orgID } = await line.organizations.create({ name: "o", description: "", ownerID: user.id });
+  const found = (...wanted: string[]) => wanted.map((name) => buckets.findByName(orgID, name)?.id ?? null);
+  expect(found("a", "b/c")).toEqual([null, null]);
+  const about = { orgID, description: "", rp: "", retention: { everySeconds: 0, shardSeconds: null } };
+  const { id } = await buckets.create({ ...about, name: "a" });
+  const { id: other } = await buckets.create({ ...about, name: "b/c" });
+  expect([...found("a", "b/c"), buckets.find(id)?.name]).toEqual([id, other, "a"]);
+  // what looks like an organization and a name is neither an id nor another organization
+  const lookalikes = [buckets.find(`16 ${orgID} a`), buckets.find(`${orgID}/a`), buckets.findByName(`${orgID} b`, "c")];
+  expect(lookalikes).toEqual([null, null, null]);
+  await buckets.update(id, { name: "z", everySeconds: 30 * 86_400 });
+  expect([...found("a", "z"), buckets.find(id)?.retentionSeconds]).toEqual([null, id, 30 * 86_400]);
+  // within a change that is undone, and by port 8181
+  const failing = line.metadata.change((change) => {
+    buckets.planUpdate(change, id, { description: "never" });
+    expect(buckets.find(id)?.description).toBe("never");
+    throw new Error("undone");
+  });
+  await expect(failing).rejects.toThrow("undone");
+  expect(buckets.find(id)?.description).toBe("");
+  catalog.apply([{ kind: "rename_database", id: databaseIdOf(id)!, name: "y" }]);
+  expect([...found("z", "y"), buckets.find(id)?.name]).toEqual([null, id, "y"]);
+  await buckets.delete(id);
+  expect([...found("y", "b/c"), buckets.find(id)]).toEqual([null, other, null]);
+});
+
 test("the revision tells what may be wrong now, also of a change that is undone", async () => {
   const { catalog, metadata } = await opened();
   const versions: number[] = [];
