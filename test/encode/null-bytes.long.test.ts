@@ -84,7 +84,7 @@ describe(`what no row shows does not leave (seed ${SEED})`, () => {
 
   test.each([200, 4000])("Arrow, cut into messages of at most %d bytes", (bytes) => {
     const rows = rowsOf(200, 4);
-    const stream = encodeDirty(new ArrowEncoder("ipc", bytes), rows);
+    const stream = encodeDirty(new ArrowEncoder("ipc", { bytesMax: bytes }), rows);
     expect(checkIpcStream(stream).batches).toBeGreaterThan(2);
     expect(plainRows(stream)).toEqual(plainRows(encodeClean(rows)));
   });

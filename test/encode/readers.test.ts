@@ -11,10 +11,10 @@ import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
 import { intervalText } from "../../src/encode/cells/clock-text.ts";
 import { decimalText } from "../../src/encode/cells/wide-text.ts";
 import { createEncoder } from "../../src/encode/encode.ts";
-import { type Encoder, wholeTable } from "../../src/encode/encoder.ts";
+import { type Encoder, joinParts, wholeTable } from "../../src/encode/encoder.ts";
 import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
 import type { QueryFormat } from "../../src/model/query/query.ts";
-import type { ResultField, ResultSchema } from "../../src/model/query/result-batch.ts";
+import type { ResultBatch, ResultColumn, ResultField, ResultSchema } from "../../src/model/query/result-batch.ts";
 import { readColumn } from "../support/arrow-read.ts";
 import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
 import { prng } from "../support/prng.ts";
@@ -26,6 +26,12 @@ const SCHEMA = schemaOf("every", EVERY_KIND);
 const folder = mkdtempSync(join(tmpdir(), "tsdb-readers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** A value of every kind. */
+const FULL = (() => {
+  const rows = everyKindRows(prng(1), 500);
+  return EVERY_KIND.map((_, column) => rows.find((row) => row[column] !== null)?.[column] ?? null);
+})();
+
 type Rows = readonly (readonly Plain[])[];
 
 function encodeAll(encoder: Encoder, { fields, ...schema }: ResultSchema, batches: readonly Rows[]): Uint8Array<ArrayBuffer> {
@@ -35,6 +41,39 @@ function encodeAll(encoder: Encoder, { fields, ...schema }: ResultSchema, batche
     { fields, ...schema },
     batches.map((rows) => batchOf(fields, rows, dictionaries)),
   );
+}
+
+/** All codes of an answer in one dictionary; the batches' buffers are overwritten after each call. */
+function encodeKept(encoder: Encoder, batches: readonly Rows[]): Uint8Array<ArrayBuffer> {
+  const dictionaries = new Dictionaries();
+  batchOf(EVERY_KIND, batches.flat(), dictionaries);
+  const parts: (Uint8Array | null)[] = [encoder.begin(SCHEMA)];
+  for (const rows of batches) {
+    const batch = withMore(batchOf(EVERY_KIND, rows, dictionaries));
+    parts.push(encoder.rows(batch));
+    for (const column of batch.columns) overwrite(column);
+  }
+  parts.push(encoder.end());
+  return joinParts(parts);
+}
+
+/** The same rows, with bits behind the last one, and texts that do not begin at the buffer's start. */
+function withMore({ rowCount, columns }: ResultBatch): ResultBatch {
+  const more = columns.map((column) => {
+    const validity =
+      column.validity?.map((byte, i) => (i * 8 + 8 <= rowCount ? byte : byte | (0xff << Math.max(0, rowCount - i * 8)))) ?? null;
+    if (column.data === undefined) return { ...column, validity };
+    const data = Uint8Array.of(1, 2, 3, ...column.data);
+    return { ...column, validity, data, offsets: column.offsets!.map((offset) => offset + 3) };
+  });
+  return { rowCount, columns: more };
+}
+
+function overwrite({ validity, values, offsets, data, children }: ResultColumn): void {
+  for (const buffer of [validity, values, offsets, data]) {
+    if (buffer) new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).fill(0x5a);
+  }
+  for (const child of children ?? []) overwrite(child);
 }
 
 /** Some batches of differing size, the first and an inner one empty. */
@@ -78,18 +117,50 @@ describe(`every kind, seed ${SEED}`, () => {
   });
 
   test("arrow stream of batches cut small, by apache-arrow", () => {
-    const table = tableFromIPC(encodeAll(new ArrowEncoder("ipc", 1000), SCHEMA, batches));
+    const table = tableFromIPC(encodeAll(new ArrowEncoder("ipc", { bytesMax: 1000, join: null }), SCHEMA, batches));
     expectRows(table, rows, inArrow);
     // 1, 100, 7 and 64 rows, eight at a time
     expect(table.batches.map(({ numRows }) => numRows)).toEqual([1, ...Array(12).fill(8), 4, 7, ...Array(8).fill(8)]);
   });
 
   test("arrow stream of batches cut by size, by apache-arrow", () => {
-    const all = encodeAll(new ArrowEncoder("ipc", 20_000), SCHEMA, batches);
+    const all = encodeAll(new ArrowEncoder("ipc", { bytesMax: 20_000, join: null }), SCHEMA, batches);
     const table = tableFromIPC(all);
     expectRows(table, rows, inArrow);
     expect(table.batches.length).toBeGreaterThan(4);
     expect(Math.max(...splitWhole(all).map(({ body }) => body.length))).toBeLessThan(25_000);
+  });
+
+  test("arrow stream of batches that are joined, and of the same that are not, by apache-arrow", () => {
+    const below = prng(SEED);
+    // each kind of position in a byte of the bitmaps, and batches with and without NULLs
+    const small = Array.from({ length: 16 }, (_, i) => everyKindRows(below, i % 7 === 0 ? 8 : below(20)));
+    const columnsFull = small.map((part, i) =>
+      i % 3 === 0 ? part : part.map((row) => row.map((value, column) => value ?? FULL[column]!)),
+    );
+    for (const parts of [small, columnsFull]) {
+      for (const join of [{ rows: 40, bytes: 1 << 20 }, { rows: 1 << 20, bytes: 8000 }, { rows: 1 << 20, bytes: 1 << 30 }, null]) {
+        const table = tableFromIPC(encodeKept(new ArrowEncoder("ipc", { join }), parts));
+        expectRows(table, parts.flat(), inArrow);
+        const sizes = parts.map(({ length }) => length).filter((count) => count > 0);
+        const got = table.batches.map(({ numRows }) => numRows);
+        expect(got[0]).toBe(sizes[0]!);
+        if (join === null) expect(got).toEqual(sizes);
+        else if (join.bytes === 1 << 30) expect(got).toEqual([sizes[0]!, sizes.slice(1).reduce((sum, count) => sum + count, 0)]);
+        else expect(got.length).toBeLessThan(sizes.length);
+        if (join?.rows === 40) expect(Math.max(...got)).toBeLessThanOrEqual(40);
+      }
+    }
+  });
+
+  test("a batch is joined with others only while its codes have the same strings", () => {
+    const fields: ResultField[] = [{ name: "tag", type: { kind: "list", child: { name: "item", type: { kind: "dictionary" } } } }];
+    const encoder = new ArrowEncoder();
+    const parts: (Uint8Array | null)[] = [encoder.begin(schemaOf("t", fields))];
+    for (const text of ["a", "b", "b", "c", "a"]) parts.push(encoder.rows(batchOf(fields, [[[text, text]]])));
+    parts.push(encoder.end());
+    const table = tableFromIPC(joinParts(parts));
+    expect(readColumn(table, 0)).toEqual(["a", "b", "b", "c", "a"].map((text) => [text, text]));
   });
 
   test("parquet in one row group, by parquet-wasm", async () => {
@@ -174,8 +245,8 @@ describe("dictionaries", () => {
 
   /** The strings of each dictionary in the stream, and the column read back. */
   async function throughArrow(sources: readonly { dictionary: readonly string[]; codes: readonly number[] }[]) {
-    const encoder = await createEncoder("arrow");
-    const parts = [encoder.begin(schemaOf("t", fields))];
+    const encoder = new ArrowEncoder("ipc", { join: null });
+    const parts: (Uint8Array | null)[] = [encoder.begin(schemaOf("t", fields))];
     for (const { dictionary, codes } of sources) {
       const column = { validity: null, values: Uint32Array.from(codes), dictionary };
       parts.push(encoder.rows({ rowCount: codes.length, columns: [column] }));
@@ -237,7 +308,7 @@ describe("tags that come as text", () => {
 
   async function throughArrow(batches: readonly (readonly (string | null)[])[]) {
     const rows = batches.map((batch) => batch.map((text) => [text]));
-    const table = tableFromIPC(encodeAll(await createEncoder("arrow"), schemaOf("t", fields), rows));
+    const table = tableFromIPC(encodeAll(new ArrowEncoder("ipc", { join: null }), schemaOf("t", fields), rows));
     expect(String(table.schema.fields[0]!.type)).toBe("Dictionary<Int32, Utf8>");
     expect(table.schema.fields[0]!.metadata.get("iox::column::type")).toBe("iox::column_type::tag");
     return { sizes: table.batches.map((batch) => batch.data.children[0]!.dictionary!.length), column: readColumn(table, 0) };
@@ -298,7 +369,10 @@ test.each(REFUSED)("%s is refused, and as NULL is not looked at", async (_name, 
     const encoder = await createEncoder(format);
     encoder.begin(schemaOf("t", [field]));
     encoder.rows(batchOf([field], [[null]]));
-    expect(() => encoder.rows(batchOf([field], [[value]]))).toThrow(message);
+    expect(() => {
+      encoder.rows(batchOf([field], [[value]]));
+      encoder.end();
+    }).toThrow(message);
   }
 });
 

@@ -29,7 +29,7 @@ export const BATCH_BYTES = ROWS * 8;
 
 /** A stream of batches of 64 KiB, created on demand; `onBatch` may throw, which ends the stream with an error, or return false. */
 export function batches(onBatch: (made: number) => boolean | undefined, onCancel: () => void = () => {}): QueryAnswer {
-  const encoder = new ArrowEncoder();
+  const encoder = new ArrowEncoder("ipc", { join: null });
   const schema: ResultSchema = { fields: [{ name: "v", type: { kind: "float", bits: 64 } }], tableName: "t" };
   const values = new Float64Array(ROWS);
   let made = -1;

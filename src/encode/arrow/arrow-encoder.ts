@@ -1,4 +1,4 @@
-// Encodes answers as an Arrow IPC stream: schema, dictionaries as they change, one record batch per batch, end-of-stream mark. Without
+// Encodes answers as an Arrow IPC stream: schema, dictionaries as they change, record batches, end-of-stream mark. Without
 // dictionaries for Flight.
 import { makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } from "apache-arrow";
 import { assert } from "../../model/assert.ts";
@@ -7,6 +7,7 @@ import { ByteWriter } from "../byte-writer.ts";
 import type { Encoder } from "../encoder.ts";
 import { CodeStrings, withoutCodes } from "./code-strings.ts";
 import { type ArrowColumn, type ArrowTarget, arrowColumn } from "./columns.ts";
+import { JOIN_LIMITS, JoinedBatches, type JoinLimits } from "./joined-batches.ts";
 import { shownRows } from "./shown-rows.ts";
 
 /** Larger batches are split: gRPC clients reject messages above 4 MiB by default. */
@@ -20,6 +21,15 @@ interface ArrowTable {
   readonly unnamed: Schema;
   /** Null: codes are encoded as dictionaries. */
   readonly strings: CodeStrings | null;
+  /** Null: every batch is a record batch. */
+  readonly joined: JoinedBatches | null;
+}
+
+/** How rows are cut into record batches. */
+export interface ArrowBatchLimits {
+  readonly bytesMax?: number;
+  /** Null: batches are not joined. */
+  readonly join?: JoinLimits | null;
 }
 
 /** The Arrow encoder of one answer. */
@@ -27,32 +37,46 @@ export class ArrowEncoder implements Encoder {
   readonly contentType = "application/vnd.apache.arrow.stream";
   private readonly out = new ByteWriter();
   private readonly writer = new StreamBytes(this.out);
-  private table: ArrowTable = { fields: [], columns: [], unnamed: new Schema([]), strings: null };
+  private table: ArrowTable = { fields: [], columns: [], unnamed: new Schema([]), strings: null, joined: null };
+  private readonly batchBytesMax: number;
+  private readonly join: JoinLimits | null;
 
   /** @param target the reader: HTTP or Flight clients, or the Parquet writer */
   constructor(
     private readonly target: ArrowTarget = "ipc",
-    private readonly batchBytesMax = target === "parquet" ? Number.POSITIVE_INFINITY : BATCH_BYTES_MAX,
-  ) {}
+    { bytesMax, join = JOIN_LIMITS }: ArrowBatchLimits = {},
+  ) {
+    // a row group of Parquet ends by the bytes that this encoder returned
+    this.join = target === "parquet" ? null : join;
+    this.batchBytesMax = bytesMax ?? (target === "parquet" ? Number.POSITIVE_INFINITY : BATCH_BYTES_MAX);
+  }
 
   begin({ fields: all, metadata }: ResultSchema): Uint8Array {
     const { target } = this;
     const fields = target === "flight" ? withoutCodes(all) : all;
     const columns = fields.map((field) => arrowColumn(field, target));
     const unnamed = new Schema(columns.map(({ field }, index) => field.clone({ name: String(index) })));
-    this.table = { fields, columns, unnamed, strings: target === "flight" ? new CodeStrings(all) : null };
+    this.table = {
+      ...{ fields, columns, unnamed, strings: target === "flight" ? new CodeStrings(all) : null },
+      joined: this.join === null ? null : new JoinedBatches(all, this.join),
+    };
     const named = columns.map(({ field }) => field);
     this.writer.reset(undefined, new Schema(named, metadata === undefined ? null : new Map(metadata)));
     return this.out.take();
   }
 
   rows(batch: ResultBatch): Uint8Array | null {
-    const { columns, strings } = this.table;
+    const { columns, joined } = this.table;
     assert(batch.columns.length === columns.length, `${batch.columns.length} columns, ${columns.length} in the schema`);
     if (batch.rowCount === 0) return null;
+    for (const part of joined?.add(batch) ?? [batch]) this.writeAll(part);
+    return this.out.takeIfAny();
+  }
+
+  private writeAll(batch: ResultBatch): void {
+    const { strings } = this.table;
     if (strings === null) this.write(batch);
     else for (const part of strings.parts(batch, this.batchBytesMax)) this.write(part);
-    return this.out.take();
   }
 
   private write(batch: ResultBatch): void {
@@ -78,6 +102,7 @@ export class ArrowEncoder implements Encoder {
   }
 
   end(): Uint8Array {
+    for (const part of this.table.joined?.rest() ?? []) this.writeAll(part);
     this.writer.finish();
     return this.out.take();
   }

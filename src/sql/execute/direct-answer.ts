@@ -6,13 +6,14 @@ import { LIMITS } from "../../model/limits.ts";
 import { type ResultBatch, type ResultColumn, type ResultField, type ResultType, rowsOfBatch } from "../../model/query/result-batch.ts";
 import type { ScanChunk } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
+import { joinColumns } from "../../model/rows/joined-column.ts";
 import { takeRows } from "../../model/rows/take-rows.ts";
 import type { Steps } from "../../model/steps.ts";
 import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import type { StatementScan } from "./duck-table.ts";
-import { concatColumns, RowOrder } from "./row-order.ts";
+import { RowOrder } from "./row-order.ts";
 
 /** Above this number DuckDB sorts faster, and within its memory limit. */
 const SORTED_ROWS_MAX = 100_000;
@@ -140,7 +141,7 @@ export class DirectAnswer {
   private *sort(parts: readonly { columns: ResultColumn[]; rowCount: number }[], rowCount: number): Steps<SortedRows> {
     if (rowCount === 0) return { columns: [], rows: null, rowCount };
     const columns = this.types.map((type, i) =>
-      concatColumns(
+      joinColumns(
         type,
         parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
       ),

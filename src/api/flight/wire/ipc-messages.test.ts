@@ -7,7 +7,7 @@ import { encapsulated, type IpcMessage, IpcSplitter, splitWhole } from "./ipc-me
 
 /** Schema, dictionary, batch; a new dictionary, batch; end. */
 function stream(): Uint8Array {
-  const encoder = new ArrowEncoder();
+  const encoder = new ArrowEncoder("ipc", { join: null });
   const fields: ResultField[] = [
     { name: "host", type: { kind: "dictionary" } },
     { name: "v", type: { kind: "float", bits: 64 } },

@@ -3,9 +3,9 @@ import type { ChunkCursor } from "../../../duckdb/table-function.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn } from "../../../model/query/result-batch.ts";
 import type { ColumnType } from "../../../model/rows/column.ts";
+import { joinColumns } from "../../../model/rows/joined-column.ts";
 import type { GapFill } from "../../bind/kind.ts";
 import { RESULT_TYPE, readChunkColumn } from "../chunk-reader.ts";
-import { concatColumns } from "../row-order.ts";
 import type { Breathe } from "../series/breathe.ts";
 
 /** Above this number, and size, DuckDB sorts and fills within its memory limit. */
@@ -58,7 +58,7 @@ export class SortedGroups {
     }
     if (count === 0) return new SortedGroups([], new Uint32Array(0), new Uint32Array(0), []);
     const columns = types.map((type, i) =>
-      concatColumns(
+      joinColumns(
         RESULT_TYPE[type],
         parts.map((part) => ({ column: part.columns[i]!, rowCount: part.rowCount })),
       ),
