@@ -35,6 +35,10 @@ function dashboard(k: number): string {
 class MemorySeries implements FluxSource {
   constructor(private readonly series: readonly SourceSeries[]) {}
 
+  organization() {
+    return { id: BUCKET.organizationId, name: "o" };
+  }
+
   buckets() {
     return [BUCKET];
   }

@@ -1,5 +1,5 @@
 // Buckets of recorded line protocol in memory, read without the server: a slow and obvious source for scripts.
-import type { BucketInfo, FluxSource, ReadRequest, SourceSeries } from "../../src/flux/interpret/flux-source.ts";
+import type { BucketInfo, FluxSource, OrganizationInfo, ReadRequest, SourceSeries } from "../../src/flux/interpret/flux-source.ts";
 import { newCells, setCell } from "../../src/flux/tables/column.ts";
 import type { FluxColumnType } from "../../src/flux/values/column-type.ts";
 import { UInt, type Value } from "../../src/flux/values/value.ts";
@@ -45,6 +45,10 @@ export class MemorySource implements FluxSource {
       first ||= `input field "${name}" on measurement "${point.measurement}" is type ${got}, already exists as type ${known}`;
     }
     return refused === 0 ? null : `partial write: field type conflict: ${first} dropped=${refused}`;
+  }
+
+  organization(): OrganizationInfo {
+    return { id: ORGANIZATION_ID, name: "o" };
   }
 
   buckets(): readonly BucketInfo[] {

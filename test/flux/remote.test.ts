@@ -153,7 +153,7 @@ const BAD: [what: string, answer: () => Response, message: string | RegExp][] = 
 
 test.each(BAD)("the other server answers %s", async (_, given, message) => {
   answer = given;
-  const text = await query(`buckets(host: "http://127.0.0.1:${other.port}", token: "t")`);
+  const text = await query(`buckets(host: "http://127.0.0.1:${other.port}", org: "o", token: "t")`);
   expect(text).toStartWith("400 ");
   expect(text).toMatch(message);
 });
@@ -168,7 +168,7 @@ test("invalid hosts", async () => {
     "file:///etc/passwd",
     "http://no.such.host.invalid",
   ]) {
-    expect(await query(`buckets(host: "${host}")`)).toStartWith("400 ");
+    expect(await query(`buckets(host: "${host}", org: "o")`)).toStartWith("400 ");
   }
 });
 
@@ -180,7 +180,7 @@ test("a client that leaves ends the request of its script", async () => {
     return new Response(new ReadableStream({ cancel: () => leave() }));
   };
   const client = new AbortController();
-  const body = JSON.stringify({ query: `buckets(host: "http://127.0.0.1:${other.port}")` });
+  const body = JSON.stringify({ query: `buckets(host: "http://127.0.0.1:${other.port}", org: "o")` });
   const response = fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers: JSON_TYPE, body, signal: client.signal });
   await arrived;
   client.abort();

@@ -115,6 +115,23 @@ generate.from(count: ${rows}, fn: (n) => n, start: 2024-03-05T00:00:00Z, stop: 2
     expect(await server.sql("closed", "SELECT count(*) AS n FROM information_schema.tables WHERE table_name = 'm'")).toEqual([{ n: 0 }]);
   });
 
+  test("writes to its own organization, and tells others that the sender sees from none", async () => {
+    await addBucket("own");
+    await made("/api/v2/orgs", { name: "other" });
+    const permissions = ["read", "write"].map((action) => ({ action, resource: { type: "buckets", orgID } }));
+    const { token } = await made<{ token: string }>("/api/v2/authorizations", { orgID, permissions });
+    const answer = async (organization: string, sender: string) => {
+      const { status, text } = await query(`${ROW} |> to(bucket: "own", ${organization})`, NOW, sender);
+      return status < 400 ? [status] : [status, (JSON.parse(text) as { message: string }).message.replace(/^.*state: /, "")];
+    };
+    const otherOne = "host must be specified when writing points to another org";
+    expect(await answer('org: "other"', "tok")).toEqual([400, otherOne]);
+    expect(await answer('orgID: "00000000000000aa"', "tok")).toEqual([400, otherOne]);
+    expect(await answer('org: "other"', token)).toEqual([404, 'could not find org "other"']);
+    expect(await answer('org: "none"', "tok")).toEqual([404, 'could not find org "none"']);
+    for (const own of ['org: "o"', `orgID: "${orgID}"`, 'org: ""']) expect(await answer(own, token)).toEqual([200]);
+  });
+
   test("tells of points past the retention and of conflicting types", async () => {
     await addBucket("day", Number(DAY_NS / 1_000_000_000n));
     const old = await query(`${ROW} |> to(bucket: "day")`, NOW);

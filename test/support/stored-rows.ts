@@ -184,7 +184,10 @@ export class StoredRows implements RowHolder {
     const pins: (() => void)[] = [];
     const source = new StoredSource({
       ...{ kernel: this.kernel, memoryBytesMax: 1 << 30, signal: new AbortController().signal },
-      options: { organizationId: buckets[0]?.organizationId ?? "", buckets, hasAllBuckets: true, databases: null },
+      options: {
+        ...{ organizationId: buckets[0]?.organizationId ?? "", organizationName: "o", otherOrganizations: [] },
+        ...{ buckets, hasAllBuckets: true, databases: null },
+      },
       snapshot: async (need) => {
         const { snapshot, release } = this.path.snapshots.take(this.reference(need.database!), need);
         pins.push(release);

@@ -48,6 +48,8 @@ function asked(services: V2Services, { request }: V2Call, task: FluxTask, text: 
     flux: {
       task,
       organizationId: "",
+      organizationName: "",
+      otherOrganizations: [],
       nowNs: 0n,
       dialect: NO_DIALECT,
       extern: null,

@@ -56,11 +56,13 @@ export class Scripts {
     const secrets = secretsOf(line, sender, sources);
     const databases = databasesOf(line, orgID, sources);
     const { fluxAllowsPrivateNetwork: allowsPrivateNetwork, fluxSqliteFolder: sqliteFolder } = this.services.options;
+    const named = { organizationId: orgID, organizationName: line.organizations.find(orgID)?.name ?? "" };
+    const otherOrganizations = organizationsIn(line, principal, sources);
     const granted = { buckets, hasAllBuckets, databases, secrets, allowsPrivateNetwork, sqliteFolder };
     return this.services.query.query({
       ...{ database: orgID, statement: text, format: "csv", params: {}, queryType: "flux", signal },
       scope: new ReadableBuckets(line.buckets, principal),
-      flux: { task, organizationId: orgID, nowNs, dialect, extern, ast, ...granted },
+      flux: { task, ...named, otherOrganizations, nowNs, dialect, extern, ast, ...granted },
       write: (bucketId, lines) => this.write(principal, bucketId, lines),
     });
   }
@@ -88,6 +90,15 @@ function databasesOf({ mappings }: V2Line, orgID: string, sources: readonly (str
     isDefault,
     bucketId,
   }));
+}
+
+/** Names of organizations in the script that the sender may see: `to` tells them from those that do not exist. */
+function organizationsIn({ organizations }: V2Line, principal: Principal, sources: readonly (string | null)[]): string[] {
+  const names = sources.flatMap((source) => (source !== null && /\borg\b/.test(source) ? namesIn(source) : []));
+  return names.filter((name) => {
+    const found = organizations.findByName(name);
+    return found !== null && principal.allows({ action: "read", type: "orgs", id: found.id });
+  });
 }
 
 /** Texts in a script that may be names or ids of buckets. */

@@ -13,7 +13,7 @@ import { foldedRecord } from "./fold.ts";
 import { NotCompiled } from "./lanes.ts";
 import { mappedTable, matchingRows } from "./row-loops.ts";
 
-const SOURCE = { buckets: () => [], bucket: () => undefined, *read() {} };
+const SOURCE = { organization: () => ({ id: "", name: "" }), buckets: () => [], bucket: () => undefined, *read() {} };
 
 function functionOf(text: string): FluxFunction {
   const run = new ScriptRun(new Time(0n), SOURCE, fluxLibrary());

@@ -125,7 +125,16 @@ export interface SeriesAnswer {
   readonly count: number;
 }
 
+export interface OrganizationInfo {
+  readonly id: string;
+  readonly name: string;
+}
+
 export interface FluxSource {
+  /** The organization of the script. */
+  organization(): OrganizationInfo;
+  /** Whether the caller may see another organization with this name. Absent: it sees none. */
+  seesOrganization?(name: string): boolean;
   /** Buckets that the caller may read. */
   buckets(): readonly BucketInfo[];
   /** Names of v1 clients for those; absent: nobody keeps such names. */

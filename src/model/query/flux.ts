@@ -36,6 +36,9 @@ export interface FluxOptions {
   readonly task: FluxTask;
   /** 16 hexadecimal digits; empty for a task that reads no rows. */
   readonly organizationId: string;
+  readonly organizationName: string;
+  /** Names in the script of organizations that the sender may see. */
+  readonly otherOrganizations: readonly string[];
   /** Value of now(). */
   readonly nowNs: bigint;
   readonly dialect: FluxDialect;

@@ -3,6 +3,7 @@ import type {
   BucketInfo,
   DatabaseInfo,
   FluxSource,
+  OrganizationInfo,
   ReadRequest,
   ReduceRequest,
   SeriesAnswer,
@@ -24,9 +25,11 @@ import { MeasurementReader } from "./measurement-reader.ts";
 import { ReducedReader } from "./reduced-reader.ts";
 import { type SeriesFacts, SeriesLists } from "./series-lists.ts";
 
+type OptionNames = "organizationId" | "organizationName" | "otherOrganizations" | "buckets" | "hasAllBuckets" | "databases";
+
 export interface StoredSourceParts {
   readonly kernel: Kernel;
-  readonly options: Pick<FluxOptions, "organizationId" | "buckets" | "hasAllBuckets" | "databases">;
+  readonly options: Pick<FluxOptions, OptionNames>;
   readonly snapshot: (need: SnapshotNeed) => Promise<DatabaseSnapshot>;
   readonly scanOf: (table: TableSnapshot) => TableScan;
   readonly signal: AbortSignal;
@@ -76,6 +79,15 @@ export class StoredSource implements FluxSource {
     this.reader = new MeasurementReader(parts.kernel, new Turns(parts.signal), this.memory);
     this.lists = new SeriesLists(parts.kernel, new Turns(parts.signal), this.memory);
     this.reducer = new ReducedReader(parts.kernel, new Turns(parts.signal), this.memory);
+  }
+
+  organization(): OrganizationInfo {
+    const { organizationId: id, organizationName: name } = this.parts.options;
+    return { id, name };
+  }
+
+  seesOrganization(name: string): boolean {
+    return this.parts.options.otherOrganizations.includes(name);
   }
 
   buckets(): readonly BucketInfo[] {

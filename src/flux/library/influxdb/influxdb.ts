@@ -7,13 +7,16 @@ import { timeText } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { bucketId, described, from, otherOrganization, refused, SeriesTables, timeArgument } from "../universe/sources.ts";
+import { described, from, refused, SeriesTables, timeArgument } from "../universe/sources.ts";
 import { type FilterParts, filterParts, wantedSeries } from "../universe/wanted-series.ts";
+import { bucketId, checkOneOf, lacksOrganization, NEEDS_HOST, otherOrganization, startError } from "./bucket-arguments.ts";
 import { remoteOf, stringLiteral } from "./remote.ts";
 import { to, wideTo } from "./to.ts";
 
 /** Series, that is measurements with their tags: fields do not count. */
 const cardinality: NativeBody = (call) => {
+  if (call.has("bucket") === call.has("bucketID")) throw new FluxError("must specify only one of bucket or bucketID");
+  checkOneOf(call, "org", "orgID");
   const now = call.run.nowTime;
   const start = timeArgument(call.value("start"), now);
   const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
@@ -29,7 +32,8 @@ const cardinality: NativeBody = (call) => {
   const predicate = call.has("predicate") ? call.function("predicate") : null;
   const test = predicate?.prepare(["r"]) ?? null;
   const parts = predicate === null ? NO_FILTER : filterParts(predicate);
-  return streamOf(call, [], function* (_, run) {
+  const namesOrganization = ["org", "orgID"].some((argument) => call.string(argument, "") !== "");
+  const node = streamOf(call, [], function* (_, run) {
     const bucket = bucketId(run, name, id);
     const bounds = { startNs: start.ns, stopNs: stop.ns };
     if (run.pushesDown && parts?.isDecided === true && parts.values.length === 0) {
@@ -53,6 +57,11 @@ const cardinality: NativeBody = (call) => {
     }
     yield counted(found.size);
   });
+  node.onStart = (run) => {
+    if (namesOrganization) throw startError(NEEDS_HOST);
+    bucketId(run, name, id);
+  };
+  return node;
 };
 
 /** The row of each series that the predicate is asked about. */
@@ -83,6 +92,8 @@ builtin wideTo : (<-tables: stream[A], ?bucket: string, ?bucketID: string, ?org:
     wideTo,
     cardinality,
     buckets: (call) => {
+      checkOneOf(call, "org", "orgID");
+      if (lacksOrganization(call)) return refused(call, "listing buckets from a remote host requires an organization to be set");
       const remote = remoteOf(call);
       if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, "buckets()"));
       if (call.has("org") || call.has("orgID")) return refused(call, otherOrganization("buckets cannot list from"));

@@ -15,6 +15,7 @@ import type { NativeCall } from "../native-call.ts";
 import { askHttp, urlWith } from "../network/http-call.ts";
 import { FromNode } from "../universe/pushed.ts";
 import { wantedSeries } from "../universe/wanted-series.ts";
+import { hasEmptyHost } from "./bucket-arguments.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -92,9 +93,9 @@ function problemOf(text: string, status: number): string {
   return `status ${status}`;
 }
 
-/** The server that the arguments `host`, `org`, `orgID` and `token` name; null without a host. */
+/** The server that the arguments `host`, `org`, `orgID` and `token` name; null without a host, or for an empty one. */
 export function remoteOf(call: NativeCall): RemoteServer | null {
-  if (!call.has("host")) return null;
+  if (!call.has("host") || hasEmptyHost(call)) return null;
   const organization = ["org", "orgID"].flatMap((name) => (call.has(name) ? [[name, call.string(name)] as const] : []));
   return new RemoteServer(call.string("host"), organization, call.has("token") ? call.string("token") : null);
 }

@@ -9,7 +9,7 @@ import { FluxError, UnplacedError, WriteError } from "../../values/flux-error.ts
 import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { bucketId } from "../universe/sources.ts";
+import { bucketId, checkOneOf, checkOwnOrganization } from "./bucket-arguments.ts";
 import { LineWriter } from "./line-writer.ts";
 import { remoteOf } from "./remote.ts";
 
@@ -22,17 +22,30 @@ type RowWriter = (lines: LineWriter, row: number) => void;
 /** Writes line protocol. @returns what was refused, or null */
 type LineTarget = (lines: string) => Promise<string | null>;
 
+/** Where points go. */
+interface Target {
+  /** @throws FluxError: there is no such bucket */
+  readonly check: (run: ScriptRun) => void;
+  readonly open: (run: ScriptRun) => LineTarget;
+}
+
 /** The bucket of a call's arguments, here or on another host. */
-function targetOf(call: NativeCall): (run: ScriptRun) => LineTarget {
+function targetOf(call: NativeCall): Target {
   const [bucket, id] = [call.has("bucket") ? call.string("bucket") : null, call.has("bucketID") ? call.string("bucketID") : null];
   const remote = remoteOf(call);
-  if (remote !== null) return (run) => (lines) => remote.write(run, ["bucket", bucket ?? id!], lines);
-  return (run) => {
-    const found = bucketId(run, bucket, id);
+  if (remote !== null) return { check: () => undefined, open: (run) => (lines) => remote.write(run, ["bucket", bucket ?? id!], lines) };
+  const [organization, organizationId] = [call.string("org", ""), call.string("orgID", "")];
+  const found = (run: ScriptRun): string => {
+    checkOwnOrganization(run, organization, organizationId);
+    return bucketId(run, bucket, id);
+  };
+  const open = (run: ScriptRun): LineTarget => {
+    const foundId = found(run);
     const { write } = run.services;
     if (write === undefined) throw new FluxError("writing is not available here");
-    return (lines) => write(found, lines);
+    return (lines) => write(foundId, lines);
   };
+  return { check: (run) => void found(run), open };
 }
 
 /** Sends batches on their way; the stream pauses until each has been written. */
@@ -79,7 +92,7 @@ function writing(
 ): StreamNode {
   const target = targetOf(call);
   const body = function* ([tables]: readonly Tables[], run: ScriptRun): Tables {
-    const batches = new Batches(run, target(run));
+    const batches = new Batches(run, target.open(run));
     for (const table of tables!) {
       if (table === null) {
         yield null;
@@ -91,20 +104,23 @@ function writing(
     yield* batches.flush();
   };
   const node = streamOf(call, [call.stream()], body, { effect: name });
+  node.onStart = target.check;
   call.run.effects.push(node);
   return node;
 }
 
-function checkBucket(call: NativeCall): void {
+function checkArguments(call: NativeCall): void {
   if (call.has("bucket") && call.has("bucketID")) {
     throw new FluxError("cannot provide both `bucket` and `bucketID` parameters to the `to` function");
   }
   if (call.has("org") && call.has("orgID")) throw new FluxError("cannot provide both `org` and `orgID` parameters to the `to` function");
   if (!call.has("bucket")) call.string("bucketID");
+  if (call.has("host")) call.string("token");
+  else if (call.has("token")) throw new FluxError("unused arguments [token]");
 }
 
 export const to: NativeBody = (call) => {
-  checkBucket(call);
+  checkArguments(call);
   const [timeLabel, measurementLabel] = [call.string("timeColumn", "_time"), call.string("measurementColumn", "_measurement")];
   const tagLabels = call.has("tagColumns") ? call.strings("tagColumns") : null;
   const fieldFn = call.has("fieldFn") ? call.function("fieldFn") : null;
@@ -183,7 +199,8 @@ function withTimes(table: FluxTable, label: string): FluxTable {
 
 export const wideTo: NativeBody = (call) => {
   if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
-  checkBucket(call);
+  checkOneOf(call, "bucket", "bucketID");
+  checkOneOf(call, "org", "orgID");
   return writing(call, "wide-to", wideRows, (table) => table);
 };
 

@@ -4,6 +4,7 @@ import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { compareTexts } from "../../values/text-order.ts";
+import { lacksOrganization, otherOrganization } from "../influxdb/bucket-arguments.ts";
 import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
@@ -11,7 +12,7 @@ import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { PushedNode } from "../universe/pushed.ts";
 import { firstRows } from "../universe/selectors.ts";
-import { otherOrganization, refused } from "../universe/sources.ts";
+import { refused } from "../universe/sources.ts";
 
 /** Lists cover 30 days unless the caller says otherwise. */
 const SOURCE = `
@@ -133,9 +134,10 @@ export const SCHEMA: LibraryPackage = {
 const MEMBERS = ["fieldsAsCols", "tagValues", "measurementTagValues", "tagKeys", "measurementTagKeys", "fieldKeys", "measurementFieldKeys"];
 
 const databases: NativeBody = (call) => {
+  if (lacksOrganization(call)) return refused(call, "reading from a remote host requires an organization to be set");
   const remote = remoteOf(call);
   if (remote !== null) return streamOf(call, [], (_, run) => remote.tables(run, 'import "influxdata/influxdb/v1"\nv1.databases()'));
-  if (call.has("org") || call.has("orgID")) return refused(call, otherOrganization("databases cannot list from"));
+  if (call.has("org") || call.has("orgID")) return refused(call, otherOrganization("buckets cannot list from"));
   return streamOf(call, [], (_, run) => {
     const known = run.source.databases?.() ?? [];
     const [first] = known;

@@ -8,6 +8,7 @@ import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/tabl
 import { addDuration, LONGEST, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
+import { bucketId, checkOneOf, hasEmptyHost, NEEDS_HOST, otherOrganization, startError } from "../influxdb/bucket-arguments.ts";
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
@@ -25,22 +26,21 @@ import {
 } from "./pushed.ts";
 import { wantedSeries } from "./wanted-series.ts";
 
-const BUCKET_ID = /^[0-9a-f]{16}$/;
-
 export const from: NativeBody = (call) => {
   if (!call.has("bucket") && !call.has("bucketID")) throw new FluxError("must specify bucket or bucketID");
-  if (call.has("bucket") && call.has("bucketID")) throw new FluxError("must specify only one of bucket or bucketID");
+  checkOneOf(call, "bucket", "bucketID");
+  checkOneOf(call, "org", "orgID");
   const name = call.has("bucket") ? call.string("bucket") : null;
   const id = name === null ? call.string("bucketID") : null;
   const [remote, location] = [remoteOf(call), call.site?.location ?? null];
   if (remote !== null) return new RemoteFromNode(location, name === null ? ["bucketID", id!] : ["bucket", name], remote);
   const problem = call.has("org") || call.has("orgID") ? otherOrganization("reads from the storage engine cannot read from") : null;
+  if (hasEmptyHost(call)) return new FromNode(location, name ?? id!, refuseHost);
   return new FromNode(location, name ?? id!, (run) => bucketId(run, name, id), problem);
 };
 
-/** As recorded: naming an organization is refused, even if it is the sender's. */
-export function otherOrganization(what: string): string {
-  return `${what} a separate organization; please specify a host or remove the organization`;
+function refuseHost(): never {
+  throw startError(NEEDS_HOST);
 }
 
 /** A source that no plan can have. */
@@ -48,19 +48,6 @@ export function refused(call: NativeCall, problem: string): StreamNode {
   const node = streamOf(call, [], () => []);
   node.planProblem = problem;
   return node;
-}
-
-/** The id of a bucket given by its name or id. @throws FluxError if there is none */
-export function bucketId(run: ScriptRun, name: string | null, id: string | null): string {
-  if ((name ?? id) === "") throw new FluxError("failed to initialize execute state: no bucket name or id have been specified");
-  if (id !== null && !BUCKET_ID.test(id)) {
-    throw new FluxError("failed to initialize execute state: invalid bucket id: id must have a length of 16 bytes");
-  }
-  const found = run.source.bucket(name === null ? { id: id! } : { name });
-  if (found === undefined) {
-    throw new FluxError(`failed to initialize execute state: could not find bucket "${name ?? id}"`, "not found");
-  }
-  return found.id;
 }
 
 /** A point in time as an argument: a time, a duration from now, or seconds since 1970. */
