@@ -162,8 +162,10 @@ if (pluginPython() !== null) {
     });
 
     test("processes of other sessions that eat memory end with the run", async () => {
-      const child = "os.setsid()\n        x = bytearray(b'x' * (40 << 20))\n        time.sleep(60)";
-      const body = `pids = []\nfor i in range(4):\n    pids.append(os.fork())\n    if pids[-1] == 0:\n        ${child}\nlocal.info(*pids)\ntime.sleep(60)`;
+      // they begin when the parent has said who they are
+      const child =
+        "os.setsid()\n        os.close(write)\n        os.read(read, 1)\n        x = bytearray(b'x' * (40 << 20))\n        time.sleep(60)";
+      const body = `read, write = os.pipe()\npids = []\nfor i in range(4):\n    pids.append(os.fork())\n    if pids[-1] == 0:\n        ${child}\nlocal.info(*pids)\nos.close(write)\ntime.sleep(60)`;
       const { outcome, lines } = await run(body, "eats apart");
       expect(outcome.failure?.kind).toBe("memory");
       const pids = lines[0]!.slice("INFO: ".length).split(" ").map(Number);

@@ -231,14 +231,12 @@ describe("schedules", () => {
   test("every second, with a naive time in UTC", async () => {
     await write("s", "m v=1i 1");
     expect((await create("s", "tick", "every:1s", "tick.py")).status).toBe(200);
-    const found = await until(
-      () => logs("s", "tick"),
-      (each) => each.length >= 2,
-    );
-    for (const { log_level, log_text } of found) {
-      expect([log_level, log_text]).toEqual(["INFO", expect.stringMatching(/^tick \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d None$/)]);
-    }
-    const times = found.map(({ log_text }) => Date.parse(`${log_text.split(" ")[1]}Z`));
+    const ticks = async () => (await logs("s", "tick")).filter(({ log_level }) => log_level === "INFO").map(({ log_text }) => log_text);
+    const texts = await until(ticks, ({ length }) => length >= 2);
+    for (const text of texts) expect(text).toMatch(/^tick \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d None$/);
+    // a busy machine passes times over, and says so
+    for (const { log_level, log_text } of await logs("s", "tick")) if (log_level !== "INFO") expect(log_text).toContain("were passed over");
+    const times = texts.map((text) => Date.parse(`${text.split(" ")[1]}Z`));
     for (const [i, time] of times.slice(1).entries()) expect((time - times[i]!) % 1000).toBe(0);
     expect(await change("POST", "/disable", "s", "tick")).toBe(200);
   });
