@@ -88,10 +88,36 @@ export class Ingest implements WriteService {
   }
 
   /** Releases `bytes` as soon as the lines are stored. */
-  async write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
+  write(bytes: BodyBytes, request: WriteRequest): Promise<WriteResult> {
     const steps = new SchemaSteps(request.acceptPartial === true);
+    const { admission, wal } = this.parts;
+    let stored: Stored | NoRoom | "full" | undefined;
+    let wait: Promise<void> | undefined;
+    try {
+      wait = admission.store(bytes);
+      // the usual body is stored at once: each `await` less counts where bodies have one line
+      const isAtOnce = wait === undefined && wal.hasRoom(frameEstimate(bytes.byteCount));
+      if (isAtOnce) stored = this.store(bytes, request, steps, true);
+      if (isAtOnce && stored === undefined) wait = new Promise((resolve) => setImmediate(resolve));
+    } catch (error) {
+      bytes.release();
+      return Promise.reject(error);
+    }
+    if (stored === undefined || stored === "full" || stored instanceof NoRoom) return this.writeLater(bytes, request, steps, wait);
+    bytes.release();
+    const { synced, result } = stored;
+    return synced === undefined || request.noSync ? Promise.resolve(result) : synced.then(() => result);
+  }
+
+  private async writeLater(
+    bytes: BodyBytes,
+    request: WriteRequest,
+    steps: SchemaSteps,
+    wait: Promise<void> | undefined,
+  ): Promise<WriteResult> {
     let stored: Stored;
     try {
+      if (wait !== undefined) await wait;
       stored = await this.storeWhenRoom(bytes, request, steps);
     } finally {
       bytes.release();

@@ -1,5 +1,6 @@
 // Which Hosts are valid, and what a request's target is. What the runtime makes of bytes on a socket: test/api/access-sockets.long.test.ts.
 import { describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
 import { isHost, RequestTargets, targetOf } from "./request-target.ts";
 
 /** Forms that clients send: RFC 3986, section 3.2.2, and names with underscores, as containers have them. */
@@ -71,4 +72,21 @@ describe("targets", () => {
   test("an invalid Host is refused, whatever the URL", () => {
     for (const host of NO_HOSTS) expect(targets.read(request("http://a/b", host))).toBeNull();
   });
+});
+
+test("what the last request had changes nothing for the next", () => {
+  const below = prng(7);
+  const kept = new RequestTargets();
+  const urls = ["http://a/b", "http://a/b?c", "https://a/b", "http://a b/c", "", "/b", "http://a/"];
+  const hosts = [null, "a", "b:80", "a b", "", "*", "[::1]"];
+  let repeated = 0;
+  let [url, host] = [urls[0]!, hosts[0]!];
+  for (let i = 0; i < 3000; i++) {
+    if (below(2) === 0) url = urls[below(urls.length)]!;
+    if (below(2) === 0) host = hosts[below(hosts.length)]!;
+    else repeated++;
+    const target = kept.read(request(url, host));
+    expect(target).toEqual(new RequestTargets().read(request(url, host)));
+  }
+  expect(repeated).toBeGreaterThan(1000);
 });

@@ -39,16 +39,31 @@ interface Targeted extends Request {
 /** Parses the targets of requests, caching repeated URLs. */
 export class RequestTargets {
   private readonly known = new UrlCache(parseUrl);
+  /** The last valid host and the last URL: the next request mostly has the same, and a comparison is cheaper than a pattern or a hash. */
+  private lastHost: string | null = null;
+  private lastUrl = "";
+  private lastTarget: RequestTarget | null = null;
 
   /** Returns null for a 400 answer: Host is missing or invalid, or the target is neither a path nor an absolute URL. Otherwise
    *  `targetOf` returns the target of the request from now on. */
   read(request: Request): RequestTarget | null {
     const host = request.headers.get("host");
     // Of several Host headers the runtime uses the first for the URL, but joins all of them here by commas.
-    if (host !== null && !isHost(host)) return null;
+    if (host !== this.lastHost) {
+      if (host !== null && !isHost(host)) return null;
+      this.lastHost = host;
+    }
     // Without a valid Host the URL has no authority. In an absolute target the Host replaces the authority.
-    const target = this.known.get(request.url);
+    const target = this.targetAt(request.url);
     if (target !== null) (request as Targeted)[TARGET] = target;
+    return target;
+  }
+
+  private targetAt(url: string): RequestTarget | null {
+    if (url === this.lastUrl) return this.lastTarget;
+    const target = this.known.get(url);
+    this.lastUrl = url;
+    this.lastTarget = target;
     return target;
   }
 }

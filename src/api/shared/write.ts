@@ -96,7 +96,11 @@ export async function receiveBody(service: WriteService, reader: BodyReader, req
   const body = place instanceof Promise ? await place : place;
   try {
     await reader.read(request, head, body);
-    await requireConnection(request);
+    // The runtime closes a connection on which a request arrives while another one is being processed, and its answer is lost. Requests
+    // that arrived in one piece with this body are visible within the same turn of the event loop: then the body is rejected, rather than
+    // stored without an answer.
+    await turnEnd.wait();
+    if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
     return body;
   } catch (error) {
     body.release();
@@ -104,13 +108,22 @@ export async function receiveBody(service: WriteService, reader: BodyReader, req
   }
 }
 
-/** The runtime closes a connection on which a request arrives while another one is being processed, and its answer is lost. Requests
- *  that arrived in one piece with this body are visible within the same turn of the event loop: then the body is rejected, rather than
- *  stored without an answer. @throws TsdbError cancelled */
-async function requireConnection(request: Request): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
+/** The end of the current turn of the event loop, one timer for all who wait for it. */
+class TurnEnd {
+  private reached: Promise<void> | null = null;
+
+  wait(): Promise<void> {
+    this.reached ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.reached = null;
+        resolve();
+      });
+    });
+    return this.reached;
+  }
 }
+
+const turnEnd = new TurnEnd();
 
 /** @throws TsdbError unavailable */
 export function requireReady(status: ServerStatus): void {
