@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { Shelf } from "../../src/backup/databases/shelf.ts";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
-import { ask, backUp, restore, statuses } from "../support/database-backups.ts";
+import { ask, backUp, ended, restore, statuses } from "../support/database-backups.ts";
+import { prng } from "../support/prng.ts";
 import { TestServer } from "../support/server.ts";
 import { store } from "./client.ts";
 
@@ -133,6 +134,41 @@ test("a flipped byte is found, and the file named; nothing is restored", async (
   expect((await ask(server, "DELETE", "backup/damaged")).status).toBe(200);
   expect(filesOf("damaged")).toEqual([]);
 });
+
+test("of each file of a chain any damage is found, and nothing is restored", async () => {
+  await store(server, "chain", "cpu,host=a f=1 1");
+  await backUp(server, "older", { type: "full" });
+  await store(server, "chain", "cpu,host=b f=2 2\nmem v=1 1");
+  await backUp(server, "newer", { type: "incremental", parent: "older" });
+  await store(server, "chain", "cpu,host=c f=3 3");
+  const rows = () => server.sql<object>("chain", ALL);
+  const before = await rows();
+  const random = prng(Number(process.env["SEED"] ?? 1));
+  const files = [...filesOf("older"), ...filesOf("newer")];
+  expect(files.length).toBeGreaterThanOrEqual(6);
+  for (const path of files) {
+    // the later backup names all files it needs, and reads no description but its own
+    const name = path.endsWith(".json") && path.includes("/older/") ? "older" : "newer";
+    const whole = readFileSync(path);
+    const flipped = Buffer.from(whole);
+    flipped[random(whole.length)]! ^= 1 << random(8);
+    for (const bytes of [flipped, whole.subarray(0, random(whole.length)), Buffer.alloc(0), Buffer.alloc(whole.length), null]) {
+      if (bytes === null) rmSync(path);
+      else writeFileSync(path, bytes);
+      const asked = await ask(server, "POST", "restore", { backup_name: name });
+      const about = `${path.slice(folder.length + 1)} of ${bytes?.length ?? "no"} bytes, ${asked.status}`;
+      if (asked.status === 202) {
+        const job = await ended(server, `restore/${String(asked.body!["restore_id"])}`);
+        expect([about, job.status]).toEqual([about, "failed"]);
+      } else expect([400, 404], about).toContain(asked.status);
+      expect([about, await rows()]).toEqual([about, before]);
+    }
+    writeFileSync(path, whole);
+  }
+  expect(await restore(server, "newer")).toMatchObject({ status: "completed" });
+  expect(await rows()).toEqual([row("a", 1, 1), row("b", 2, 2)]);
+  expect((await ask(server, "DELETE", "backup/older")).status).toBe(200);
+}, 60_000);
 
 test("a whole file that is another one than described is found", async () => {
   await store(server, "mixed", "cpu,host=a f=1 1");

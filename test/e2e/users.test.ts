@@ -59,7 +59,7 @@ const sql = async (db: string, q: string, token: string) => {
 beforeAll(async () => {
   provider = await realProvider(CLIENT.id, CLIENT.secret);
   server = await TestServer.start({
-    ...{ withAuth: true, withFlight: true },
+    ...{ withAuth: true, withFlight: true, withBuckets: true },
     flags: ["--use-pacha-tree", "--without-user-auth", "false", "--oauth-issuer", provider.issuer, "--oauth-client-id", CLIENT.id],
     env: { ...(process.env as Record<string, string>), TSDB_OAUTH_CLIENT_SECRET: CLIENT.secret },
   });
@@ -149,6 +149,61 @@ describe("roles", () => {
       client.close();
     }
   });
+});
+
+/** Signed tokens that nobody has given out. */
+function forged(token: string): string[] {
+  const [head, payload, signature] = token.split(".") as [string, string, string];
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const decode = (text: string) => JSON.parse(Buffer.from(text, "base64url").toString()) as Record<string, unknown>;
+  const other = (change: object) => encode({ ...decode(payload), ...change });
+  const none = encode({ ...decode(head), alg: "none" });
+  const mac = `${encode({ ...decode(head), alg: "HS256" })}.${payload}`;
+  return [
+    ...[`${none}.${payload}.`, `${none}.${payload}.${signature}`, `${head}.${payload}.`, `${head}.${payload}`],
+    ...[other({ sub: "1" }), other({ exp: 9e9 }), other({ exp: undefined }), other({ gen: 1 })].map((it) => `${head}.${it}.${signature}`),
+    `${mac}.${new Bun.CryptoHasher("sha256", server.url).update(mac).digest("base64url")}`,
+    `${encode({ ...decode(head), kid: "../../dev/null" })}.${payload}.${signature}`,
+    `${encode({ ...decode(head), jku: `${server.url}/keys` })}.${payload}.${signature}`,
+    ...[`${token}.${signature}`, `${head}.${payload}.${signature.slice(0, -4)}`, `${payload}.${head}.${signature}`, ".".repeat(5000)],
+  ];
+}
+
+test("forged tokens open nothing on any port, and signed ones nothing on port 8086", async () => {
+  const { token, refreshToken } = await userWith("mallory", [3]);
+  const client = new FlightClient(portOf(server));
+  const v2 = (path: string, init: RequestInit) => fetch(server.bucketsUrl + path, { redirect: "manual", ...init });
+  const setup = { username: "root", password: "password12", org: "o", bucket: "b", token: "a token of port 8086" };
+  expect((await v2("/api/v2/setup", { method: "POST", body: JSON.stringify(setup) })).status).toBe(201);
+  try {
+    for (const text of [...forged(token), refreshToken, setup.token]) {
+      const answers = [await sql("d", "SELECT 1 AS one", text), (await send("GET", "/api/v3/users", undefined, text)).status];
+      // what is no header at all is a malformed request
+      expect([text, answers.every((answer) => answer === 401 || answer === 400)]).toEqual([text, true]);
+      const called = await client.call("GetFlightInfo", descriptorOf(statementCommand("SELECT 1 AS one")), {
+        headers: { database: "d", authorization: `Bearer ${text}` },
+      });
+      expect([text, called.code]).toEqual([text, status.UNAUTHENTICATED]);
+    }
+    for (const text of [token, ann.token, refreshToken, operatorToken, ...forged(ann.token).slice(0, 3)]) {
+      const basic = `Basic ${Buffer.from(`ann:${text}`).toString("base64")}`;
+      const answers = [
+        ...["Token", "Bearer"].map((scheme) => v2("/api/v2/buckets", { headers: { authorization: `${scheme} ${text}` } })),
+        v2("/api/v2/buckets", { headers: { cookie: `influxdb-oss-session=${text}` } }),
+        v2("/api/v2/signin", { method: "POST", headers: { authorization: basic } }),
+        v2("/query?db=b&q=SHOW+DATABASES", { headers: { authorization: basic } }),
+        v2(`/query?${new URLSearchParams({ db: "b", q: "SHOW DATABASES", u: "root", p: text })}`, {}),
+        v2("/write?db=b", { method: "POST", body: "m v=1", headers: { authorization: `Token ${text}` } }),
+      ];
+      expect([text, (await Promise.all(answers)).map((answer) => answer.status)]).toEqual([text, answers.map(() => 401)]);
+    }
+    // users have no account there, whatever they know
+    const basic = `Basic ${Buffer.from(`${ANN.username}:${ANN.password}`).toString("base64")}`;
+    expect((await v2("/api/v2/signin", { method: "POST", headers: { authorization: basic } })).status).toBe(401);
+    expect((await send("POST", "/api/v3/authorize", { username: "root", password: setup.password })).status).toBe(401);
+  } finally {
+    client.close();
+  }
 });
 
 test("the vendor's v3 client writes and queries with a signed token", async () => {

@@ -28,6 +28,8 @@ export class Imports implements ImportJobs {
   private receivingCount = 0;
   private running: OpenImport | null = null;
   private isStopped = false;
+  /** The file that was looked into last, if it is imported next: its threads go on. */
+  private lookedInto: { readonly id: string; readonly open: OpenImport } | null = null;
 
   constructor(
     private readonly parts: ImportParts,
@@ -85,6 +87,7 @@ export class Imports implements ImportJobs {
     this.isStopped = true;
     await this.opened?.catch(() => {}); // reported before
     this.running?.close();
+    this.lookedInto?.open.close();
     await Promise.all([this.checking, this.working]);
   }
 
@@ -102,6 +105,7 @@ export class Imports implements ImportJobs {
     const { catalog, engine, folder, nowMs } = this.parts;
     const { databaseId, tableId } = this.find(database, name);
     const open = await engine.open(uploadPath(folder, id));
+    let isKept = false;
     try {
       const { facts } = open;
       const table = tableOf(catalog, databaseId, tableId);
@@ -114,11 +118,21 @@ export class Imports implements ImportJobs {
         ...{ byteCount, rowCount: facts.rowCount, minTimeNs: range.minNs, maxTimeNs: range.maxNs, attempts: 0, fileIds: [] },
       };
       await this.log.put(record);
+      isKept = this.running === null && this.lookedInto === null && !this.isStopped;
+      if (isKept) this.lookedInto = { id, open };
       this.enqueue(id);
       return record;
     } finally {
-      open.close();
+      if (!isKept) open.close();
     }
+  }
+
+  /** The file of a job, which is looked into once if it does not wait. */
+  private fileOf(id: string, path: string): OpenImport | Promise<OpenImport> {
+    const { lookedInto } = this;
+    if (lookedInto?.id !== id) return this.parts.engine.open(path);
+    this.lookedInto = null;
+    return lookedInto.open;
   }
 
   private enqueue(id: string): void {
@@ -145,7 +159,7 @@ export class Imports implements ImportJobs {
     const details = { file: record.fileName, table: parts.catalog.tableById(record.tableId)?.name, rows: record.rowCount };
     try {
       await keep({});
-      this.running = await parts.engine.open(path);
+      this.running = await this.fileOf(id, path);
       await runImport(parts, {
         ...{ record, open: this.running, onFiles: (fileIds) => keep({ fileIds }) },
         onImported: async ({ range }) => {
