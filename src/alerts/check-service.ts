@@ -75,8 +75,9 @@ export class CheckService {
   planReplace(change: Change, id: string, draft: CheckDraft, ownerID: string, prepared?: PreparedScript): Check {
     const before = this.get(id);
     const settings = checkSettings(draft, id);
-    const status = requireStatus(draft.status);
     const { name, description } = draft;
+    if (this.line.checks.isTaken({ orgID: before.orgID, name }, id)) throw new TsdbError("already_exists", "check name is not unique");
+    const status = requireStatus(draft.status);
     const after = { ...before, name, description, status, settings, ownerID, updatedAt: change.now };
     return this.put(change, after, prepared === undefined ? undefined : withId(prepared, id));
   }

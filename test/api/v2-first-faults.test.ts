@@ -228,6 +228,65 @@ describe("of a configuration of Telegraf", () => {
 
 describe("of other resources", () => {
   const stack = `/api/v2/stacks/${NOBODY}`;
+  const replication = { orgID: ":orgID", name: "faults", remoteID: NOBODY, localBucketID: ":bucketID" };
+  const [json, BAD_ID] = ["failed to unmarshal json: ", "invalid ID"];
+  refusals(replication, [
+    ["the first of two ids that are none", "POST", "/api/v2/replications", { orgID: "zzzzzzzzzzzzzzzz", remoteID: "" }, 400, json + BAD_ID],
+    [
+      "and by the order of the body",
+      "POST",
+      "/api/v2/replications",
+      '{"remoteBucketID": "", "orgID": "zzzzzzzzzzzzzzzz"}',
+      400,
+      json + NO_ID,
+    ],
+    ["an id before what is missing", "POST", "/api/v2/replications", { orgID: undefined, remoteID: "" }, 400, json + NO_ID],
+    [
+      "an id before a wrong type",
+      "POST",
+      "/api/v2/replications",
+      '{"maxQueueSizeBytes": "x", "REMOTEID": "zzzzzzzzzzzzzzzz"}',
+      400,
+      json + BAD_ID,
+    ],
+    ["an id before the queue", "PATCH", `/api/v2/replications/${NOBODY}`, '{"maxQueueSizeBytes": 1, "remoteID": ""}', 400, json + NO_ID],
+    ["of a remote connection", "POST", "/api/v2/remotes", '{"name": 1, "remoteOrgID": "", "orgID": "zzzzzzzzzzzzzzzz"}', 400, json + NO_ID],
+  ]);
+  test.each([
+    ["a rule", RULES!, RULE, ["id", "ownerID", "taskID", "endpointID"]],
+    ["a rule that is not there", `${RULES}/${NOBODY}`, RULE, ["id", "taskID"]],
+    ["a check", CHECKS!, CHECK, ["id", "ownerID", "taskID"]],
+    ["an endpoint", ENDPOINTS!, HOOK, ["id"]],
+  ])("ids in the body of %s are ids, whether they count or not", async (_, path, body, names) => {
+    const method = path.endsWith(NOBODY) ? "PUT" : "POST";
+    for (const name of names) {
+      const got = await send(method, path, {
+        [name]: "zzzzzzzzzzzzzzzz",
+        ...body,
+        ...(name in body ? { [name]: "zzzzzzzzzzzzzzzz" } : {}),
+        status: "x",
+      });
+      expect([name, got.status, got.body.message]).toEqual([name, 400, BAD_ID]);
+    }
+  });
+
+  test("a name that another one has is told differently of new and of changed ones", async () => {
+    const [check, hook] = [
+      await send("POST", CHECKS!, { ...CHECK, name: "second" }),
+      await send("POST", ENDPOINTS!, { ...HOOK, name: "second" }),
+    ];
+    const key = `${ids["orgID"]}faults`;
+    const CONFLICT = "entity update conflicts with an existing entity for key";
+    const renamed = { name: "faults" };
+    const wanted = [
+      [await send("PUT", `${CHECKS}/${check.body.id}`, { ...CHECK, status: "x" }), "check name is not unique"],
+      [await send("PATCH", `${CHECKS}/${check.body.id}`, renamed), `check ${CONFLICT} ${key}`],
+      [await send("PATCH", `${ENDPOINTS}/${hook.body.id}`, renamed), `notification endpoint ${CONFLICT} ${key}`],
+      [await send("POST", ENDPOINTS!, HOOK), `notification endpoint is not unique for key ${key}`],
+    ] as const;
+    for (const [got, message] of wanted) expect([got.status, got.body.code, got.body.message]).toEqual([422, "conflict", message]);
+  });
+
   refusals({}, [
     ["an empty id of a task", "POST", "/api/v2/tasks", { orgID: "", org: "o" }, 400, `failed to decode request: ${NO_ID}`],
     ["of a scraper", "POST", "/api/v2/scrapers", { orgID: ":orgID", bucketID: "" }, 400, NO_ID],

@@ -76,12 +76,19 @@ export class AlertRecords<K extends AlertKind> {
   /** @throws TsdbError already_exists */
   planPut(change: Change, id: string, record: RecordTypes[K]): StoredAlert<K> {
     const { table, unique } = this.place;
-    const same = `select id from ${table} where orgID = ? and name = ? and id <> ?`;
-    if (unique !== undefined && this.metadata.view.get(same, record.orgID, record.name, id) !== null) {
-      throw new TsdbError("already_exists", `${unique} is not unique for key ${record.orgID}${record.name}`);
+    if (unique !== undefined && this.isTaken(record, id)) {
+      const isThere = this.metadata.view.get(`select id from ${table} where id = ?`, id) !== null;
+      const conflict = isThere ? "entity update conflicts with an existing entity" : "is not unique";
+      throw new TsdbError("already_exists", `${unique} ${conflict} for key ${record.orgID}${record.name}`);
     }
     change.put(this.kind, id, record);
     return { id, ...record };
+  }
+
+  /** Whether another one than that of the id has the name. */
+  isTaken({ orgID, name }: Pick<RecordTypes[K], "orgID" | "name">, id: string): boolean {
+    const same = `select id from ${this.place.table} where orgID = ? and name = ? and id <> ?`;
+    return this.metadata.view.get(same, orgID, name, id) !== null;
   }
 
   /** With its labels, members and owners. */

@@ -6,7 +6,7 @@ import { readLevel } from "../../../alerts/level.ts";
 import { type Period, readPeriod } from "../../../alerts/scripts/period.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import type { JsonBodies } from "../app/params.ts";
+import { IdText, type JsonBodies } from "../app/params.ts";
 import { readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
@@ -33,7 +33,10 @@ const ThresholdBody = t.Object({ type: text, level: text, allValues: boolean, va
 
 export const CheckBody = t.Object({
   type: t.Optional(t.String({ description: "`threshold`, `deadman` or `custom`." })),
-  orgID: text,
+  id: IdText,
+  orgID: IdText,
+  ownerID: IdText,
+  taskID: IdText,
   name: text,
   description: text,
   status: t.Optional(t.String({ description: "`active` or `inactive`." })),

@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { type EndpointDraft, readSecret } from "../../../alerts/draft.ts";
 import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
 import { readId } from "../../../metadata/store/ids.ts";
-import type { JsonBodies } from "../app/params.ts";
+import { IdText, type JsonBodies } from "../app/params.ts";
 import { readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
@@ -11,7 +11,8 @@ const secret = t.Optional(t.String({ description: "The secret, or `secret: KEY` 
 
 export const EndpointBody = t.Object({
   type: t.Optional(t.String({ description: "`slack`, `pagerduty`, `http` or `telegram`." })),
-  orgID: text,
+  id: IdText,
+  orgID: IdText,
   name: text,
   description: text,
   status: t.Optional(t.String({ description: "`active` or `inactive`." })),

@@ -6,7 +6,7 @@ import { readLevel } from "../../../alerts/level.ts";
 import { TAG_OPERATORS, type TagRule } from "../../../alerts/rule.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
-import type { JsonBodies } from "../app/params.ts";
+import { IdText, type JsonBodies } from "../app/params.ts";
 import { PeriodText, readPeriodOf } from "./check-body.ts";
 import { readTypedBody } from "./typed-body.ts";
 
@@ -16,8 +16,11 @@ const StatusRuleBody = t.Object({ currentLevel: text, previousLevel: text });
 
 export const RuleBody = t.Object({
   type: t.Optional(t.String({ description: "As the endpoint's." })),
-  orgID: text,
-  endpointID: text,
+  id: IdText,
+  orgID: IdText,
+  endpointID: IdText,
+  ownerID: IdText,
+  taskID: IdText,
   name: text,
   description: text,
   status: t.Optional(t.String({ description: "`active` or `inactive`." })),

@@ -86,6 +86,9 @@ export function idIn(text: string, head = JSON_HEAD): string {
   }
 }
 
+/** A member that has to be an id, when it is there. Bodies whose schemas say so are refused for the first of theirs that is none. */
+export const IdText = t.Optional(t.String({ "x-id": true }));
+
 /** What new records may bring: it has to be an id, and does not count. */
 export const GivenId = t.Object({ id: t.Optional(t.String()) });
 
@@ -158,10 +161,18 @@ export function checkedMembers<T extends TObject>(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
   }
+  checkIds(schema, value as Readonly<Record<string, unknown>>, head);
   // looking for the first error alone takes ten times as long
   if (Value.Check(schema, value)) return value as Static<T>;
   const first = Value.Errors(schema, value).First()!;
   const member = first.path.slice(1).replaceAll("/", ".");
   const message = `${head}json: cannot unmarshal ${near(shownMember(first.value))} into \`${near(member)}\`: ${first.message.toLowerCase()}`;
   throw new TsdbError("bad_request", message);
+}
+
+/** As release 2.8.0 reads them: in the order of the body, and before values of wrong types are told. @throws TsdbError bad_request */
+function checkIds({ properties }: TObject, members: Readonly<Record<string, unknown>>, head: string): void {
+  for (const [name, member] of Object.entries(members)) {
+    if (typeof member === "string" && Object.hasOwn(properties, name) && properties[name]!["x-id"] === true) idIn(member, head);
+  }
 }

@@ -5,7 +5,7 @@ import { parseId, readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { codeAnswer } from "../app/errors.ts";
-import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { IdText, JsonBodies, type SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 
@@ -14,10 +14,10 @@ const CHANGEABLE = {
   description: t.Optional(t.String()),
   remoteURL: t.Optional(t.String()),
   remoteAPIToken: t.Optional(t.String()),
-  remoteOrgID: t.Optional(t.String()),
+  remoteOrgID: IdText,
   allowInsecureTLS: t.Optional(t.Boolean()),
 };
-export const RemoteBody = t.Object({ orgID: t.Optional(t.String()), ...CHANGEABLE });
+export const RemoteBody = t.Object({ orgID: IdText, ...CHANGEABLE });
 export const RemoteUpdateBody = t.Object(CHANGEABLE);
 
 const REMOTES = "/api/v2/remotes";

@@ -5,7 +5,7 @@ import { type Replication, requireQueueRoom } from "../../../metadata/resources/
 import { parseId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
-import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { IdText, JsonBodies, type SearchParams } from "../app/params.ts";
 import { V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { given, optionalId, orgIn, requiredId, sameName } from "./remotes.ts";
@@ -13,14 +13,14 @@ import { given, optionalId, orgIn, requiredId, sameName } from "./remotes.ts";
 const CHANGEABLE = {
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
-  remoteID: t.Optional(t.String()),
-  remoteBucketID: t.Optional(t.String()),
+  remoteID: IdText,
+  remoteBucketID: IdText,
   remoteBucketName: t.Optional(t.String()),
   maxQueueSizeBytes: t.Optional(t.Integer()),
   dropNonRetryableData: t.Optional(t.Boolean()),
   maxAgeSeconds: t.Optional(t.Integer()),
 };
-export const ReplicationBody = t.Object({ orgID: t.Optional(t.String()), localBucketID: t.Optional(t.String()), ...CHANGEABLE });
+export const ReplicationBody = t.Object({ orgID: IdText, localBucketID: IdText, ...CHANGEABLE });
 export const ReplicationUpdateBody = t.Object(CHANGEABLE);
 
 const REPLICATIONS = "/api/v2/replications";
