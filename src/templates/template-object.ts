@@ -61,8 +61,9 @@ export function isMembers(value: unknown): value is Members {
 }
 
 function objectOf(value: unknown): TemplateObject {
-  if (!isMembers(value)) throw unread(value, "a resource");
-  const { apiVersion, kind, metadata, spec } = value;
+  // null is a resource without members
+  if (value !== null && !isMembers(value)) throw unread(value, "a resource");
+  const { apiVersion, kind, metadata, spec } = value ?? {};
   return {
     apiVersion: textIn(apiVersion, "apiVersion"),
     kind: textIn(kind, "kind"),

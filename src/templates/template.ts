@@ -1,7 +1,7 @@
 // A template as a whole: its validated resources and its errors.
 import { TsdbError } from "../model/errors.ts";
 import type { Steps } from "../model/steps.ts";
-import { type Issue, oneOf } from "./issue.ts";
+import type { Issue } from "./issue.ts";
 import { type CheckSpec, type EndpointSpec, type RuleSpec, readCheck, readEndpoint, readRule } from "./kinds/alerts.ts";
 import { type DashboardSpec, readDashboard, readTelegraf, type TelegrafSpec } from "./kinds/dashboard.ts";
 import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/plain.ts";
@@ -34,6 +34,8 @@ export interface Template {
 const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "influxdata.com/v2alpha2"]);
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const NAME_LENGTH_MAX = 63;
+/** Where references to the environment may name a resource. */
+export const META_NAME = "metadata.name";
 const ASSOCIATIONS_MAX = 5000;
 /** Clients see the regular expression and the examples. */
 const NAME_RULE =
@@ -67,7 +69,7 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
   for (const { kind, index, labels, name, metaName, spec } of resources) {
     for (const [i, label] of labels.entries()) {
       if (named.has(`Label ${label}`)) continue;
-      issues.push(issueAt(kind, index, ["spec", "associations"], [null, i], `the template has no label ${JSON.stringify(label)}`));
+      issues.push(issueAt(kind, index, ["associations"], [i], `label ${JSON.stringify(label)} does not exist in pkg`));
     }
     if (spec.category === "NotificationRule") {
       const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
@@ -97,18 +99,20 @@ function readResource(
   issues: Issue[],
 ): Resource | null {
   if (!isKind(kind)) {
-    issues.push(issueAt(kind, index, ["kind"], [null], "unsupported kind provided"));
+    const isAbsent = kind === "";
+    issues.push(issueAt(isAbsent ? "unknown" : kind, index, ["kind"], [null], isAbsent ? "invalid kind" : "unsupported kind provided"));
     return null;
   }
-  if (!API_VERSIONS.has(apiVersion)) {
-    const reason = `got ${JSON.stringify(apiVersion.slice(0, 64))}, wanted ${oneOf(API_VERSIONS)}`;
+  const { written, metaName, reference } = metaNameOf(metadata, env);
+  const isKnownVersion = API_VERSIONS.has(apiVersion);
+  if (!isKnownVersion) {
+    const reason = `invalid API version provided ${JSON.stringify(apiVersion.slice(0, 64))}; must be 1 in [${[...API_VERSIONS].join(", ")}]`;
     issues.push(issueAt(kind, index, ["apiVersion"], [null], reason));
   }
-  const metaName = metaNameOf(metadata);
-  if (!NAME.test(metaName) || metaName.length > NAME_LENGTH_MAX) {
-    issues.push(atName(kind, index, `name ${JSON.stringify(metaName.slice(0, 256))} is invalid; ${NAME_RULE}`));
-  }
-  const references: EnvReference[] = [];
+  const hasName = NAME.test(written) && written.length <= NAME_LENGTH_MAX;
+  if (!hasName) issues.push(atName(kind, index, `name ${JSON.stringify(written.slice(0, 256))} is invalid; ${NAME_RULE}`));
+  if (!isKnownVersion || !hasName) return null;
+  const references: EnvReference[] = reference === null ? [] : [reference];
   const secretKeys: string[] = [];
   const reading: Reading = { kind, metaName, index, env, issues, references, secretKeys };
   const reader = new SpecReader(reading, spec);
@@ -146,13 +150,32 @@ function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): S
   }
 }
 
-/** A reference here stands for its default, never for the request's value: the name by which a stack finds its resources must not
- *  change. */
-function metaNameOf({ name }: Members): string {
-  if (typeof name === "string") return name;
-  if (!isMembers(name) || !isMembers(name["envRef"])) return "";
-  const { key, default: given } = name["envRef"];
-  return isEnvValue(given) ? String(given) : `env-${typeof key === "string" ? key : ""}`;
+interface MetaName {
+  /** With its default, or a name made of the key: what the rule for names is about. */
+  readonly written: string;
+  /** With the request's value. */
+  readonly metaName: string;
+  readonly reference: EnvReference | null;
+}
+
+/** The name by which a stack finds its resources: a request with another value for it means another resource. */
+function metaNameOf({ name }: Members, env: ReadonlyMap<string, EnvValue>): MetaName {
+  if (!isMembers(name) || !isMembers(name["envRef"])) {
+    const written = nameIn(name) ?? "";
+    return { written, metaName: written, reference: null };
+  }
+  const { key: given, default: byDefault } = name["envRef"];
+  const key = nameIn(given);
+  if (key === null) return { written: "", metaName: "", reference: null };
+  const value = env.get(key) ?? null;
+  const written = nameIn(byDefault) ?? `env-${key}`;
+  const defaultValue = isEnvValue(byDefault) ? byDefault : null;
+  return { written, metaName: nameIn(value) ?? written, reference: { resourceField: META_NAME, envRefKey: key, value, defaultValue } };
+}
+
+/** Null for what is no name: an empty text, a boolean, no text at all. */
+function nameIn(value: unknown): string | null {
+  return (typeof value === "string" && value !== "") || typeof value === "number" ? String(value) : null;
 }
 
 function atName(kind: string, index: number, reason: string): Issue {

@@ -270,6 +270,24 @@ describe("of other resources", () => {
     }
   });
 
+  test.each([
+    ["a token", "/api/v2/authorizations", '{"permissions": [""], "orgID": "abc"}', `invalid json structure: ${NO_ID}`],
+    ["a bucket", "/api/v2/buckets", '{"name": 1, "ORGID": "abc"}', `failed to unmarshal json: ${NO_ID}`],
+    ["a label", "/api/v2/labels", '{"orgID": "zzzzzzzzzzzzzzzz", "id": "", "name": 1}', "failed to unmarshal json: invalid ID"],
+    ["a user", "/api/v2/users", '{"name": 1, "id": "abc"}', NO_ID],
+  ])("an id of %s before a wrong type", async (_, path, body, message) => {
+    const got = await send("POST", path, body);
+    expect([got.status, got.body.message]).toEqual([400, message]);
+  });
+
+  test("/query takes HEAD, and what stands below it or below /write is no route that is checked", async () => {
+    const { base } = made.server;
+    const asked = async (method: string, path: string) => (await made.server.send(new Request(base + path, { method }))).status;
+    expect([await asked("HEAD", "/query?q=SHOW+DATABASES"), await asked("HEAD", "/query/x"), await asked("GET", "/write/")]).toEqual([
+      401, 404, 404,
+    ]);
+  });
+
   test("a name that another one has is told differently of new and of changed ones", async () => {
     const [check, hook] = [
       await send("POST", CHECKS!, { ...CHECK, name: "second" }),

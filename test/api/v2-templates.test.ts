@@ -142,6 +142,53 @@ test("references take what the request gives, then their default; without either
   await remove(made.body.stackID);
 });
 
+test("a name in metadata may be a reference: its value names the resource, and none is required", async () => {
+  const named = (envRef: object, spec: object = {}) => ({
+    ...object("Label", "", { color: "#ff0000", ...spec }),
+    metadata: { name: { envRef } },
+  });
+  const cases: [envRef: object, value: unknown, name: string | null, missing: string[]][] = [
+    [{ key: "k" }, undefined, "env-k", ["k"]],
+    [{ key: "k" }, "given-name", "given-name", []],
+    [{ key: "k", default: "other" }, undefined, "other", ["k"]],
+    [{ key: "k", default: "other" }, "Given_Name", "Given_Name", []],
+    [{ key: "k", default: 12 }, undefined, "12", ["k"]],
+    [{ key: "k" }, true, "env-k", []],
+    [{ key: "k", default: "" }, "", "env-k", []],
+    [{ key: 5 }, undefined, "env-5", ["5"]],
+    [{ key: "k", default: "Not_A_Name" }, "given-name", null, []],
+    [{}, "given-name", null, []],
+  ];
+  for (const [envRef, value, name, missing] of cases) {
+    const dry = await apply(of([named(envRef)], { dryRun: true, envRefs: value === undefined ? {} : { k: value } }));
+    const [label] = dry.body.summary.labels;
+    const found = [dry.status, label?.name ?? null, label?.templateMetaName ?? null, dry.body.summary.missingEnvRefs ?? []];
+    expect([envRef, value, ...found]).toEqual([envRef, value, name === null ? 422 : 200, name, name, missing]);
+  }
+  const bucket = object("Bucket", "by-env", { associations: [{ kind: "Label", name: { envRef: { key: "k" } } }] });
+  const made = await apply(of([named({ key: "k" }), bucket]));
+  expect([made.status, made.body.summary.labelMappings[0].labelTemplateMetaName]).toEqual([201, "env-k"]);
+  const twice = await apply(of([named({ key: "k" }), named({ key: "j" })], { dryRun: true, envRefs: { k: "same", j: "same" } }));
+  expect([twice.status, twice.body.errors[0].reason]).toEqual([422, "duplicate name: same"]);
+});
+
+test("of what is no resource of a known kind, version and name nothing else is told", async () => {
+  const version = 'invalid API version provided "z"; must be 1 in [influxdata.com/v2alpha1, influxdata.com/v2alpha2]';
+  const cases: [unknown, kind: string, field: string, reason: string | RegExp][] = [
+    [{}, "unknown", "kind", "invalid kind"],
+    [null, "unknown", "kind", "invalid kind"],
+    [{ apiVersion: "z", metadata: { name: "a_" } }, "unknown", "kind", "invalid kind"],
+    [{ apiVersion: API, kind: "Nope" }, "Nope", "kind", "unsupported kind provided"],
+    [{ apiVersion: "z", kind: "CheckDeadman", metadata: { name: "a-1" } }, "CheckDeadman", "apiVersion", version],
+    [{ apiVersion: API, kind: "CheckDeadman", spec: { name: "x" } }, "CheckDeadman", "name", /^name "" is invalid; a DNS-1123 label/],
+  ];
+  for (const [written, kind, field, reason] of cases) {
+    const { status, body } = await apply(of([written as object], { dryRun: true }));
+    expect([status, body.errors.length, body.errors[0].kind, body.errors[0].fields.at(-1)]).toEqual([422, 1, kind, field]);
+    expect(body.errors[0].reason).toMatch(reason);
+  }
+});
+
 describe("nothing is made", () => {
   const bucket = (name: string) => object("Bucket", name, { name: `the ${name}` });
   const refusals: readonly (readonly [string, readonly object[], number])[] = [

@@ -8,7 +8,7 @@ import { RESOURCE_TYPES, type ResourceType, type Status } from "../../metadata/s
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
-import { idIn, JsonBodies, type SearchParams } from "./app/params.ts";
+import { IdText, idIn, JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { AUTHORIZATIONS, shownAuthorization } from "./shown.ts";
@@ -19,8 +19,8 @@ const PermissionBody = t.Object({
   resource: t.Optional(t.Union([t.Object({ type: text, id: text, orgID: text }), t.Null()])),
 });
 export const AuthorizationBody = t.Object({
-  orgID: t.Optional(t.String()),
-  userID: t.Optional(t.String()),
+  orgID: IdText,
+  userID: IdText,
   status: t.Optional(t.String()),
   description: t.Optional(t.String()),
   permissions: t.Optional(t.Array(PermissionBody)),

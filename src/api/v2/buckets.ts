@@ -7,7 +7,7 @@ import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { pageLinks, readPage } from "./app/paging.ts";
-import { idIn, JsonBodies, type SearchParams } from "./app/params.ts";
+import { IdText, idIn, JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { addLabelRoutes } from "./labels.ts";
@@ -21,7 +21,7 @@ const Rules = t.Array(
   t.Object({ type: nullable(t.String()), everySeconds: nullable(t.Integer()), shardGroupDurationSeconds: nullable(t.Integer()) }),
 );
 export const BucketBody = t.Object({
-  orgID: t.Optional(t.String()),
+  orgID: IdText,
   name: t.Optional(t.String()),
   description: t.Optional(t.String()),
   rp: t.Optional(t.String()),

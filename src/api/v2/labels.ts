@@ -7,14 +7,14 @@ import type { ResourceType } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { found, listAnswer } from "./app/list-answer.ts";
-import { GivenId, idIn, JsonBodies } from "./app/params.ts";
+import { GivenId, IdText, idIn, JsonBodies } from "./app/params.ts";
 import { checkParent, listedOf } from "./app/parents.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownLabel } from "./shown.ts";
 
 const Properties = t.Record(t.String(), t.String());
-export const LabelBody = t.Object({ orgID: t.Optional(t.String()), name: t.Optional(t.String()), properties: t.Optional(Properties) });
+export const LabelBody = t.Object({ orgID: IdText, name: t.Optional(t.String()), properties: t.Optional(Properties) });
 export const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properties: t.Optional(Properties) });
 export const LabelIdBody = t.Object({ labelID: t.Optional(t.String()) });
 
@@ -33,7 +33,6 @@ export const labelRoutes = (services: V2Services): V2Routes => {
     })
     .post(LABELS, async ({ principal, request }) => {
       const body = await bodies.read(t.Composite([LabelBody, GivenId]), request);
-      if (body.id !== undefined) idIn(body.id);
       const label = readLabel(body);
       principal.require({ action: "write", type: "labels", orgID: label.orgID });
       return json(201, enveloped(await line().labels.create(label)));

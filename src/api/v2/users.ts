@@ -5,7 +5,7 @@ import type { Status } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { readPage } from "./app/paging.ts";
-import { GivenId, idIn, JsonBodies } from "./app/params.ts";
+import { GivenId, JsonBodies } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { shownUser } from "./shown.ts";
@@ -32,8 +32,7 @@ export const userRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: { self: USERS }, users: visible.map(shownUser) });
     })
     .post(USERS, async ({ principal, request }) => {
-      const { id, name = "", status = "", oauthID = "" } = await bodies.read(t.Composite([UserBody, GivenId]), request, "");
-      if (id !== undefined) idIn(id, "");
+      const { name = "", status = "", oauthID = "" } = await bodies.read(t.Composite([UserBody, GivenId]), request, "");
       principal.require({ action: "write", type: "users" });
       const wanted = { name, status: status === "" ? "active" : readStatus(status), oauthID };
       return json(201, shownUser(await line().users.create(wanted)));

@@ -90,7 +90,7 @@ export function idIn(text: string, head = JSON_HEAD): string {
 export const IdText = t.Optional(t.String({ "x-id": true }));
 
 /** What new records may bring: it has to be an id, and does not count. */
-export const GivenId = t.Object({ id: t.Optional(t.String()) });
+export const GivenId = t.Object({ id: IdText });
 
 /** Reads JSON bodies. What stands behind their first value is not looked at, where nothing else is said. */
 export class JsonBodies {

@@ -20,7 +20,7 @@ const PLAIN_RESOURCES = new Set([
 ]);
 /** Below two of them, labels are answered in JSON. */
 const LABELS_BELOW = /^\/api\/v2\/(?:buckets|dashboards)\/[^/]*\/labels(?:\/|$)/;
-const CHECKED = /^\/(?:api\/v2|api\/v2private|private|v1|query|write)(?:\/|$)/;
+const CHECKED = /^\/(?:(?:api\/v2|api\/v2private|private|v1)(?:\/|$)|(?:query|write)$)/;
 const PAGE_NOT_FOUND = "404 page not found\n";
 
 /** The answer to a request without a route: 404, or 405 for a known path. The sender of a checked path is authenticated first. */

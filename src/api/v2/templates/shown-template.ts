@@ -2,6 +2,7 @@
 import { finish, type Steps } from "../../../model/steps.ts";
 import type { Issue } from "../../../templates/issue.ts";
 import { type Category, typeOf } from "../../../templates/kinds.ts";
+import { META_NAME } from "../../../templates/template.ts";
 import { idNumber } from "./adapters/adapter.ts";
 import type { Adapters } from "./adapters/adapters.ts";
 import type { PlannedMapping, PlannedResource, TemplatePlan } from "./plan.ts";
@@ -134,13 +135,22 @@ export function missingOf(
   const known = new Set([...secrets.known, ...secrets.given.keys()]);
   const missing = resources.flatMap((each) => each.secretKeys).filter((key) => !known.has(key));
   return {
-    missingEnvRefs: [...new Set([...requiredEnvRefs(resources), ...optional])].sort(),
+    missingEnvRefs: [...new Set([...requiredEnvRefs(resources), ...optional, ...unnamed(resources)])].sort(),
     missingSecrets: [...new Set(missing)].sort(),
   };
 }
 
-/** Without a value and without a default. */
+/** Without a value and without a default. Not those that name resources of the template, or are their names: these have one anyway. */
 export function requiredEnvRefs(resources: readonly PlannedResource["resource"][]): string[] {
+  const names = new Set(unnamed(resources));
   const references = resources.flatMap((each) => each.references);
-  return references.flatMap(({ envRefKey, value, defaultValue }) => (value === null && defaultValue === null ? [envRefKey] : []));
+  return references.flatMap(({ envRefKey, value, defaultValue }) =>
+    value === null && defaultValue === null && !names.has(envRefKey) ? [envRefKey] : [],
+  );
+}
+
+/** Keys of names in metadata that have no value; their default does not count. */
+function unnamed(resources: readonly PlannedResource["resource"][]): string[] {
+  const references = resources.flatMap((each) => each.references);
+  return references.flatMap(({ resourceField, envRefKey, value }) => (resourceField === META_NAME && value === null ? [envRefKey] : []));
 }

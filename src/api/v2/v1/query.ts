@@ -34,6 +34,7 @@ export const v1QueryRoutes = (services: V2Services): V2Routes => {
     new V2Routes("v1-query", services)
       .ownCredentials("GET", PATH, take)
       .ownCredentials("POST", PATH, take)
+      .ownCredentials("HEAD", PATH, take)
       // any other method, as recorded
       .ownCredentials("ALL", PATH, take)
   );
