@@ -337,6 +337,7 @@ export const OTHER_ROUTES: readonly (readonly [method: string, route: string])[]
   ["POST", "/api/v2/delete"],
   ["POST", "/write"],
   ["GET", "/query"],
+  ["HEAD", "/query"],
   ["POST", "/query"],
   ["ALL", "/query"],
   ["PUT", "/api/v2/me/password"],

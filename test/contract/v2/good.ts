@@ -332,6 +332,7 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   "GET /api/v2/query/suggestions/{name}": at(() => "/api/v2/query/suggestions/range"),
   "POST /write": () => ({ query: { ...v1, precision: "ns" }, body: LINES }),
   "GET /query": () => ({ query: { ...v1, q: `SELECT v FROM ${BUCKET}`, epoch: "ns" }, headers: { Accept: "application/json" } }),
+  "HEAD /query": () => ({ query: { ...v1, q: "SHOW DATABASES" } }),
   "POST /query": () => ({
     ...{ query: v1, headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: `q=SELECT+v+FROM+${BUCKET}` },
   }),

@@ -251,6 +251,13 @@ const ROWS: V2Operations = {
     query: { ...v1Statements, q: t.String({ description: "Statements, with semicolons between them." }) },
     answers: v1Answers,
   },
+  "HEAD /query": {
+    tag: "v1 clients",
+    credentials: "v1",
+    summary: "Runs statements of InfluxQL, and shows the headers of their answer",
+    query: { ...v1Statements, q: t.String({ description: "Statements, with semicolons between them." }) },
+    answers: v1Answers,
+  },
   "POST /query": {
     tag: "v1 clients",
     credentials: "v1",
