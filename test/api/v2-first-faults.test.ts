@@ -231,7 +231,7 @@ describe("of other resources", () => {
   const replication = { orgID: ":orgID", name: "faults", remoteID: NOBODY, localBucketID: ":bucketID" };
   const [json, BAD_ID] = ["failed to unmarshal json: ", "invalid ID"];
   refusals(replication, [
-    ["the first of two ids that are none", "POST", "/api/v2/replications", { orgID: "zzzzzzzzzzzzzzzz", remoteID: "" }, 400, json + BAD_ID],
+    ["the first of two invalid ids", "POST", "/api/v2/replications", { orgID: "zzzzzzzzzzzzzzzz", remoteID: "" }, 400, json + BAD_ID],
     [
       "and by the order of the body",
       "POST",

@@ -153,9 +153,7 @@ test("a name in metadata may be a reference: its value names the resource, and n
     [{ key: "k", default: "other" }, undefined, "other", ["k"]],
     [{ key: "k", default: "other" }, "Given_Name", "Given_Name", []],
     [{ key: "k", default: 12 }, undefined, "12", ["k"]],
-    [{ key: "k" }, true, "env-k", []],
     [{ key: "k", default: "" }, "", "env-k", []],
-    [{ key: 5 }, undefined, "env-5", ["5"]],
     [{ key: "k", default: "Not_A_Name" }, "given-name", null, []],
     [{}, "given-name", null, []],
   ];
@@ -178,7 +176,6 @@ test("of what is no resource of a known kind, version and name nothing else is t
     [{}, "unknown", "kind", "invalid kind"],
     [null, "unknown", "kind", "invalid kind"],
     [{ apiVersion: "z", metadata: { name: "a_" } }, "unknown", "kind", "invalid kind"],
-    [{ apiVersion: API, kind: "Nope" }, "Nope", "kind", "unsupported kind provided"],
     [{ apiVersion: "z", kind: "CheckDeadman", metadata: { name: "a-1" } }, "CheckDeadman", "apiVersion", version],
     [{ apiVersion: API, kind: "CheckDeadman", spec: { name: "x" } }, "CheckDeadman", "name", /^name "" is invalid; a DNS-1123 label/],
   ];

@@ -50,7 +50,8 @@ function offences(key: string, { status, headers, bytes, text }: Answer): string
   if (status >= 400 && status !== 503) {
     if (type !== "application/json") return [...found, `an error as ${type}`];
     // the head of an answer says which body it would have
-    if (!key.startsWith("HEAD ")) found.push(...mistakes(ERROR, JSON.parse(text)));
+    if (key.startsWith("HEAD ")) return found;
+    found.push(...mistakes(ERROR, JSON.parse(text)));
     if (headers.get("x-platform-error-code") !== JSON.parse(text).code) found.push("another X-Platform-Error-Code");
     return found;
   }

@@ -86,7 +86,7 @@ export function idIn(text: string, head = JSON_HEAD): string {
   }
 }
 
-/** A member that has to be an id, when it is there. Bodies whose schemas say so are refused for the first of theirs that is none. */
+/** A member that has to be an id, when it is there. Of several invalid members the first is told. */
 export const IdText = t.Optional(t.String({ "x-id": true }));
 
 /** What new records may bring: it has to be an id, and does not count. */
