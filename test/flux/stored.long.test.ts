@@ -1,9 +1,10 @@
 // The recorded scripts over stored rows in every state, with operators left to the scan and without: the answers are those of the rows in
-// memory, which recorded.test.ts compares with the vendor's.
+// memory, which recorded.test.ts compares with the vendor's. All of them in two states, a third in each of the others, another third from
+// state to state; with ALL_STATES=1 all of them in all.
 import { expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { FluxBucket } from "../../src/model/query/flux.ts";
-import { ROW_STATES } from "../support/row-states.ts";
+import { ROW_STATES, type RowState } from "../support/row-states.ts";
 import { StoredRows } from "../support/stored-rows.ts";
 import { bucketLines, type FluxCase, fluxCases, notPassing } from "./cases.ts";
 import { ORGANIZATION_ID } from "./memory-source.ts";
@@ -36,6 +37,14 @@ async function answered(stored: StoredRows, each: FluxCase, pushesDown: boolean)
 }
 const cases = fluxCases().filter(isPlayed);
 
+const THIRDS = 3;
+const WHOLE_STATES: readonly RowState[] = ["in memory", "half flushed and written again"];
+function casesIn(state: RowState, pushesDown: boolean): readonly FluxCase[] {
+  if (process.env["ALL_STATES"] === "1" || (pushesDown && WHOLE_STATES.includes(state))) return cases;
+  const offset = ROW_STATES.indexOf(state) + (pushesDown ? 0 : 1);
+  return cases.filter((_, i) => (i + offset) % THIRDS === 0);
+}
+
 const STEPS = BUCKETS.flatMap(({ id, name }) => {
   const lines = !RECORDED_BUCKETS.includes(name) || name === "empty" ? "" : bucketLines(name);
   return lines === "" ? [] : [{ database: id, lines }];
@@ -53,7 +62,7 @@ test.each(ROW_STATES.flatMap((state) => [[state, true] as const, [state, false] 
     const stored = await StoredRows.open(Kernel.create(), state, STEPS, { databases });
     try {
       const wrong: string[] = [];
-      for (const each of cases) {
+      for (const each of casesIn(state, pushesDown)) {
         const difference = await differenceOf(each, () => answered(stored, each, pushesDown));
         if (difference !== null) wrong.push(`${each.id}: ${difference}`);
       }
