@@ -1,7 +1,5 @@
 // `to` and `wideTo`: rows as points of a bucket. What they write passes through them.
-import { Closure } from "../../interpret/closure.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
-import { walk } from "../../parse/walk.ts";
 import type { FluxColumn } from "../../tables/column.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
@@ -9,6 +7,7 @@ import { FluxError, UnplacedError, WriteError } from "../../values/flux-error.ts
 import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
+import { membersOf } from "../plan/read-members.ts";
 import { bucketId, checkOneOf, checkOwnOrganization } from "./bucket-arguments.ts";
 import { LineWriter } from "./line-writer.ts";
 import { remoteOf } from "./remote.ts";
@@ -124,6 +123,7 @@ export const to: NativeBody = (call) => {
   const [timeLabel, measurementLabel] = [call.string("timeColumn", "_time"), call.string("measurementColumn", "_measurement")];
   const tagLabels = call.has("tagColumns") ? call.strings("tagColumns") : null;
   const fieldFn = call.has("fieldFn") ? call.function("fieldFn") : null;
+  // columns that make fields are no tags
   const used = fieldFn === null ? new Set(["_field", "_value"]) : membersOf(fieldFn);
   const prepare = (table: FluxTable): RowWriter => {
     const times = table.column(timeLabel);
@@ -173,21 +173,6 @@ function computedFields(table: FluxTable, fn: FluxFunction): FieldsOfRow {
     if (made instanceof FluxRecord) return made.entries();
     throw new FluxError(`fieldFn must return an object, got ${kindOf(made)}`);
   };
-}
-
-/** Columns that a function reads: they are no tags. */
-function membersOf(fn: FluxFunction): ReadonlySet<string> {
-  const tree = fn instanceof Closure ? fn.body : null;
-  const labels = new Set<string>();
-  if (tree === null) return labels;
-  walk(tree, (node) => {
-    if (node.type === "MemberExpression") {
-      const { property } = node as typeof node & { readonly property: { readonly name?: string; readonly value?: string } };
-      labels.add(property.name ?? property.value ?? "");
-    }
-    return true;
-  });
-  return labels;
 }
 
 /** Rows without a time are not written, and go no further. */

@@ -1,5 +1,6 @@
 // Packages `influxdata/influxdb/schema` and `influxdata/influxdb/v1`: what a bucket holds.
 import type { SeriesQuestion } from "../../interpret/flux-source.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -9,6 +10,7 @@ import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
+import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { PushedNode } from "../universe/pushed.ts";
 import { firstRows } from "../universe/selectors.ts";
@@ -22,11 +24,11 @@ _until = now()
 fieldsAsCols = (tables=<-) => tables |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
 _rows = (bucket, predicate, start, stop) => _from(bucket: bucket) |> range(start: start, stop: stop) |> filter(fn: predicate)
 builtin _values : (<-tables: stream[A], tag: string) => stream[B] where A: Record, B: Record
-builtin _labels : (<-tables: stream[A]) => stream[B] where A: Record, B: Record
+builtin _labels : (<-tables: stream[A], predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
 tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) =>
     _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _values(tag: tag)
 tagKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
-    _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _labels()
+    _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _labels(predicate: predicate)
 fieldKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
     tagValues(bucket: bucket, tag: "_field", predicate: predicate, start: start, stop: stop)
 measurements = (bucket, start=_since, stop=_until) => tagValues(bucket: bucket, tag: "_measurement", start: start, stop: stop)
@@ -113,6 +115,33 @@ function cellsOf(label: string): TableBody {
   };
 }
 
+const BOUNDS = ["_start", "_stop"];
+
+/** As recorded: where no series matches, the labels that all have are listed, unless there is none at all. */
+function* withCommonLabels(lists: Tables, input: StreamNode, run: ScriptRun): Tables {
+  for (const list of lists) {
+    const isEmpty = list !== null && list.rowCount === BOUNDS.length;
+    yield isEmpty && (yield* hasRows(rangeOf(input), run)) ? listed([...BOUNDS, "_field", "_measurement"]) : list;
+  }
+}
+
+/** The range behind filters. */
+function rangeOf(node: StreamNode): StreamNode {
+  const [input] = node.inputs;
+  return input instanceof PushedNode && input.read !== null ? rangeOf(input) : node;
+}
+
+function* hasRows(range: StreamNode, run: ScriptRun): Generator<null, boolean, void> {
+  const describe = range instanceof PushedNode && run.pushesDown ? range.describe : null;
+  const answer = describe === null ? null : yield* asInput(describe(run, { kind: "count" }, []));
+  if (answer !== null) return answer.count > 0;
+  for (const table of range.open(run)) {
+    if (table !== null) return true;
+    yield null;
+  }
+  return false;
+}
+
 export const SCHEMA: LibraryPackage = {
   path: "influxdata/influxdb/schema",
   name: "schema",
@@ -125,8 +154,12 @@ export const SCHEMA: LibraryPackage = {
       return described(call.stream(), { kind: "values", tag }, list);
     }),
     _labels: operator((call) => {
-      const textsOf = ({ key }: FluxTable) => key.columns.map(({ label }) => label);
-      return described(call.stream(), { kind: "labels" }, { textsOf, first: ["_start", "_stop"] });
+      const [input, textsOf] = [call.stream(), ({ key }: FluxTable) => key.columns.map(({ label }) => label)];
+      const list = described(input, { kind: "labels" }, { textsOf, first: BOUNDS });
+      const read = membersOf(call.function("predicate"));
+      // series are matched by an index that does not know fields
+      if (read.has("_field") || read.has("_value")) return list;
+      return (tables, run) => withCommonLabels(list(tables, run), input, run);
     }),
   },
 };

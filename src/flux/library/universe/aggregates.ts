@@ -10,7 +10,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { type Aggregate, AggregateOperation } from "../plan/operations.ts";
 import { combinedValue, reducedOr } from "../plan/reduced.ts";
-import { PushedNode, pushedState } from "./pushed.ts";
+import { PushedNode, pushedState, sinceEpoch } from "./pushed.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 const toFloat = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.includes(type) ? "float" : null);
@@ -169,7 +169,9 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, isPushed));
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: false }, combine, all);
     };
-    return streamOf(call, [input], body, { operation: new AggregateOperation(aggregate, column) });
+    const isStored = column === "_value" && STORED_AGGREGATES.includes(aggregate.name);
+    const stored: typeof body = (inputs, run) => (isStored ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
+    return streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column) });
   };
 }
 

@@ -3,10 +3,11 @@
 import type { Reduction, SeriesAnswer, SeriesQuestion, ValueTest } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { SourceLocation } from "../../parse/ast.ts";
-import { StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
-import type { FluxTable } from "../../tables/table.ts";
+import { FluxColumn } from "../../tables/column.ts";
+import { eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
+import { type FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { FluxArray, type FluxFunction } from "../../values/value.ts";
+import { FluxArray, type FluxFunction, Time } from "../../values/value.ts";
 
 /** `from` without a range: nothing can be read yet. */
 export class FromNode extends StreamNode {
@@ -113,6 +114,21 @@ export function isPlainPushed(input: StreamNode | undefined): boolean {
   const state = pushedState(input);
   return state !== null && !state.isGrouped && !state.isWindowed;
 }
+
+/** As recorded: reduced to one row for each series, rows of the storage begin in 1970 or later. */
+export function sinceEpoch(input: StreamNode, tables: Tables): Tables {
+  if (!isPlainPushed(input) || input.bounds === null || input.bounds.startNs >= 0n) return tables;
+  return eachTable(tables, (table) => {
+    const since = (label: string) => label === "_start";
+    const columns = table.columns.map((column) =>
+      since(column.label) ? FluxColumn.constant("_start", "time", EPOCH, table.rowCount) : column,
+    );
+    const key = table.key.columns.map((column) => (since(column.label) ? { ...column, value: EPOCH } : column));
+    return table.with(columns, new GroupKey(key));
+  });
+}
+
+const EPOCH = new Time(0n);
 
 /** The node, marked as computed by the storage. */
 export class PushedForm extends PushedNode {

@@ -8,7 +8,7 @@ import type { NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { SelectorOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
-import { PushedNode, pushedState } from "./pushed.ts";
+import { PushedNode, pushedState, sinceEpoch } from "./pushed.ts";
 import { emptyLike } from "./shape.ts";
 
 /** The number of the row that is chosen, or -1. */
@@ -61,7 +61,8 @@ function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
       if (reduce === null) return select(tables!);
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: true }, select, () => select(tables!));
     };
-    return streamOf(call, [input], body, { operation: new SelectorOperation(name, label) });
+    const stored: typeof body = (inputs, run) => (label === "_value" ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
+    return streamOf(call, [input], stored, { operation: new SelectorOperation(name, label) });
   };
 }
 

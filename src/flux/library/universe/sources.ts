@@ -5,7 +5,7 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/table.ts";
-import { addDuration, LONGEST, MONTH_NS, SECOND_NS } from "../../values/duration.ts";
+import { MONTH_NS, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
 import { bucketId, checkOneOf, hasEmptyHost, NEEDS_HOST, otherOrganization, startError } from "../influxdb/bucket-arguments.ts";
@@ -50,46 +50,58 @@ export function refused(call: NativeCall, problem: string): StreamNode {
   return node;
 }
 
-/** A point in time as an argument: a time, a duration from now, or seconds since 1970. */
-export function timeArgument(value: Value, now: Time): Time {
-  if (value instanceof Time) return value;
-  // as recorded: an endless time ago is 1970
-  if (value instanceof Duration && value.ns === -LONGEST.ns) return new Time(0n);
-  // months count 30.4375 days here, as recorded
-  if (value instanceof Duration) return addDuration(now, new Duration(0n, value.months * MONTH_NS + value.ns));
-  if (typeof value === "bigint") return new Time(BigInt.asIntN(64, value * SECOND_NS));
+/** A point in time as an argument: a time, a duration from now, or seconds since 1970. The nanoseconds may be beyond all times. */
+function momentNs(value: Value, now: Time): bigint {
+  if (value instanceof Time) return value.ns;
+  if (value instanceof Duration) {
+    // months count 30.4375 days here, and what is longer than all durations ends long ago, as recorded
+    const ns = value.months * MONTH_NS + value.ns;
+    return now.ns + (BigInt.asIntN(64, ns) === ns ? ns : -(1n << 63n));
+  }
+  if (typeof value === "bigint") return value * SECOND_NS;
   throw new FluxError(`value is not a time, got ${kindOf(value)}`);
+}
+
+/** The same as a time: beyond the last one they begin again. */
+export function timeArgument(value: Value, now: Time): Time {
+  return new Time(BigInt.asIntN(64, momentNs(value, now)));
 }
 
 export const range: NativeBody = (call) => {
   const now = call.run.nowTime;
-  const start = timeArgument(call.value("start"), now);
-  const stop = call.has("stop") ? timeArgument(call.value("stop"), now) : now;
+  const startNs = momentNs(call.value("start"), now);
+  const stopNs = call.has("stop") ? momentNs(call.value("stop"), now) : now.ns;
   const input = call.stream();
-  const bounds = narrowed(input.bounds, { startNs: start.ns, stopNs: stop.ns });
+  const bounds = narrowed(input.bounds, { startNs: BigInt.asIntN(64, startNs), stopNs: BigInt.asIntN(64, stopNs) });
   const node = rangeNode(call, input, bounds);
-  if (start.ns >= stop.ns) node.planProblem ??= "cannot query an empty range";
+  if (startNs >= stopNs) node.planProblem ??= "cannot query an empty range";
   return node;
 };
 
 function rangeNode(call: NativeCall, input: StreamNode, bounds: TimeBounds): StreamNode {
   if (input instanceof FromNode) {
+    const location = call.site?.location ?? null;
+    const state = { isGrouped: false, isWindowed: false };
+    if (bounds.startNs >= bounds.stopNs)
+      return planned(new RangeNode("range", [input], location, () => [], state, { bounds, read: () => [] }), input);
     const read: StorageRead = (run, filters, untilNs) =>
       input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, { ...bounds, untilNs }, filters);
     const body = (_: readonly Tables[], run: ScriptRun) => read(run, []);
-    const state = { isGrouped: false, isWindowed: false };
     const reduce: StorageReduce | null = input instanceof RemoteFromNode ? null : (run, wish) => reducedTables(run, input, bounds, wish);
     const describe: StorageDescribe | null =
       input instanceof RemoteFromNode ? null : (run, question, filters) => described(run, input.bucketId(run), bounds, question, filters);
     const hasRows = !(input instanceof RemoteFromNode) && call.run.source.readRows !== undefined;
     const rows: StorageRows | null = hasRows ? (run, filters) => wholeRows(run, input, bounds, filters) : null;
-    const node = new RangeNode("range", [input], call.site?.location ?? null, body, state, { bounds, read, reduce, describe, rows });
-    node.planProblem = input.rangeProblem;
-    if (!(input instanceof RemoteFromNode)) node.onStart = (run) => void input.bucketId(run);
-    return node;
+    return planned(new RangeNode("range", [input], location, body, state, { bounds, read, reduce, describe, rows }), input);
   }
   const [from, to] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
   return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => rowsWithin(table, from, to)), { bounds });
+}
+
+function planned(node: RangeNode, from: FromNode): RangeNode {
+  node.planProblem = from.rangeProblem;
+  if (!(from instanceof RemoteFromNode)) node.onStart = (run) => void from.bucketId(run);
+  return node;
 }
 
 /** What bounds the read of a bucket. */
