@@ -12,6 +12,7 @@ import { fluxScript } from "./flux-script.ts";
 import { importDay } from "./import.ts";
 import { ingest } from "./ingest.ts";
 import { ingestCaches } from "./ingest-caches.ts";
+import { ingestLines } from "./ingest-lines.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
 import { memory } from "./memory.ts";
@@ -41,6 +42,7 @@ export const BENCHES: readonly Bench[] = [
   ingest,
   ingestShapes,
   ingestSmall,
+  ingestLines,
   v2Ingest,
   v2Buckets,
   ingestCaches,

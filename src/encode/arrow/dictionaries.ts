@@ -39,11 +39,28 @@ export class TagStrings implements Converter {
     const { offsets, data: text } = column;
     assert(offsets !== undefined && text !== undefined && offsets.length > length, "a string column has offsets and data");
     const codes = new Int32Array(length);
+    // rows are sorted by series, so strings mostly repeat
+    let code = -1;
+    let start = 0;
+    let end = 0;
     for (let row = 0; row < length; row++) {
-      if (!isNull(column, row)) codes[row] = this.codes.codeOf(text, offsets[row]!, offsets[row + 1]!);
+      if (isNull(column, row)) continue;
+      const from = offsets[row]!;
+      const to = offsets[row + 1]!;
+      if (code < 0 || !isSame(text, start, end, from, to)) code = this.codes.codeOf(text, from, to);
+      start = from;
+      end = to;
+      codes[row] = code;
     }
     return codes;
   }
+}
+
+/** True if both ranges have the same bytes. */
+function isSame(bytes: Uint8Array, start: number, end: number, from: number, to: number): boolean {
+  if (end - start !== to - from) return false;
+  for (let i = start, k = from; i < end; i++, k++) if (bytes[i] !== bytes[k]) return false;
+  return true;
 }
 
 /** A dictionary is never empty: some readers require a string even if no code refers to it. */
