@@ -86,6 +86,7 @@ test("the configuration without flags", () => {
     compactionCheckMs: 10_000,
     compactionDelayMs: 60_000,
     rowDeleteMinAgeMs: 86_400_000,
+    hardDeleteDefaultMs: 259_200_000,
     compactionCleanupMs: 600_000,
     bufferBytesMax: GIB,
     seriesBytesMax: GIB / 2,
@@ -382,6 +383,8 @@ gen1-lookback-duration checkpoint-interval force-snapshot-mem-threshold exec-mem
 max-concurrent-queries parquet-mem-cache-size parquet-mem-cache-prune-percentage parquet-mem-cache-prune-interval
 parquet-mem-cache-query-path-duration disable-parquet-mem-cache last-cache-eviction-interval distinct-cache-eviction-interval
 table-index-cache-max-entries table-index-cache-concurrency-limit retention-check-interval delete-grace-period
+hard-delete-default-duration last-value-cache-disable-from-history distinct-value-cache-disable-from-history without-user-auth user-auth-type
+jwt-key-id jwt-private-key jwt-issuer jwt-default-ttl-seconds compaction-multipliers compaction-check-interval compaction-cleanup-wait
 snapshot-concurrency-limit num-io-threads datafusion-num-threads datafusion-max-parquet-fanout datafusion-config
 plugin-dir virtual-env-location package-manager plugin-repo restrict-plugin-triggers-to log-filter log-destination log-format traces-exporter
 disable-telemetry-upload telemetry-endpoint tcp-listener-file-path cluster-id mode license-email license-file license-type num-cores

@@ -96,6 +96,8 @@ interface CompactionConfig {
   readonly compactionDelayMs: number;
   /** How long a request to delete rows can be taken back. */
   readonly rowDeleteMinAgeMs: number;
+  /** What is deleted at the time `default` can be restored for so long. */
+  readonly hardDeleteDefaultMs: number;
   /** How long a file is kept after it was replaced. */
   readonly compactionCleanupMs: number;
 }
@@ -229,6 +231,7 @@ function readCompaction(read: FlagReader): CompactionConfig {
     compactionCheckMs: read.durationMs("compaction-check-interval", { min: 100, max: DAY_MS }),
     compactionDelayMs: read.durationMs("compaction-delay", { min: 0, max: DAY_MS }),
     rowDeleteMinAgeMs: read.durationMs("row-delete-min-age", { min: 0, max: 366 * DAY_MS }),
+    hardDeleteDefaultMs: read.durationMs("hard-delete-default-duration", { min: 0, max: 3660 * DAY_MS }),
     compactionCleanupMs: read.durationMs("compaction-cleanup-wait", { min: 0, max: DAY_MS }),
   };
 }

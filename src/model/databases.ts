@@ -16,10 +16,8 @@ export interface DeletionInfo {
   readonly hardDeleteMs: number | null;
 }
 
-/** When a soft-deleted object is dropped permanently: `default` is HARD_DELETE_DEFAULT_MS from now. */
+/** When a soft-deleted object is dropped permanently: `default` is --hard-delete-default-duration from now. */
 export type HardDeleteAt = "never" | "now" | "default" | { readonly ms: number };
-
-export const HARD_DELETE_DEFAULT_MS = 72 * 3_600_000;
 
 export type FieldTypeName = "utf8" | "int64" | "uint64" | "float64" | "bool";
 

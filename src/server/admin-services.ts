@@ -24,6 +24,7 @@ export interface AdminServicesParts {
   readonly tables: LiveTables;
   readonly deletions: Deletions;
   readonly queries: QueryClient;
+  readonly hardDeleteDefaultMs: number;
   /** True if the cluster has a server of this name. */
   readonly isNode: (nodeId: string) => boolean;
   /** Called when an object gets a new time to be dropped. */
@@ -46,11 +47,11 @@ export class AdminServices {
   /** For InfluxQL statements about databases and deletions. */
   readonly definitions: DefinitionService;
 
-  constructor({ catalog, tables, deletions, queries, isNode, onScheduled, onIndexChanged }: AdminServicesParts) {
+  constructor({ catalog, tables, deletions, hardDeleteDefaultMs, queries, isNode, onScheduled, onIndexChanged }: AdminServicesParts) {
     const nowMs = () => Date.now();
     const tagValues = (databaseId: number, table: string, tags: readonly string[], signal: AbortSignal) =>
       tagValuesBySql(queries, { databaseId, table, tags }, signal);
-    this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, onScheduled });
+    this.databases = new NamedDatabases({ catalog, tables, deletions, nowMs, hardDeleteDefaultMs, onScheduled });
     this.data = new NamedData(catalog, deletions);
     this.caches = new NamedCaches({ catalog, nowMs, isNode });
     this.fileIndexes = new NamedFileIndexes(catalog, onIndexChanged);

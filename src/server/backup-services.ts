@@ -84,6 +84,7 @@ function partsOf(foundation: Foundation, { backgroundJobs, deletions, wal }: Run
       indexer.check();
     },
     nowMs: () => Date.now(),
+    hardDeleteDefaultMs: config.hardDeleteDefaultMs,
     ended: (what, details, error) => {
       if (error === null) log.info(`${what} completed`, details);
       else if (error instanceof TsdbError && error.kind === "cancelled") log.warn(`${what} ended`, { ...details, reason: error.message });

@@ -101,7 +101,7 @@ export async function prepareServing(listening: Listening, replayed: ReplayResul
   });
   queries.startCaches(deletions);
   const admin = new AdminServices({
-    ...{ catalog, tables, deletions, queries: queries.client },
+    ...{ catalog, tables, deletions, queries: queries.client, hardDeleteDefaultMs: config.hardDeleteDefaultMs },
     isNode: (nodeId) => nodeId === config.nodeId,
     onScheduled: () => backgroundJobs.hardDeletes.check(),
     onIndexChanged: () => backgroundJobs.indexer.check(),

@@ -4,7 +4,7 @@
 /** Of what a row speaks. */
 export type Kind = "database" | "table" | "token" | "operator" | "file index" | "last cache" | "distinct cache";
 
-/** `active`: there, with its rows. `empty`: there, without rows. `without tables`: a database whose tables were deleted.
+/** `active`: there, with its rows. `empty`: there, without rows. `without tables`: a database without tables.
  *  `soft-deleted`: its name is free, it can be restored. `hard-deleted`: no name finds it. A token is `active` if it is accepted,
  *  `other text` the operator's whose former text does not. */
 export type State = "none" | "active" | "empty" | "without tables" | "soft-deleted" | "hard-deleted" | "other text";
@@ -78,15 +78,16 @@ function caches(of: "distinct cache" | "last cache", made: Row["condition"], oth
 }
 
 /** How many caches an object has in its second state that had one in its first: those of its tables, while these are there. */
-export function cachesAfter({ of, state, next }: Row): number | null {
+export function cachesAfter({ of, state, next, condition }: Row): number | null {
   if (of !== "database" && of !== "table") return null;
+  if (condition["remove_tables"] === "true") return 0;
   if (next === "without tables" || (state === "none" && next === "empty")) return 0;
   return next === "active" || next === "empty" ? 1 : null;
 }
 
 export const ROWS: readonly Row[] = [
   ...deletions("database"),
-  { of: "database", ...active, condition: { data_only: "true", remove_tables: "true" }, next: "without tables", operations: 2 },
+  { of: "database", ...active, condition: { data_only: "true", remove_tables: "true" }, next: "empty", operations: 2 },
   { of: "database", state: "none", trigger: "POST", condition: {}, next: "without tables", status: 200 },
   {
     ...{ of: "database", state: "none", trigger: "POST", condition: { retention_period: LONG }, next: "without tables", status: 200 },

@@ -91,7 +91,7 @@ function expectSeen(row: Row, id: string, moment: Moment, which: 0 | 1): void {
   const { of, drop, period = [null, null] } = row;
   const state = which === 0 ? row.state : row.next;
   const { state: found, dropMs, periodNs, caches } = seen.get(`${id}, ${moment}`)!;
-  expect(caches).toBe(cachesAfter(which === 0 ? { ...row, next: row.state } : row));
+  expect(caches).toBe(cachesAfter(which === 0 ? { ...row, next: row.state, condition: {} } : row));
   const wanted = period[which];
   expect([found, periodNs]).toEqual([shownAs(state), of === "database" && wanted !== null ? PERIODS[wanted]! : null]);
   if (which === 0 || drop === undefined) expect(dropMs).toBeNull();

@@ -130,6 +130,7 @@ class SmallServer {
         recoverStore: async () => {},
         onRestored: () => {},
         nowMs: () => Date.now(),
+        hardDeleteDefaultMs: 1000,
         ended: () => {},
       },
     };

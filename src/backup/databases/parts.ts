@@ -36,6 +36,8 @@ export interface DatabaseBackupParts {
   /** Databases have come, or rows of none. */
   readonly onRestored: () => void;
   readonly nowMs: () => number;
+  /** Tables that a restore replaces can be restored for so long. */
+  readonly hardDeleteDefaultMs: number;
   /** Tells the server's log how a job has ended. */
   readonly ended: (what: string, details: Readonly<Record<string, unknown>>, error: unknown) => void;
 }

@@ -2,7 +2,6 @@
 // sees; one entry of the catalog's log then brings all databases at once.
 
 import { renamedAt } from "../../ingest/definitions/deleted-name.ts";
-import { HARD_DELETE_DEFAULT_MS } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { TriggerDef } from "../../model/triggers.ts";
@@ -24,6 +23,8 @@ export interface RestoredIds {
 
 /** What the entry of the catalog depends on beside the catalog. */
 export interface RestoreMoment {
+  /** Tables that are replaced can be restored for so long. */
+  readonly hardDeleteDefaultMs: number;
   readonly nowMs: number;
   /** Of the log: triggers see rows behind it. */
   readonly durableSequence: number;
@@ -84,7 +85,11 @@ export async function checkContent(databases: readonly DatabaseContent[], orders
   const own = new Map(databases.map(({ id }) => [id, id]));
   const tables = new Map(databases.flatMap((database) => database.tables.map(({ id }) => [id, id] as const)));
   const state = new CatalogState();
-  const plan = new Planner(EMPTY, { databases: own, tables, lastDatabase: 0 }, orders, { nowMs: 0, durableSequence: 0 });
+  const plan = new Planner(EMPTY, { databases: own, tables, lastDatabase: 0 }, orders, {
+    nowMs: 0,
+    durableSequence: 0,
+    hardDeleteDefaultMs: 0,
+  });
   for (const database of databases) plan.addAll(database);
   for (const [i, operation] of plan.operations.entries()) {
     if (i % OPERATIONS_PER_TURN === OPERATIONS_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
@@ -158,12 +163,12 @@ class Planner {
   /** They can be restored, as after any deletion. */
   private removeTables({ id: databaseId }: DatabaseDef): void {
     const { catalog, operations } = this;
-    const { nowMs: deletedMs } = this.moment;
+    const { nowMs: deletedMs, hardDeleteDefaultMs } = this.moment;
     const names = new Set(catalog.allTables(databaseId).map(({ name }) => name));
     for (const { id, name: formerName } of catalog.tables(databaseId)) {
       const name = renamedAt(formerName, deletedMs, id, (candidate) => names.has(candidate));
       names.add(name);
-      const hardDeleteMs = deletedMs + HARD_DELETE_DEFAULT_MS;
+      const hardDeleteMs = deletedMs + hardDeleteDefaultMs;
       operations.push({ kind: "soft_delete", of: "table", id, name, deletedMs, hardDeleteMs });
       this.replaced.push(id);
     }

@@ -75,8 +75,8 @@ export async function runRestore(parts: DatabaseBackupParts, shelf: Shelf, run: 
   }
 }
 
-function momentOf({ nowMs, durableSequence }: DatabaseBackupParts) {
-  return { nowMs: nowMs(), durableSequence: durableSequence() };
+function momentOf({ nowMs, durableSequence, hardDeleteDefaultMs }: DatabaseBackupParts) {
+  return { nowMs: nowMs(), hardDeleteDefaultMs, durableSequence: durableSequence() };
 }
 
 async function requireRoom({ dataRoom }: DatabaseBackupParts, bytes: number): Promise<void> {

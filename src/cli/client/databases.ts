@@ -14,7 +14,7 @@ const RETENTION: Option = {
 const HARD_DELETE: Option = {
   name: "hard-delete",
   value: "WHEN",
-  help: "When it is deleted permanently: never, now, default (in 72 hours) or an RFC 3339 time.",
+  help: "When it is deleted permanently: never, now, default (as the server says: 72 hours) or an RFC 3339 time.",
   default: "never",
 };
 export const FORMAT: Option = { name: "format", value: "FORMAT", help: "pretty, json, jsonl, csv or parquet.", default: "pretty" };
@@ -120,7 +120,7 @@ export const DATABASE_COMMANDS: readonly ClientCommand[] = [
     options: [
       HARD_DELETE,
       { name: "data-only", value: null, help: "Delete the rows only." },
-      { name: "remove-tables", value: null, help: "With --data-only: delete the tables too." },
+      { name: "remove-tables", value: null, help: "With --data-only: delete the caches of the tables too." },
       YES,
       ...CONNECTION,
     ],

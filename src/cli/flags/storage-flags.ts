@@ -135,6 +135,14 @@ export const STORAGE_FLAGS = [
     aliases: ["INFLUXDB3_ROW_DELETE_MIN_AGE", "INFLUXDB3_ENTERPRISE_ROW_DELETE_MIN_AGE"],
   },
   {
+    name: "hard-delete-default-duration",
+    group: GROUP,
+    value: "DURATION",
+    help: "How long a database or table that is deleted with hard_delete_at=default can be restored, and tables that a restored backup replaced.",
+    default: "72h",
+    aliases: ["INFLUXDB3_HARD_DELETE_DEFAULT_DURATION"],
+  },
+  {
     name: "compaction-cleanup-wait",
     group: GROUP,
     value: "DURATION",

@@ -1,17 +1,16 @@
 // Creates, deletes and restores databases and tables on behalf of users. Deleting renames the object: its rows stay, its name becomes
 // available, and it can be restored until it is dropped (hard-deletes.ts).
 
-import {
-  type DatabaseInfo,
-  type DatabaseService,
-  type DeleteDatabase,
-  type DeleteTable,
-  type FieldTypeName,
-  HARD_DELETE_DEFAULT_MS,
-  type HardDeleteAt,
-  type NewTable,
-  type RestoreDatabase,
-  type RestoreTable,
+import type {
+  DatabaseInfo,
+  DatabaseService,
+  DeleteDatabase,
+  DeleteTable,
+  FieldTypeName,
+  HardDeleteAt,
+  NewTable,
+  RestoreDatabase,
+  RestoreTable,
 } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
@@ -30,6 +29,8 @@ export interface DatabaseServiceParts {
   readonly tables: Pick<LiveTables, "renamed">;
   readonly deletions: Pick<Deletions, "deleteData">;
   readonly nowMs: () => number;
+  /** What `hard_delete_at=default` adds to it. */
+  readonly hardDeleteDefaultMs: number;
   /** Called when an object gets a new time to be dropped. */
   readonly onScheduled: () => void;
 }
@@ -77,10 +78,11 @@ export class NamedDatabases implements DatabaseService {
     if (deleted !== undefined) return this.reschedule(deleted, hardDeleteAt);
     const database = this.database(name);
     if (!dataOnly) return this.softDelete("database", database, hardDeleteAt, catalog.tables(database.id));
-    const tables = catalog.tables(database.id);
-    if (!removeTables) return deletions.deleteData(tables.map(({ id }) => id));
-    const cachesOf = (table: TableDef) => catalog.caches(table.id).map(({ id }): CatalogOperation => ({ kind: "delete_cache", id }));
-    await Promise.all(tables.map((table) => this.softDelete("table", table, hardDeleteAt, [table], cachesOf(table))));
+    const tableIds = catalog.tables(database.id).map(({ id }) => id);
+    const caches = removeTables ? tableIds.flatMap((id) => catalog.caches(id)) : [];
+    const operations = caches.map(({ id }): CatalogOperation => ({ kind: "delete_cache", id }));
+    const cachesGone = operations.length === 0 ? undefined : catalog.apply(operations).durable;
+    await Promise.all([cachesGone, deletions.deleteData(tableIds)]);
   }
 
   async restoreDatabase({ database: name, newName }: RestoreDatabase): Promise<void> {
@@ -153,16 +155,23 @@ export class NamedDatabases implements DatabaseService {
     def: DatabaseDef | TableDef,
     hardDeleteAt: HardDeleteAt,
     tables: readonly TableDef[],
-    before: readonly CatalogOperation[] = [],
   ): Promise<void> {
     const { catalog, nowMs, onScheduled } = this.parts;
     const deletedMs = nowMs();
     const name = renamedAt(def.name, deletedMs, def.id, (candidate) => this.isTaken(of, def, candidate));
-    const hardDeleteMs = hardDeleteTime(hardDeleteAt, deletedMs);
-    const { durable } = catalog.apply([...before, { kind: "soft_delete", of, id: def.id, name, deletedMs, hardDeleteMs }]);
+    const hardDeleteMs = this.hardDeleteTime(hardDeleteAt, deletedMs);
+    const { durable } = catalog.apply([{ kind: "soft_delete", of, id: def.id, name, deletedMs, hardDeleteMs }]);
     this.renamed(tables);
     await durable;
     if (hardDeleteMs !== null) onScheduled();
+  }
+
+  /** Milliseconds since 1970; null = never. */
+  private hardDeleteTime(at: HardDeleteAt, nowMs: number): number | null {
+    if (at === "never") return null;
+    if (at === "now") return nowMs;
+    if (at === "default") return nowMs + this.parts.hardDeleteDefaultMs;
+    return Math.max(0, Math.floor(at.ms));
   }
 
   private isTaken(of: "database" | "table", def: DatabaseDef | TableDef, name: string): boolean {
@@ -174,7 +183,7 @@ export class NamedDatabases implements DatabaseService {
 
   private async reschedule({ of, def, hardDeleteMs: before }: DeletedObject, hardDeleteAt: HardDeleteAt): Promise<void> {
     const { catalog, nowMs, onScheduled } = this.parts;
-    const hardDeleteMs = hardDeleteTime(hardDeleteAt, nowMs());
+    const hardDeleteMs = this.hardDeleteTime(hardDeleteAt, nowMs());
     if (hardDeleteMs === before) {
       throw new TsdbError("already_exists", `attempted to modify resource that was already deleted: ${def.name}`, { name: def.name });
     }
@@ -225,14 +234,6 @@ function chooseDeleted(candidates: readonly DeletedObject[], name: string): Dele
   if (former.length <= 1) return former[0];
   const names = former.map(({ def }) => def.name).join(", ");
   throw new TsdbError("bad_request", `several deleted objects were called '${name}': restore one of ${names}`, { name });
-}
-
-/** Milliseconds since 1970; null = never. */
-function hardDeleteTime(at: HardDeleteAt, nowMs: number): number | null {
-  if (at === "never") return null;
-  if (at === "now") return nowMs;
-  if (at === "default") return nowMs + HARD_DELETE_DEFAULT_MS;
-  return Math.max(0, Math.floor(at.ms));
 }
 
 function checkColumns(table: string, names: readonly string[], limit: number): void {

@@ -32,7 +32,7 @@ const CreateBody = t.Object({ db, retention_period: retention });
 const DeleteQuery = t.Object({
   db,
   data_only: t.Optional(t.Boolean({ default: false, description: "Delete the rows only: database, tables and their columns stay." })),
-  remove_tables: t.Optional(t.Boolean({ default: false, description: "With data_only=true: delete the tables too." })),
+  remove_tables: t.Optional(t.Boolean({ default: false, description: "With data_only=true: delete the caches of the tables too." })),
   hard_delete_at: HardDelete,
 });
 const RetentionQuery = t.Object({ db, duration: t.String({ description: "How long rows are kept, such as `30d`." }) });

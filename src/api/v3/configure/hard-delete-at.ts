@@ -7,7 +7,7 @@ export const HardDelete = t.Optional(
   t.String({
     default: "never",
     description:
-      "When it is dropped for good, and cannot be restored any more: `never`, `now`, `default` (in 72 hours) or an RFC 3339 time.",
+      "When it is dropped for good, and cannot be restored any more: `never`, `now`, `default` (after --hard-delete-default-duration) or an RFC 3339 time.",
   }),
 );
 
