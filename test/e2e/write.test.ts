@@ -35,6 +35,42 @@ describe("writes", () => {
     });
   });
 
+  test("of requests that come in one piece no row is stored without an answer, while other connections write", async () => {
+    const { hostname, port } = new URL(server.url);
+    const request = (series: string) => {
+      const body = `t,k=${series} v=1 1`;
+      return `POST /api/v3/write_lp?db=pieces HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    };
+    /** What came back before the connection ended: by the server, or after an answer to a single request. */
+    const send = async (series: readonly string[]): Promise<string> => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let text = "";
+      await Bun.connect({
+        hostname,
+        port: Number(port),
+        socket: {
+          open: (socket) => void socket.write(series.map(request).join("")),
+          data: (socket, bytes) => {
+            text += bytes.toString();
+            if (series.length === 1) socket.end();
+          },
+          close: () => resolve(),
+          error: () => resolve(),
+        },
+      });
+      await promise;
+      return text;
+    };
+    expect(await send(["first"])).toStartWith("HTTP/1.1 204");
+    const asked = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? [`a${i}`, `b${i}`] : [`a${i}`]));
+    const answers = await Promise.all(asked.map(send));
+    const answered = asked.filter((_, i) => answers[i]!.startsWith("HTTP/1.1 204")).map(([series]) => series!);
+    expect(answered).toEqual(asked.filter(({ length }) => length === 1).map(([series]) => series!));
+    const { text } = await query(server, "pieces", "SELECT k FROM t", { format: "json" });
+    const stored = (JSON.parse(text) as { k: string }[]).map(({ k }) => k);
+    expect(stored.sort()).toEqual([...answered, "first"].sort());
+  });
+
   describe("a time means what the precision says", () => {
     const CASES: [path: NonNullable<WriteOptions["path"]>, precision: string | null, time: string, nanoseconds: string][] = [
       // guessed from the size of the number, whatever its sign
