@@ -27,7 +27,6 @@ export const DIFFERENCES: readonly Difference[] = [
   ["map/nested-function-in-map", ROW_FUNCTION],
   ["mix/136", OTHER_ROWS],
   ["mix/272", OTHER_ROWS],
-  ["operators/unary-minus-on-column", "a sign + fails wherever it stands"],
   ["pivot/mixed-field-types", EMPTY_TEXT],
   ["schema/measurements-out-of-range", "lists hold what the range has"],
   ["sequence/triple-exponential-derivative-short", "a table that is too short gives no row: theirs loses its key"],

@@ -313,8 +313,11 @@ export class CodeCompiler {
       };
     }
     if (operator === "+") {
-      return () => {
-        throw new FluxError('unsupported operator "+" to unary expression');
+      return (frame) => {
+        const value = argument(frame);
+        // as recorded: it is known in functions of rows alone
+        if (!frame.run.isInRows) throw new FluxError('unsupported operator "+" to unary expression');
+        return value;
       };
     }
     return (frame) => {

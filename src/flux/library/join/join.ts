@@ -5,7 +5,7 @@ import { Closure } from "../../interpret/closure.ts";
 import { valuesEqual } from "../../interpret/operators.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Expression } from "../../parse/ast.ts";
-import { type FluxColumn, takeOrNull } from "../../tables/column.ts";
+import { FluxColumn, takeOrNull } from "../../tables/column.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
@@ -128,7 +128,7 @@ class Join {
     const [a, b] = [columnsOf(left, this.pairs.left), columnsOf(right, this.pairs.right)];
     const matched = new MergedRows(a, b, left.rowCount, right.rowCount);
     for (const { lefts, rights } of matched.parts(keepsLeft, keepsRight, PART_PAIRS)) {
-      const [l, r] = [takenRows(left, lefts), takenRows(right, rights)];
+      const [l, r] = [takenRows(left, lefts, key), takenRows(right, rights, key)];
       this.cellCount += lefts.length * (l.columns.length + r.columns.length);
       this.run.checkCells(this.cellCount);
       const made = this.run.rowFunctions === "compiled" ? yield* compiled(() => joinedTable(key, l, r, this.fn)) : null;
@@ -163,12 +163,14 @@ function* gathered(table: FluxTable | null, tables: FluxTable[]): Tables {
   else tables.push(table);
 }
 
-function takenRows(table: FluxTable, rows: Uint32Array): FluxTable {
-  return new FluxTable(
-    GroupKey.NONE,
-    table.columns.map((column) => takeOrNull(column, rows)),
-    rows.length,
-  );
+/** A row that is missing has the values of the group. */
+function takenRows(table: FluxTable, rows: Uint32Array, key: GroupKey): FluxTable {
+  const taken = (column: FluxColumn): FluxColumn => {
+    const ofKey = key.get(column.label);
+    if (ofKey === undefined || ofKey.type !== column.type) return takeOrNull(column, rows);
+    return FluxColumn.constant(ofKey.label, ofKey.type, ofKey.value, rows.length);
+  };
+  return new FluxTable(GroupKey.NONE, table.columns.map(taken), rows.length);
 }
 
 function columnsOf(table: FluxTable, labels: readonly string[]): FluxColumn[] {

@@ -87,6 +87,12 @@ const STEPS = 2000;
 export function besselJ(n: number, x: number): number {
   if (Number.isNaN(x)) return x;
   if (!Number.isFinite(x)) return 0;
+  const order = Math.abs(n);
+  // the recurrence keeps its digits up to the order x
+  if (Math.abs(x) >= FAR && order < Math.abs(x) && order <= ORDER_MAX) {
+    const isNegative = order % 2 !== 0 && n < 0 !== x < 0;
+    return (isNegative ? -1 : 1) * recurred(order, Math.abs(x), ({ j }) => j);
+  }
   let sum = 0;
   for (let i = 0; i < STEPS; i++) {
     const angle = (Math.PI * (i + 0.5)) / STEPS;
@@ -100,6 +106,8 @@ export function besselY(n: number, x: number): number {
   if (x < 0 || Number.isNaN(x)) return Number.NaN;
   if (x === 0) return Number.NEGATIVE_INFINITY;
   if (!Number.isFinite(x)) return 0;
+  const order = Math.abs(n);
+  if (x >= FAR && order <= ORDER_MAX) return (n < 0 && order % 2 !== 0 ? -1 : 1) * recurred(order, x, ({ y }) => y);
   const first = simpson((angle) => Math.sin(x * Math.sin(angle) - n * angle), 0, Math.PI, 2 * STEPS);
   // the second integral falls like exp(-x sinh t)
   const end = Math.asinh((700 + Math.abs(n) * 20) / x);
@@ -110,6 +118,40 @@ export function besselY(n: number, x: number): number {
     20 * STEPS,
   );
   return (first - second) / Math.PI;
+}
+
+/** From here on the asymptotic series has all digits: its smallest term is about exp(-2x). */
+const FAR = 20;
+const ORDER_MAX = 1000;
+
+interface Pair {
+  readonly j: number;
+  readonly y: number;
+}
+
+/** Of order n from those of order 0 and 1. */
+function recurred(n: number, x: number, of: (pair: Pair) => number): number {
+  let [before, value] = [of(hankel(0, x)), of(hankel(1, x))];
+  if (n === 0) return before;
+  for (let k = 1; k < n; k++) [before, value] = [value, ((2 * k) / x) * value - before];
+  return value;
+}
+
+/** Both functions of order 0 or 1. Source: Hankel's expansions, NIST DLMF 10.17.3 and 10.17.4. */
+function hankel(order: 0 | 1, x: number): Pair {
+  const square = 4 * order * order;
+  let [p, q, term] = [1, 0, 1];
+  for (let k = 1; Math.abs(term) > 1e-18 && k < 4 * FAR; k++) {
+    term *= (square - (2 * k - 1) ** 2) / (8 * k * x);
+    const signed = k % 4 === 0 || k % 4 === 1 ? term : -term;
+    if (k % 2 === 0) p += signed;
+    else q += signed;
+  }
+  // cosine and sine of x - (order / 2 + 1 / 4) π, without the loss of that difference; their √2 joins the factor
+  const [sum, difference] = [Math.sin(x) + Math.cos(x), Math.sin(x) - Math.cos(x)];
+  const [cosine, sine] = order === 0 ? [sum, difference] : [difference, -sum];
+  const factor = 1 / Math.sqrt(Math.PI * x);
+  return { j: factor * (p * cosine - q * sine), y: factor * (p * sine + q * cosine) };
 }
 
 function simpson(f: (x: number) => number, from: number, to: number, steps: number): number {
