@@ -1,6 +1,7 @@
 // Places of matches, compared with the expressions of the runtime.
 import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
+import { patternError } from "./regexp.ts";
 import { RegexpSearch } from "./regexp-search.ts";
 
 /** JavaScript's own expressions prefer matches in the same order. */
@@ -34,4 +35,15 @@ test("nested repetitions take linear time", () => {
   const text = "a".repeat(20_000);
   expect(new RegexpSearch("(a*)*c").find(text, 0)).toBeNull();
   expect(new RegexpSearch("(a|aa)+$").find(`${text}!`, 0)).toBeNull();
+});
+
+// recorded from release 2.8.0
+test.each([
+  ["(", "missing closing ): `(`"],
+  ["[b-a]", "invalid character class range: `b-a`"],
+  ["a**", "invalid nested repetition operator: `**`"],
+  ["a{1001}", "invalid repeat count: `{1001}`"],
+  ["(?=a)", "invalid or unsupported Perl syntax: `(?=`"],
+])("%s: %s", (source, problem) => {
+  expect(patternError(source)).toBe(`error parsing regexp: ${problem}`);
 });

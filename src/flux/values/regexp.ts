@@ -32,8 +32,14 @@ function testerOf(source: string): ReturnType<typeof compileRegex> {
   }
 }
 
-/** What is wrong with a source, or null. */
+/** What is wrong with the source of a literal, or null. */
 export function regexpError(source: string): string | null {
   const error = goRegexError(source);
   return error === null ? null : `regex parse error: ${source}  error: ${error}`;
+}
+
+/** The same of a text that a script makes a regular expression of. */
+export function patternError(source: string): string | null {
+  const error = goRegexError(source);
+  return error === null ? null : `error parsing regexp: ${error}`;
 }

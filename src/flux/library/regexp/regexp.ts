@@ -1,7 +1,7 @@
 // Package `regexp`: matches, their places, and texts made of them.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { compileRegexp, regexpError } from "../../values/regexp.ts";
+import { compileRegexp, patternError } from "../../values/regexp.ts";
 import { checkLength } from "../../values/text.ts";
 import { FluxArray, type Regexp } from "../../values/value.ts";
 import type { LibraryPackage, NativeCall } from "../native-call.ts";
@@ -81,7 +81,7 @@ builtin getString : (r: regexp) => string
   natives: {
     compile: (call) => {
       const source = call.string("v");
-      const error = regexpError(source);
+      const error = patternError(source);
       if (error !== null) throw new FluxError(error);
       return compileRegexp(source);
     },
