@@ -4,13 +4,20 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn, newCells } from "../../tables/column.ts";
 import { compareKeys } from "../../tables/key-order.ts";
 import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
-import { FluxTable, type GroupKey } from "../../tables/table.ts";
+import { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import type { NativeBody } from "../native-call.ts";
 import { located } from "../operator.ts";
 import { NumberedWindows } from "../plan/numbered-windows.ts";
-import { AggregateOperation, DuplicateOperation, FillEmptyOperation, SelectorOperation, WindowOperation } from "../plan/operations.ts";
+import {
+  type Aggregate,
+  AggregateOperation,
+  DuplicateOperation,
+  FillEmptyOperation,
+  SelectorOperation,
+  WindowOperation,
+} from "../plan/operations.ts";
 import { isReduceFunction, reducedOr } from "../plan/reduced.ts";
 import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
 import { aggregated } from "./aggregates.ts";
@@ -164,14 +171,12 @@ function* atOnce(
   options: WindowOptions,
   run: ScriptRun,
 ): Tables {
-  /** The tables so far: their keys, and the types of what is aggregated. */
-  const sources: { readonly key: GroupKey; readonly type: FluxColumnType }[] = [];
+  const empty: FluxTable[] = [];
   let sourceError: unknown = null;
   function* full(): Tables {
     try {
       for (const table of source.open(run)) {
-        if (table !== null && !(table.isEmpty && window.options.createEmpty))
-          sources.push({ key: table.key, type: table.column(column)?.type ?? "float" });
+        if (table?.isEmpty === true && !window.options.createEmpty) empty.push(table);
         yield table;
       }
     } catch (error) {
@@ -188,9 +193,9 @@ function* atOnce(
       if (table !== null) seen.add(table.key.text);
       yield table === null ? null : arranged(table, column, false);
     }
-    // a table without windows has a place in the answer
-    for (const { key, type } of sources) {
-      const made = emptyResult(key, aggregate.typeOf(type), column);
+    // a table without rows has a place in the answer
+    for (const table of empty) {
+      const made = emptyResult(table, aggregate, column);
       if (made !== null && !seen.has(made.key.text)) yield arranged(made, column, false);
     }
   } catch (error) {
@@ -198,10 +203,11 @@ function* atOnce(
   }
 }
 
-function emptyResult(key: GroupKey, type: FluxColumnType | null, label: string): FluxTable | null {
+function emptyResult(table: FluxTable, aggregate: Aggregate, label: string): FluxTable | null {
+  const type = aggregate.typeOf(table.column(label)?.type ?? "float");
   if (type === null) return null;
-  const inKey = key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, 0));
-  return new FluxTable(key, [...inKey, emptyColumn("_time", "time"), emptyColumn(label, type)], 0);
+  const inKey = table.key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, 0));
+  return new FluxTable(table.key, [...inKey, emptyColumn("_time", "time"), emptyColumn(label, type)], 0);
 }
 
 function emptyColumn(label: string, type: FluxColumnType): FluxColumn {
