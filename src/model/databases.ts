@@ -34,7 +34,7 @@ export interface DeleteDatabase {
   readonly database: string;
   /** Deletes the rows only. */
   readonly dataOnly: boolean;
-  /** With `dataOnly`: deletes the tables too, but keeps the database. */
+  /** With `dataOnly`: deletes the caches of the tables too. */
   readonly removeTables: boolean;
   readonly hardDeleteAt: HardDeleteAt;
 }

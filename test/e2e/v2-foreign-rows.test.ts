@@ -47,7 +47,9 @@ describe("a script", () => {
     ["o2", 'from(bucket: "b", orgID: "ORG") |> range(start: 0)', 400],
     ["o", "buckets()", 404],
     ["o2", 'buckets(org: "o")', 400],
-    ["o2", `${ROW} |> to(bucketID: "BUCKET", orgID: "ORG")`, 404],
+    // as for any other id
+    ["o2", `${ROW} |> to(bucketID: "BUCKET", orgID: "ORG")`, 400],
+    ["o2", `${ROW} |> to(bucketID: "BUCKET", orgID: "00000000000000aa")`, 400],
     ["o2", `${ROW} |> to(bucketID: "BUCKET")`, 404],
     ["o2", `${ROW} |> to(bucket: "b", org: "o")`, 404],
     ["o", `${ROW} |> to(bucket: "b")`, 404],

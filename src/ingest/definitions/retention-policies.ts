@@ -33,7 +33,7 @@ type PolicyShape = Pick<PolicyInfo, "name" | "retentionNs" | "shardNs" | "replic
 
 interface Parts {
   readonly catalog: Catalog;
-  readonly databases: Pick<DatabaseService, "createDatabase" | "deleteDatabase">;
+  readonly databases: Pick<DatabaseService, "createDatabase" | "deleteDatabase" | "deleteTable">;
 }
 
 /** The retention policies of every database. Changes are one catalog operation each and resolve once it is durable. @throws TsdbError
@@ -116,10 +116,10 @@ export class RetentionPolicies implements PolicyLookup {
     const existing = this.list(database).find((policy) => isSameName(policy.name, name));
     if (existing === undefined) return;
     const { def } = existing;
-    const deletion = { database: def.name, hardDeleteAt: "now" } as const;
-    if (def.name !== database) return databases.deleteDatabase({ ...deletion, dataOnly: false, removeTables: false });
+    const deletion = { database: def.name, dataOnly: false, hardDeleteAt: "now" } as const;
+    if (def.name !== database) return databases.deleteDatabase({ ...deletion, removeTables: false });
     const { durable } = catalog.apply([{ kind: "set_policies", databaseId: def.id, ...this.settings(def), place: null, label: null }]);
-    await Promise.all([durable, databases.deleteDatabase({ ...deletion, dataOnly: true, removeTables: true })]);
+    await Promise.all([durable, ...catalog.tables(def.id).map(({ name: table }) => databases.deleteTable({ ...deletion, table }))]);
   }
 
   /** @throws TsdbError unknown_database */
