@@ -4,6 +4,8 @@ import { TsdbError } from "../../model/errors.ts";
 
 const BYTES_MIN = 8;
 const BYTES_MAX = 72;
+/** Of a salt and of a hash, as the runtime makes them. */
+const HASH_BYTES = 32;
 const RUNNING_MAX = 2;
 const WAITING_MAX = 64;
 
@@ -36,30 +38,31 @@ export interface HashCost {
 /** OWASP's Password Storage Cheat Sheet asks for 19 MiB and two passes or more. */
 const COST: HashCost = { memoryCost: 65_536, timeCost: 2 };
 
+/** Of no password: random bytes in the form of a hash cost as much to compare as one, and a start need not compute any. */
+function randomHash({ memoryCost, timeCost }: HashCost): string {
+  const random = () => crypto.getRandomValues(new Uint8Array(HASH_BYTES)).toBase64({ omitPadding: true });
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${random()}$${random()}`;
+}
+
 /** Hashes and checks passwords, at most `RUNNING_MAX` at a time. */
 export class PasswordHasher {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
-  /** Of a password that nobody knows: what an unknown user is checked against, so that both take the same time. */
-  private readonly nobody: Promise<string>;
+  /** What an unknown user is checked against, so that both take the same time. */
+  private readonly nobody: string;
 
   constructor(private readonly cost: HashCost = COST) {
-    this.nobody = this.hashed(crypto.randomUUID());
-    this.nobody.catch(() => {}); // `verify` reports it
+    this.nobody = randomHash(cost);
   }
 
   /** @throws TsdbError too_many_requests */
   hash(password: string): Promise<string> {
-    return this.turn(() => this.hashed(password));
-  }
-
-  private hashed(password: string): Promise<string> {
-    return Bun.password.hash(password, { algorithm: "argon2id", ...this.cost });
+    return this.turn(() => Bun.password.hash(password, { algorithm: "argon2id", ...this.cost }));
   }
 
   /** False also for a user without a password (`hash` null), after the same time. @throws TsdbError too_many_requests */
   async verify(password: string, hash: string | null): Promise<boolean> {
-    const compared = hash ?? (await this.nobody);
+    const compared = hash ?? this.nobody;
     // the runtime refuses to hash an empty one
     const matches = await this.turn(() => Bun.password.verify(password === "" ? "\0" : password, compared));
     return matches && hash !== null && password !== "";
