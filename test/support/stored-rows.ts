@@ -200,7 +200,9 @@ export class StoredRows implements RowHolder {
       // also the smallest table goes through the kernel
       const kernelRows = { maker: new KernelRowText(this.kernel), rowsMin: 1 };
       const decoder = new TextDecoder();
-      for await (const piece of scriptPieces({ kernelRows, ...script }, source, new AbortController().signal)) {
+      // what scripts write is taken, and left
+      const services = { write: () => Promise.resolve(null) };
+      for await (const piece of scriptPieces({ kernelRows, services, ...script }, source, new AbortController().signal)) {
         text += typeof piece === "string" ? piece : decoder.decode(piece);
       }
     } finally {

@@ -18,6 +18,7 @@ import { encodeFlightData } from "../wire/flight-data.ts";
 import { type AnyCall, GrpcCall } from "./grpc-call.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
 import { rpcFailure } from "./status.ts";
+import { MendedConnection } from "./stream-windows.ts";
 
 /** Maximum size of a received message, gRPC's default. A statement has at most 1 MiB. */
 const RECEIVED_BYTES_MAX = 4 << 20;
@@ -94,7 +95,7 @@ export class GrpcServer {
   accept(connection: Duplex): void {
     this.open.add(connection);
     connection.once("close", () => this.open.delete(connection));
-    this.connections.injectConnection(connection);
+    this.connections.injectConnection(new MendedConnection(connection));
   }
 
   /** Number of running calls. */
