@@ -92,10 +92,11 @@ export class GrpcServer {
   }
 
   /** Serves a connection whose client speaks HTTP/2. */
-  accept(connection: Duplex): void {
+  accept(socket: Duplex): void {
+    const connection = new MendedConnection(socket);
     this.open.add(connection);
     connection.once("close", () => this.open.delete(connection));
-    this.connections.injectConnection(new MendedConnection(connection));
+    this.connections.injectConnection(connection);
   }
 
   /** Number of running calls. */

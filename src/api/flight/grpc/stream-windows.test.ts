@@ -8,6 +8,7 @@ import { StreamWindows } from "./stream-windows.ts";
 
 const INITIAL_WINDOW_SIZE = 4;
 const ACK = 1;
+const END_STREAM = 1;
 const END_HEADERS = 4;
 
 const closing: (() => void | Promise<void>)[] = [];
@@ -74,6 +75,18 @@ test("a stream that is opened later has the setting of then", async () => {
   expect([ofStream(1), ofStream(3)]).toEqual([300_000, 300_000]);
 });
 
+test("streams that have ended take nothing from those that are open", async () => {
+  const client = await reader(1000);
+  for (const stream of [1, 3, 5]) client.call("DoGet", Buffer.from("no ticket"), stream);
+  const isEnded = (stream: number) => client.frames.some((one) => one.stream === stream && (one.flags & END_STREAM) !== 0);
+  await client.until(() => [1, 3, 5].every(isEnded));
+  client.call("DoGet", ticketMessage("SELECT 1"), 7);
+  await client.until(() => client.dataBytes >= 1000);
+  client.send(initial(250_000));
+  await client.until(() => client.dataBytes >= 250_000);
+  expect([client.dataBytes, client.isClosed]).toEqual([250_000, false]);
+});
+
 test("changes without end close the connection", async () => {
   const client = await reader(1000);
   for (let i = 0; i < 2000; i++) client.send(initial(1000 + (i % 2)));
@@ -96,7 +109,7 @@ describe("the rewriting", () => {
     initial(6000),
     frame(FRAME.ping, Buffer.alloc(8)),
     grant(3, 70),
-    headers(5),
+    ...[headers(5), headers(5)],
   ];
   const READ = [
     PREFACE,
@@ -111,7 +124,7 @@ describe("the rewriting", () => {
     ...[initial(1000), grant(3, 1000)],
     frame(FRAME.ping, Buffer.alloc(8)),
     grant(3, 70),
-    ...[headers(5), grant(5, 5000)],
+    ...[headers(5), grant(5, 5000), headers(5)],
   ];
 
   test.each([0, 1, 2, 3, 4])("does not depend on how the bytes arrive, seed %p", (seed) => {

@@ -16,8 +16,8 @@ const INITIAL_WINDOW_BYTES = 65_535;
 const WINDOW_BYTES_MAX = 2 ** 31 - 1;
 /** Of the latest streams; the server allows fewer at a time. */
 const STREAMS_MAX = 4096;
-/** Changes of a connection; measuring doubles a window some ten times. */
-const CHANGES_MAX = 1000;
+/** Changes of a connection: measuring doubles a window some ten times, and each change costs a frame for each stream. */
+const CHANGES_MAX = 32;
 
 /** Rewrites what the client of one connection sends. */
 export class StreamWindows {
@@ -32,6 +32,8 @@ export class StreamWindows {
   private first: number | null = null;
   private current = INITIAL_WINDOW_BYTES;
   private lastStream = 0;
+  /** Whether the header of the last stream is under way. */
+  private isOpening = false;
   private changeCount = 0;
   /** Bytes by which the client has made the windows of streams smaller, oldest stream first: they are taken from its next grants. */
   private readonly streams = new Map<number, number>();
@@ -83,8 +85,11 @@ export class StreamWindows {
     if (type === FRAME.headers && stream > this.lastStream) this.open(stream);
     if (type === FRAME.reset) this.streams.delete(stream);
     const endsHeaders = (type === FRAME.headers || type === FRAME.continuation) && (flags & FLAG.endHeaders) !== 0;
-    const more = this.current - (this.first ?? this.current);
-    if (endsHeaders && stream === this.lastStream && more > 0 && this.streams.has(stream)) this.behind = windowUpdate(stream, more);
+    if (endsHeaders && this.isOpening) {
+      this.isOpening = false;
+      const more = this.current - (this.first ?? this.current);
+      if (more > 0) this.behind = windowUpdate(this.lastStream, more);
+    }
     out.push(held);
     this.passing = length;
     return true;
@@ -92,6 +97,7 @@ export class StreamWindows {
 
   private open(stream: number): void {
     this.lastStream = stream;
+    this.isOpening = true;
     if (this.streams.size >= STREAMS_MAX) for (const oldest of this.streams.keys()) if (this.streams.delete(oldest)) break;
     this.streams.set(stream, Math.max(0, (this.first ?? this.current) - this.current));
   }
