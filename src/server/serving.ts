@@ -5,6 +5,7 @@ import { authorized } from "../api/flight/access.ts";
 import type { FlightThread } from "../api/flight/flight-thread.ts";
 import { startFlight } from "../api/flight/start-flight.ts";
 import type { RunCounts } from "../api/metrics/v2-metrics.ts";
+import { loopTurns } from "../api/request/loop-turns.ts";
 import type { AppServices } from "../api/services.ts";
 import { queryOutcome } from "../api/shared/errors.ts";
 import { nameListAnswer } from "../api/v3/tsdbql-names.ts";
@@ -389,7 +390,10 @@ async function flightOf(
     {
       ...{ bind, isOptional, tls, http },
       log: logs("flight"),
-      queryStarted: () => metrics.queryStarted(),
+      queryStarted: () => {
+        loopTurns.noteStatement();
+        metrics.queryStarted();
+      },
       queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
     },
     authorized({ check }, { query }),

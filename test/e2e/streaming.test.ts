@@ -125,6 +125,15 @@ describe("statements that look alike", () => {
   test("have a length when they are short and none when they are long", async () => {
     const short = await post(server, "db", "SELECT v FROM t ORDER BY v LIMIT 2", { format: "csv" });
     expect([short.headers.get("content-length"), await short.text()]).toEqual(["10", "v\n0.0\n1.0\n"]);
+    // 2 + 5 × 3,071 bytes are the last below 15 KiB, where the runtime would send a head in many packets
+    for (const [rows, length] of [
+      [3071, "15357"],
+      [3072, null],
+    ] as const) {
+      const middle = await post(server, "db", `SELECT 1234 AS v FROM t LIMIT ${rows}`, { format: "csv" });
+      expect(middle.headers.get("content-length")).toBe(length);
+      expect(await middle.text()).toBe(`v\n${"1234\n".repeat(rows)}`);
+    }
     const long = await post(server, "db", "SELECT a.v FROM t a CROSS JOIN (SELECT * FROM t LIMIT 25) b", { format: "csv" });
     expect(long.headers.get("content-length")).toBeNull();
     expect((await long.text()).split("\n")).toHaveLength(100_002);

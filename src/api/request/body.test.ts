@@ -4,6 +4,7 @@ import zlib from "node:zlib";
 import { prng } from "../../../test/support/prng.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { BodyReader } from "./body.ts";
+import { loopTurns, TURN_BYTES } from "./loop-turns.ts";
 
 const MAX = 1 << 20;
 const reader = new BodyReader(MAX, () => 0);
@@ -56,6 +57,27 @@ const GOOD: [what: string, sent: Uint8Array, encoding: string | null, want: Uint
   ["an empty member between two", join(gzip(small), gzip(""), gzip(small)), "gzip", join(small, small)],
   ["gzip of exactly the limit", gzip(full), "gzip", full],
 ];
+
+test("while statements are asked, each piece of a large body has a turn of the event loop", async () => {
+  const pieces = 4;
+  let turn = 0;
+  const tick = () => {
+    turn++;
+    if (turns.length < pieces) setImmediate(tick);
+  };
+  const turns: number[] = [];
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let i = 0; i < pieces; i++) controller.enqueue(new Uint8Array(TURN_BYTES).fill(i));
+      controller.close();
+    },
+  });
+  loopTurns.noteStatement();
+  setImmediate(tick);
+  const bytes = await reader.readWhole(new Request("http://localhost/write", { method: "POST", body }), () => turns.push(turn));
+  expect(new Set(turns).size).toBe(pieces);
+  expect(Array.from({ length: pieces }, (_, i) => bytes[i * TURN_BYTES])).toEqual([0, 1, 2, 3]);
+});
 
 test.each(GOOD)("a request body is read: %s", async (_what, sent, encoding, want) => {
   for (const request of requests(new Uint8Array(sent), encoding)) expect(await read(request)).toEqual(want);

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { near, TsdbError } from "../../model/errors.ts";
 import { Arrivals } from "./arrivals.ts";
+import { loopTurns, TURN_BYTES } from "./loop-turns.ts";
 import { patienceMs, tooSlow } from "./pace.ts";
 
 /** Bodies up to this size are read as a whole: for them a stream costs more than it saves. */
@@ -110,9 +111,14 @@ export class BodyReader {
     const bounded = new BoundedTarget(target, this.bytesMax);
     const pieces = this.paced(request.body ?? []);
     if (isGzip) return gunzip(pieces, bounded);
+    let turnBytes = 0;
     for await (const piece of pieces) {
       bounded.append(piece);
+      turnBytes += piece.byteLength;
       free(piece);
+      if (turnBytes < TURN_BYTES) continue;
+      turnBytes = 0;
+      await loopTurns.next();
     }
   }
 

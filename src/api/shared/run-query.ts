@@ -3,8 +3,10 @@ import type { Server } from "bun";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import type { Metrics, QueryOutcome } from "../metrics/metrics.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
+import { loopTurns } from "../request/loop-turns.ts";
 import type { AppServices } from "../services.ts";
 import { type Failure, failureOf, queryOutcome } from "./errors.ts";
+import { bodyOfBytes } from "./respond.ts";
 import { watchStream } from "./watched-stream.ts";
 
 export interface QueryCall {
@@ -35,13 +37,14 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     services.metrics.queryEnded(outcome, { seconds: seconds(), bytes });
   };
   services.metrics.queryStarted();
+  loopTurns.noteStatement();
   try {
     restoreIdleLimit = liftIdleLimit(call.server, call.request);
     const { contentType, body, headers = {} } = await call.run();
     services.metrics.queryAnswered(seconds());
     if (body instanceof Uint8Array) {
       ended("answered", body.byteLength);
-      return new Response(body, { headers: { "content-type": contentType, ...headers } });
+      return new Response(bodyOfBytes(body), { headers: { "content-type": contentType, ...headers } });
     }
     const watched = watchStream(body, (how, bytes, error) => {
       const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : queryOutcome(error);

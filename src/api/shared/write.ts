@@ -6,6 +6,7 @@ import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
 import type { Precision } from "../../model/time/precision.ts";
 import type { IncomingBody, WriteResult, WriteService } from "../../model/write.ts";
 import { BodyReader } from "../request/body.ts";
+import { loopTurns, TURN_BYTES } from "../request/loop-turns.ts";
 import { UrlCache } from "../request/url-cache.ts";
 import type { AppServices, ServerStatus } from "../services.ts";
 import { PolicyAccess } from "../tsdbql/policy-access.ts";
@@ -100,6 +101,8 @@ export async function receiveBody(service: WriteService, reader: BodyReader, req
     // that arrived in one piece with this body are visible within the same turn of the event loop: then the body is rejected, rather than
     // stored without an answer.
     await turnEnd.wait();
+    // the pieces of a large body have used up a turn, and storing it is another one
+    if (body.byteCount >= TURN_BYTES) await loopTurns.next();
     if (request.signal.aborted) throw new TsdbError("cancelled", "the connection ended before the body was stored");
     return body;
   } catch (error) {
