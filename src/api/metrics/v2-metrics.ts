@@ -90,6 +90,8 @@ const REPLICATIONS = [
 const END = "# EOF\n";
 const HELP = "# HELP ";
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
+type LastRequest = Omit<CountedRequest, "seconds"> & { readonly series: Series };
+
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly latencies: Buckets;
@@ -100,6 +102,7 @@ export class V2Metrics {
   private readonly registry = new Registry();
   /** By method, route, status and client. */
   private readonly series = new Map<string, Series>();
+  private last: LastRequest | undefined;
   private readonly agents = new Set<string>();
   private readonly results: Record<QueryResult, number> = { success: 0, compile_error: 0, runtime_error: 0, queue_error: 0 };
   private readonly queryTimes = new Buckets({}, QUERY_BOUNDS_SECONDS);
@@ -171,12 +174,21 @@ export class V2Metrics {
     return this.registry.metrics();
   }
 
-  request({ method: asked, route = "other", status, seconds, agent }: CountedRequest): void {
+  request(request: CountedRequest): void {
+    const { method, route, status, agent } = request;
+    const { last } = this;
+    // clients send one kind of request again and again
+    const isLast = last?.method === method && last.route === route && last.status === status && last.agent === agent;
+    const series = isLast ? last.series : this.seriesOf(request);
+    if (!isLast) this.last = { method, route, status, agent, series };
+    series.latencies.observe(request.seconds);
+  }
+
+  private seriesOf({ method: asked, route = "other", status, agent }: CountedRequest): Series {
     const name = this.agentOf(agent);
     const method = METHODS.has(asked) ? asked : "other";
     const key = `${method} ${route} ${status} ${name}`;
-    const found = this.series.get(key) ?? this.newSeries(key, { method, route, status, name });
-    found.latencies.observe(seconds);
+    return this.series.get(key) ?? this.newSeries(key, { method, route, status, name });
   }
 
   private newSeries(key: string, { method, route, status, name }: { method: string; route: string; status: number; name: string }): Series {

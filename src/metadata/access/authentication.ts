@@ -23,6 +23,8 @@ const KNOWN_MAX = 10_000;
 export class Authentication {
   /** By the hash of a token, or the user of a session. */
   private readonly known = new Map<string, Authenticated>();
+  /** By the token itself: hashing one takes as long as storing a line. */
+  private readonly valid = new Map<string, Principal>();
   private knownVersion = -1;
 
   constructor(
@@ -32,8 +34,13 @@ export class Authentication {
   ) {}
 
   byToken(token: string): Authenticated {
+    this.forgetChanged();
+    const before = this.valid.get(token);
+    if (before !== undefined) return before;
     const hash = hashOf(token);
-    return this.kept(`token ${hash}`, () => this.ofToken(hash));
+    const found = this.kept(`token ${hash}`, () => this.ofToken(hash));
+    if (found instanceof Principal) this.valid.set(token, found);
+    return found;
   }
 
   bySession(key: string): Authenticated {
@@ -68,12 +75,16 @@ export class Authentication {
     return this.metadata.view.get<{ status: string }>("select status from users where id = ?", id)?.status === "active";
   }
 
-  private kept(key: string, find: () => Authenticated): Authenticated {
+  private forgetChanged(): void {
     const { version } = this.metadata;
-    if (version !== this.knownVersion || this.known.size >= KNOWN_MAX) {
-      this.known.clear();
-      this.knownVersion = version;
-    }
+    if (version === this.knownVersion && this.known.size < KNOWN_MAX) return;
+    this.known.clear();
+    this.valid.clear();
+    this.knownVersion = version;
+  }
+
+  private kept(key: string, find: () => Authenticated): Authenticated {
+    this.forgetChanged();
     const before = this.known.get(key);
     if (before !== undefined) return before;
     const found = find();

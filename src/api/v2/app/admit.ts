@@ -11,7 +11,7 @@ export const UNAUTHORIZED = "unauthorized access";
 export function admit({ line, limits }: V2Services, request: Request): Principal | Response {
   const { authentication } = line();
   const token = tokenIn(request);
-  const key = sessionKeyIn(request);
+  const key = token === null ? sessionKeyIn(request) : null;
   const found = token !== null ? authentication.byToken(token) : key !== null ? authentication.bySession(key) : "unauthenticated";
   if (typeof found !== "string") {
     limits.spend(found);

@@ -1,4 +1,14 @@
 // Shapes of answers of port 8086.
+import { V2_VERSION_HEADERS } from "../../shared/aliases.ts";
+import type { V2Options } from "./services.ts";
+
+/** Of every answer. */
+export function commonHeaders({
+  transportSecuritySeconds: seconds,
+}: Pick<V2Options, "transportSecuritySeconds">): Readonly<Record<string, string>> {
+  if (seconds === null) return V2_VERSION_HEADERS;
+  return { ...V2_VERSION_HEADERS, "strict-transport-security": `max-age=${seconds}; includeSubDomains` };
+}
 
 /** An answer with a JSON body. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {

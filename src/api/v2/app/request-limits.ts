@@ -16,6 +16,8 @@ const ROUNDING_MS = 1e-3;
 /** Load balancers and scrapers learn about a server that has too much to do. */
 const EXEMPT: ReadonlySet<string> = new Set(["/health", "/ready", "/ping", "/metrics"]);
 
+const NOT_COUNTED = () => {};
+
 /** Counts requests, in total and by organization, and refuses those beyond the limits. */
 export class RequestLimits {
   private active = 0;
@@ -31,7 +33,7 @@ export class RequestLimits {
   /** A request begins; the result is called when it is answered. @throws TsdbError overloaded */
   begin(path: string): () => void {
     const { concurrentMax } = this.options;
-    if (concurrentMax === null || EXEMPT.has(path)) return () => {};
+    if (concurrentMax === null || EXEMPT.has(path)) return NOT_COUNTED;
     if (this.active >= concurrentMax) {
       throw new TsdbError("overloaded", `${concurrentMax} requests are being answered, which --v2-max-requests allows; try again`);
     }

@@ -33,7 +33,7 @@ type OpenHandler = (call: OpenCall) => Response | Promise<Response>;
 /** The principal of a signed-in route, otherwise null. */
 type Handler = (call: OpenCall, principal: Principal | null) => Response | Promise<Response>;
 type V2Handler = (call: V2Call) => Response | Promise<Response>;
-type Checked = (context: { readonly request: Request; readonly server: Server<unknown> | null }) => Promise<Response>;
+type Checked = (context: { readonly request: Request; readonly server: Server<unknown> | null }) => Response | Promise<Response>;
 
 const ROUTE = Symbol("the route that ran");
 
@@ -100,13 +100,19 @@ export class V2Routes {
   }
 
   private signedIn(method: V2Method, path: string, handle: V2Handler): this {
-    return this.add(method, path, "signed in", (call, principal) => handle({ ...call, principal: principal! }));
+    return this.add(method, path, "signed in", ({ request, target, server, params, search }, principal) =>
+      handle({ request, target, server, params, search, principal: principal! }),
+    );
   }
 
   private add(method: V2Method, path: string, rule: V2Rule, handle: Handler): this {
     const match = matcherOf(path);
     const { services } = this;
-    const run = async (request: Request, server: Server<unknown> | null): Promise<Response> => {
+    const failed = (request: Request, error: unknown): Response => {
+      if (failureOf(error).isOurs) services.report(error, placeOf(request, path));
+      return errorAnswer(error);
+    };
+    const run = (request: Request, server: Server<unknown> | null): Response | Promise<Response> => {
       const target = targetOf(request);
       const params = match(target.path);
       // The router has read the URL by itself; a request that it took for another one does not run.
@@ -117,10 +123,10 @@ export class V2Routes {
       try {
         const principal = rule === "signed in" ? admit(services, request) : null;
         if (principal instanceof Response) return principal;
-        return await handle({ request, target, server, params, search: new SearchParams(target.search) }, principal);
+        const answered = handle({ request, target, server, params, search: new SearchParams(target.search) }, principal);
+        return answered instanceof Promise ? answered.catch((error) => failed(request, error)) : answered;
       } catch (error) {
-        if (failureOf(error).isOurs) services.report(error, placeOf(request, path));
-        return errorAnswer(error);
+        return failed(request, error);
       }
     };
     const checked: Checked = ({ request, server }) => run(request, server);

@@ -6,12 +6,13 @@ import { secondsNs } from "../../../metadata/resources/retention.ts";
 import { databaseIdOf } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { Precision } from "../../../model/time/precision.ts";
-import type { IncomingBody, LineDialect, OldLine, OldLines, WriteResult } from "../../../model/write.ts";
+import type { IncomingBody, LineDialect, OldLine, OldLines, WriteRequest, WriteResult } from "../../../model/write.ts";
 import { goDuration } from "../../../tsdbql/parse/go-duration.ts";
 import { formatTime } from "../../../tsdbql/parse/print.ts";
 import { BodyReader } from "../../request/body.ts";
+import { complete } from "../../shared/respond.ts";
 import { receiveBody } from "../../shared/write.ts";
-import { noContent } from "../app/answers.ts";
+import { commonHeaders } from "../app/answers.ts";
 import { errorAnswer } from "../app/errors.ts";
 import type { V2Services } from "../app/services.ts";
 import { faultMessage, lineFault } from "./line-fault.ts";
@@ -43,15 +44,18 @@ export interface LineTarget {
 
 /** What storing lines needs from the rest of the server. */
 export interface LineServices extends Pick<V2Services, "write" | "written" | "clockMs" | "now"> {
-  readonly options: Pick<V2Services["options"], "maxRequestBytes">;
+  readonly options: Pick<V2Services["options"], "maxRequestBytes" | "transportSecuritySeconds">;
 }
 
 /** For one route. */
 export class BucketLines {
   private readonly reader: BodyReader;
+  private readonly allStored: ResponseInit;
 
   constructor(private readonly services: LineServices) {
-    this.reader = new BodyReader(services.options.maxRequestBytes, services.now, true);
+    const { options, now } = services;
+    this.reader = new BodyReader(options.maxRequestBytes, now, true);
+    this.allStored = { status: 204, headers: new Headers(commonHeaders(options)) };
   }
 
   /** Stores lines with times in nanoseconds. Resolves with what was refused, null: nothing. @throws TsdbError forbidden, overloaded,
@@ -59,9 +63,11 @@ export class BucketLines {
   async store(lines: Uint8Array, principal: Principal, bucket: Bucket): Promise<string | null> {
     requireWrite(principal, bucket);
     const body = await this.services.write.receive(lines.byteLength);
+    const target = { bucket, unit: UNITS["ns"]! };
     try {
       body.append(lines);
-      const refused = await this.stored(body, { bucket, unit: UNITS["ns"]! }, "v3");
+      const wanted = this.requestFor(target, "v3");
+      const refused = this.refused(await body.write(wanted), lines.byteLength, target, wanted.minTimeNs);
       return refused === null ? null : refused.message.replace(WRITE_HEAD, "");
     } catch (error) {
       this.services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
@@ -80,8 +86,10 @@ export class BucketLines {
       const target = find();
       requireWrite(principal, target.bucket);
       body = await receiveBody(services.write, this.reader, request);
-      const refused = await this.stored(body, target, "v2");
-      return refused === null ? noContent() : errorAnswer(refused);
+      const { byteCount } = body;
+      const wanted = this.requestFor(target, "v2");
+      const refused = this.refused(await body.write(wanted), byteCount, target, wanted.minTimeNs);
+      return refused === null ? complete(new Response(null, this.allStored)) : errorAnswer(refused);
     } catch (error) {
       services.written("failed", { rows: 0, rejected: 0, bytes: 0 });
       throw error;
@@ -90,19 +98,25 @@ export class BucketLines {
     }
   }
 
-  /** What was refused; null: nothing. */
-  private async stored(body: IncomingBody, { bucket, unit }: LineTarget, dialect: LineDialect): Promise<TsdbError | null> {
-    const { services } = this;
-    const bytes = body.byteCount;
-    const { id, name } = bucket;
-    const { precision } = unit;
-    const minTimeNs = oldestKept(bucket, services.clockMs());
-    const place = { database: name, databaseId: databaseIdOf(id)! };
-    const wanted = { ...place, precision, dialect, acceptPartial: "conflicts", noSync: false } as const;
-    const result = await body.write({ ...wanted, ...(minTimeNs === undefined ? {} : { minTimeNs }) });
-    const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
-    services.written(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: name });
-    return result.rejectedCount === 0 ? null : rejection(result, unit, bucket, minTimeNs);
+  private requestFor({ bucket: { id, name, retentionSeconds }, unit: { precision } }: LineTarget, dialect: LineDialect): WriteRequest {
+    const request = {
+      database: name,
+      databaseId: databaseIdOf(id)!,
+      precision,
+      dialect,
+      acceptPartial: "conflicts",
+      noSync: false,
+    } as const;
+    if (retentionSeconds === 0) return request;
+    return { ...request, minTimeNs: BigInt(this.services.clockMs()) * 1_000_000n - secondsNs(retentionSeconds) };
+  }
+
+  /** Counts the outcome. Returns what was refused; null: nothing. */
+  private refused(result: WriteResult, bytes: number, { bucket, unit }: LineTarget, minTimeNs: bigint | undefined): TsdbError | null {
+    const { rowCount: rows, rejectedCount: rejected } = result;
+    const outcome = rejected === 0 ? "stored" : rows === 0 ? "rejected" : "partial";
+    this.services.written(outcome, { rows, rejected, bytes, database: bucket.name });
+    return rejected === 0 ? null : rejection(result, unit, bucket, minTimeNs);
   }
 }
 
@@ -110,11 +124,6 @@ export class BucketLines {
 function requireWrite(principal: Principal, { id, orgID }: Bucket): void {
   if (principal.allows({ action: "write", type: "buckets", id, orgID })) return;
   throw new TsdbError("forbidden", `insufficient permissions for write${principal.isActive ? "" : ": token is inactive"}`);
-}
-
-/** Undefined: the bucket keeps its rows for ever. */
-function oldestKept({ retentionSeconds }: Bucket, nowMs: number): bigint | undefined {
-  return retentionSeconds === 0 ? undefined : BigInt(nowMs) * 1_000_000n - secondsNs(retentionSeconds);
 }
 
 function rejection(result: WriteResult, { ns }: Unit, bucket: Bucket, minTimeNs: bigint | undefined): TsdbError {
