@@ -72,6 +72,8 @@ test("answers of this address tell browsers to use https", async () => {
   for (const path of ["/health", "/api/v2/me", "/api/v2/nothing"]) {
     expect((await ask(path)).headers.get("strict-transport-security")).toBe("max-age=3600; includeSubDomains");
   }
+  const stored = await ask("/api/v2/write?org=o&bucket=b", { method: "POST", body: "m v=1" });
+  expect([stored.status, stored.headers.get("strict-transport-security")]).toEqual([204, "max-age=3600; includeSubDomains"]);
   expect((await fetch(`${server.url}/health`)).headers.get("strict-transport-security")).toBeNull();
 });
 

@@ -90,6 +90,55 @@ describe("destinations", () => {
     });
   });
 
+  test("what a token may do counts from the next body on", async () => {
+    const { id: userID } = await post("/api/v2/users", { name: "writer" });
+    const { id: bucket } = await post("/api/v2/buckets", { orgID, name: "watched" });
+    const permissions = [{ action: "write", resource: { type: "buckets", id: bucket, orgID } }];
+    const made = () => post("/api/v2/authorizations", { orgID, userID, permissions });
+    const { id, token } = await made();
+    const status = async (sent = token) =>
+      (await write({ org: "o", bucket: "watched" }, "m v=1", { authorization: `Token ${sent}` })).status;
+    const change = async (method: string, path: string, body?: object) => {
+      const init = { method, headers: JSON_HEADERS, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      expect((await fetch(`${server.bucketsUrl}/api/v2/${path}`, init)).ok).toBe(true);
+    };
+    expect([await status(), await status()]).toEqual([204, 204]);
+    await change("PATCH", `authorizations/${id}`, { status: "inactive" });
+    expect([await status(), await status()]).toEqual([403, 403]);
+    await change("PATCH", `authorizations/${id}`, { status: "active" });
+    expect([await status(), await status(`${token} `), await status(`${token}x`)]).toEqual([204, 204, 401]);
+    await change("DELETE", `authorizations/${id}`);
+    expect([await status(), await status()]).toEqual([401, 401]);
+    const { token: second } = await made();
+    expect([await status(second), await status()]).toEqual([204, 401]);
+    await change("PATCH", `users/${userID}`, { status: "inactive" });
+    expect(await status(second)).toBe(403);
+    await change("PATCH", `users/${userID}`, { status: "active" });
+    expect(await status(second)).toBe(204);
+    await change("DELETE", `users/${userID}`);
+    expect(await status(second)).toBe(403);
+  });
+
+  test("an answer to stored lines has the headers of every other one, and those of its own request alone", async () => {
+    const url = `${server.bucketsUrl}/api/v2/write?org=o&bucket=b`;
+    const headersOf = async (body: string, headers: Record<string, string>) => {
+      const answer = await fetch(url, { method: "POST", headers: { authorization: "Token tok", ...headers }, body });
+      const shown = ["x-influxdb-build", "x-influxdb-version", "access-control-allow-origin", "vary"].map((name) =>
+        answer.headers.get(name),
+      );
+      return [answer.status, ...shown];
+    };
+    const version = ["OSS", expect.stringMatching(/^v2\.\d+\.\d+$/)];
+    for (const [body, status] of [
+      ["m v=1", 204],
+      ["m", 400],
+    ] as const) {
+      expect(await headersOf(body, {})).toEqual([status, ...version, null, null]);
+      expect(await headersOf(body, { origin: "http://one" })).toEqual([status, ...version, "http://one", "Origin"]);
+      expect(await headersOf(body, {})).toEqual([status, ...version, null, null]);
+    }
+  });
+
   test.each([
     [{ bucket: "b" }, 400, "Please provide either orgID or org"],
     [{ org: "o" }, 404, "bucket not found"],
