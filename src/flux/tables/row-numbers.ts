@@ -3,6 +3,7 @@ import { type FluxColumn, halvesOf } from "./column.ts";
 
 const FIRST_SLOTS = 64;
 const WORD_BITS = 32;
+const RUN_ROWS_MAX = 4096;
 
 /** Cells of a column as two words each; a text is its number. */
 interface Words {
@@ -43,13 +44,41 @@ export class RowNumbers {
     const sources = this.sourcesOf(columns);
     const found = new Uint32Array(to - from);
     let latest = -1;
-    for (let row = from; row < to; row++) {
+    // rows of tables beside each other mostly come in one order: each run may be twice as long as the one before
+    let runMax = 1;
+    for (let row = from; row < to; ) {
+      const run = this.runOf(sources, row, Math.min(runMax, to - row), latest + 1);
+      for (let i = 0; i < run; i++) found[row - from + i] = latest + 1 + i;
+      row += run;
+      latest += run;
+      runMax = run === runMax ? Math.min(runMax * 2, RUN_ROWS_MAX) : 1;
+      if (run > 0) continue;
       this.read(sources, row);
-      // rows of tables beside each other mostly come in one order
-      latest = latest + 1 < this.count && this.isAt(latest + 1) ? latest + 1 : this.lookUp(adds);
+      latest = this.lookUp(adds);
       found[row - from] = latest;
+      row++;
     }
     return found;
+  }
+
+  /** How many rows from `row` on, at most `rowCount`, are the known ones from `number` on. */
+  private runOf(sources: readonly Words[], row: number, rowCount: number, number: number): number {
+    let length = Math.min(rowCount, this.count - number);
+    for (let c = 0; c < sources.length && length > 0; c++) length = this.columnRun(sources[c]!, c, row, length, number);
+    return length;
+  }
+
+  private columnRun({ words, mask, valid }: Words, c: number, row: number, rowCount: number, number: number): number {
+    const { rows, width } = this;
+    const nulls = this.columnCount * 2 + Math.floor(c / WORD_BITS);
+    const bit = c % WORD_BITS;
+    for (let i = 0, start = number * width; i < rowCount; i++, start += width) {
+      const at = (row + i) & mask;
+      const isNull = valid !== null && valid[at] === 0 ? 1 : 0;
+      if (((rows[start + nulls]! >>> bit) & 1) !== isNull) return i;
+      if (isNull === 0 && (rows[start + 2 * c] !== words[2 * at] || rows[start + 2 * c + 1] !== words[2 * at + 1])) return i;
+    }
+    return rowCount;
   }
 
   /** A table is numbered in parts. */
@@ -64,7 +93,7 @@ export class RowNumbers {
   private read(sources: readonly Words[], row: number): void {
     const target = this.row;
     const nulls = this.columnCount * 2;
-    target.fill(0, nulls);
+    for (let i = nulls; i < target.length; i++) target[i] = 0;
     for (let c = 0; c < this.columnCount; c++) {
       const { words, mask, valid } = sources[c]!;
       const at = row & mask;
@@ -88,7 +117,7 @@ export class RowNumbers {
 
   private lookUp(adds: boolean): number {
     const last = this.slots.length - 1;
-    for (let slot = this.hash() & last; ; slot = (slot + 1) & last) {
+    for (let slot = this.hash(this.row, 0) & last; ; slot = (slot + 1) & last) {
       const number = this.slots[slot]! - 1;
       if (number < 0) return adds ? this.append(slot) : -1;
       if (this.isAt(number)) return number;
@@ -97,23 +126,24 @@ export class RowNumbers {
 
   private append(slot: number): number {
     const { width } = this;
-    if ((this.count + 1) * width > this.rows.length) {
+    const start = this.count * width;
+    if (start + width > this.rows.length) {
       const rows = new Int32Array(this.rows.length * 2);
       rows.set(this.rows);
       this.rows = rows;
     }
-    this.rows.set(this.row, this.count * width);
+    for (let i = 0; i < width; i++) this.rows[start + i] = this.row[i]!;
     this.slots[slot] = ++this.count;
     if (this.count * 2 > this.slots.length) this.grow();
     return this.count - 1;
   }
 
   private grow(): void {
-    const slots = new Int32Array(this.slots.length * 2);
+    // fewer times for many rows
+    const slots = new Int32Array(this.slots.length * 4);
     const last = slots.length - 1;
     for (let number = 0; number < this.count; number++) {
-      this.row.set(this.rows.subarray(number * this.width, (number + 1) * this.width));
-      let slot = this.hash() & last;
+      let slot = this.hash(this.rows, number * this.width) & last;
       while (slots[slot] !== 0) slot = (slot + 1) & last;
       slots[slot] = number + 1;
     }
@@ -121,10 +151,10 @@ export class RowNumbers {
   }
 
   /** Multiplication and shifts of MurmurHash3's finalizer, word by word. */
-  private hash(): number {
+  private hash(words: Int32Array, from: number): number {
     let hash = 0;
-    for (let i = 0; i < this.width; i++) {
-      hash = Math.imul(hash ^ this.row[i]!, 0x85ebca6b);
+    for (let i = from; i < from + this.width; i++) {
+      hash = Math.imul(hash ^ words[i]!, 0x85ebca6b);
       hash ^= hash >>> 13;
       hash = Math.imul(hash, 0xc2b2ae35);
       hash ^= hash >>> 16;

@@ -52,6 +52,23 @@ test("rows get the numbers of their first appearance", () => {
   }
 });
 
+test("rows that come again in the same order, with gaps and repetitions", () => {
+  const below = prng(4);
+  for (let round = 0; round < 40; round++) {
+    const types = Array.from({ length: 1 + below(40) }, () => pick(below, COLUMN_TYPES));
+    const columns = types.map((type) => column(below, type, 400));
+    const rows = Uint32Array.from({ length: 400 }, (_, i) => (below(20) === 0 ? below(400) : Math.max(0, i - (i >> 6))));
+    const again = columns.map((each) => each.take(rows));
+    const numbers = new RowNumbers(types.length);
+    const first = numbers.add(columns, 0, 400);
+    const byText = new Map(Array.from(first, (number, row) => [text(columns, row), number]));
+    const expected = Array.from({ length: 400 }, (_, row) => byText.get(text(again, row))!);
+    expect([...numbers.add(again, 0, 400)]).toEqual(expected);
+    expect([...numbers.find(again, 100, 300)]).toEqual(expected.slice(100, 300));
+    expect(numbers.count).toBe(byText.size);
+  }
+});
+
 test("40 columns with nulls", () => {
   const columns = Array.from({ length: 40 }, () => column(prng(3), "int", 20));
   expect(new Set(new RowNumbers(40).add(columns, 0, 20)).size).toBe(
