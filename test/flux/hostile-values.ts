@@ -180,7 +180,7 @@ export class HostileValues {
       case "empty":
         return this.record(depth);
       case "function":
-        return this.function(type.result, [...type.required.keys(), ...(type.pipe === null ? [] : ["tables"])]);
+        return this.function(type.result, [...type.required.map(([name]) => name), ...(type.pipe === null ? [] : ["tables"])]);
       default:
         return this.any(depth + 1);
     }

@@ -42,7 +42,7 @@ function typeOfParameter(given: Type | null, name: string, isPipe: boolean): Typ
   const type = given === null ? null : resolve(given);
   if (type?.kind !== "function") return null;
   if (isPipe && type.pipe !== null) return type.pipe.type;
-  return type.required.get(name) ?? type.optional.get(name) ?? null;
+  return [...type.required, ...type.optional].find((each) => each[0] === name)?.[1] ?? null;
 }
 
 /** Reads what a call gave: the tables of a stream, the values of a function that it made. */

@@ -157,10 +157,10 @@ export class LibraryCalls implements CallMaker {
   }
 
   private any(type: TypeVariable, known: Map<TypeVariable, string>, depth: number): string {
-    if (type.kinds.has("Record")) return `{_value: ${pick(this.below, FLOATS)}, tag: ${pick(this.below, STRINGS)}}`;
-    const isNumber = type.kinds.has("Numeric") || type.kinds.has("Divisible") || type.kinds.has("Subtractable");
+    if (type.kinds.includes("Record")) return `{_value: ${pick(this.below, FLOATS)}, tag: ${pick(this.below, STRINGS)}}`;
+    const isNumber = type.kinds.includes("Numeric") || type.kinds.includes("Divisible") || type.kinds.includes("Subtractable");
     if (isNumber) return pick(this.below, [...INTS, ...FLOATS]);
-    if (type.kinds.has("Timeable")) return pick(this.below, [...TIMES, ...DURATIONS]);
+    if (type.kinds.includes("Timeable")) return pick(this.below, [...TIMES, ...DURATIONS]);
     const kinds = ["int", "float", "string", "bool", "time", "duration", "uint", "array", "record", "record"] as const;
     const kind = pick(this.below, kinds);
     if (kind === "array") return `[${pick(this.below, INTS)}]`;
@@ -216,10 +216,10 @@ export class LibraryCalls implements CallMaker {
   private function({ required, optional, pipe, result }: FunctionType, known: Map<TypeVariable, string>, depth: number): string {
     const parameters = [
       ...(pipe === null ? [] : [pipe.name === "<-" ? "tables=<-" : `${pipe.name}=<-`]),
-      ...required.keys(),
-      ...[...optional.keys()].map((name) => `${name}=1`),
+      ...required.map(([name]) => name),
+      ...optional.map(([name]) => `${name}=1`),
     ];
-    const names = [...required.keys()];
+    const names = required.map(([name]) => name);
     const body =
       pipe !== null && resolve(result).kind === "stream"
         ? `${pipe.name === "<-" ? "tables" : pipe.name} |> limit(n: 2)`

@@ -1,5 +1,6 @@
 // A function of the script: its code, and the frame in which it was defined.
-import type { Expression } from "../parse/ast.ts";
+import type { Expression, SourceLocation } from "../parse/ast.ts";
+import { placeText } from "../parse/check.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Items, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
@@ -9,7 +10,8 @@ export type Code = (frame: Frame) => Value;
 export interface FunctionCode {
   readonly name: string;
   /** Of the function literal, for messages. */
-  readonly place: string;
+  readonly file: string;
+  readonly location: SourceLocation;
   readonly parameters: readonly Parameter[];
   /** Of each parameter: its default in the outer frame, or null. */
   readonly defaults: readonly (Code | null)[];
@@ -31,7 +33,7 @@ export class Closure extends FluxFunction {
   }
 
   get place(): string {
-    return this.code.place;
+    return `${this.code.file}${placeText(this.code.location)}`;
   }
 
   /** What the function computes, for operators that read it instead of calling it. */

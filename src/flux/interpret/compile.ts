@@ -186,7 +186,8 @@ export class CodeCompiler {
     const tree = bodyTree(node.body);
     const code: FunctionCode = {
       name,
-      place: `${this.file}${placeText(node.location)}`,
+      file: this.file,
+      location: node.location,
       parameters: node.params.map(parameterOf),
       defaults: node.params.map(({ value }) => (value === null || value.type === "PipeLiteral" ? null : this.expression(value, scope))),
       body: tree === null ? this.block((node.body as Block).body, inner) : this.expression(tree, inner),
@@ -249,8 +250,8 @@ export class CodeCompiler {
     const args = (record?.properties ?? []).map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
     const pipe = piped === null ? null : this.expression(piped, scope);
     const name = calleeName(callee);
-    const place = `${this.file}${placeText(location)}`;
-    const site: CallSite | null = this.file === "" ? { location, name } : null;
+    const { file } = this;
+    const site: CallSite | null = file === "" ? { location, name } : null;
     return (frame) => {
       const { run } = frame;
       run.use.step();
@@ -269,7 +270,7 @@ export class CodeCompiler {
       try {
         return called.call(values);
       } catch (error) {
-        throw error instanceof FluxError ? error.within(`error calling function "${name}" @${place}`) : error;
+        throw error instanceof FluxError ? error.within(`error calling function "${name}" @${file}${placeText(location)}`) : error;
       }
     };
   }

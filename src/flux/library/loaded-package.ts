@@ -149,8 +149,8 @@ function parametersOf({ type }: TypeScheme): readonly Parameter[] {
   if (type.kind !== "function") return [];
   return [
     ...(type.pipe === null ? [] : [{ name: type.pipe.name, isOptional: false, isPipe: true }]),
-    ...[...type.required.keys()].map((name) => ({ name, isOptional: false, isPipe: false })),
-    ...[...type.optional.keys()].map((name) => ({ name, isOptional: true, isPipe: false })),
+    ...type.required.map(([name]) => ({ name, isOptional: false, isPipe: false })),
+    ...type.optional.map(([name]) => ({ name, isOptional: true, isPipe: false })),
   ];
 }
 

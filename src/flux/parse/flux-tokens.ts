@@ -81,12 +81,16 @@ export class FluxTokens {
     return this.scanner.scan("string");
   }
 
-  protected isNext(...kinds: readonly TokenKind[]): boolean {
+  protected isNext(kind: TokenKind): boolean {
+    return this.peek().kind === kind;
+  }
+
+  protected isNextOf(kinds: readonly TokenKind[]): boolean {
     return kinds.includes(this.peek().kind);
   }
 
   protected takeIf(kind: TokenKind): boolean {
-    if (!this.isNext(kind)) return false;
+    if (this.peek().kind !== kind) return false;
     this.scan();
     return true;
   }
@@ -150,11 +154,9 @@ export class FluxTokens {
       return null;
     }
     this.depth++;
-    try {
-      return parse();
-    } finally {
-      this.depth--;
-    }
+    const parsed = parse();
+    this.depth--;
+    return parsed;
   }
 
   protected location(from: number, to: number): SourceLocation {

@@ -5,6 +5,7 @@ import { TypeParser } from "./type-parser.ts";
 
 /** Where the expression of a property ends. */
 const PROPERTY_ENDS: readonly TokenKind[] = ["COMMA", "COLON"];
+const KEYS: readonly TokenKind[] = ["IDENT", "STRING"];
 
 /** Parses lists of properties. */
 export abstract class RecordParser extends TypeParser {
@@ -14,7 +15,7 @@ export abstract class RecordParser extends TypeParser {
    *  operation. What begins no expression is reported and skipped. @param first is taken already; null for none */
   protected parseWhole(first: Expression | null, ends: readonly TokenKind[] = []): Expression | null {
     let whole = first;
-    while (this.hasMore && !this.isNext(...ends)) {
+    while (this.hasMore && !this.isNextOf(ends)) {
       const next = this.parseExpression();
       if (next.type === "BadExpression") this.skipInvalid(this.scan());
       else whole = whole === null ? next : this.invalidOperation(whole, next);
@@ -53,7 +54,7 @@ export abstract class RecordParser extends TypeParser {
 
   /** As recorded: what follows the first property of a record without a comma is an error of its own, not of the record. */
   private parseRecordProperties(): Property[] {
-    const hasKey = this.isNext("IDENT", "STRING");
+    const hasKey = this.isNextOf(KEYS);
     return this.parseProperties((itemCount) => hasKey && itemCount === 1);
   }
 

@@ -82,7 +82,7 @@ export class TypeParser extends LiteralParser {
 
   private functionType(): MonoType {
     const { start, inner } = this.bracketed("LPAREN", "RPAREN", () =>
-      this.isNext("PIPE_RECEIVE", "QUESTION_MARK", "IDENT") ? this.separated(() => this.parameterType()) : [],
+      this.isNextOf(["PIPE_RECEIVE", "QUESTION_MARK", "IDENT"]) ? this.separated(() => this.parameterType()) : [],
     );
     this.expect("ARROW");
     const monotype = this.parseMonoType();

@@ -1,5 +1,21 @@
 // Nodes of a tree from the top, in the order of the text.
-import type { MemberExpression, SourceLocation } from "./ast.ts";
+import type {
+  Block,
+  DictItem,
+  Expression,
+  ImportDeclaration,
+  InterpolatedPart,
+  MemberAssignment,
+  MonoType,
+  PackageClause,
+  ParameterType,
+  Property,
+  PropertyType,
+  SourceLocation,
+  Statement,
+  TypeConstraint,
+  TypeExpression,
+} from "./ast.ts";
 
 export interface AnyNode {
   readonly type: string;
@@ -7,84 +23,150 @@ export interface AnyNode {
   readonly errors?: readonly string[];
 }
 
-/** Members of each kind of node that hold nodes or lists of them. Names of types and members of attributes are not visited. */
-const CHILDREN: Readonly<Record<string, readonly string[]>> = {
-  InterpolatedPart: ["expression"],
-  StringExpression: ["parts"],
-  ParenExpression: ["expression"],
-  ArrayExpression: ["elements"],
-  DictExpression: ["elements"],
-  DictItem: ["key", "val"],
-  Property: ["key", "value"],
-  ObjectExpression: ["with", "properties"],
-  MemberExpression: ["object", "property"],
-  IndexExpression: ["array", "index"],
-  CallExpression: ["callee", "arguments"],
-  PipeExpression: ["argument", "call"],
-  UnaryExpression: ["argument"],
-  BinaryExpression: ["left", "right"],
-  LogicalExpression: ["left", "right"],
-  ConditionalExpression: ["test", "consequent", "alternate"],
-  FunctionExpression: ["params", "body"],
-  VariableAssignment: ["id", "init"],
-  MemberAssignment: ["member", "init"],
-  OptionStatement: ["assignment"],
-  ExpressionStatement: ["expression"],
-  ReturnStatement: ["argument"],
-  BuiltinStatement: ["id", "ty"],
-  TestCaseStatement: ["id", "extends", "block"],
-  Block: ["body"],
-  PackageClause: ["name"],
-  ImportDeclaration: ["as", "path"],
-  ArrayType: ["element"],
-  StreamType: ["element"],
-  VectorType: ["element"],
-  DictType: ["key", "val"],
-  PropertyType: ["name", "monotype"],
-  RecordType: ["tvar", "properties"],
-  Required: ["name", "monotype"],
-  Optional: ["name", "monotype"],
-  Pipe: ["name", "monotype"],
-  FunctionType: ["parameters", "monotype"],
-  TypeConstraint: ["tvar", "kinds"],
-  TypeExpression: ["monotype", "constraints"],
+type Visit = (child: AnyNode) => void;
+type TypeNode = MonoType | TypeExpression | TypeConstraint | PropertyType | ParameterType;
+type Node = Expression | Statement | Block | Property | InterpolatedPart | MemberAssignment | PackageClause | ImportDeclaration | TypeNode;
+type Children = { readonly [T in Node["type"]]?: (node: Extract<Node, { readonly type: T }>, visit: Visit) => void };
+
+const all = (nodes: readonly AnyNode[], visit: Visit): void => {
+  for (const each of nodes) visit(each);
+};
+const optional = (node: AnyNode | null | undefined, visit: Visit): void => {
+  if (node != null) visit(node);
+};
+/** An item of a dictionary is no node of its own. */
+const items = (pairs: readonly DictItem[], visit: Visit): void => {
+  for (const { key, val } of pairs) {
+    visit(key);
+    visit(val);
+  }
+};
+const parameter = ({ name, monotype }: ParameterType, visit: Visit): void => {
+  optional(name, visit);
+  visit(monotype);
+};
+const element = (node: { readonly element: AnyNode }, visit: Visit): void => visit(node.element);
+const operands = ({ left, right }: { readonly left: AnyNode; readonly right: AnyNode }, visit: Visit): void => {
+  visit(left);
+  visit(right);
 };
 
-/** Kinds of nodes without nodes in them, which are most. */
-const LEAVES: ReadonlySet<string> = new Set([
-  ...["Identifier", "StringLiteral", "IntegerLiteral", "FloatLiteral", "BooleanLiteral", "DurationLiteral", "DateTimeLiteral"],
-  ...["RegexpLiteral", "UnsignedIntegerLiteral", "PipeLiteral", "LabelLiteral", "TextPart", "BadExpression", "BadStatement"],
-]);
+/** The nodes within each kind of node, a function for each: its members are where they are in all nodes of the kind. Names of types and
+ *  members of attributes are not visited. */
+const CHILDREN: Children = {
+  InterpolatedPart: ({ expression }, visit) => visit(expression),
+  StringExpression: ({ parts }, visit) => all(parts, visit),
+  ParenExpression: ({ expression }, visit) => visit(expression),
+  ArrayExpression: ({ elements }, visit) => all(elements, visit),
+  DictExpression: ({ elements }, visit) => items(elements, visit),
+  Property: ({ key, value }, visit) => {
+    visit(key);
+    optional(value, visit);
+  },
+  ObjectExpression: (node, visit) => {
+    optional(node.with, visit);
+    all(node.properties, visit);
+  },
+  MemberExpression: ({ object, property }, visit) => {
+    visit(object);
+    visit(property);
+  },
+  IndexExpression: ({ array, index }, visit) => {
+    visit(array);
+    visit(index);
+  },
+  CallExpression: (node, visit) => {
+    visit(node.callee);
+    all(node.arguments, visit);
+  },
+  PipeExpression: ({ argument, call }, visit) => {
+    visit(argument);
+    visit(call);
+  },
+  UnaryExpression: ({ argument }, visit) => visit(argument),
+  BinaryExpression: operands,
+  LogicalExpression: operands,
+  ConditionalExpression: ({ test, consequent, alternate }, visit) => {
+    visit(test);
+    visit(consequent);
+    visit(alternate);
+  },
+  FunctionExpression: ({ params, body }, visit) => {
+    all(params, visit);
+    visit(body);
+  },
+  VariableAssignment: ({ id, init }, visit) => {
+    visit(id);
+    visit(init);
+  },
+  MemberAssignment: ({ member, init }, visit) => {
+    visit(member);
+    visit(init);
+  },
+  OptionStatement: ({ assignment }, visit) => visit(assignment),
+  ExpressionStatement: ({ expression }, visit) => visit(expression),
+  ReturnStatement: ({ argument }, visit) => visit(argument),
+  BuiltinStatement: ({ id, ty }, visit) => {
+    visit(id);
+    visit(ty);
+  },
+  TestCaseStatement: (node, visit) => {
+    visit(node.id);
+    optional(node.extends, visit);
+    visit(node.block);
+  },
+  Block: ({ body }, visit) => all(body, visit),
+  PackageClause: ({ name }, visit) => visit(name),
+  ImportDeclaration: (node, visit) => {
+    optional(node.as, visit);
+    visit(node.path);
+  },
+  ArrayType: element,
+  StreamType: element,
+  VectorType: element,
+  DictType: ({ key, val }, visit) => {
+    visit(key);
+    visit(val);
+  },
+  PropertyType: ({ name, monotype }, visit) => {
+    visit(name);
+    visit(monotype);
+  },
+  RecordType: ({ tvar, properties }, visit) => {
+    optional(tvar, visit);
+    all(properties, visit);
+  },
+  Required: parameter,
+  Optional: parameter,
+  Pipe: parameter,
+  FunctionType: ({ parameters, monotype }, visit) => {
+    all(parameters, visit);
+    visit(monotype);
+  },
+  TypeConstraint: ({ tvar, kinds }, visit) => {
+    visit(tvar);
+    all(kinds, visit);
+  },
+  TypeExpression: ({ monotype, constraints }, visit) => {
+    visit(monotype);
+    all(constraints, visit);
+  },
+};
+
+/** By the names of kinds; what is not there has no nodes in it, as most have none. */
+const BY_TYPE: ReadonlyMap<string, (node: AnyNode, visit: Visit) => void> = new Map(
+  Object.entries(CHILDREN) as unknown as [string, (node: AnyNode, visit: Visit) => void][],
+);
 
 /** Calls `visit` with each node before its children, which are left out when it gives false. */
 export function walk(node: AnyNode, visit: (node: AnyNode, depth: number) => boolean, depth = 1): void {
-  if (!visit(node, depth) || LEAVES.has(node.type)) return;
-  if (node.type === "MemberExpression") walkMember(node as MemberExpression, visit, depth + 1);
-  else eachChild(node, (child) => walk(child, visit, depth + 1));
-}
-
-/** Rows are read by these, so there are many. */
-function walkMember({ object, property }: MemberExpression, visit: (node: AnyNode, depth: number) => boolean, depth: number): void {
-  walk(object, visit, depth);
-  walk(property, visit, depth);
+  if (!visit(node, depth)) return;
+  BY_TYPE.get(node.type)?.(node, (child) => walk(child, visit, depth + 1));
 }
 
 /** Calls `visit` with each child of a node. */
 export function eachChild(node: AnyNode, visit: (child: AnyNode) => void): void {
-  const names = CHILDREN[node.type];
-  if (names === undefined) return;
-  for (const name of names) {
-    const value = (node as unknown as Readonly<Record<string, unknown>>)[name];
-    if (value === null || value === undefined) continue;
-    if (Array.isArray(value)) for (const item of value) visitItem(item as AnyNode, visit);
-    else visit(value as AnyNode);
-  }
-}
-
-/** An item of a dictionary is no node of its own. */
-function visitItem(item: AnyNode, visit: (child: AnyNode) => void): void {
-  if (item.type === "DictItem") eachChild(item, visit);
-  else visit(item);
+  BY_TYPE.get(node.type)?.(node, visit);
 }
 
 /** The children of a node, in source order. */

@@ -1,6 +1,6 @@
 // Kinds: what values of a type can do.
 
-import { type BasicName, type Kind, resolve, type Type } from "./type.ts";
+import { addKind, type BasicName, type Kind, resolve, type Type } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
 import type { TypeWork } from "./type-work.ts";
 
@@ -30,7 +30,7 @@ export function constrain(given: Type, kind: Kind, work: TypeWork): TypeIssue | 
     case "error":
       return null;
     case "variable":
-      type.kinds.add(kind);
+      addKind(type, kind);
       return null;
     case "basic":
       return KINDS_OF[type.name].has(kind) ? null : failed;

@@ -1,6 +1,7 @@
 // Types as `builtin` statements write them → type schemes.
 import type { MonoType, RecordType as RecordNode, SourceLocation, TypeExpression } from "../parse/ast.ts";
 import {
+  addKind,
   BASIC_NAMES,
   type BasicName,
   DYNAMIC,
@@ -24,7 +25,7 @@ export function declaredScheme(node: TypeExpression, complain: Complaint): TypeS
   const type = declared.typeOf(node.monotype);
   for (const { tvar, kinds } of node.constraints) {
     for (const { name, location } of kinds) {
-      if ((KINDS as readonly string[]).includes(name)) declared.variableOf(tvar.name).kinds.add(name as Kind);
+      if ((KINDS as readonly string[]).includes(name)) addKind(declared.variableOf(tvar.name), name as Kind);
       else complain(location, `invalid constraint ${name}`);
     }
   }

@@ -10,6 +10,7 @@ import type {
   ImportDeclaration,
   MemberExpression,
   ObjectExpression,
+  Property,
   Statement,
 } from "../parse/ast.ts";
 import { declaredScheme } from "./declared-type.ts";
@@ -68,6 +69,8 @@ const COMPARISON: Readonly<Record<string, readonly Kind[]>> = {
   "<=": ["Equatable", "Comparable"],
   ">=": ["Equatable", "Comparable"],
 };
+
+const NO_PROPERTIES: readonly Property[] = [];
 
 class Inference extends InferenceState {
   run(files: readonly File[]): Inferred {
@@ -225,14 +228,13 @@ class Inference extends InferenceState {
     let record: Type = source === undefined ? EMPTY : this.identifier(source);
     // from the last to the first, and so the errors
     for (const { key, value } of properties.toReversed()) {
-      const label = key.type === "Identifier" ? key.name : key.value;
-      record = { kind: "field", label, type: this.propertyValue(key, value), rest: record };
+      record = { kind: "field", label: nameOf(key), type: this.propertyValue(key, value), rest: record };
     }
     return record;
   }
 
   /** A property without a value is the variable of its name. */
-  private propertyValue(key: ObjectExpression["properties"][number]["key"], value: Expression | null): Type {
+  private propertyValue(key: Property["key"], value: Expression | null): Type {
     if (value !== null) return this.infer(value);
     return key.type === "Identifier" ? this.identifier(key) : ERROR;
   }
@@ -297,24 +299,22 @@ class Inference extends InferenceState {
   private call({ callee, arguments: [record], location }: CallExpression, piped: Expression | null): Type {
     const result = variable(this.level);
     const calleeType = resolve(this.infer(callee));
-    const places = new Map<string, Report>();
-    const required: [string, Type][] = [];
-    for (const { key, value } of record?.properties ?? []) {
-      const name = key.type === "Identifier" ? key.name : key.value;
-      const type = this.propertyValue(key, value);
-      required.push([name, type]);
-      places.set(name, this.reportAt(placeOf(value ?? key)));
-    }
+    const properties = record?.properties ?? NO_PROPERTIES;
+    const required = properties.map(({ key, value }) => [nameOf(key), this.propertyValue(key, value)] as const);
+    const argument = (name: string): Report | null => {
+      const found = properties.findLast(({ key }) => nameOf(key) === name);
+      return found === undefined ? null : this.reportAt(placeOf(found.value ?? found.key));
+    };
     const pipe = piped === null ? null : { name: PIPED, type: this.infer(piped) };
-    const call: FunctionType = { kind: "function", required: sortedByName(required), optional: new Map(), pipe, result };
+    const call: FunctionType = { kind: "function", required: sortedByName(required), optional: [], pipe, result };
     const target = resolve(calleeType);
-    if (target.kind === "function") unifyCall(target, call, { call: this.reportAt(location), arguments: places }, this.work);
+    if (target.kind === "function") unifyCall(target, call, { call: this.reportAt(location), argument }, this.work);
     else unify(target, call, this.reportAt(location), this.work);
     return result;
   }
 
   private member({ object, property }: MemberExpression): Type {
-    const label = property.type === "Identifier" ? property.name : property.value;
+    const label = nameOf(property);
     const inner = withoutParens(object);
     if (inner.type === "Identifier") {
       const bound = this.lookup(inner.name);
@@ -386,6 +386,10 @@ class Inference extends InferenceState {
     const first = this.infer(consequent);
     return this.equal(first, this.infer(alternate), alternate);
   }
+}
+
+function nameOf(key: Property["key"]): string {
+  return key.type === "Identifier" ? key.name : key.value;
 }
 
 function fieldOf(record: Type, label: string): Type | null {

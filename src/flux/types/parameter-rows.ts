@@ -1,6 +1,9 @@
 // Parameters of two function types side by side, joined by their names: what one side wants beside what the other gives.
 import { type FunctionType, PIPED, type Type } from "./type.ts";
 
+/** Names are looked for one by one up to so many. */
+const SEARCHED_MAX = 24;
+
 export interface ParameterRow {
   readonly name: string;
   /** What is wanted; null for an argument that no parameter takes. */
@@ -35,24 +38,35 @@ export function pipeMeeting(expected: FunctionType["pipe"], actual: FunctionType
 
 /** All names of both functions, sorted. */
 export function parameterRows(expected: FunctionType, actual: FunctionType): ParameterRow[] {
-  const rows = new Map<string, ParameterRow>();
-  const row = (name: string) => {
-    let found = rows.get(name);
-    if (found === undefined) {
-      found = { name, wanted: null, given: null, isOptional: false, isDemanded: false };
-      rows.set(name, found);
-    }
-    return found;
+  const rows: ParameterRow[] = [];
+  const nameCount = expected.required.length + expected.optional.length + actual.required.length + actual.optional.length;
+  const byName = nameCount > SEARCHED_MAX ? new Map<string, ParameterRow>() : null;
+  const row = (name: string): ParameterRow => {
+    const known = byName === null ? rows.find((each) => each.name === name) : byName.get(name);
+    if (known !== undefined) return known;
+    const made = { name, wanted: null, given: null, isOptional: false, isDemanded: false };
+    rows.push(made);
+    byName?.set(name, made);
+    return made;
   };
-  for (const [name, type] of expected.optional) Object.assign(row(name), { wanted: type, isOptional: true });
-  for (const [name, type] of expected.required) Object.assign(row(name), { wanted: type, isOptional: false });
-  for (const [name, type] of actual.optional) row(name).given = type;
-  for (const [name, type] of actual.required) Object.assign(row(name), { given: type, isDemanded: true });
+  const want = (name: string, type: Type, isOptional: boolean): void => {
+    const found = row(name);
+    found.wanted = type;
+    found.isOptional = isOptional;
+  };
+  const give = (name: string, type: Type, isDemanded: boolean): void => {
+    const found = row(name);
+    found.given = type;
+    if (isDemanded) found.isDemanded = true;
+  };
+  for (const [name, type] of expected.optional) want(name, type, true);
+  for (const [name, type] of expected.required) want(name, type, false);
+  for (const [name, type] of actual.optional) give(name, type, false);
+  for (const [name, type] of actual.required) give(name, type, true);
   const meeting = pipeMeeting(expected.pipe, actual.pipe);
   if (meeting.kind === "both" || meeting.kind === "named") {
-    const piped = row(meeting.name);
-    if (expected.pipe !== null) Object.assign(piped, { wanted: expected.pipe.type, isOptional: false });
-    if (actual.pipe !== null) Object.assign(piped, { given: actual.pipe.type, isDemanded: true });
+    if (expected.pipe !== null) want(meeting.name, expected.pipe.type, false);
+    if (actual.pipe !== null) give(meeting.name, actual.pipe.type, true);
   }
-  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,9 +1,9 @@
 // Types with parameters: made from a binding's type, and instantiated with fresh variables wherever the binding is used.
 import {
+  eachPart,
   fieldsOf,
   GENERIC,
   mapParts,
-  partsOf,
   type RecordField,
   resolve,
   type Type,
@@ -34,7 +34,7 @@ function setLevels(given: Type, work: TypeWork, levelOf: (found: TypeVariable) =
   if (type.kind === "basic") return;
   work.visit();
   if (type.kind === "variable") type.level = levelOf(type);
-  else for (const part of partsOf(type)) setLevels(part, work, levelOf);
+  else eachPart(type, (part) => setLevels(part, work, levelOf));
 }
 
 /** The type with fresh variables in place of those that `isParameter` names. Parts without any are shared. */

@@ -14,8 +14,8 @@ export type BasicName = (typeof BASIC_NAMES)[number];
 export interface TypeVariable {
   readonly kind: "variable";
   bound: Type | null;
-  /** What the type has to be able to do. */
-  readonly kinds: Set<Kind>;
+  /** What the type has to be able to do, each kind once, in the order in which they were asked for. The list is shared by copies. */
+  kinds: readonly Kind[];
   /** How deep the binding is whose type mentions it; those of a deeper level become parameters of that binding's type. */
   level: number;
 }
@@ -39,11 +39,12 @@ export interface RecordField {
   /** A field, the empty record, or a variable. */
   readonly rest: Type;
 }
+/** Types by their names, sorted, each name once. */
+export type NamedTypes = readonly (readonly [name: string, type: Type])[];
 export interface FunctionType {
   readonly kind: "function";
-  /** Both sorted by name. */
-  readonly required: ReadonlyMap<string, Type>;
-  readonly optional: ReadonlyMap<string, Type>;
+  readonly required: NamedTypes;
+  readonly optional: NamedTypes;
   /** `<-` is the name of an argument that was piped. */
   readonly pipe: { readonly name: string; readonly type: Type } | null;
   readonly result: Type;
@@ -82,9 +83,16 @@ export const EMPTY: Type = { kind: "empty" };
 export const DYNAMIC: Type = { kind: "dynamic" };
 export const ERROR: Type = { kind: "error" };
 
+const NO_KINDS: readonly Kind[] = [];
+
 /** A new type variable. */
-export function variable(level: number, kinds: Iterable<Kind> = []): TypeVariable {
-  return { kind: "variable", bound: null, kinds: new Set(kinds), level };
+export function variable(level: number, kinds: readonly Kind[] = NO_KINDS): TypeVariable {
+  return { kind: "variable", bound: null, kinds, level };
+}
+
+/** The unknown type has to be of the kind, too. */
+export function addKind(unknown: TypeVariable, kind: Kind): void {
+  if (!unknown.kinds.includes(kind)) unknown.kinds = [...unknown.kinds, kind];
 }
 
 /** The type without bound variables at its head; shortens chains on the way. */
@@ -106,26 +114,35 @@ export function fieldsOf(type: Type): { readonly fields: RecordField[]; readonly
   return { fields, rest };
 }
 
-/** The entries in the order of their names. */
-export function sortedByName<T>(entries: Iterable<readonly [string, T]>): Map<string, T> {
-  return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+/** The types in the order of their names; of equal names the last one. */
+export function sortedByName(types: NamedTypes): NamedTypes {
+  let isSorted = true;
+  for (let i = 1; i < types.length && isSorted; i++) isSorted = types[i - 1]![0] < types[i]![0];
+  if (isSorted) return types;
+  return [...new Map(types)].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The types within a type, one level down. */
-export function partsOf(type: Type): readonly Type[] {
+/** Calls `visit` with the types within a type, one level down. */
+export function eachPart(type: Type, visit: (part: Type) => void): void {
   switch (type.kind) {
     case "array":
     case "stream":
     case "vector":
-      return [type.element];
+      visit(type.element);
+      break;
     case "dictionary":
-      return [type.key, type.value];
+      visit(type.key);
+      visit(type.value);
+      break;
     case "field":
-      return [type.type, type.rest];
+      visit(type.type);
+      visit(type.rest);
+      break;
     case "function":
-      return [...type.required.values(), ...type.optional.values(), ...(type.pipe === null ? [] : [type.pipe.type]), type.result];
-    default:
-      return [];
+      for (const [, each] of type.required) visit(each);
+      for (const [, each] of type.optional) visit(each);
+      if (type.pipe !== null) visit(type.pipe.type);
+      visit(type.result);
   }
 }
 
@@ -145,7 +162,7 @@ export function mapParts(type: Type, map: (part: Type) => Type): Type {
       return mapped === type.type && rest === type.rest ? type : { kind: "field", label: type.label, type: mapped, rest };
     }
     case "function": {
-      const [required, optional] = [mapValues(type.required, map), mapValues(type.optional, map)];
+      const [required, optional] = [mapTypes(type.required, map), mapTypes(type.optional, map)];
       const pipe = type.pipe === null ? null : { name: type.pipe.name, type: map(type.pipe.type) };
       return { kind: "function", required, optional, pipe, result: map(type.result) };
     }
@@ -154,13 +171,13 @@ export function mapParts(type: Type, map: (part: Type) => Type): Type {
   }
 }
 
-function mapValues(types: ReadonlyMap<string, Type>, map: (part: Type) => Type): ReadonlyMap<string, Type> {
+function mapTypes(types: NamedTypes, map: (part: Type) => Type): NamedTypes {
   let isSame = true;
-  const mapped = new Map<string, Type>();
-  for (const [name, type] of types) {
-    const made = map(type);
-    if (made !== type) isSame = false;
-    mapped.set(name, made);
-  }
+  const mapped = types.map((each): readonly [string, Type] => {
+    const made = map(each[1]);
+    if (made === each[1]) return each;
+    isSame = false;
+    return [each[0], made];
+  });
   return isSame ? types : mapped;
 }

@@ -1,7 +1,7 @@
 // Two types made one. The first is what is expected, the second what was found; errors are collected, so that one script shows several.
 import { constrain } from "./constrain.ts";
-import { type ParameterRow, parameterRows, pipeMeeting } from "./parameter-rows.ts";
-import { type FunctionType, PIPED, partsOf, type RecordField, resolve, type Type, type TypeVariable, variable } from "./type.ts";
+import { parameterRows, pipeMeeting } from "./parameter-rows.ts";
+import { addKind, eachPart, type FunctionType, PIPED, type RecordField, resolve, type Type, type TypeVariable, variable } from "./type.ts";
 import type { TypeIssue } from "./type-errors.ts";
 import type { TypeWork } from "./type-work.ts";
 
@@ -21,12 +21,13 @@ export function unify(expected: Type, actual: Type, report: Report, work: TypeWo
 /** A call: each argument reports to its own place. */
 export interface CallPlaces {
   readonly call: Report;
-  readonly arguments: ReadonlyMap<string, Report>;
+  /** Null for an argument that has no place of its own. */
+  readonly argument: (name: string) => Report | null;
 }
 
 /** Unifies the type of a function with that of a call. Errors name the argument that they concern. */
 export function unifyCall(callee: FunctionType, call: FunctionType, places: CallPlaces, work: TypeWork): void {
-  new Unifier(work).unifyFunctions(callee, call, places.call, (name) => places.arguments.get(name) ?? places.call);
+  new Unifier(work).unifyFunctions(callee, call, places.call, (name) => places.argument(name) ?? places.call);
 }
 
 class Unifier {
@@ -70,7 +71,7 @@ class Unifier {
 
   private bind(unknown: TypeVariable, type: Type, report: Report): void {
     if (type.kind === "variable") {
-      for (const kind of unknown.kinds) type.kinds.add(kind);
+      for (const kind of unknown.kinds) addKind(type, kind);
       type.level = Math.min(type.level, unknown.level);
       unknown.bound = type;
       return;
@@ -96,7 +97,9 @@ class Unifier {
     this.work.visit();
     if (type.kind === "variable") type.level = Math.min(type.level, unknown.level);
     let found = false;
-    for (const part of partsOf(type)) found = this.occurs(unknown, part) || found;
+    eachPart(type, (part) => {
+      found = this.occurs(unknown, part) || found;
+    });
     return found;
   }
 
@@ -135,24 +138,24 @@ class Unifier {
     if (pipes.kind === "no pipe") (g.pipe === null ? report : place(PIPED))({ kind: "missing pipe" });
     else if (pipes.kind === "other names") place(PIPED)({ kind: "other pipe", expected: pipes.expected, actual: pipes.actual });
     const rows = parameterRows(f, g);
-    const wanted = [...rows.filter(isWanted(false)), ...rows.filter(isWanted(true))];
-    for (const { name } of rows.filter((row) => row.isDemanded && row.wanted === null)) {
-      const expected = wanted.filter(({ given }) => given === null).map((row) => row.name);
+    for (const { name, wanted, isDemanded } of rows) {
+      if (!isDemanded || wanted !== null) continue;
+      const missing = rows.filter((row) => row.wanted !== null && row.given === null);
+      const expected = [...missing.filter((row) => !row.isOptional), ...missing.filter((row) => row.isOptional)].map((row) => row.name);
       place(name)({ kind: "extra argument", name, expected });
     }
     const pipedName = g.pipe?.name === PIPED ? f.pipe?.name : undefined;
-    for (const { name, wanted: type, given, isOptional } of wanted) {
-      if (given !== null) {
-        const to = place(name === pipedName ? PIPED : name);
-        this.unify(type!, given, (cause) => to({ kind: "argument", name, cause }));
-      } else if (!isOptional) report({ kind: "missing argument", name });
+    for (const isOptional of [false, true]) {
+      for (const row of rows) {
+        if (row.wanted === null || row.isOptional !== isOptional) continue;
+        const { name, given } = row;
+        if (given !== null)
+          this.unify(row.wanted, given, (cause) => place(name === pipedName ? PIPED : name)({ kind: "argument", name, cause }));
+        else if (!isOptional) report({ kind: "missing argument", name });
+      }
     }
     this.unify(f.result, g.result, (cause) => report({ kind: "return", expected: f.result, actual: g.result, cause }));
   }
-}
-
-function isWanted(isOptional: boolean): (row: ParameterRow) => boolean {
-  return (row) => row.wanted !== null && row.isOptional === isOptional;
 }
 
 function isRecord(type: Type): boolean {

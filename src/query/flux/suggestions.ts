@@ -23,7 +23,7 @@ export function suggestionFor(name: string): Suggestion | null {
 }
 
 function paramsOf({ required, optional, pipe }: FunctionType): Record<string, string> {
-  const all: [string, Type][] = [...required, ...optional];
+  const all = [...required, ...optional];
   if (pipe !== null) all.push([pipe.name === "<-" ? "tables" : pipe.name, pipe.type]);
   return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, type]) => [name, wordFor(type)]));
 }

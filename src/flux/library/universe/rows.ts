@@ -26,7 +26,7 @@ import {
   type StorageRead,
   type StorageReduce,
 } from "./pushed.ts";
-import { filterParts } from "./wanted-series.ts";
+import { type FilterParts, filterParts } from "./wanted-series.ts";
 
 /** Rows between two pauses. */
 const PAUSE_ROWS = 4096;
@@ -56,8 +56,9 @@ export const filter: NativeBody = (call) => {
   }
   // series that the function refuses as a whole need not be read
   const filtered: StorageRead = (run, filters, untilNs) => apply([read(run, [fn, ...filters], untilNs)], run);
-  const reduce = input instanceof PushedNode ? reducedFilter(input.reduce, fn, apply) : null;
-  const { describe, rows } = wholeSeries(input, fn);
+  const parts = input instanceof PushedNode ? filterParts(fn) : null;
+  const reduce = parts === null || !(input instanceof PushedNode) ? null : reducedFilter(input.reduce, fn, parts, apply);
+  const { describe, rows } = wholeSeries(input, fn, parts);
   return new FilterNode(input, location, { read: filtered, reduce, describe, rows }, { state, storable });
 };
 
@@ -65,10 +66,10 @@ export const filter: NativeBody = (call) => {
 function reducedFilter(
   reduce: StorageReduce | null,
   fn: FluxFunction,
+  parts: FilterParts,
   apply: (inputs: readonly Tables[], run: ScriptRun) => Tables,
 ): StorageReduce | null {
-  const parts = reduce === null ? null : filterParts(fn);
-  if (reduce === null || parts === null) return null;
+  if (reduce === null) return null;
   return function* (run, wish) {
     const { filters, values } = wish;
     // what the function tests has to be a column of the reduced rows
@@ -112,8 +113,7 @@ function isOfStorage(input: StreamNode): boolean {
 }
 
 /** What the source can say and read of series, where the filter chooses among whole ones. */
-function wholeSeries(input: StreamNode, fn: FluxFunction): Pick<PushedNode, "describe" | "rows"> {
-  const parts = input instanceof PushedNode ? filterParts(fn) : null;
+function wholeSeries(input: StreamNode, fn: FluxFunction, parts: FilterParts | null): Pick<PushedNode, "describe" | "rows"> {
   if (!(input instanceof PushedNode) || parts === null || !parts.isDecided || parts.values.length > 0) {
     return { describe: null, rows: null };
   }
@@ -189,8 +189,8 @@ export const map = operator(
     const fn = call.function("fn");
     if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
       throw new UnplacedError("extensible records must have at least one field");
-    const make = fn.prepare(["r"], isVectorized(fn) ? "columns" : "rows");
     const keepsOrder = isVectorized(fn);
+    const make = fn.prepare(["r"], keepsOrder ? "columns" : "rows");
     return function* (input, run): Tables {
       const merge = new TableMerge();
       for (const table of input) {
