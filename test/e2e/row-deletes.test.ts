@@ -259,7 +259,7 @@ test("by the command line, with a token for one database", async () => {
     out: "Row delete request 1 cancelled successfully\n",
   });
   expect((await run("query", "SELECT count(*) AS n FROM temp", "--format", "csv")).out).toBe("n\n2\n");
-  expect(await run("cancel", "row_delete", "7")).toMatchObject({
+  expect(await runner.run(["cancel", "row_delete", "7"])).toMatchObject({
     code: 1,
     error: expect.stringContaining("row delete request not found: 7"),
   });
@@ -267,5 +267,15 @@ test("by the command line, with a token for one database", async () => {
   await runner.run(["write", "-d", "work", "t v=1 1"]);
   await runner.run(["delete", "rows", "-d", "work", "-t", "t", "--all-time", "-y"]);
   expect(JSON.parse((await run("show", "row_deletes", "--format", "json")).out)).toHaveLength(2);
-  expect(await run("cancel", "row_delete", "3")).toMatchObject({ code: 1, error: expect.stringContaining("403") });
+  const unseen = await run("cancel", "row_delete", "3");
+  expect(unseen).toMatchObject({ code: 1, error: expect.stringContaining("403") });
+  // nor does anything tell which numbers there are
+  expect(await run("cancel", "row_delete", "7")).toEqual(unseen);
+  const shown = async (sequence: number) => {
+    const headers = { authorization: `Bearer ${made.token}` };
+    const answer = await fetch(`${runner.server.url}${PATH}/${sequence}`, { headers });
+    return [answer.status, await answer.text()];
+  };
+  expect((await shown(3))[0]).toBe(403);
+  expect(await shown(7)).toEqual(await shown(3));
 });

@@ -19,6 +19,8 @@ import { type Call, Routes } from "../shared/route.ts";
 import { answeredJson, failed } from "./job-answers.ts";
 
 const PATH = "/api/v3/row_delete_requests";
+/** No database has this name: permissions for all of them cover it. */
+const EVERY_DATABASE = "*";
 const DISPOSITIONS = ["pending", "completed", "aborted"] as const satisfies readonly Disposition[];
 
 const time = (description: string) =>
@@ -70,6 +72,10 @@ const Request = t.Object({
 });
 
 const UNAVAILABLE = { 503: failed("The server is replaying its log or stopping; try again.") };
+const UNSEEN = {
+  403: failed("The token may not delete from the request's database; the same of an unknown sequence, unless it may delete from all."),
+  404: failed("No request has the sequence."),
+};
 const one = (description: string) => ({ description, content: { "application/json": Request } });
 
 const COMMON = { tag: "Databases", access: "database" } as const;
@@ -102,7 +108,7 @@ const OPERATIONS = {
   }),
   show: operation({
     ...{ ...COMMON, summary: "Get a request to delete rows", path: Path },
-    answers: { ...UNAVAILABLE, 200: one("The request, with its progress."), 404: failed("No request has the sequence.") },
+    answers: { ...UNAVAILABLE, ...UNSEEN, 200: one("The request, with its progress.") },
   }),
   abort: operation({
     ...{ ...COMMON, summary: "Abort a request to delete rows", path: Path, body: { "application/json": AbortBody } },
@@ -111,7 +117,7 @@ const OPERATIONS = {
       ...UNAVAILABLE,
       200: one("The request, aborted."),
       400: failed("The body cannot be understood, or it is too late: rows are being removed from files, or the request has ended."),
-      404: failed("No request has the sequence."),
+      ...UNSEEN,
     },
   }),
 };
@@ -122,7 +128,15 @@ export const rowDeleteRoutes = (services: AppServices) => {
   const routes = new Routes("http.v3.row-deletes", services.access);
   if (services.edition !== "enterprise") return routes;
   const requested = (call: Call<"database">): RowDeleteInfo => {
-    const request = services.rowDeletes().find(sequenceIn(call));
+    const sequence = sequenceIn(call);
+    let request: RowDeleteInfo;
+    try {
+      request = services.rowDeletes().find(sequence);
+    } catch (error) {
+      // to others an unknown number is as that of a database from which they may not delete: they learn of neither
+      call.caller.require(EVERY_DATABASE, "delete");
+      throw error;
+    }
     call.caller.require(request.database, "delete");
     return request;
   };
