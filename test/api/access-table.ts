@@ -160,7 +160,6 @@ export const ROUTES: readonly RouteRow[] = [
   ["GET", "/api/v1/health", "page:health"],
   ["GET", "/ping", "page:ping"],
   ["POST", "/ping", "page:ping"],
-  ["HEAD", "/ping", "page:ping", "", { headers: { "user-agent": "InfluxDBClient" } }],
   ["GET", "/metrics", "page:metrics"],
   ["GET", "/debug/pprof", "admin"],
   ["GET", "/debug/pprof/:profile", "admin"],

@@ -116,7 +116,7 @@ test("a 403 has an error, a code and a message", async () => {
   expect([other.status, await other.json()]).toEqual([403, { error: message, code: "forbidden", message }]);
 });
 
-test.each(["GET", "POST", "HEAD"])("%s /ping without a token names the server's version all the same", async (method) => {
+test.each(["GET", "POST"])("%s /ping without a token names the server's version all the same", async (method) => {
   const response = await fake.send(method, "/ping");
   const { headers } = response;
   expect([response.status, headers.get("x-influxdb-version"), headers.get("x-tsdb-version")]).toEqual([401, "3.9.0", "v3.9.0"]);

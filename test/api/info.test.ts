@@ -36,25 +36,34 @@ test.each([
   }
 });
 
-const V1_PINGS: [method: string, path: string, headers: Record<string, string>, status: number][] = [
-  ["GET", "/ping", { "user-agent": "InfluxDBShell/1.6.7" }, 204],
-  ["HEAD", "/ping", { "user-agent": "InfluxDBClient" }, 204],
-  ["POST", "/ping", { accept: "application/x-msgpack" }, 204],
-  ["GET", "/ping?wait_for_leader=5s", {}, 204],
-  ["HEAD", "/ping?wait_for_leader=5s", {}, 204],
-  ["GET", "/ping?verbose=false&wait_for_leader=5s", {}, 204],
-  ["GET", "/ping?verbose=true", { "user-agent": "InfluxDBClient" }, 200],
-  ["GET", "/ping?verbose=true&wait_for_leader=5s", {}, 200],
-  ["GET", "/ping", { "user-agent": "curl/8", accept: "*/*" }, 200],
-  ["GET", "/ping", { accept: "application/json, application/x-msgpack" }, 200],
+const PINGS: [client: string, method: string, path: string, headers: Record<string, string>, status: number][] = [
+  // they refuse any other status
+  ["Go", "GET", "/ping", { "user-agent": "InfluxDBClient" }, 204],
+  ["Go, with a time limit", "GET", "/ping?wait_for_leader=5s", { "user-agent": "mine" }, 204],
+  ["Python", "GET", "/ping", { "user-agent": "python-requests/2.32", accept: "application/x-msgpack" }, 204],
+  ["Python, another method", "POST", "/ping", { accept: "application/x-msgpack" }, 204],
+  ["one without a body", "GET", "/ping?verbose=false&wait_for_leader=5s", {}, 204],
+  // the order's answer
+  ["one with a body", "GET", "/ping?verbose=true", { "user-agent": "InfluxDBClient" }, 200],
+  ["one with a body and a time limit", "GET", "/ping?verbose=true&wait_for_leader=5s", {}, 200],
+  ["the shell", "GET", "/ping", { "user-agent": "InfluxDBShell/1.6.7" }, 200],
+  ["Java", "GET", "/ping", { "user-agent": "influxdb-java" }, 200],
+  ["Telegraf", "GET", "/ping", { "user-agent": "Telegraf/1.37" }, 200],
+  ["curl", "GET", "/ping", { "user-agent": "curl/8", accept: "*/*" }, 200],
+  ["any that takes JSON", "GET", "/ping", { accept: "application/json, application/x-msgpack" }, 200],
+  // whatever the client
+  ["Go, HEAD", "HEAD", "/ping", { "user-agent": "InfluxDBClient" }, 404],
+  ["a time limit, HEAD", "HEAD", "/ping?wait_for_leader=5s", {}, 404],
 ];
 
-test.each(V1_PINGS)("ping of v1 clients: %s %s with %j is %d", async (method, path, headers, status) => {
+test.each(PINGS)("ping by %s: %s %s with %j is %d", async (_, method, path, headers, status) => {
   const response = await fakes().send(method, path, { headers: { ...headers, "x-request-id": "mine" } });
   expect(response.status).toBe(status);
+  const text = await response.text();
+  if (status === 404) return;
   expect(response.headers.get("x-influxdb-version")).toBe("3.9.0");
   expect(response.headers.get("request-id")).toBe("mine");
-  expect((await response.text()) === "").toBe(status === 204);
+  expect(text === "").toBe(status === 204);
 });
 
 const NOT_FOUND: [method: string, path: string][] = [

@@ -1,6 +1,6 @@
 // Health, ping and metrics endpoints.
 import { t } from "elysia";
-import { type DescribedRoute, hidden, operation } from "../docs/operation.ts";
+import { type DescribedRoute, operation } from "../docs/operation.ts";
 import type { AppServices } from "../services.ts";
 import { requestIds } from "../v1/request-id.ts";
 import { EDITIONS, versionHeaders } from "./aliases.ts";
@@ -38,23 +38,24 @@ const PING = operation({
   access: "ping",
   summary: "Version and identity",
   description:
-    "Headers x-tsdb-version and x-tsdb-build name version and edition. Clients of the v1 API, told by their User-Agent, by `wait_for_leader` " +
-    "or by an Accept of application/x-msgpack, are answered as they expect it, also to HEAD.",
+    "Headers x-tsdb-version and x-tsdb-build name version and edition. Two clients of the v1 API take every status but 204 for a failure: " +
+    "Go's, told by its User-Agent or `wait_for_leader`, and Python's, by its Accept of application/x-msgpack.",
   answers: {
     200: { description: "The running version.", content: { "application/json": Ping } },
-    204: { description: "The same by headers alone, for clients of the v1 API." },
+    204: { description: "The same by headers alone, for those two." },
   },
 });
 
-/** User agents of v1 clients; others are recognized by `wait_for_leader` or by requesting MessagePack. */
-const V1_AGENT = /^(?:InfluxDBShell|InfluxDBClient|influxdb-python|influxdb-java|influx-ruby|influxdb-ruby|Telegraf)/i;
+/** Of Go's client (influxdata/influxdb1-client: v2/client.go), unless its user names another one. */
+const GO_AGENT = /^InfluxDBClient/i;
 
-/** Such clients accept only 204 as an answer. `verbose=true` requests a body, as in later 1.x versions. */
-function isV1Client({ request, target }: AnyCall): boolean {
+/** For these clients alone the order is left: they compare the status with 204. Others of the v1 API (the shell, those for Node.js, Java
+ *  and Ruby) read the headers of any answer. `verbose=true` requests a body, as in later 1.x versions. */
+function wantsNoContent({ request, target }: AnyCall): boolean {
   const search = new URLSearchParams(target.search);
   const verbose = search.get("verbose");
   if (verbose !== null && verbose !== "" && verbose !== "0" && verbose !== "false") return false;
-  if (search.has("wait_for_leader") || V1_AGENT.test(request.headers.get("user-agent") ?? "")) return true;
+  if (search.has("wait_for_leader") || GO_AGENT.test(request.headers.get("user-agent") ?? "")) return true;
   return (request.headers.get("accept") ?? "").trim().toLowerCase() === "application/x-msgpack";
 }
 
@@ -68,7 +69,7 @@ export const infoRoutes = (services: AppServices) => {
   const versions = versionHeaders(services.edition);
   const ping = (call: AnyCall) => {
     const ids = requestIds(call.request);
-    if (isV1Client(call)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
+    if (wantsNoContent(call)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
@@ -86,7 +87,6 @@ export const infoRoutes = (services: AppServices) => {
     .get("/api/v1/health", HEALTH, health)
     .get("/ping", versioned(PING), ping)
     .post("/ping", versioned(PING), ping)
-    .head("/ping", versioned(hidden("ping")), (call) => (isV1Client(call) ? ping(call) : text(404, "Not found")))
     .get(
       "/metrics",
       operation({
