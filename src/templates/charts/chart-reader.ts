@@ -2,7 +2,7 @@
 import { oneOf } from "../issue.ts";
 import { readScript } from "../kinds/parameters.ts";
 import type { SpecReader } from "../spec-reader.ts";
-import { isMembers, type Members } from "../template-object.ts";
+import { isMembers } from "../template-object.ts";
 import { CHART_KINDS, HEX_COLORS, type ViewType, viewTypeOf } from "./chart-kinds.ts";
 
 export interface Chart {
@@ -30,6 +30,9 @@ const POSITIONS: ReadonlySet<string> = new Set(["", "overlaid", "stacked"]);
 const AXES_NEEDED: Readonly<Partial<Record<ViewType, readonly string[]>>> = {
   ...{ xy: ["x", "y"], "line-plus-single-stat": ["x", "y"], heatmap: ["x", "y"], scatter: ["x", "y"], histogram: ["x"] },
 };
+
+/** Dimensions of a layer of a map, in the order in which views have them. */
+const LAYER_AXES = ["radius", "color", "intensity"] as const;
 
 interface Axes {
   readonly x: Axis;
@@ -153,9 +156,9 @@ class ChartReader {
 
   private colors(): unknown {
     const colors = this.spec.list("colors").map((color) => {
-      const hex = color.text("hex");
-      if (hex === "") color.issue("hex", "is required");
-      return { id: color.text("id"), type: color.text("type"), hex, name: color.text("name"), value: color.number("value") };
+      const read = colorOf(color);
+      if (read.hex === "") color.issue("hex", "is required");
+      return read;
     });
     if (HEX_COLORS.has(this.type)) return colors.map(({ hex }) => hex);
     for (const wanted of this.type === "gauge" ? ["min", "max"] : []) {
@@ -245,23 +248,36 @@ class ChartReader {
 
   private map(): object {
     const { spec } = this;
-    const layers = spec.raw("geoLayers");
-    const columns = spec.raw("latLonColumns");
-    if (spec.has("geoLayers") && !Array.isArray(layers)) spec.issue("geoLayers", "must be a list");
+    const layers = spec.list("geoLayers");
     return {
       ...{ center: { lat: spec.number("lat"), lon: spec.number("lon") }, zoom: spec.number("zoom"), mapStyle: spec.text("mapStyle") },
       ...{ allowPanAndZoom: spec.boolean("allowPanAndZoom"), detectCoordinateFields: spec.boolean("detectCoordinateFields") },
-      ...(spec.has("useS2CellID") ? { useS2CellID: spec.boolean("useS2CellID") } : {}),
-      ...(spec.has("s2Column") ? { s2Column: spec.text("s2Column") } : {}),
-      ...(isMembers(columns) ? { latLonColumns: columns } : {}),
-      layers: Array.isArray(layers) && layers.length > 0 ? layers.filter(isMembers).map(layerOf) : null,
+      layers: layers.length === 0 ? null : layers.map(layerOf),
     };
   }
 }
 
-/** The other members of a layer are the same in both forms. */
-function layerOf({ layerType, viewColors, ...others }: Members): object {
-  return { ...others, type: layerType ?? "", colors: viewColors ?? [] };
+function layerOf(layer: SpecReader): object {
+  const colors = layer.list("viewColors").map(colorOf);
+  const [radiusDimension, colorDimension, intensityDimension] = LAYER_AXES.map((name) => dimensionOf(layer.object(`${name}Dimension`)));
+  const whole = (name: string) => Math.trunc(layer.number(name));
+  return {
+    ...{ type: layer.text("layerType"), radiusField: layer.text("radiusField"), colorField: layer.text("colorField") },
+    ...{ intensityField: layer.text("intensityField"), colors: colors.length === 0 ? null : colors },
+    ...{ radius: whole("radius"), blur: whole("blur"), radiusDimension, colorDimension, intensityDimension },
+    ...{ interpolateColors: layer.boolean("interpolateColors"), trackWidth: whole("trackWidth"), speed: whole("speed") },
+    ...{ randomColors: layer.boolean("randomColors"), isClustered: layer.boolean("isClustered") },
+  };
+}
+
+/** Its name follows from its place. */
+function dimensionOf(axis: SpecReader): object {
+  const [label, prefix, suffix] = [axis.text("label"), axis.text("prefix"), axis.text("suffix")];
+  return { bounds: null, label, prefix, suffix, base: axis.text("base"), scale: axis.text("scale") };
+}
+
+function colorOf(color: SpecReader) {
+  return { id: color.text("id"), type: color.text("type"), hex: color.text("hex"), name: color.text("name"), value: color.number("value") };
 }
 
 function recordAxes({ all }: Axes): object {

@@ -16,7 +16,11 @@ const SAME = [
   ...["upperColumn", "mainColumn", "lowerColumn", "fillColumns", "yLabelColumns", "yLabelColumnSeparator", "ySeriesColumns"],
   ...["generateXAxisTicks", "xTotalTicks", "xTickStart", "xTickStep", "generateYAxisTicks", "yTotalTicks", "yTickStart", "yTickStep"],
   ...["legendColorizeRows", "legendHide", "legendOpacity", "legendOrientationThreshold", "colorMapping"],
-  ...["zoom", "mapStyle", "allowPanAndZoom", "detectCoordinateFields", "useS2CellID", "s2Column", "latLonColumns"],
+  ...["zoom", "mapStyle", "allowPanAndZoom", "detectCoordinateFields"],
+] as const;
+const LAYER_MEMBERS = [
+  ...["radiusField", "colorField", "intensityField", "radius", "blur", "interpolateColors", "trackWidth", "speed", "randomColors"],
+  "isClustered",
 ] as const;
 const RENAMED = { showNoteWhenEmpty: "noteOnEmpty", xColumn: "xCol", yColumn: "yCol", shadeBelow: "shade" } as const;
 
@@ -52,8 +56,16 @@ function chartOf({ name, x, y, w, h, properties }: Cell): object[] {
 /** Without empty members. */
 function present(members: Members): Members {
   const isEmpty = (value: unknown) =>
-    value === undefined || value === null || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
+    value === undefined || value === null || value === "" || value === 0 || value === false || isEmptyList(value) || isEmptyRecord(value);
   return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isEmptyRecord(value: unknown): boolean {
+  return isMembers(value) && Object.keys(value).length === 0;
 }
 
 function decimals(places: unknown): object {
@@ -104,11 +116,21 @@ function tableOf(view: Members): object {
 
 function mapOf({ center, layers }: Members): Members {
   const { lat, lon } = isMembers(center) ? center : {};
-  const geoLayers = itemsOf(layers).map(({ type, colors, ...others }) => ({
-    ...others,
-    ...present({ layerType: type, viewColors: colors }),
-  }));
-  return present({ lat, lon, geoLayers });
+  return present({ lat, lon, geoLayers: itemsOf(layers).map(layerOf) });
+}
+
+/** Its dimensions have names here. */
+function layerOf({ type, colors, ...layer }: Members): Members {
+  const dimension = (name: string) => {
+    const axis = layer[`${name}Dimension`];
+    const { label, prefix, suffix, base, scale } = isMembers(axis) ? axis : {};
+    return { [`${name}Dimension`]: { name, ...present({ label, prefix, suffix, base, scale }) } };
+  };
+  return {
+    ...present({ layerType: type, ...Object.fromEntries(LAYER_MEMBERS.map((name) => [name, layer[name]])) }),
+    ...{ ...dimension("radius"), ...dimension("color"), ...dimension("intensity") },
+    ...present({ viewColors: itemsOf(colors).map(present) }),
+  };
 }
 
 function itemsOf(list: unknown): Members[] {

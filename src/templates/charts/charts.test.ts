@@ -28,9 +28,15 @@ const CHARTS: readonly (readonly [string, object])[] = [
   [
     "Geo",
     {
-      ...{ ...NOTE, lat: 1.5, lon: -2, zoom: 3, mapStyle: "s", allowPanAndZoom: true, detectCoordinateFields: true, useS2CellID: true },
-      ...{ s2Column: "c", latLonColumns: { lat: { key: "tag", column: "a" }, lon: { key: "tag", column: "b" } } },
-      geoLayers: [{ layerType: "pointMap", viewColors: [{ hex: "#123456" }], colorField: "f", radius: 0 }],
+      ...{ ...NOTE, lat: 1.5, lon: -2, zoom: 3, mapStyle: "s", allowPanAndZoom: true, detectCoordinateFields: true },
+      geoLayers: [
+        {
+          ...{ layerType: "pointMap", radiusField: "r", colorField: "f", intensityField: "i", viewColors: [{ hex: "#123456", value: 2 }] },
+          ...{ radius: 5, blur: 7, interpolateColors: true, trackWidth: 3, speed: 9, randomColors: true, isClustered: true },
+          radiusDimension: { name: "radius", label: "l", prefix: "p", suffix: "s", base: "10", scale: "linear" },
+          ...{ colorDimension: { name: "color", label: "m" }, intensityDimension: { name: "intensity" } },
+        },
+      ],
     },
   ],
   ["Heatmap", { ...FLAT, ...TICKS, binSize: 20 }],
@@ -86,6 +92,24 @@ test("what a chart has not is null or absent, as clients of a 2.8 server see it"
   expect(bare("Geo", { colors: [{ type: "text", hex: "#123456" }] }).charts).toMatchObject([{ properties: { colors: [color] } }]);
 });
 
+// recorded on the vendor's server: a view has every member of a layer, and no names of dimensions
+test("a layer of a map", () => {
+  const { charts } = read({
+    ...{ kind: "Geo", ...HEAD, s2Column: "c", useS2CellID: true, latLonColumns: { lat: { key: "tag", column: "a" } } },
+    geoLayers: [{ layerType: "pointMap", blur: 2.5, colorDimension: { name: "zz", label: "l", domain: [1, 2] }, viewColors: [{}] }],
+  });
+  const dimension = { bounds: null, label: "", prefix: "", suffix: "", base: "", scale: "" };
+  const layer = {
+    ...{ type: "pointMap", radiusField: "", colorField: "", intensityField: "", radius: 0, blur: 2 },
+    ...{ colors: [{ id: "", type: "", hex: "", name: "", value: 0 }], radiusDimension: dimension, intensityDimension: dimension },
+    ...{ colorDimension: { ...dimension, label: "l" }, interpolateColors: false, trackWidth: 0, speed: 0 },
+    ...{ randomColors: false, isClustered: false },
+  };
+  expect(charts).toMatchObject([{ properties: { layers: [layer] } }]);
+  for (const dropped of ["s2Column", "useS2CellID", "latLonColumns"]) expect(charts[0]!.properties).not.toHaveProperty(dropped);
+  expect(read({ kind: "Geo", ...HEAD, geoLayers: [] }).charts).toMatchObject([{ properties: { layers: null } }]);
+});
+
 test("a text", () => {
   const chart = { kind: "Markdown", name: "n", xPos: 1, yPos: 2, width: 3, height: 4, note: "# text" };
   expect(chartsOf(read(chart).charts)).toEqual([{ ...chart, staticLegend: {} }]);
@@ -121,6 +145,8 @@ describe("what is wrong is named", () => {
     ["position", { position: "beside" }],
     ["xTotalTicks", { xTotalTicks: "many" }],
     ["staticLegend", { staticLegend: [1] }],
+    ["geoLayers", { kind: "Geo", geoLayers: "x" }],
+    ["geoLayers[0].radius", { kind: "Geo", geoLayers: [{ radius: "wide" }] }],
     ["axes[0].domain[1]", { axes: [{ name: "x", domain: [1, "a"] }, { name: "y" }] }],
   ])("%s in %j", (field, change) => {
     const { issues } = read({ ...good, ...change });

@@ -70,12 +70,11 @@ export function withOption(flux: string, statement: string): string {
   return head === 0 ? `${statement}\n${flux}` : `${flux.slice(0, head)}\n\n${statement}\n${flux.slice(head)}`;
 }
 
-/** The inverse of `withOption`: removes the statement with that name. */
+/** Removes the statement with that name. The lines around it stay, as the vendor's exports show them. */
 export function withoutOption(flux: string, name: OptionName): string {
   const found = fileOf(flux)?.body.find((each) => isOption(each, name));
   if (found === undefined) return flux;
-  const [before, after] = [flux.slice(0, found.location.from).replace(/\n{1,2}$/, ""), flux.slice(found.location.to).replace(/^\n/, "")];
-  return `${before}${before === "" || /^\s/.test(after) ? "" : "\n"}${after}`.trim();
+  return (flux.slice(0, found.location.from) + flux.slice(found.location.to)).trim();
 }
 
 /** Null: a syntax error, which is reported when the script is applied. */
