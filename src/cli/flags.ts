@@ -68,6 +68,13 @@ export const FLAGS = [
     aliases: ["INFLUXDB3_ADMIN_TOKEN_RECOVERY_HTTP_BIND_ADDR"],
   },
   {
+    name: "password-hash-memory",
+    group: "Network",
+    value: "SIZE",
+    help: "Memory that it takes to hash a password (argon2id, two passes), of users of both ports; 19MiB to 1GiB. Stored hashes keep their own.",
+    default: "64MiB",
+  },
+  {
     name: "tls-cert",
     group: "Network",
     value: "FILE",

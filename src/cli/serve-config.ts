@@ -70,6 +70,8 @@ interface AuthConfig {
   readonly secretFiles: readonly { readonly source: string; readonly path: string }[];
   /** Address for replacing a lost admin token; null = none. */
   readonly recoveryBind: Address | null;
+  /** Of hashing one password. */
+  readonly passwordHashBytes: number;
 }
 
 interface StorageConfig {
@@ -208,6 +210,7 @@ function readAuth(read: FlagReader): AuthConfig {
       ])
       .filter(({ path }) => !path.includes("-----BEGIN")),
     recoveryBind: read.given.has("admin-token-recovery-http-bind") ? read.address("admin-token-recovery-http-bind") : null,
+    passwordHashBytes: read.bytes("password-hash-memory", { min: 19 * MIB, max: 1024 * MIB }),
   };
 }
 

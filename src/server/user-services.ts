@@ -12,7 +12,7 @@ import type { AccountServices } from "../api/services.ts";
 import type { Tokens } from "../auth/tokens.ts";
 import type { Log } from "../cli/logger.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
-import { PasswordHasher } from "../metadata/access/passwords.ts";
+import { hashCostOf, PasswordHasher } from "../metadata/access/passwords.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 
@@ -28,7 +28,7 @@ export interface UserServicesParts {
 
 /** Users of one server, put together from its configuration. */
 export class UserServices {
-  readonly passwords = new PasswordHasher();
+  readonly passwords: PasswordHasher;
   readonly audit: AuditLog;
   readonly users: UserAccounts;
   readonly signIns: SignIns;
@@ -42,7 +42,8 @@ export class UserServices {
 
   private constructor({ config, catalog, keyPath, log }: UserServicesParts, options: NonNullable<ServeConfig["users"]>) {
     const nowMs = () => Date.now();
-    const { passwords } = this;
+    const passwords = new PasswordHasher(hashCostOf(config.passwordHashBytes));
+    this.passwords = passwords;
     this.audit = new AuditLog({
       ...{ catalog, nowMs, retentionNs: BigInt(options.auditRetentionMs) * 1_000_000n },
       report: (level, text, details) => log[level](text, { ...details }),

@@ -15,6 +15,7 @@ import { shownArguments } from "../cli/arguments.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
 import type { RowDeletions } from "../ingest/definitions/row-deletions.ts";
+import { hashCostOf, PasswordHasher } from "../metadata/access/passwords.ts";
 import { SecretBox } from "../metadata/access/secret-box.ts";
 import { V2Line } from "../metadata/line.ts";
 import type { TaskRunService } from "../metadata/resources/task-runs.ts";
@@ -61,7 +62,7 @@ export function openV2Line({ config, catalog, tables, paths, auth }: Foundation,
     sessions: { lengthMs: config.v2SessionMs, renewMs: config.v2RenewsSessions ? RENEW_MS : null },
     box: secretBox(config, paths.secretKey),
     keepsHashesOnly: config.v2HashedTokens,
-    ...(auth.users === null ? {} : { passwords: auth.users.passwords }),
+    passwords: auth.users?.passwords ?? new PasswordHasher(hashCostOf(config.passwordHashBytes)),
     bucketLimits: { countMax: config.v2BucketsMax, retentionSecondsMax: secondsOrNull(config.v2RetentionMaxMs) },
     onDropped: (databaseIds) => {
       for (const databaseId of databaseIds) for (const { id } of catalog.allTables(databaseId)) tables.renamed(id);

@@ -164,6 +164,7 @@ export class TestServer {
         ...["--data-dir", this.dataDir, "--http-bind", "127.0.0.1:0", "--tcp-listener-file-path", listenerFile],
         // hundreds of servers on one disk
         ...["--disk-reserve", "256KiB"],
+        ...["--password-hash-memory", "19MiB"],
         ...["--flight-bind", this.options.withFlight ? "127.0.0.1:0" : "none"],
         ...["--v2-http-bind", this.options.withBuckets ? "127.0.0.1:0" : "off"],
         ...(this.options.withAuth ? ["--disable-authz", "health"] : ["--without-auth"]),

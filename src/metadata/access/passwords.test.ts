@@ -1,6 +1,6 @@
 // Hashes of passwords, and what stands for that of a user who is not there.
 import { expect, spyOn, test } from "bun:test";
-import { PasswordHasher } from "./passwords.ts";
+import { hashCostOf, PasswordHasher } from "./passwords.ts";
 
 const CHEAP = { memoryCost: 64, timeCost: 3 };
 
@@ -9,6 +9,11 @@ test("a hash is of its password alone, and costs what was set", async () => {
   const hash = await hasher.hash("open sesame");
   expect(hash).toStartWith("$argon2id$v=19$m=64,t=3,p=1$");
   expect(await Promise.all(["open sesame", "open Sesame", ""].map((each) => hasher.verify(each, hash)))).toEqual([true, false, false]);
+});
+
+test("a cost in bytes", async () => {
+  // the least memory that OWASP's Password Storage Cheat Sheet has for two passes
+  expect(await new PasswordHasher(hashCostOf(19 << 20)).hash("x")).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
 });
 
 test("a user without a password is compared with a hash of the same form and cost", async () => {

@@ -1,4 +1,4 @@
-// Passwords: their rules, and their argon2id hashes. Hashing runs on the runtime's thread pool, a few at a time: each takes 64 MiB and
+// Passwords: their rules, and their argon2id hashes. Hashing runs on the runtime's thread pool, a few at a time: each takes 64 MiB (--password-hash-memory) and
 // tens of milliseconds, so a flood of sign-ins must wait or be refused, and not take the memory of the rest.
 import { TsdbError } from "../../model/errors.ts";
 
@@ -36,7 +36,9 @@ export interface HashCost {
 }
 
 /** OWASP's Password Storage Cheat Sheet asks for 19 MiB and two passes or more. */
-const COST: HashCost = { memoryCost: 65_536, timeCost: 2 };
+export const hashCostOf = (bytes: number): HashCost => ({ memoryCost: Math.floor(bytes / 1024), timeCost: 2 });
+
+const USUAL_COST = hashCostOf(64 << 20);
 
 /** Of no password: random bytes in the form of a hash cost as much to compare as one, and a start need not compute any. */
 function randomHash({ memoryCost, timeCost }: HashCost): string {
@@ -51,7 +53,7 @@ export class PasswordHasher {
   /** What an unknown user is checked against, so that both take the same time. */
   private readonly nobody: string;
 
-  constructor(private readonly cost: HashCost = COST) {
+  constructor(private readonly cost: HashCost = USUAL_COST) {
     this.nobody = randomHash(cost);
   }
 
