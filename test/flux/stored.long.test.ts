@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { FluxBucket } from "../../src/model/query/flux.ts";
-import { ROW_STATES, type RowState } from "../support/row-states.ts";
+import { isAskedIn, isInThird, ROW_STATES, type RowState } from "../support/row-states.ts";
 import { StoredRows } from "../support/stored-rows.ts";
 import { bucketLines, type FluxCase, fluxCases, notPassing } from "./cases.ts";
 import { ORGANIZATION_ID } from "./memory-source.ts";
@@ -37,12 +37,8 @@ async function answered(stored: StoredRows, each: FluxCase, pushesDown: boolean)
 }
 const cases = fluxCases().filter(isPlayed);
 
-const THIRDS = 3;
-const WHOLE_STATES: readonly RowState[] = ["in memory", "half flushed and written again"];
 function casesIn(state: RowState, pushesDown: boolean): readonly FluxCase[] {
-  if (process.env["ALL_STATES"] === "1" || (pushesDown && WHOLE_STATES.includes(state))) return cases;
-  const offset = ROW_STATES.indexOf(state) + (pushesDown ? 0 : 1);
-  return cases.filter((_, i) => (i + offset) % THIRDS === 0);
+  return cases.filter((_, i) => (pushesDown ? isAskedIn(state, i) : isInThird(state, i + 1)));
 }
 
 const STEPS = BUCKETS.flatMap(({ id, name }) => {

@@ -15,6 +15,21 @@ export const ROW_STATES = [
 
 export type RowState = (typeof ROW_STATES)[number];
 
+const WHOLE_STATES: readonly RowState[] = ["in memory", "half flushed and written again"];
+const THIRDS = 3;
+
+const IS_ALL = process.env["ALL_STATES"] === "1";
+
+/** Whether a suite of thousands of questions asks all of them in this state. */
+export const isWholeState = (state: RowState): boolean => IS_ALL || WHOLE_STATES.includes(state);
+
+/** Whether the one with this number is in the third of a state, another third from state to state. With ALL_STATES=1
+ *  (`npm run test:states`) all are. */
+export const isInThird = (state: RowState, number: number): boolean => IS_ALL || (number + ROW_STATES.indexOf(state)) % THIRDS === 0;
+
+/** Whether it is asked: all of them in two states, a third in each of the others. */
+export const isAskedIn = (state: RowState, number: number): boolean => isWholeState(state) || isInThird(state, number);
+
 /** The operations on the rows, in order. `lines` is line protocol in nanoseconds, with a timestamp on every line. */
 export type RowStep =
   | { readonly database: string; readonly retentionPolicy?: string | null; readonly lines: string }

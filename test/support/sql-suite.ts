@@ -71,8 +71,8 @@ export function homeTable(kernel: Kernel): FakeTable {
 }
 
 const SEED = Number(process.env["SEED"] ?? 11);
+/** The first plans a case, the others find its plan. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
-const KNOWN_ROUNDS = 3;
 
 /** One state each with rows only in memory, only in files and in both; ALL_STATES=1: all, as used by full-rounds.long.test.ts. */
 const STATES: readonly RowState[] =
@@ -134,7 +134,7 @@ export function sqlSuite(title: string, cases: readonly SqlCase[], tables: (kern
       const below = prng(SEED);
       const plans = new TemplatePlans(engine);
       for (const [sql, , params = {}] of cases) {
-        for (let round = 0; round < KNOWN_ROUNDS; round++) {
+        for (let round = 0; round < ROUNDS; round++) {
           const tables = found.map((table) => otherTable(table, below));
           await plans.check({ sql, params: below(4) === 0 ? {} : params, nowNs: SUITE_NOW_NS + BigInt(below(3)), tables });
         }

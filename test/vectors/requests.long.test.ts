@@ -57,14 +57,24 @@ const STATES: readonly (readonly [name: string, between: (server: TestServer, st
   ],
 ];
 
+/** All cases are played in this state, and a third of them in each of the others, another third from state to state; with ALL_STATES=1
+ *  (`npm run test:states`) all in all. */
+const WHOLE_STATE = "half flushed";
+const THIRDS = 3;
+function isPlayedIn(state: string, number: number): boolean {
+  const isWhole = process.env["ALL_STATES"] === "1" || state === WHOLE_STATE;
+  return isWhole || (number + STATES.findIndex(([name]) => name === state)) % THIRDS === 0;
+}
+
 /** In a state, cases are played side by side, and so many at once. */
 const LANES = 8;
 
 const WRITES = writeVectors();
 const VECTORS = [...WRITES, ...manageVectors()];
 
-function expectKnown(cases: readonly PlayedCase[], known: readonly (readonly [id: string, reason: string])[]): void {
-  const ids = new Set(known.map(([id]) => id));
+function expectKnown(cases: readonly PlayedCase[]): void {
+  const played = new Set(cases.map(({ vector }) => vector.id));
+  const ids = new Set(DIFFERENT.flatMap(([id]) => (played.has(id) ? [id] : [])));
   const found = cases.flatMap(({ vector: { id, class: own }, difference }) =>
     difference === null || own !== undefined ? [] : [[id, difference]],
   );
@@ -83,23 +93,22 @@ describe("one case after the other, all in memory", () => {
   const play = async (vectors: readonly StepsVector[]) => {
     const cases = vectors.map((vector) => new PlayedCase(vector, VECTORS.indexOf(vector)));
     for (const one of cases) for (let step = 0; step < one.stepCount; step++) await one.step(server.url, step);
-    expectKnown(
-      cases,
-      DIFFERENT.filter(([id]) => vectors.some((vector) => vector.id === id)),
-    );
+    expectKnown(cases);
   };
   test("recorded write requests", () => play(VECTORS.slice(0, WRITES.length)), TIMEOUT_MS);
   test("databases, tables, caches, tokens and forms of requests", () => play(VECTORS.slice(WRITES.length)), TIMEOUT_MS);
 });
 
 // all states at once: each waits for the starts and the syncs of its own server
-describe("all cases step by step", () => {
+describe("cases step by step", () => {
   test.concurrent.each(STATES)(
     "%s",
-    async (_, between) => {
+    async (state, between) => {
       const server = await startDataServer(FLAGS);
       try {
-        const cases = VECTORS.map((vector, number) => new PlayedCase(vector, number)).filter(({ vector }) => !IN_ONE_GO.has(vector.id));
+        const cases = VECTORS.flatMap((vector, number) =>
+          !IN_ONE_GO.has(vector.id) && isPlayedIn(state, number) ? [new PlayedCase(vector, number)] : [],
+        );
         const last = Math.max(...cases.map(({ stepCount }) => stepCount));
         for (let step = 0; step < last; step++) {
           const rest = cases.filter(({ stepCount }) => step < stepCount).values();
@@ -109,7 +118,7 @@ describe("all cases step by step", () => {
           await Promise.all(Array.from({ length: LANES }, lane));
           await between(server, step);
         }
-        expectKnown(cases, DIFFERENT);
+        expectKnown(cases);
       } finally {
         await server.dispose();
       }
