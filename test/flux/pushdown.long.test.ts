@@ -11,6 +11,8 @@ import { prng } from "../support/prng.ts";
 import { isAskedIn, isWholeState, ROW_STATES, type RowState } from "../support/row-states.ts";
 import { StoredRows } from "../support/stored-rows.ts";
 
+const TIMEOUT_MS = 300_000;
+
 const BUCKET: FluxBucket = { id: "0000000000000001", name: "b", organizationId: "0000000000000002", retentionPeriodNs: 0n };
 const NOW = parseTime("2024-06-01T00:00:00Z")!;
 const at = (text: string) => parseTime(text)!.ns;
@@ -338,19 +340,23 @@ async function readsWholeRows(ask: () => Promise<unknown>): Promise<boolean> {
 
 const SCRIPTS = [...LEFT, ...LISTED, ...NOT_LEFT, ...NOT_LISTED, ...ROWS, ...NOT_ROWS, ...FIRST];
 
-test.each(ROW_STATES)("%s: left to the scan or not, the answers are the same", async (state) => {
-  const stored = await store(state);
-  const answers = new Set<string>();
-  for (const [i, script] of SCRIPTS.entries()) {
-    if (!isAskedIn(state, i)) continue;
-    const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
-    expect({ script, answer: left }).toEqual({ script, answer: own });
-    if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
-    answers.add(own);
-  }
-  // few of them are empty or alike
-  if (isWholeState(state)) expect(answers.size).toBeGreaterThan(0.7 * (LEFT.length + NOT_LEFT.length) + 0.1 * LISTED.length);
-});
+test.each(ROW_STATES)(
+  "%s: left to the scan or not, the answers are the same",
+  async (state) => {
+    const stored = await store(state);
+    const answers = new Set<string>();
+    for (const [i, script] of SCRIPTS.entries()) {
+      if (!isAskedIn(state, i)) continue;
+      const [left, own] = [await answer(stored, script, true), await answer(stored, script, false)];
+      expect({ script, answer: left }).toEqual({ script, answer: own });
+      if (LEFT.includes(script) || LISTED.includes(script)) expect(own).not.toStartWith("error:");
+      answers.add(own);
+    }
+    // few of them are empty or alike
+    if (isWholeState(state)) expect(answers.size).toBeGreaterThan(0.7 * (LEFT.length + NOT_LEFT.length) + 0.1 * LISTED.length);
+  },
+  TIMEOUT_MS,
+);
 
 test("a limit of rows is a limit of what is read", async () => {
   const stored = await store("flushed");

@@ -1,5 +1,5 @@
-// Passwords: their rules, and their argon2id hashes. Hashing runs on the runtime's thread pool, a few at a time: each takes 64 MiB (--password-hash-memory) and
-// tens of milliseconds, so a flood of sign-ins must wait or be refused, and not take the memory of the rest.
+// Passwords: their rules, and their argon2id hashes. Hashing runs on the runtime's thread pool, a few at a time: each takes 64 MiB
+// (--password-hash-memory) and tens of milliseconds, so a flood of sign-ins must wait or be refused, and not take the memory of the rest.
 import { TsdbError } from "../../model/errors.ts";
 
 const BYTES_MIN = 8;
