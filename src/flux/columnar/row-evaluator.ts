@@ -34,6 +34,8 @@ const shownText = (value: Value): string => (value instanceof Time ? fullTimeTex
 /** Evaluates the expressions of one row function over columns. */
 export class RowEvaluator {
   private depth = 0;
+  /** Above 0 within functions that the function of rows calls. */
+  private calls = 0;
   private from = 0;
   private to = 0;
 
@@ -63,6 +65,13 @@ export class RowEvaluator {
     return lane;
   }
 
+  /** What an operator takes. Nulls in functions that the function of rows calls are those of ordinary code. @throws NotCompiled */
+  private operandLane(node: Expression, names: Names): Lane {
+    const lane = this.lane(node, names);
+    if (this.calls > 0 && (lane.type === "invalid" || lane.valid?.includes(0))) throw NOT_COMPILED;
+    return lane;
+  }
+
   operand(node: Expression, names: Names): Operand {
     switch (node.type) {
       case "ParenExpression":
@@ -89,14 +98,17 @@ export class RowEvaluator {
       case "StringExpression":
         return this.interpolated(node, names);
       case "UnaryExpression":
-        return this.unary(node.operator, this.lane(node.argument, names));
+        return this.unary(
+          node.operator,
+          node.operator === "exists" ? this.lane(node.argument, names) : this.operandLane(node.argument, names),
+        );
       case "BinaryExpression":
         return this.binary(node, names);
       case "LogicalExpression":
-        return logicalLane(node.operator, this.lane(node.left, names), this.lane(node.right, names), this.rowCount);
+        return logicalLane(node.operator, this.operandLane(node.left, names), this.operandLane(node.right, names), this.rowCount);
       case "ConditionalExpression": {
-        const [test, then, otherwise] = [node.test, node.consequent, node.alternate].map((each) => this.lane(each, names));
-        return chosenLane(test!, then!, otherwise!, this.rowCount);
+        const [then, otherwise] = [node.consequent, node.alternate].map((each) => this.lane(each, names));
+        return chosenLane(this.operandLane(node.test, names), then!, otherwise!, this.rowCount);
       }
       case "CallExpression":
         return this.call(node, names);
@@ -138,8 +150,8 @@ export class RowEvaluator {
   }
 
   private binary({ operator, left, right }: Expression & { type: "BinaryExpression" }, names: Names): Lane {
-    const first = this.lane(left, names);
-    if (operator !== "=~" && operator !== "!~") return binaryLane(operator, first, this.lane(right, names), this.rowCount);
+    const first = this.operandLane(left, names);
+    if (operator !== "=~" && operator !== "!~") return binaryLane(operator, first, this.operandLane(right, names), this.rowCount);
     const pattern = this.operand(right, names);
     if (first.type !== "string" || !("value" in pattern) || !(pattern.value instanceof Regexp)) throw NOT_COMPILED;
     const { matcher } = pattern.value;
@@ -196,7 +208,12 @@ export class RowEvaluator {
 
   /** The body of a function of the script, with its arguments. */
   private inlined(closure: Closure, args: ReadonlyMap<string, Operand>): Operand {
-    return this.withBody(closure, args, (body, names) => this.operand(body, names));
+    this.calls++;
+    try {
+      return this.withBody(closure, args, (body, names) => this.operand(body, names));
+    } finally {
+      this.calls--;
+    }
   }
 
   withBody<T>(closure: Closure, args: ReadonlyMap<string, Operand>, use: (body: Expression, names: Names) => T): T {

@@ -35,7 +35,7 @@ import {
   type Value,
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
-import { BINARY, minus, ofNulls } from "./operators.ts";
+import { BINARY, compared, minus, ofNulls } from "./operators.ts";
 import { ITEM_BYTES } from "./run-limits.ts";
 import { CodeScope, type Frame } from "./scope.ts";
 import type { CallSite } from "./script-run.ts";
@@ -255,11 +255,12 @@ export class CodeCompiler {
     return (frame) => {
       const { run } = frame;
       run.use.step();
-      const pipedValue = pipe?.(frame);
       const called = target(frame);
       if (!(called instanceof FluxFunction)) throw new FluxError(`cannot call function: ${name}: value of type ${kindOf(called)}`);
       const values = new Map<string, Value>();
       for (const [label, code] of args) values.set(label, code(frame));
+      // as recorded: what is piped comes after the arguments
+      const pipedValue = pipe?.(frame);
       if (pipedValue !== undefined) {
         const into = pipeName(called);
         if (values.has(into)) throw new FluxError(`pipe argument also specified as a keyword parameter: ${JSON.stringify(into)}`);
@@ -316,8 +317,8 @@ export class CodeCompiler {
     if (operator === "+") {
       return (frame) => {
         const value = argument(frame);
-        // as recorded: it is known in functions of rows alone
-        if (!frame.run.isInRows) throw new FluxError('unsupported operator "+" to unary expression');
+        // as recorded: it is known in functions of rows and items alone
+        if (!frame.run.isInItems) throw new FluxError('unsupported operator "+" to unary expression');
         return value;
       };
     }
@@ -334,8 +335,7 @@ export class CodeCompiler {
     return (frame) => {
       const [a, b] = [first(frame), second(frame)];
       if ((isNull(a) || isNull(b)) && !frame.run.isInRows) return ofNulls(a, operator, b);
-      const made = apply(a, b);
-      // a sum of texts
+      const made = frame.run.isLoose ? compared(apply, a, b) : apply(a, b);
       return typeof made === "string" ? chargedText(made, frame) : made;
     };
   }

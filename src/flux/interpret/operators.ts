@@ -12,6 +12,9 @@ const NULL_BOOL = Null.of("bool");
 
 /** Operands of types that the operator does not take. */
 export class OperandError extends FluxError {
+  /** Whether it comes from a function that a function of rows has called. */
+  isOfCall = false;
+
   constructor(
     readonly left: string,
     readonly operator: string,
@@ -70,7 +73,7 @@ const NUMBERS: readonly string[] = ["int", "uint", "float"];
 const ORDERED: readonly string[] = ["string", "time"];
 
 /** Whether the operator takes values of these kinds, whatever they are. */
-function takes(left: string, operator: string, right: string): boolean {
+export function takes(left: string, operator: string, right: string): boolean {
   const areNumbers = NUMBERS.includes(left) && NUMBERS.includes(right);
   if (operator in ARITHMETIC) return left === right && (areNumbers || (operator === "+" && left === "string"));
   if (operator.includes("~")) return left === "string" && right === "regexp";
@@ -177,6 +180,16 @@ export const BINARY: ReadonlyMap<string, BinaryOperator> = new Map([
   ["=~", matching(true)] as const,
   ["!~", matching(false)] as const,
 ]);
+
+/** What the storage of the reference finds: false where the operator does not take its operands. */
+export function compared(apply: BinaryOperator, a: Value, b: Value): Value {
+  try {
+    return apply(a, b);
+  } catch (error) {
+    if (error instanceof OperandError) return false;
+    throw error;
+  }
+}
 
 /** The negated number or duration. @throws FluxError for other types */
 export function minus(value: Value): Value {

@@ -2,6 +2,7 @@
 import type { SourceLocation } from "../parse/ast.ts";
 import { Duration, FluxFunction, FluxRecord, type Items, type PackageValue, type TableStream, Time, type Value } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
+import { OperandError } from "./operators.ts";
 import { OutsideCalls } from "./outside.ts";
 import { RUN_LIMITS, type RunLimits, RunUse } from "./run-limits.ts";
 import type { FluxServices } from "./services.ts";
@@ -36,6 +37,8 @@ export class ScriptRun {
   private inRows = 0;
   /** Above 0 within functions of rows that the reference computes column by column. */
   private inColumns = 0;
+  /** Whether a comparison of values that do not compare is false. */
+  isLoose = false;
   private readonly packages = new Map<string, PackageValue>();
   /** By package path and name: what `option` statements have set. */
   readonly options = new Map<string, Value>();
@@ -75,12 +78,33 @@ export class ScriptRun {
     this.use.checkCells(count);
   }
 
+  /** Runs a function of the script: nulls and errors in it are those of ordinary code, also where a function of rows calls it. */
   call<T>(body: () => T): T {
+    const { inItems, inRows, inColumns } = this;
     this.use.enter();
+    this.inItems = 0;
+    this.inRows = 0;
+    this.inColumns = 0;
+    try {
+      return body();
+    } catch (error) {
+      if (inItems > 0 && error instanceof OperandError) error.isOfCall = true;
+      throw error;
+    } finally {
+      this.inItems = inItems;
+      this.inRows = inRows;
+      this.inColumns = inColumns;
+      this.use.leave();
+    }
+  }
+
+  /** As the reference's storage compares: values of other types are neither equal nor in an order. */
+  loosely<T>(body: () => T): T {
+    this.isLoose = true;
     try {
       return body();
     } finally {
-      this.use.leave();
+      this.isLoose = false;
     }
   }
 

@@ -1,55 +1,105 @@
 // Errors of row functions, worded as recorded: the reference computes some of them column by column, and compiles the others by row.
 import { Closure } from "../interpret/closure.ts";
 import { OperandError } from "../interpret/operators.ts";
-import { walk } from "../parse/walk.ts";
+import type { Expression } from "../parse/ast.ts";
 import { COLUMN_TYPES } from "../values/column-type.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
 import { ArgumentError } from "./native-call.ts";
+import { checkOperandTypes, type MemberTypes, TypeConflict } from "./operand-types.ts";
+
+type RowFunctionKind = "filter" | "map" | "reduce" | "state";
 
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%", "^"];
 
-/** Kinds of nodes that the reference computes column by column. */
-const VECTOR_NODES: ReadonlySet<string> = new Set([
-  ...["ObjectExpression", "Property", "MemberExpression", "Identifier", "ParenExpression", "BinaryExpression", "LogicalExpression"],
-  ...["ConditionalExpression", "IntegerLiteral", "FloatLiteral", "StringLiteral", "BooleanLiteral", "DateTimeLiteral", "DurationLiteral"],
+/** What the reference calls comparisons of columns. */
+const VECTOR_NAMES: ReadonlyMap<string, string> = new Map([
+  ["==", "Equal"],
+  ["!=", "NotEqual"],
+  ["<", "LessThan"],
+  ["<=", "LessThanEqual"],
+  [">", "GreaterThan"],
+  [">=", "GreaterThanEqual"],
 ]);
+
+const VECTOR_LITERALS: readonly string[] = ["IntegerLiteral", "FloatLiteral", "StringLiteral", "BooleanLiteral", "DateTimeLiteral"];
 
 /** Whether the reference computes the function column by column: then columns keep their order. */
 export function isVectorized(fn: FluxFunction): boolean {
-  const body = fn instanceof Closure ? fn.body : null;
-  if (body === null) return false;
-  let found = true;
-  walk(body, (node) => {
-    if (node.type === "CallExpression") {
-      const { callee } = node as typeof node & { readonly callee: { readonly type: string; readonly name?: string } };
-      found &&= callee.type === "Identifier" && callee.name === "float";
-    } else found &&= VECTOR_NODES.has(node.type);
-    return found;
-  });
-  return found;
+  const [row, ...others] = fn.parameters;
+  if (!(fn instanceof Closure) || fn.body === null || row === undefined || others.length > 0) return false;
+  const record = withoutParentheses(fn.body);
+  if (record.type !== "ObjectExpression" || (record.with !== undefined && record.with.name !== row.name)) return false;
+  return record.properties.every(({ value }) => value !== null && isVector(value, row.name));
+}
+
+function withoutParentheses(node: Expression): Expression {
+  return node.type === "ParenExpression" ? withoutParentheses(node.expression) : node;
+}
+
+/** Whether an expression is one over whole columns: of the row's members and literals. */
+function isVector(node: Expression, row: string): boolean {
+  const are = (...nodes: readonly Expression[]) => nodes.every((each) => isVector(each, row));
+  switch (node.type) {
+    case "ParenExpression":
+      return are(node.expression);
+    case "Identifier":
+      return node.name === "true" || node.name === "false";
+    case "MemberExpression":
+      return node.object.type === "Identifier" && node.object.name === row;
+    case "UnaryExpression":
+      return are(node.argument);
+    case "BinaryExpression":
+    case "LogicalExpression":
+      return are(node.left, node.right);
+    case "ConditionalExpression":
+      return are(node.test, node.consequent, node.alternate);
+    case "CallExpression": {
+      const given = node.arguments[0]?.properties ?? [];
+      return node.callee.type === "Identifier" && node.callee.name === "float" && given.every(({ value }) => value !== null && are(value));
+    }
+    default:
+      return VECTOR_LITERALS.includes(node.type);
+  }
 }
 
 function isColumnType(type: string): boolean {
   return (COLUMN_TYPES as readonly string[]).includes(type);
 }
 
+function vectorProblem({ left, operator, right }: OperandError): string {
+  return `unsupported type for vector ${VECTOR_NAMES.get(operator)}: ${left} ${operator} ${right}`;
+}
+
 /** @returns what is to be thrown in place of an error of the function */
-export function rowError(kind: "filter" | "map" | "reduce" | "state", fn: FluxFunction, error: unknown): unknown {
+export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown): unknown {
   if (!(error instanceof FluxError) || error instanceof UnplacedError) return error;
   const isVector = kind === "map" && isVectorized(fn);
   if (error instanceof OperandError) {
     const { left, operator, right } = error;
     const conflict = operator.includes("~") ? `type conflict: string != ${left}` : `type conflict: ${right} != ${left}`;
-    if (isVector) return new UnplacedError(`runtime error: ${conflict}`);
+    if (isVector) return new UnplacedError(`runtime error: ${VECTOR_NAMES.has(operator) ? vectorProblem(error) : conflict}`);
+    if (error.isOfCall && (left === right || !ARITHMETIC.includes(operator) || [left, right].includes("invalid"))) {
+      return new FluxError(`failed to evaluate ${kind} function: ${error.message}`);
+    }
     // operands of arithmetic have one type before anything is known of the operator
     if (operator.includes("~") || (ARITHMETIC.includes(operator) && left !== right)) return new FluxError(conflict);
     return fn instanceof Closure ? new FluxError(`cannot compile @ ${fn.place}: ${error.message}`) : error;
   }
+  if (error instanceof TypeConflict && !isVector) return new FluxError(error.message);
   // as recorded, floats of whole columns are named after another type
   if (isVector) return new UnplacedError(`runtime error: ${error.message.replace(/ to float( due to invalid syntax)$/, " to Float$1")}`);
   const column = error instanceof ArgumentError && isColumnType(error.wanted) && isColumnType(error.given) ? error : null;
   if (column !== null) return new FluxError(`type conflict: ${column.wanted} != ${column.given}`);
   if (kind === "state") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
+}
+
+/** @throws FluxError: operands that may never be computed have types that an operator never takes */
+export function checkOperands(kind: RowFunctionKind, fn: FluxFunction, members: MemberTypes): void {
+  try {
+    checkOperandTypes(fn, members);
+  } catch (error) {
+    throw rowError(kind, fn, error);
+  }
 }

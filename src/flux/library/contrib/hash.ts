@@ -1,7 +1,7 @@
 // Packages `contrib/qxip/hash` and `contrib/bonitoo-io/hex`: digests and hexadecimal texts.
 import { FluxError } from "../../values/flux-error.ts";
-import { stringOf } from "../../values/text.ts";
-import { Bytes, isNull, kindOf, UInt } from "../../values/value.ts";
+import { fullTimeText, stringOf } from "../../values/text.ts";
+import { Bytes, isNull, kindOf, Time, UInt } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { cityHash64 } from "./city-hash.ts";
 
@@ -38,6 +38,15 @@ builtin hmac : (v: A, k: A) => string
 };
 
 /** @throws FluxError */
+/** What is wrong with hexadecimal digits, by bytes. */
+function hexProblem(text: string): string {
+  const wrong = Buffer.from(text).find((byte) => !/[0-9a-fA-F]/.test(String.fromCharCode(byte)));
+  if (wrong === undefined) return "odd length hex string";
+  const code = wrong.toString(16).toUpperCase().padStart(4, "0");
+  const isShown = wrong >= 0x20 && wrong !== 0x7f && !(wrong > 0x7f && wrong <= 0xa0) && wrong !== 0xad;
+  return `invalid byte: U+${code}${isShown ? ` '${String.fromCharCode(wrong)}'` : ""}`;
+}
+
 function parseHex(call: NativeCall, type: "int" | "uint"): bigint | null {
   const value = call.value("v");
   if (isNull(value)) return null;
@@ -69,6 +78,7 @@ builtin bytes : (v: string) => bytes
       if (isNull(value)) return value;
       if (typeof value === "bigint") return value.toString(16);
       if (value instanceof UInt) return value.value.toString(16);
+      if (value instanceof Time) return fullTimeText(value.ns);
       const text = value instanceof Bytes ? Buffer.from(value.bytes).toString("hex") : stringOf(value);
       if (text === null) throw new FluxError(`cannot convert ${kindOf(value)} to string`);
       return text;
@@ -77,7 +87,7 @@ builtin bytes : (v: string) => bytes
       const text = call.string("v");
       if (/^([0-9a-fA-F]{2})*$/.test(text)) return new Bytes(Buffer.from(text, "hex"));
       throw new FluxError(
-        `cannot convert string ${JSON.stringify(text)} to bytes due to hex decoding error: ${text.length % 2 === 1 ? "encoding/hex: odd length hex string" : "encoding/hex: invalid byte"}`,
+        `cannot convert string ${JSON.stringify(text)} to bytes due to hex decoding error: encoding/hex: ${hexProblem(text)}`,
       );
     },
   },

@@ -11,9 +11,11 @@ export interface StorableFilter {
   readonly isWhole: boolean;
   /** Tags of the conditions that it can test, and that are not asked whether they exist. */
   readonly tags: ReadonlySet<string>;
+  /** The conditions that it can test. */
+  readonly conditions: readonly Expression[];
 }
 
-export const NOT_STORABLE: StorableFilter = { isWhole: false, tags: new Set() };
+export const NOT_STORABLE: StorableFilter = { isWhole: false, tags: new Set(), conditions: [] };
 
 const EQUALITIES: readonly string[] = ["==", "!=", "=~", "!~"];
 const ORDERS: readonly string[] = ["<", "<=", ">", ">="];
@@ -29,7 +31,7 @@ export function storableFilter(fn: FluxFunction): StorableFilter {
   const tags = new Set(storable.flatMap((each) => [...found.tagsOf(each)]));
   for (const tag of found.asked) tags.delete(tag);
   // what is always true is no condition
-  return { isWhole: storable.length === conditions.filter((each) => !found.isTrue(each)).length, tags };
+  return { isWhole: storable.length === conditions.filter((each) => !found.isTrue(each)).length, tags, conditions: storable };
 }
 
 function conjunctsOf(expression: Expression): Expression[] {

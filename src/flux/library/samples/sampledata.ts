@@ -24,7 +24,6 @@ function mapped<T>(rows: Readonly<Record<"t1" | "t2", readonly T[]>>, change: (v
   return { t1: rows.t1.map(change), t2: rows.t2.map(change) };
 }
 
-/** @param isValueLast conversions of a column put it elsewhere */
 function sample(type: FluxColumnType, rows: Rows): NativeBody {
   return (call) => {
     const hasNulls = call.bool("includeNull", false);
@@ -34,6 +33,9 @@ function sample(type: FluxColumnType, rows: Rows): NativeBody {
 
 function table(type: FluxColumnType, tag: string, values: readonly Value[], hasNulls: boolean): FluxTable {
   const builder = new TableBuilder(new GroupKey([{ label: "tag", type: "string", value: tag }]));
+  // converted columns stand in the order of their names
+  const labels = type === "int" || type === "uint" ? ["_time", "_value", "tag"] : ["_time", "tag", "_value"];
+  for (const label of labels) builder.column(label, label === "_time" ? "time" : label === "tag" ? "string" : type);
   values.forEach((value, row) => {
     builder.column("_time", "time").append(new Time(START_NS + STEP_NS * BigInt(row)));
     builder.column("tag", "string").append(tag);

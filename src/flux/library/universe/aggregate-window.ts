@@ -4,27 +4,20 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn, newCells } from "../../tables/column.ts";
 import { compareKeys } from "../../tables/key-order.ts";
 import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
-import { FluxTable } from "../../tables/table.ts";
+import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import type { NativeBody } from "../native-call.ts";
 import { located } from "../operator.ts";
 import { NumberedWindows } from "../plan/numbered-windows.ts";
-import {
-  type Aggregate,
-  AggregateOperation,
-  DuplicateOperation,
-  FillEmptyOperation,
-  SelectorOperation,
-  WindowOperation,
-} from "../plan/operations.ts";
+import { AggregateOperation, DuplicateOperation, FillEmptyOperation, SelectorOperation, WindowOperation } from "../plan/operations.ts";
 import { isReduceFunction, reducedOr } from "../plan/reduced.ts";
 import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
 import { aggregated } from "./aggregates.ts";
 import { filledEmpty } from "./fill.ts";
 import { isPlainPushed, PushedForm, PushedNode, type StorageReduce } from "./pushed.ts";
 import { duplicated } from "./shape.ts";
-import { isStorableWindow, WINDOWS_MAX, windowed, windowOptions } from "./window.ts";
+import { isStorableWindow, WINDOWS_MAX, wholeKey, windowed, windowOptions } from "./window.ts";
 import type { WindowOptions } from "./window-bounds.ts";
 
 const AT_ONCE: readonly string[] = ["count", "sum", "mean"];
@@ -171,12 +164,13 @@ function* atOnce(
   options: WindowOptions,
   run: ScriptRun,
 ): Tables {
-  const empty: FluxTable[] = [];
+  /** The tables so far: their keys in the answer, and the types of what is aggregated. */
+  const sources: { readonly key: GroupKey; readonly type: FluxColumnType }[] = [];
   let sourceError: unknown = null;
   function* full(): Tables {
     try {
       for (const table of source.open(run)) {
-        if (table?.isEmpty === true && !window.options.createEmpty) empty.push(table);
+        if (table !== null) sources.push({ key: wholeKey(table.key, options), type: table.column(column)?.type ?? "float" });
         yield table;
       }
     } catch (error) {
@@ -185,7 +179,7 @@ function* atOnce(
     }
   }
   try {
-    const split = windowed(full(), window.options);
+    const split = windowed(full(), window.options, false);
     const computed = aggregated(split, column, aggregate);
     const timed = duplicated(isFilled ? filledEmpty(computed) : computed, time, "_time");
     const seen = new Set<string>();
@@ -193,21 +187,20 @@ function* atOnce(
       if (table !== null) seen.add(table.key.text);
       yield table === null ? null : arranged(table, column, false);
     }
-    // a table without rows has a place in the answer
-    for (const table of empty) {
-      const made = emptyResult(table, aggregate, column);
-      if (made !== null && !seen.has(made.key.text)) yield arranged(made, column, false);
+    // a table without windows, or with none that have rows, has a place in the answer
+    for (const { key, type } of sources) {
+      const made = seen.has(key.text) ? null : emptyResult(key, aggregate.typeOf(type), column);
+      if (made !== null) yield arranged(made, column, false);
     }
   } catch (error) {
     throw error === sourceError || !(error instanceof FluxError) ? error : ownError(error, column);
   }
 }
 
-function emptyResult(table: FluxTable, aggregate: Aggregate, label: string): FluxTable | null {
-  const type = aggregate.typeOf(table.column(label)?.type ?? "float");
+function emptyResult(key: GroupKey, type: FluxColumnType | null, label: string): FluxTable | null {
   if (type === null) return null;
-  const inKey = table.key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, 0));
-  return new FluxTable(table.key, [...inKey, emptyColumn("_time", "time"), emptyColumn(label, type)], 0);
+  const inKey = key.columns.map((column) => FluxColumn.constant(column.label, column.type, column.value, 0));
+  return new FluxTable(key, [...inKey, emptyColumn("_time", "time"), emptyColumn(label, type)], 0);
 }
 
 function emptyColumn(label: string, type: FluxColumnType): FluxColumn {

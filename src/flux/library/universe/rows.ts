@@ -2,7 +2,6 @@
 import { foldedRecord } from "../../columnar/fold.ts";
 import { compiled, mappedTable, matchingRows } from "../../columnar/row-loops.ts";
 import { Closure } from "../../interpret/closure.ts";
-import { OperandError } from "../../interpret/operators.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Expression, SourceLocation } from "../../parse/ast.ts";
 import { FluxColumn } from "../../tables/column.ts";
@@ -13,10 +12,11 @@ import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
+import { haveOperandTypes, type MemberTypes, recordTypes, rowTypes } from "../operand-types.ts";
 import { located, operator } from "../operator.ts";
 import { NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
-import { isVectorized, rowError } from "../row-errors.ts";
+import { checkOperands, isVectorized, rowError } from "../row-errors.ts";
 import {
   isPlainPushed,
   isRuleOff,
@@ -42,7 +42,8 @@ export const filter: NativeBody = (call) => {
     call,
     ([tables], run) => {
       const isPushed = storable.isWhole && isPlainPushed(input);
-      const how = { keepsEmpty, isPushed, tags: isOfStorage(input) ? storable.tags : NOT_STORABLE.tags };
+      const { tags, conditions } = isOfStorage(input) ? storable : NOT_STORABLE;
+      const how = { keepsEmpty, isPushed, tags, conditions };
       return eachTable(tables!, (table) => filteredTable(table, fn, how, run));
     },
     true,
@@ -129,6 +130,8 @@ interface FilterFacts {
   readonly isPushed: boolean;
   /** Where one is absent, it is tested as the empty text. */
   readonly tags: ReadonlySet<string>;
+  /** What the storage tests: a value of another type does not pass. */
+  readonly conditions: readonly Expression[];
 }
 
 /** The table with empty texts in place of absent tags, to be tested. */
@@ -138,8 +141,11 @@ function withEmptyTags(table: FluxTable, tags: ReadonlySet<string>): FluxTable {
   return table.with([...table.columns, ...absent.map((tag) => FluxColumn.constant(tag, "string", "", table.rowCount))]);
 }
 
-function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPushed, tags }: FilterFacts, run: ScriptRun): Tables {
+function* filteredTable(table: FluxTable, fn: FluxFunction, how: FilterFacts, run: ScriptRun): Tables {
+  const { keepsEmpty, tags, conditions } = how;
   const tested = withEmptyTags(table, tags);
+  const members: MemberTypes = new Map([["r", rowTypes(tested)]]);
+  if (conditions.length === 0 && !table.isEmpty) checkOperands("filter", fn, members);
   const rows = run.rowFunctions === "compiled" ? yield* compiled(() => matchingRows(tested, fn)) : null;
   if (rows !== null) {
     run.pause();
@@ -149,6 +155,7 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPush
   }
   const test = fn.prepare(["r"]);
   const row = new RowRecord(tested);
+  const isLoose = how.isPushed || conditions.some((each) => !haveOperandTypes(each, fn, members));
   const kept: number[] = [];
   for (row.row = 0; row.row < table.rowCount; row.row++) {
     if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
@@ -158,11 +165,9 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, { keepsEmpty, isPush
     let result: Value | null = null;
     while (result === null) {
       try {
-        result = test(row);
+        result = isLoose ? run.loosely(() => test(row)) : test(row);
       } catch (error) {
-        // the storage finds that a value of another type is not equal
-        if (isPushed && error instanceof OperandError) result = false;
-        else yield* run.outside.wait(rowError("filter", fn, error));
+        yield* run.outside.wait(rowError("filter", fn, error));
       }
     }
     run.outside.done();
@@ -199,6 +204,7 @@ export const map = operator(
           continue;
         }
         if (table.isEmpty) continue;
+        checkOperands("map", fn, new Map([["r", rowTypes(table)]]));
         const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
         run.pause();
         if (whole !== null) {
@@ -239,6 +245,14 @@ export const reduce = operator((call) => {
   return (input, run) => {
     const keys = new Set<string>();
     return eachTable(input, function* (table) {
+      checkOperands(
+        "reduce",
+        fn,
+        new Map([
+          ["r", rowTypes(table)],
+          ["accumulator", recordTypes(identity)],
+        ]),
+      );
       const folded = run.rowFunctions === "compiled" ? yield* compiled(() => foldedRecord(table, fn, identity)) : null;
       run.pause();
       const row = new RowRecord(table);

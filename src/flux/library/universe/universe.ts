@@ -38,7 +38,7 @@ import { UNIVERSE_SOURCE } from "./universe-source.ts";
 const SCALARS: Readonly<Record<string, NativeBody>> = {
   now: (call) => call.run.now,
   die: (call) => {
-    throw new FluxError(call.string("msg"));
+    throw new FluxError(call.string("msg") || "<invalid>");
   },
   length: (call) => BigInt(call.array("arr").items.length),
   contains: (call) => {

@@ -1,7 +1,7 @@
 // `window`: rows by windows of time.
 import { FluxColumn } from "../../tables/column.ts";
 import type { Tables, TimeBounds } from "../../tables/stream.ts";
-import type { FluxTable, KeyColumn } from "../../tables/table.ts";
+import type { FluxTable, GroupKey, KeyColumn } from "../../tables/table.ts";
 import { isZero, LONGEST } from "../../values/duration.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { type Location, locationOf } from "../../values/location.ts";
@@ -59,8 +59,11 @@ export function isStorableWindow(call: NativeCall): boolean {
   return every.ns !== LONGEST.ns && isDisjointWindow && isUtc && offset.ns >= 0n && offset.months >= 0n;
 }
 
-/** The tables cut into windows of time, one table for each. */
-export function* windowed(input: Tables, options: WindowOptions): Tables {
+/**
+ * The tables cut into windows of time, one table for each.
+ * @param isMerged whether windows with equal bounds within the range are one table
+ */
+export function* windowed(input: Tables, options: WindowOptions, isMerged = true): Tables {
   if (options.windows === null) {
     yield* whole(input, options);
     return;
@@ -68,11 +71,11 @@ export function* windowed(input: Tables, options: WindowOptions): Tables {
   const { windows } = options;
   for (const table of input) {
     if (table === null) yield null;
-    else yield* splitTable(table, windows, options);
+    else yield* splitTable(table, windows, options, isMerged);
   }
 }
 
-function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions): Tables {
+function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions, isMerged: boolean): Tables {
   const { timeColumn, createEmpty } = options;
   const times = table.column(timeColumn);
   if (times === undefined) throw new FluxError(`missing time column "${timeColumn}"`);
@@ -82,6 +85,7 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
     throw new FluxError("nil bounds passed to window; use range to set the window range");
   }
   const found = new Map<bigint, { readonly bounds: WindowBounds; readonly rows: number[] }>();
+  const keyOf = windowKey(isMerged ? range : null);
   let placed = 0;
   let pausedAt = windows.work;
   const isPauseDue = (): boolean => {
@@ -92,7 +96,8 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
   if (createEmpty && range !== null) {
     for (const bounds of windows.overlapping(range.startNs, range.stopNs)) {
       if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
-      found.set(bounds.startNs, { bounds, rows: [] });
+      const key = keyOf(bounds);
+      if (!found.has(key)) found.set(key, { bounds, rows: [] });
       if (isPauseDue()) yield null;
     }
   }
@@ -104,11 +109,12 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
     if (latest.length !== 1 || ns < latest[0]!.startNs || ns >= latest[0]!.stopNs || !isDisjoint(windows))
       latest = [...windows.holding(ns)];
     for (const bounds of latest) {
-      let entry = found.get(bounds.startNs);
+      const key = keyOf(bounds);
+      let entry = found.get(key);
       if (entry === undefined) {
         if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
         entry = { bounds, rows: [] };
-        found.set(bounds.startNs, entry);
+        found.set(key, entry);
       }
       entry.rows.push(row);
       if (++placed > PLACES_MAX) throw new FluxError("window: too many rows in windows");
@@ -121,6 +127,17 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions)
   }
 }
 
+const BEYOND_ALL_TIMES = 1n << 70n;
+
+/** What tells windows apart. With a range: those that begin before it differ by their ends within it alone. */
+function windowKey(range: TimeBounds | null): (bounds: WindowBounds) => bigint {
+  if (range === null) return ({ startNs }) => startNs;
+  return ({ startNs, stopNs }) => {
+    if (startNs >= range.startNs) return startNs;
+    return BEYOND_ALL_TIMES + (stopNs < range.stopNs ? stopNs : range.stopNs);
+  };
+}
+
 function isDisjoint({ every, period }: Windows): boolean {
   return every.months === period.months && every.ns === period.ns;
 }
@@ -130,21 +147,31 @@ function clipped({ startNs, stopNs }: WindowBounds, range: TimeBounds | null): T
   return { startNs: startNs > range.startNs ? startNs : range.startNs, stopNs: stopNs < range.stopNs ? stopNs : range.stopNs };
 }
 
-function windowTable(table: FluxTable, { startNs, stopNs }: TimeBounds, { startColumn, stopColumn }: WindowOptions): FluxTable {
-  const bounds: KeyColumn[] = [
+function boundsColumns({ startNs, stopNs }: TimeBounds, { startColumn, stopColumn }: WindowOptions): KeyColumn[] {
+  return [
     { label: startColumn, type: "time", value: new Time(startNs) },
     { label: stopColumn, type: "time", value: new Time(stopNs) },
   ];
+}
+
+function windowTable(table: FluxTable, times: TimeBounds, options: WindowOptions): FluxTable {
+  const bounds = boundsColumns(times, options);
   let made = table;
   for (const { label, type, value } of bounds) made = made.set(FluxColumn.constant(label, type, value, table.rowCount));
   return made.with(made.columns, table.key.with(...bounds));
 }
 
 const LARGEST_NS = (1n << 63n) - 1n;
+const ALL_TIMES: TimeBounds = { startNs: -LARGEST_NS, stopNs: LARGEST_NS };
+
+/** The key that a table has behind `every: inf`. */
+export function wholeKey(key: GroupKey, options: WindowOptions): GroupKey {
+  return key.with(...boundsColumns(options.bounds ?? ALL_TIMES, options));
+}
 
 /** `every: inf`: windows of one series come together again, within the bounds of the range. */
 function* whole(input: Tables, options: WindowOptions): Tables {
-  const bounds = options.bounds ?? { startNs: -LARGEST_NS, stopNs: LARGEST_NS };
+  const bounds = options.bounds ?? ALL_TIMES;
   const merge = new TableMerge();
   for (const table of input) {
     yield null;

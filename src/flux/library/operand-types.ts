@@ -1,0 +1,155 @@
+// Types of operands that a function of rows may never come to compute, behind `and`, `or` and `if`: the reference finds a wrong one
+// before any row. What is computed for each row, the operators check themselves.
+import { Closure } from "../interpret/closure.ts";
+import { labelOf } from "../interpret/compile.ts";
+import { OperandError, takes } from "../interpret/operators.ts";
+import type { Expression } from "../parse/ast.ts";
+import { walk } from "../parse/walk.ts";
+import type { FluxTable } from "../tables/table.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { FluxFunction, FluxRecord, kindOf, type Value } from "../values/value.ts";
+
+/** A value of one type where the tree wants another. */
+export class TypeConflict extends FluxError {
+  constructor(wanted: string, given: string) {
+    super(`type conflict: ${wanted} != ${given}`);
+  }
+}
+
+/** Types of the members of each parameter; null: not known. */
+export type MemberTypes = ReadonlyMap<string, (label: string) => string | null>;
+
+const CHECKED: readonly string[] = ["bool", "int", "uint", "float", "string", "time", "regexp"];
+const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%"];
+/** Their types are known before those of columns; `true` and `false` are names. */
+const LITERALS: readonly string[] = ["Identifier", "IntegerLiteral", "FloatLiteral", "StringLiteral", "DateTimeLiteral"];
+
+const lazy = new WeakMap<Expression, boolean>();
+
+/** Whether a body has operands that are not always computed, or that are not checked when they are. */
+function isLazy(body: Expression): boolean {
+  let found = lazy.get(body);
+  if (found === undefined) {
+    let isFound = false;
+    walk(body, (node) => {
+      isFound ||= node.type === "LogicalExpression" || node.type === "ConditionalExpression" || node.type === "UnaryExpression";
+      return !isFound;
+    });
+    found = isFound;
+    lazy.set(body, found);
+  }
+  return found;
+}
+
+/** The members of a table's rows. */
+export function rowTypes(table: FluxTable): (label: string) => string | null {
+  return (label) => table.column(label)?.type ?? null;
+}
+
+/** The members of a record. */
+export function recordTypes(record: FluxRecord): (label: string) => string | null {
+  return (label) => knownKind(record.get(label));
+}
+
+/** @throws OperandError, TypeConflict: an operator of the function never takes its operands */
+export function checkOperandTypes(fn: FluxFunction, members: MemberTypes): void {
+  if (!(fn instanceof Closure) || fn.body === null || !isLazy(fn.body)) return;
+  typeOf(fn.body, { fn, members });
+}
+
+/** Whether the operators of one expression of the function take their operands. */
+export function haveOperandTypes(expression: Expression, fn: FluxFunction, members: MemberTypes): boolean {
+  try {
+    if (fn instanceof Closure) typeOf(expression, { fn, members });
+    return true;
+  } catch (error) {
+    if (error instanceof OperandError || error instanceof TypeConflict) return false;
+    throw error;
+  }
+}
+
+interface Names {
+  readonly fn: Closure;
+  readonly members: MemberTypes;
+}
+
+/** The type of an expression whose operands are checked; null: unknown. */
+function typeOf(node: Expression, names: Names): string | null {
+  switch (node.type) {
+    case "ParenExpression":
+      return typeOf(node.expression, names);
+    case "BooleanLiteral":
+    case "IntegerLiteral":
+    case "FloatLiteral":
+    case "StringLiteral":
+      return kindOf(node.value);
+    case "DateTimeLiteral":
+      return "time";
+    case "RegexpLiteral":
+      return "regexp";
+    case "Identifier":
+      return names.members.has(node.name) ? null : knownKind(names.fn.outerValue(node.name));
+    case "MemberExpression":
+      return memberType(node, names);
+    case "UnaryExpression": {
+      if (node.operator === "not") return checkBoolean(node.argument, names);
+      const type = typeOf(node.argument, names);
+      return node.operator === "exists" ? "bool" : type;
+    }
+    case "BinaryExpression":
+      return binaryType(node, names);
+    case "LogicalExpression":
+      checkBoolean(node.left, names);
+      return checkBoolean(node.right, names);
+    case "ConditionalExpression":
+      checkBoolean(node.test, names);
+      return branchType(node.consequent, node.alternate, names);
+    case "CallExpression":
+      return callType(node, names);
+    case "ObjectExpression":
+      for (const { value } of node.properties) if (value !== null) typeOf(value, names);
+      return null;
+    default:
+      return null;
+  }
+}
+
+function checkBoolean(node: Expression, names: Names): "bool" {
+  const type = typeOf(node, names);
+  if (type !== null && type !== "bool" && CHECKED.includes(type)) throw new TypeConflict("bool", type);
+  return "bool";
+}
+
+function branchType(consequent: Expression, alternate: Expression, names: Names): string | null {
+  const [then, otherwise] = [typeOf(consequent, names), typeOf(alternate, names)];
+  if (then === null || otherwise === null) return then ?? otherwise;
+  if (then === otherwise || !CHECKED.includes(then) || !CHECKED.includes(otherwise)) return then;
+  throw LITERALS.includes(consequent.type) ? new TypeConflict(then, otherwise) : new TypeConflict(otherwise, then);
+}
+
+function memberType({ object, property }: Expression & { type: "MemberExpression" }, { fn, members }: Names): string | null {
+  if (object.type !== "Identifier") return null;
+  const types = members.get(object.name);
+  if (types !== undefined) return types(labelOf(property));
+  const outer = fn.outerValue(object.name);
+  return outer instanceof FluxRecord ? knownKind(outer.get(labelOf(property))) : null;
+}
+
+function binaryType({ left, operator, right }: Expression & { type: "BinaryExpression" }, names: Names): string | null {
+  const [a, b] = [typeOf(left, names), typeOf(right, names)];
+  if (a !== null && b !== null && CHECKED.includes(a) && CHECKED.includes(b) && !takes(a, operator, b))
+    throw new OperandError(a, operator, b);
+  if (operator === "^") return "float";
+  return ARITHMETIC.includes(operator) ? (a ?? b) : "bool";
+}
+
+function callType({ callee, arguments: [record] }: Expression & { type: "CallExpression" }, names: Names): string | null {
+  for (const { value } of record?.properties ?? []) if (value !== null) typeOf(value, names);
+  const called = callee.type === "Identifier" && !names.members.has(callee.name) ? names.fn.outerValue(callee.name) : undefined;
+  return called instanceof FluxFunction ? called.pureType : null;
+}
+
+function knownKind(value: Value | undefined): string | null {
+  const kind = value === undefined ? "invalid" : kindOf(value);
+  return kind === "invalid" ? null : kind;
+}
