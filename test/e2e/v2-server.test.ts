@@ -93,6 +93,69 @@ test("a bucket is a database, made in either place", async () => {
   expect((await databaseNames(server)).filter((name) => name === "b")).toHaveLength(1);
 });
 
+test("ids of buckets have 16 hexadecimal digits, and stay over names, restarts and kills", async () => {
+  await using server = await TestServer.start({ withBuckets: true });
+  await setUp(server);
+  const ids = async () => {
+    const { body } = await answered(`${server.bucketsUrl}/api/v2/buckets?org=o`, { headers: TOKEN });
+    return Object.fromEntries((body["buckets"] as { name: string; id: string }[]).map(({ name, id }) => [name, id]));
+  };
+  await fetch(`${server.url}/api/v3/write_lp?db=native`, { method: "POST", body: "m v=1" });
+  const first = await ids();
+  expect(Object.keys(first)).toEqual(["_monitoring", "_tasks", "b", "native"]);
+  for (const id of Object.values(first)) expect(id).toMatch(/^[0-9a-f]{16}$/);
+  expect(new Set(Object.values(first)).size).toBe(4);
+  await server.restart();
+  expect(await ids()).toEqual(first);
+  const rename = { method: "PATCH", headers: { ...TOKEN, ...JSON_TYPE }, body: '{"name":"named"}' };
+  expect((await answered(`${server.bucketsUrl}/api/v2/buckets/${first["native"]}`, rename)).status).toBe(200);
+  await server.kill();
+  await server.restart();
+  const { native, ...others } = first;
+  expect(await ids()).toEqual({ ...others, named: native! });
+  expect(await server.sql("named", "SELECT v FROM m")).toEqual([{ v: 1 }]);
+});
+
+test("the retention of a bucket is its database's, changed in either place", async () => {
+  await using server = await TestServer.start({ withBuckets: true });
+  const { body } = await setUp(server);
+  const { id } = body["bucket"] as { id: string };
+  const HOUR_S = 3600;
+  const bucketSeconds = async () => {
+    const found = await answered(`${server.bucketsUrl}/api/v2/buckets/${id}`, { headers: TOKEN });
+    return (found.body["retentionRules"] as { everySeconds: number }[])[0]!.everySeconds;
+  };
+  const databaseSeconds = async () => {
+    const statement = "SELECT CAST(retention_period_ns / 1000000000 AS BIGINT) AS s FROM system.databases WHERE database_name = 'b'";
+    return (await server.sql<{ s?: number }>("_internal", statement))[0]?.s ?? 0;
+  };
+  const change = async (everySeconds: number) => {
+    const rules = JSON.stringify({ retentionRules: [{ type: "expire", everySeconds, shardGroupDurationSeconds: HOUR_S }] });
+    const init = { method: "PATCH", headers: { ...TOKEN, ...JSON_TYPE }, body: rules };
+    expect((await answered(`${server.bucketsUrl}/api/v2/buckets/${id}`, init)).status).toBe(200);
+  };
+  const nowS = Math.floor(Date.now() / 1000);
+  const write = async (value: number, ageS: number) => {
+    const url = `${server.bucketsUrl}/api/v2/write?org=o&bucket=b&precision=s`;
+    return (await fetch(url, { method: "POST", headers: TOKEN, body: `m v=${value}i ${nowS - ageS}` })).status;
+  };
+  const values = async () => (await server.sql<{ v: number }>("b", "SELECT v FROM m ORDER BY time")).map(({ v }) => v);
+  expect([await bucketSeconds(), await databaseSeconds()]).toEqual([0, 0]);
+  expect([await write(1, 12 * HOUR_S), await write(2, 3 * HOUR_S), await write(3, 0), await values()]).toEqual([204, 204, 204, [1, 2, 3]]);
+  await change(6 * HOUR_S);
+  expect([await bucketSeconds(), await databaseSeconds(), await values()]).toEqual([6 * HOUR_S, 6 * HOUR_S, [2, 3]]);
+  expect(await write(4, 7 * HOUR_S)).toBe(422);
+  const set = `${server.url}/api/v3/configure/database/retention_period?db=b&duration=2h`;
+  expect((await fetch(set, { method: "POST" })).status).toBe(204);
+  expect([await bucketSeconds(), await databaseSeconds(), await values()]).toEqual([2 * HOUR_S, 2 * HOUR_S, [3]]);
+  expect(await write(5, 3 * HOUR_S)).toBe(422);
+  await server.restart();
+  expect([await bucketSeconds(), await databaseSeconds(), await values()]).toEqual([2 * HOUR_S, 2 * HOUR_S, [3]]);
+  await change(0);
+  expect([await bucketSeconds(), await databaseSeconds(), await write(6, 12 * HOUR_S)]).toEqual([0, 0, 204]);
+  expect(await values()).toContain(6);
+});
+
 test("system buckets are known to port 8086 alone", async () => {
   await using server = await TestServer.start({ withBuckets: true });
   await setUp(server);
