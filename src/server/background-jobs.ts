@@ -5,6 +5,8 @@ import type { Log } from "../cli/logger.ts";
 import type { ServeConfig } from "../cli/serve-config.ts";
 import type { Deletions } from "../ingest/definitions/deletions.ts";
 import type { RowDeletes } from "../ingest/row-deletes/row-deletes.ts";
+import type { Kernel } from "../kernel/memory/kernel.ts";
+import { PageReturn } from "../kernel/memory/page-return.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Pins } from "../storage/buffer/pins.ts";
@@ -29,6 +31,7 @@ export interface BackgroundJobsParts {
   readonly manifest: Manifest;
   readonly pins: Pins;
   readonly tables: LiveTables;
+  readonly kernel: Kernel;
   readonly metrics: Metrics;
   readonly wal: Wal;
   readonly deletions: Deletions;
@@ -40,6 +43,9 @@ export interface BackgroundJobsParts {
 }
 
 const FLUSH_CHECK_MS = 1000;
+/** Rows in memory are written to a file when no row has come for this time, if they take this much. */
+const IDLE_MS = 60_000;
+const IDLE_BYTES_MIN = 32 << 20;
 
 /** Flush, compaction, hard deletes and file indexes. Nothing runs before `startTimers`; `stopTimers` lets running jobs finish. */
 export class BackgroundJobs {
@@ -49,8 +55,10 @@ export class BackgroundJobs {
   readonly indexer: FileIndexer;
   private flushTimer: ReturnType<typeof setInterval> | undefined;
   private compactionTimer: ReturnType<typeof setInterval> | undefined;
+  private readonly pages: PageReturn;
 
   constructor(private readonly parts: BackgroundJobsParts) {
+    this.pages = new PageReturn(parts.kernel);
     this.indexer = createIndexer(parts);
     this.flusher = createFlusher(parts, () => this.indexer.check());
     this.compactor = createCompactor(parts, () => this.indexer.check());
@@ -67,6 +75,7 @@ export class BackgroundJobs {
       this.compactor.check();
       this.indexer.check();
     }, this.parts.config.compactionCheckMs);
+    this.pages.start();
     this.indexer.check();
     this.hardDeletes.check();
   }
@@ -81,6 +90,7 @@ export class BackgroundJobs {
   stopTimers(): void {
     clearInterval(this.flushTimer);
     clearInterval(this.compactionTimer);
+    this.pages.stop();
     this.hardDeletes.stop();
   }
 }
@@ -102,6 +112,8 @@ function createFlusher(
     limits: {
       openBytesMax: Math.floor(config.bufferBytesMax / 4),
       ageMsMax: config.gen0DurationMs,
+      idleMsMax: IDLE_MS,
+      idleBytesMin: IDLE_BYTES_MIN,
       walBytesMax: LIMITS.walSegmentBytes,
     },
     isDiskFull: () => storage.space.problem !== null,

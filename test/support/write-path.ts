@@ -129,7 +129,13 @@ export class WritePath {
       store,
       tombstonesOf: (tableId) => deletions.tombstonesOf(tableId),
       ptKey: (fileId) => KEYS.ptFile(fileId),
-      limits: { openBytesMax: Number.MAX_SAFE_INTEGER, ageMsMax: Number.MAX_SAFE_INTEGER, walBytesMax: Number.MAX_SAFE_INTEGER },
+      limits: {
+        openBytesMax: Number.MAX_SAFE_INTEGER,
+        ageMsMax: Number.MAX_SAFE_INTEGER,
+        idleMsMax: Number.MAX_SAFE_INTEGER,
+        idleBytesMin: 0,
+        walBytesMax: Number.MAX_SAFE_INTEGER,
+      },
       nowMs: () => 0,
       encode: async (pieces) => {
         const input = (await Array.fromAsync(pieces)).flat();

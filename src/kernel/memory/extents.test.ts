@@ -27,6 +27,56 @@ test("releaseOwner frees all blocks of an owner and none of others", () => {
   expect(extents.usedBytes - before).toBe((2 + 4 + 2) * EXTENT_BYTES);
 });
 
+/** Gives back what is due, in the smallest steps. Returns the extents given. */
+function age(extents: Extents): number[] {
+  const given: number[] = [];
+  const steps = extents.age((ptr, bytes) => {
+    for (let at = ptr; at < ptr + bytes; at += EXTENT_BYTES) given.push(at / EXTENT_BYTES);
+  });
+  let found = steps.next();
+  while (found.done !== true) found = steps.next();
+  expect(found.value).toBe(given.length * EXTENT_BYTES);
+  return given;
+}
+
+test("free extents go back once, at the second call after they became free, and never one in use", () => {
+  const extents = Extents.create();
+  const before = extents.touchedBytes;
+  const [kept, freed] = [extents.allocate(3 * EXTENT_BYTES), extents.allocate(40 * EXTENT_BYTES)];
+  const list = (ptr: number, count: number) => Array.from({ length: count }, (_, i) => ptr / EXTENT_BYTES + i);
+  expect(extents.touchedBytes - before).toBe(43 * EXTENT_BYTES);
+  expect([age(extents), age(extents)]).toEqual([[], []]);
+  extents.release(freed, 40 * EXTENT_BYTES);
+  expect(age(extents)).toEqual([]);
+  expect(extents.touchedBytes - before).toBe(43 * EXTENT_BYTES);
+  // used again meanwhile: its time begins anew
+  const again = extents.allocate(5 * EXTENT_BYTES);
+  expect(again).toBe(freed);
+  expect(age(extents)).toEqual(list(freed, 40).slice(5));
+  extents.release(again, 5 * EXTENT_BYTES);
+  expect([age(extents), age(extents), age(extents)]).toEqual([[], list(freed, 5), []]);
+  expect(extents.touchedBytes - before).toBe(3 * EXTENT_BYTES);
+  extents.release(kept, 3 * EXTENT_BYTES);
+  extents.seal();
+  expect([age(extents), age(extents)]).toEqual([[], []]);
+});
+
+test("a heap returns extents of which all blocks are free", () => {
+  const extents = Extents.create();
+  const heap = new Heap(extents);
+  const before = extents.usedBytes;
+  const perExtent = EXTENT_BYTES / 4096;
+  const blocks = Array.from({ length: 3 * perExtent }, () => heap.alloc(4096));
+  for (const block of blocks.slice(1)) heap.free(block, 4096);
+  heap.trim();
+  expect(extents.usedBytes - before).toBe(EXTENT_BYTES);
+  // the rest of the extent is still there to be used
+  for (let i = 1; i < perExtent; i++) heap.alloc(4096);
+  expect(extents.usedBytes - before).toBe(EXTENT_BYTES);
+  heap.alloc(4096);
+  expect(extents.usedBytes - before).toBe(2 * EXTENT_BYTES);
+});
+
 test("an owner's number is taken by one at a time", () => {
   const extents = Extents.create();
   const owners = Array.from({ length: 255 }, () => extents.takeOwner());

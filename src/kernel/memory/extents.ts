@@ -22,7 +22,7 @@ const LONG_RUNS = EXTENTS / 4;
 const TOGETHER = EXTENTS / 16;
 // control words: | lock: 0 free, else 1 + owner of the thread that holds it | extents in use | extents grown | lowest that may be free |
 // the same from LONG_RUNS on | journal: first extent, count or 0, extents in use without the run | bitmap, 1 = in use ... |
-// behind them bytes: | owner of each extent ... |
+// behind them bytes: | owner of each extent ... | age of each extent ... |
 const LOCK = 0;
 const USED = 1;
 const GROWN = 2;
@@ -32,6 +32,13 @@ const JOURNAL_FIRST = 5;
 const JOURNAL_COUNT = 6;
 const JOURNAL_USED = 7;
 const BITMAP = 8;
+
+/** Ages of an extent. The system has no page of it; in use, or free since the last `age`; free for longer. */
+const UNTOUCHED = 0;
+const TOUCHED = 1;
+const OLD = 2;
+/** Extents given back to the system at a time: others wait for the lock meanwhile, some 60 µs. */
+const RETURNED_AT_ONCE = 16;
 
 const SPINS_MAX = 1000;
 const WAIT_MS = 0.2;
@@ -50,6 +57,7 @@ const OWNERS_MAX = 255;
 export class Extents {
   private readonly words: Int32Array;
   private readonly owners: Uint8Array;
+  private readonly ages: Uint8Array;
   private readonly takenOwners = new Set<number>();
 
   private isSealed = false;
@@ -61,6 +69,7 @@ export class Extents {
   ) {
     this.words = new Int32Array(shared.control, 0, BITMAP + WORDS);
     this.owners = new Uint8Array(shared.control, this.words.byteLength, EXTENTS);
+    this.ages = new Uint8Array(shared.control, this.words.byteLength + EXTENTS, EXTENTS);
   }
 
   /** @param hashKeys HASH_KEYS_BYTES bytes that key the kernel's hash; random by default, so that clients cannot construct colliding
@@ -68,7 +77,7 @@ export class Extents {
   static create(hashKeys: Uint8Array = crypto.getRandomValues(new Uint8Array(HASH_KEYS_BYTES))): Extents {
     assert(hashKeys.length === HASH_KEYS_BYTES, `BUG: ${hashKeys.length} bytes of hash keys, ${HASH_KEYS_BYTES} wanted`);
     const memory = new WebAssembly.Memory({ initial: 256, maximum: EXTENTS, shared: true });
-    const control = new SharedArrayBuffer((BITMAP + WORDS) * 4 + EXTENTS);
+    const control = new SharedArrayBuffer((BITMAP + WORDS) * 4 + EXTENTS * 2);
     const extents = new Extents({ memory, control }, NO_OWNER);
     new Uint8Array(memory.buffer).set(hashKeys, HASH_KEYS);
     extents.words[GROWN] = 256;
@@ -95,6 +104,14 @@ export class Extents {
     return Atomics.load(this.words, USED) * EXTENT_BYTES;
   }
 
+  /** Bytes of which the system has pages, or will soon: what was returned since does not count. */
+  get touchedBytes(): number {
+    const end = Atomics.load(this.words, GROWN);
+    let count = HEAP_START / EXTENT_BYTES;
+    for (let i = count; i < end; i++) if (this.ages[i] !== UNTOUCHED) count++;
+    return count * EXTENT_BYTES;
+  }
+
   /** Allocates whole extents of at least `bytes` bytes, at a multiple of EXTENT_BYTES. @throws TsdbError overloaded if 4 GiB are in use,
    *  unavailable after `seal` */
   allocate(bytes: number): number {
@@ -113,6 +130,7 @@ export class Extents {
       this.beginJournal(first, count, this.words[USED]!);
       this.mark(first, count, true);
       this.owners.fill(this.owner, first, first + count);
+      this.ages.fill(TOUCHED, first, first + count);
       this.noteTaken(first, count);
       poison(this.shared.memory, first * EXTENT_BYTES, count * EXTENT_BYTES, FRESH);
       this.words[JOURNAL_COUNT] = 0;
@@ -136,6 +154,51 @@ export class Extents {
       this.mark(first, count, false);
       this.noteFree(first, count);
       this.words[JOURNAL_COUNT] = 0;
+    } finally {
+      this.unlock();
+    }
+  }
+
+  /** Gives the pages of extents that have been free since the call before the last one back to the system, in steps of a few megabytes:
+   *  call it again and again, with a while between two. `give` frees the pages at `ptr`; they may then have any contents. Returns bytes. */
+  *age(give: (ptr: number, bytes: number) => void): Generator<void, number> {
+    const { ages } = this;
+    let returned = 0;
+    const end = Atomics.load(this.words, GROWN);
+    for (let i = 0; i < end; ) {
+      if (ages[i] === UNTOUCHED) {
+        i++;
+        continue;
+      }
+      if (this.isSealed) return returned;
+      const count = this.ageFrom(i, Math.min(end, i + RETURNED_AT_ONCE), give);
+      returned += count * EXTENT_BYTES;
+      i += RETURNED_AT_ONCE;
+      if (count > 0) yield;
+    }
+    return returned;
+  }
+
+  /** The extents [from, to). Returns how many were given back. */
+  private ageFrom(from: number, to: number, give: (ptr: number, bytes: number) => void): number {
+    const { ages } = this;
+    let count = 0;
+    this.lock();
+    try {
+      for (let i = from; i < to; i++) {
+        if (this.isUsed(i) || ages[i] === UNTOUCHED) continue;
+        if (ages[i] === TOUCHED) {
+          ages[i] = OLD;
+          continue;
+        }
+        let end = i + 1;
+        while (end < to && ages[end] === OLD && !this.isUsed(end)) end++;
+        give(i * EXTENT_BYTES, (end - i) * EXTENT_BYTES);
+        ages.fill(UNTOUCHED, i, end);
+        count += end - i;
+        i = end - 1;
+      }
+      return count;
     } finally {
       this.unlock();
     }

@@ -46,6 +46,22 @@ export class Heap {
     return ptr;
   }
 
+  /** Returns extents of which no block is in use to the other threads. */
+  trim(): void {
+    for (const [shift, list] of this.free_.entries()) {
+      const perExtent = EXTENT_BYTES >>> shift;
+      if (list.length < perExtent) continue;
+      const counts = new Map<number, number>();
+      for (const ptr of list) {
+        const base = ptr - (ptr % EXTENT_BYTES);
+        counts.set(base, (counts.get(base) ?? 0) + 1);
+      }
+      const isWhole = (ptr: number) => counts.get(ptr - (ptr % EXTENT_BYTES)) === perExtent;
+      this.free_[shift] = list.filter((ptr) => !isWhole(ptr));
+      for (const [base, count] of counts) if (count === perExtent) this.extents.release(base, EXTENT_BYTES);
+    }
+  }
+
   /** `alloc`, zero-filled. */
   allocZeroed(bytes: number): number {
     const ptr = this.alloc(bytes);

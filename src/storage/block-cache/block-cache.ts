@@ -45,6 +45,8 @@ const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
 /** Share of the budget that one scan's new entries may use under normal LRU rules; what it loads beyond is evicted first. A scan larger
  *  than the cache therefore finds part of its data the next time and does not evict the data of others. */
 const READER_SHARE = 0.25;
+/** Calls of `beginPeriod` during which an entry must be in use to stay. */
+const PERIODS_KEPT = 6;
 /** Minimum evicted when the kernel's memory is full: one large eviction is faster than many small ones. */
 const ROOM_BYTES_MIN = 16 << 20;
 
@@ -122,6 +124,11 @@ export class BlockCache {
   /** Evicts entries; false if there are none that are not in use. */
   makeRoom(): boolean {
     return this.lru.evict(Math.max(ROOM_BYTES_MIN, this.lru.bytes / 8)) > 0;
+  }
+
+  /** Begins a period, and evicts what was not in use during the last six. Returns the bytes evicted. */
+  beginPeriod(): number {
+    return this.lru.beginPeriod(PERIODS_KEPT);
   }
 
   /** Creates an entry: `read` decodes into its memory. The lease holds it. */

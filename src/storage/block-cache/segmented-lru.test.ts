@@ -111,6 +111,24 @@ describe("segmented LRU", () => {
     expect(lru.bytes).toBe(25);
   });
 
+  test("what was not in use for some periods goes, and nothing else", () => {
+    const { gone, lru, add, pass, use } = setUp(100);
+    const [used, pinned] = [pass("used"), add("pinned")];
+    pass("unused");
+    use(used);
+    expect([lru.beginPeriod(2), lru.beginPeriod(2)]).toEqual([0, 0]);
+    use(used);
+    // two whole periods without use are over
+    expect(lru.beginPeriod(2)).toBe(10);
+    expect(gone).toEqual(["unused"]);
+    expect([lru.beginPeriod(2), lru.beginPeriod(2)]).toEqual([0, 10]);
+    expect(gone).toEqual(["unused", "used"]);
+    // its time counts from its last use
+    lru.unpin(pinned);
+    expect([lru.beginPeriod(2), lru.beginPeriod(2), lru.beginPeriod(2)]).toEqual([0, 0, 10]);
+    expect(lru.bytes).toBe(0);
+  });
+
   const SEED = Number(process.env["SEED"] ?? 1);
   test(`seed ${SEED}: sums are right, and nothing in use goes`, () => {
     const below = prng(SEED);

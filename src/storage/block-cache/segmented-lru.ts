@@ -15,6 +15,9 @@ export abstract class LruEntry {
   /** Removed from both lists: dropped at its last `unpin`. */
   isForgotten = false;
 
+  /** The period in which it was last in use. */
+  period = 0;
+
   /** Its memory. Changed by SegmentedLru.grow. */
   bytes = 0;
 
@@ -28,6 +31,7 @@ export class SegmentedLru {
   private readonly protected_ = new EntryList();
   private protectedBytes = 0;
   private bytes_ = 0;
+  private period = 0;
 
   constructor(private readonly bytesMax: number) {}
 
@@ -65,6 +69,7 @@ export class SegmentedLru {
       this.dropEntry(entry);
       return;
     }
+    entry.period = this.period;
     if (entry.isPassing) this.probation.prepend(entry);
     else this.listOf(entry).append(entry);
     this.trim();
@@ -91,6 +96,20 @@ export class SegmentedLru {
   evict(bytes: number): number {
     const before = this.bytes_;
     while (before - this.bytes_ < bytes && this.dropOldest());
+    return before - this.bytes_;
+  }
+
+  /** Begins a period, and evicts what was not in use during the last `periods` whole ones. Returns the bytes evicted. */
+  beginPeriod(periods: number): number {
+    const before = this.bytes_;
+    const oldest = ++this.period - periods;
+    for (const list of [this.probation, this.protected_]) {
+      // entries that another one's promotion has moved may wait behind younger ones, for one more round of periods
+      for (let entry = list.oldest; entry !== null && entry.period < oldest; entry = list.oldest) {
+        list.remove(entry);
+        this.dropEntry(entry);
+      }
+    }
     return before - this.bytes_;
   }
 

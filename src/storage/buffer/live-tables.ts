@@ -54,6 +54,7 @@ export class LiveTables {
   /** Dictionaries of dropped tables that still have sealed rows. */
   private readonly dropped: SeriesDictionary[] = [];
   private oldestRowMs_: number | undefined;
+  private newestRowMs_: number | undefined;
   private openBytes_ = 0;
   private openRows_ = 0;
   private sealedBytes_ = 0;
@@ -100,6 +101,7 @@ export class LiveTables {
     }
     this.openRows_ += batch.rowCount;
     this.oldestRowMs_ ??= position.nowMs;
+    this.newestRowMs_ = position.nowMs;
     if (table.isFed && table.unfedSinceMs === null) {
       table.unfedSinceMs = position.nowMs;
       this.onUnfed(table);
@@ -124,6 +126,11 @@ export class LiveTables {
   /** Arrival of the oldest unsealed row, in milliseconds of the clock passed to `append`. */
   get oldestRowMs(): number | undefined {
     return this.oldestRowMs_;
+  }
+
+  /** Arrival of the newest row, in the same clock; undefined if all rows are sealed. */
+  get newestRowMs(): number | undefined {
+    return this.oldestRowMs_ === undefined ? undefined : this.newestRowMs_;
   }
 
   get seriesCount(): number {

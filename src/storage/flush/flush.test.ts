@@ -7,10 +7,10 @@ import { ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBySize } from "./flush.ts";
 
-const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, walBytesMax: 5000 };
+const LIMITS: FlushLimits = { openBytesMax: 1000, ageMsMax: 60_000, idleMsMax: 20_000, idleBytesMin: 500, walBytesMax: 5000 };
 const NOW_MS = 1_000_000;
 
-const IDLE = { spaceDue: false, logIsDead: false, seriesDue: false, walBytes: 10 };
+const IDLE = { newestRowMs: NOW_MS, spaceDue: false, logIsDead: false, seriesDue: false, walBytes: 10 };
 
 const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | undefined][] = [
   ["nothing buffered", { openRows: 0, openBytes: 0, walBytes: 9999, oldestRowMs: undefined }, undefined],
@@ -25,7 +25,11 @@ const PLANS: [why: string, state: Partial<FlushState>, reason: FlushReason | und
   ["a full disk", { spaceDue: true }, "space"],
   ["a full disk and no rows", { spaceDue: true, openRows: 0, openBytes: 0, walBytes: 0, oldestRowMs: undefined }, undefined],
   ["a full disk and a log of dropped rows", { logIsDead: true, openRows: 0, openBytes: 0, oldestRowMs: undefined }, "space"],
-  ["a clock that went back", { oldestRowMs: NOW_MS + 5000 }, undefined],
+  ["a clock that went back", { oldestRowMs: NOW_MS + 5000, newestRowMs: NOW_MS + 5000 }, undefined],
+  ["almost idle", { openBytes: 500, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 19_999 }, undefined],
+  ["idle", { openBytes: 500, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 20_000 }, "idle"],
+  ["idle with little in memory", { openBytes: 499, oldestRowMs: NOW_MS - 30_000, newestRowMs: NOW_MS - 20_000 }, undefined],
+  ["idle without rows", { openRows: 0, openBytes: 0, oldestRowMs: undefined, newestRowMs: undefined }, undefined],
 ];
 
 describe("planFlush", () => {

@@ -21,6 +21,9 @@ export interface FlushLimits {
   readonly openBytesMax: number;
   /** Flush when the oldest unflushed row reaches this age. */
   readonly ageMsMax: number;
+  /** Flush when no row has come for this time, and the open buffer has at least `idleBytesMin`: it gives the memory back. */
+  readonly idleMsMax: number;
+  readonly idleBytesMin: number;
   /** Flush when the log reaches this size, so that a replay stays short. */
   readonly walBytesMax: number;
 }
@@ -36,10 +39,11 @@ export interface FlushState {
   readonly openBytes: number;
   readonly openRows: number;
   readonly oldestRowMs: number | undefined;
+  readonly newestRowMs: number | undefined;
   readonly walBytes: number;
 }
 
-export type FlushReason = "size" | "series" | "space" | "age" | "log" | "shutdown" | "restore";
+export type FlushReason = "size" | "idle" | "series" | "space" | "age" | "log" | "shutdown" | "restore";
 
 /** The reason to flush now, or undefined. Pure. */
 export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits): FlushReason | undefined {
@@ -50,6 +54,8 @@ export function planFlush(state: FlushState, nowMs: number, limits: FlushLimits)
   if (state.openBytes >= limits.openBytesMax) return "size";
   if (state.walBytes >= limits.walBytesMax) return "log";
   if (state.oldestRowMs !== undefined && nowMs - state.oldestRowMs >= limits.ageMsMax) return "age";
+  const isIdle = state.newestRowMs !== undefined && nowMs - state.newestRowMs >= limits.idleMsMax;
+  if (isIdle && state.openBytes >= limits.idleBytesMin) return "idle";
   return undefined;
 }
 
@@ -114,6 +120,7 @@ export class Flusher {
       openBytes: tables.openBytes,
       openRows: tables.openRows,
       oldestRowMs: tables.oldestRowMs,
+      newestRowMs: tables.newestRowMs,
       walBytes: wal.segmentBytes,
     };
     // rows that a failed flush left sealed come first

@@ -178,6 +178,8 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
 }
 
 const TICK_MS = 100;
+/** The block cache keeps what was in use during the last six. */
+const CACHE_PERIOD_MS = 10_000;
 let memory: MemoryWatch | undefined;
 
 const running = new Map<number, RunningQuery>();
@@ -268,6 +270,11 @@ function tellPlanned(): void {
   }
 }
 
+/** Gives memory that no statement of the last minute has used to the other threads. */
+function returnUnused({ heap }: Kernel): void {
+  if ((cache?.beginPeriod() ?? 0) > 0) heap.trim();
+}
+
 const END_POLL_MS = 5;
 /** Statements stop within this time, unless they were terminated. */
 const END_PATIENCE_MS = 1000;
@@ -341,7 +348,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   memory = new MemoryWatch({
     bytesMax: processBytesMax,
     residentBytes: () => process.memoryUsage.rss(),
-    kernelBytes: () => attached.memory.buffer.byteLength,
+    kernelBytes: () => attached.extents.touchedBytes,
     nowMs: () => performance.now(),
   });
   let busyMs = threadMs();
@@ -362,6 +369,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
     stopForMemory();
     busyMs = threadMs();
   }, TICK_MS);
+  setInterval(() => returnUnused(attached), CACHE_PERIOD_MS);
   post({ type: "ready" });
 }
 
