@@ -223,6 +223,51 @@ describe("many values", () => {
   });
 });
 
+describe("exact medians of integers", () => {
+  /** The middle value, or the mean of the two in the middle without its fraction. */
+  const medianOf = (values: readonly bigint[]): bigint | null => {
+    const sorted = values.toSorted((a, b) => (a < b ? -1 : 1));
+    return sorted.length === 0 ? null : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2n;
+  };
+  const known = (values: readonly (bigint | null)[]) => values.filter((value) => value !== null);
+
+  test("of odd and even counts, of NULLs, with FILTER and DISTINCT", async () => {
+    const statement = `SELECT host, median(i), median(u), median(i) FILTER (WHERE i < 0), median(DISTINCT u) FROM few
+      GROUP BY host ORDER BY host`;
+    const hosts = Array.from({ length: HOSTS }, (_, host) => host).sort((a, b) => (`h${a}` < `h${b}` ? -1 : 1));
+    const expected = hosts.map((host) => {
+      const rows = FEW.filter((row) => row.host === host);
+      const [i, u] = [rows.map((row) => row.i), known(rows.map((row) => row.u))];
+      return [`h${host}`, medianOf(i), medianOf(u), medianOf(i.filter((value) => value < 0n)), medianOf([...new Set(u)])];
+    });
+    expect(new Set(hosts.map((host) => FEW.filter((row) => row.host === host).length % 2)).size).toBe(2);
+    for (const [state, one] of stored) expect([state, (await ask(one, statement)).rows]).toEqual([state, expected]);
+  });
+
+  test("of many rows, over windows, in HAVING", async () => {
+    const many = Array.from({ length: MANY }, (_, at) => BigInt(manyValue(at)));
+    const half = medianOf(many)!;
+    for (const [, one] of stored) {
+      expect((await ask(one, "SELECT median(v) FROM many")).rows).toEqual([[half]]);
+      expect((await ask(one, `SELECT median(v) AS m FROM many HAVING median(v) <> ${half}`)).rows).toEqual([]);
+      const { rows } = await ask(one, "SELECT DISTINCT host, median(v) OVER (PARTITION BY host) AS m FROM many ORDER BY host");
+      expect(rows).toEqual(Array.from({ length: 7 }, (_, host) => [`h${host}`, medianOf(many.filter((_, at) => at % 7 === host))]));
+    }
+  });
+
+  test.each([
+    [[], null],
+    [[-3n, -2n], -2n],
+    [[2n ** 63n - 1n, 2n ** 63n - 1n], 2n ** 63n - 1n],
+    [[-(2n ** 63n), 2n ** 63n - 1n], 0n],
+    [[-(2n ** 63n), -(2n ** 63n), 5n], -(2n ** 63n)],
+  ] as const)("of %p", async (values, expected) => {
+    const list = values.map((value) => `(arrow_cast('${value}', 'Int64'))`).join(", ");
+    const from = values.length === 0 ? "(SELECT i AS x FROM few WHERE host = 'none')" : `(VALUES ${list}) AS t(x)`;
+    expect((await ask(stored[0]![1], `SELECT median(x) FROM ${from}`)).rows).toEqual([[expected]]);
+  });
+});
+
 describe("left to DuckDB", () => {
   test.each([
     "SELECT approx_median(f + 1) FROM few",

@@ -190,14 +190,17 @@ function cutToInteger(estimate: Typed, of: Typed): Typed {
   return asInteger(call(isUnsigned(of) ? "__whole_unsigned" : "__whole_signed", [estimate.node]), of);
 }
 
+/** The share of the upper median: the least above a half. Among n values DuckDB takes number n - floor(n - n * share), which is exact up to
+ *  2^50 values. */
+const ABOVE_HALF = 0.5 + 2 ** -52;
+
 function median(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [value] = input.args;
   if (value!.kind !== "integer") return { node: input.node, kind: kindOf(value!) };
-  // the lower and the upper median: ~ reverses the order of integers
-  const inverse = (node: Expression): Expression => ({ ...call("~", [node]), is_operator: true });
-  const at = (node: Expression) => aggregate(input.node, "quantile_disc", [node, floatConstant(0.5)]);
-  return asInteger(call("__middle", [at(wide(value!)), inverse(at(inverse(wide(value!))))]), value!);
+  // the lower and the upper median, of values that are collected once
+  const shares = call("list_value", [floatConstant(0.5), floatConstant(ABOVE_HALF)]);
+  return asInteger(call("__middle", [aggregate(input.node, "quantile_disc", [wide(value!), shares])]), value!);
 }
 
 /** An unsigned 64-bit integer in the dialect. */
