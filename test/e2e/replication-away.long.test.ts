@@ -64,7 +64,7 @@ async function counted(): Promise<number[]> {
   const csv = await to.script(
     `${all} |> count() |> yield(name: "rows")\n${all} |> filter(fn: (r) => r._value == 0) |> count() |> yield(name: "bodies")`,
   );
-  return [...csv.matchAll(/^,(?:rows|bodies),\d+,(\d+)/gm)].map(([, count]) => Number(count));
+  return [...csv.matchAll(/^,(?:rows|bodies),.*?(\d+)\r$/gm)].map(([, count]) => Number(count));
 }
 
 /** All rows are distinct; every type is there. */
