@@ -29,13 +29,14 @@ import {
   NULL,
   Null,
   RecordShape,
-  ShapedRecord,
   Time,
   UInt,
   type Value,
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
+import { withFloats } from "./float-operators.ts";
 import { BINARY, compared, minus, ofNulls } from "./operators.ts";
+import { RecordLayout } from "./record-layout.ts";
 import { ITEM_BYTES } from "./run-limits.ts";
 import { CodeScope, type Frame } from "./scope.ts";
 import type { CallSite } from "./script-run.ts";
@@ -279,9 +280,20 @@ export class CodeCompiler {
   private member({ object, property }: MemberExpression, scope: CodeScope): Code {
     const source = this.expression(object, scope);
     const label = labelOf(property);
+    // of rows of one table the place is the same
+    let latest: RecordShape | null = null;
+    let place: number | undefined;
     return (frame) => {
       const record = source(frame);
-      if (record instanceof FluxRecord) return record.get(label) ?? NULL;
+      if (record instanceof FluxRecord) {
+        const { shape } = record;
+        if (shape === null) return record.get(label) ?? NULL;
+        if (shape !== latest) {
+          latest = shape;
+          place = shape.places.get(label);
+        }
+        return place === undefined ? NULL : record.at(place);
+      }
       if (record instanceof Dynamic) return dynamicMember(record, label);
       if (isNull(record)) return NULL;
       throw new FluxError(`cannot access property "${label}" on value of type ${kindOf(record)}`);
@@ -332,12 +344,12 @@ export class CodeCompiler {
   private binary({ operator, left, right }: Expression & { type: "BinaryExpression" }, scope: CodeScope): Code {
     const apply = BINARY.get(operator)!;
     const [first, second] = [this.expression(left, scope), this.expression(right, scope)];
-    return (frame) => {
-      const [a, b] = [first(frame), second(frame)];
+    const general = (a: Value, b: Value, frame: Frame): Value => {
       if ((isNull(a) || isNull(b)) && !frame.run.isInRows) return ofNulls(a, operator, b);
       const made = frame.run.isLoose ? compared(apply, a, b) : apply(a, b);
       return typeof made === "string" ? chargedText(made, frame) : made;
     };
+    return withFloats(operator, first, second, general);
   }
 
   private logical({ operator, left, right }: Expression & { type: "LogicalExpression" }, scope: CodeScope): Code {
@@ -373,32 +385,6 @@ function checkOperand(_: Null, problem: string, { run }: Frame): void {
 function dynamicMember({ value }: Dynamic, label: string): Dynamic {
   const member = value instanceof FluxRecord ? value.get(label) : undefined;
   return member instanceof Dynamic ? member : new Dynamic(member ?? null);
-}
-
-interface RecordField {
-  readonly label: string;
-  readonly code: Code;
-}
-
-/** Where a record literal puts its fields: those of its base keep their places. */
-class RecordLayout {
-  private readonly shape: RecordShape;
-  private readonly places: readonly number[];
-
-  constructor(
-    readonly base: RecordShape,
-    private readonly fields: readonly RecordField[],
-  ) {
-    this.shape = new RecordShape([...new Set([...base.labels, ...fields.map(({ label }) => label)])]);
-    this.places = fields.map(({ label }) => this.shape.places.get(label)!);
-  }
-
-  /** @param values of the base, taken over */
-  record(values: Value[], frame: Frame): ShapedRecord {
-    frame.run.use.charge(values.length * ITEM_BYTES);
-    for (let i = 0; i < this.fields.length; i++) values[this.places[i]!] = this.fields[i]!.code(frame);
-    return new ShapedRecord(this.shape, values);
-  }
 }
 
 /** A text that the script made. @throws FluxError: it is too long */

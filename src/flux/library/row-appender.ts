@@ -19,6 +19,9 @@ export function columnTypeOf(label: string, value: Value): FluxColumnType | "inv
 export class RowAppender {
   private latest: { readonly keyValues: readonly (Value | undefined)[]; readonly rows: RowLayout } | null = null;
   private readonly keyLabels: readonly string[];
+  /** Where records of the latest shape have the columns of the key. */
+  private shape: RecordShape | null = null;
+  private keyPlaces: readonly (number | undefined)[] = [];
 
   constructor(
     private readonly merge: TableMerge,
@@ -37,7 +40,16 @@ export class RowAppender {
   }
 
   private hasKey(record: FluxRecord, values: readonly (Value | undefined)[]): boolean {
-    for (let i = 0; i < values.length; i++) if (!isSame(record.get(this.keyLabels[i]!), values[i])) return false;
+    const { shape } = record;
+    if (shape === null) return this.keyLabels.every((label, i) => isSame(record.get(label), values[i]));
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.keyPlaces = this.keyLabels.map((label) => shape.places.get(label));
+    }
+    for (let i = 0; i < values.length; i++) {
+      const place = this.keyPlaces[i];
+      if (!isSame(place === undefined ? record.get(this.keyLabels[i]!) : record.at(place), values[i])) return false;
+    }
     return true;
   }
 }

@@ -10,6 +10,9 @@ export class ColumnBuilder {
   private cells: ColumnCells;
   private valid: Uint8Array | null = null;
   private capacity: number;
+  /** Cells that are written; the rows up to `length` repeat the last of them, whose value this is. */
+  private written = 0;
+  private latest: Value | undefined;
   length = 0;
 
   constructor(
@@ -31,30 +34,53 @@ export class ColumnBuilder {
   }
 
   private push(value: Value): void {
+    this.writeRepeated();
     this.reserve(1);
     setCell(this.cells, this.length, value);
     if (this.valid !== null) this.valid[this.length] = 1;
-    this.length++;
+    this.written = ++this.length;
+    // both zeros are one number to `===`
+    this.latest = typeof value === "number" ? undefined : value;
   }
 
   /** False for a null and for a value of another type. */
   tryAppend(value: Value): boolean {
+    // the same value in many rows is written when another one comes
+    if (value === this.latest) {
+      this.length++;
+      return true;
+    }
     if (!isOfType(this.type, value)) return false;
     this.push(value);
     return true;
   }
 
+  private writeRepeated(): void {
+    const { written, length } = this;
+    if (written === length) return;
+    this.length = written;
+    this.reserve(length - written);
+    if (Array.isArray(this.cells)) for (let i = written; i < length; i++) this.cells[i] = this.cells[written - 1] as string;
+    else (this.cells as Float64Array).fill(this.cells[written - 1] as number, written, length);
+    this.valid?.fill(1, written, length);
+    this.written = this.length = length;
+  }
+
   appendNull(): void {
+    this.writeRepeated();
     this.reserve(1);
     if (this.valid === null) {
       this.valid = new Uint8Array(this.capacity).fill(1, 0, this.length);
     }
     if (Array.isArray(this.cells)) this.cells[this.length] = "";
     this.valid[this.length++] = 0;
+    this.written = this.length;
+    this.latest = undefined;
   }
 
   /** Rows [from, to) of a column of the same type. */
   appendColumn(column: FluxColumn, from: number, to: number): void {
+    this.writeRepeated();
     const count = to - from;
     this.reserve(count);
     if (column.valid !== null && this.valid === null) this.valid = new Uint8Array(this.capacity).fill(1, 0, this.length);
@@ -66,6 +92,8 @@ export class ColumnBuilder {
       else valid.set(column.valid.subarray(from, to), this.length);
     }
     this.length += count;
+    this.written = this.length;
+    this.latest = undefined;
   }
 
   private copyCells(column: FluxColumn, from: number, to: number): void {
@@ -94,6 +122,7 @@ export class ColumnBuilder {
   }
 
   build(): FluxColumn {
+    this.writeRepeated();
     const { length } = this;
     const cells = Array.isArray(this.cells) ? this.cells.slice(0, length) : this.cells.subarray(0, length);
     return new FluxColumn(this.label, this.type, cells, this.valid === null ? null : this.valid.subarray(0, length), length);

@@ -100,6 +100,38 @@ test("rows in the order of columns, nulls first, equal rows as they stood", () =
   }
 });
 
+test("a column of values, repetitions, nulls and parts of columns", () => {
+  const below = prng(5);
+  for (let round = 0; round < 300; round++) {
+    const type = pick(below, COLUMN_TYPES);
+    const builder = new ColumnBuilder("c", type);
+    const expected: Value[] = [];
+    const other = column(below, type, 20);
+    const others = type === "string" ? 7n : "text";
+    let value: Value = pick(below, VALUES[type]);
+    for (let step = 0; step < 60; step++) {
+      const kind = below(12);
+      if (kind === 0) {
+        builder.appendNull();
+        expected.push(Null.of(type));
+      } else if (kind === 1) {
+        const [from, count] = [below(10), below(10)];
+        builder.appendColumn(other, from, from + count);
+        for (let row = from; row < from + count; row++) expected.push(other.get(row));
+      } else if (kind === 2) expect([builder.tryAppend(others), builder.tryAppend(Null.of(type))]).toEqual([false, false]);
+      else {
+        if (kind < 5) value = pick(below, VALUES[type]);
+        if (kind === 5) builder.append(value);
+        else expect(builder.tryAppend(value)).toBe(true);
+        expected.push(value);
+      }
+      expect(builder.length).toBe(expected.length);
+    }
+    const built = builder.build();
+    expect(Array.from({ length: built.length }, (_, row) => built.get(row))).toStrictEqual(expected);
+  }
+});
+
 test("a column that is filled in any order", () => {
   const below = prng(4);
   for (const type of COLUMN_TYPES) {

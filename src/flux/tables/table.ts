@@ -155,7 +155,7 @@ export class RowRecord extends FluxRecord {
     return place === undefined ? NULL : this.at(place);
   }
 
-  private at(place: number): Value {
+  override at(place: number): Value {
     return this.constants[place] ?? this.columns[place]!.get(this.row);
   }
 

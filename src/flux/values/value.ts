@@ -81,6 +81,11 @@ export class FluxRecord {
     return this.fields.get(label);
   }
 
+  /** The value at a place of the record's shape. */
+  at(_: number): Value {
+    throw new Error("BUG: the record has no shape");
+  }
+
   entries(): Iterable<readonly [string, Value]> {
     return this.fields;
   }
@@ -116,6 +121,10 @@ export class ShapedRecord extends FluxRecord {
   override get(label: string): Value | undefined {
     const place = this.shape.places.get(label);
     return place === undefined ? undefined : this.cells[place];
+  }
+
+  override at(place: number): Value {
+    return this.cells[place]!;
   }
 
   override *entries(): Iterable<readonly [string, Value]> {
