@@ -68,7 +68,13 @@ describe("tsdb setup", () => {
       out: expect.stringMatching(/^user {10}admin\norganization {2}my org \([0-9a-f]{16}\)\nbucket/),
       error: "",
     });
-    expect(made.out).not.toContain("tok");
+    expect(made.out.replace("with the token in place", "")).not.toContain("tok");
+    // the command that it prints keeps the connection
+    expect(made.out).toEndWith(`  tsdb v2 config create -n default -u ${server.bucketsUrl} -o 'my org' -t TOKEN -a\n`);
+    const kept = ["v2", "config", "create", "-n", "default", "-u", server.bucketsUrl, "-o", "my org", "-t", "tok", "-a"];
+    const configs = { INFLUX_CONFIGS_PATH: join(folder, "configs") };
+    expect((await run(kept, configs)).code).toBe(0);
+    expect((await run(["v2", "bucket", "list", "--hide-headers"], configs)).out).toContain("\tb\t");
     const { body } = await get(server, "/api/v2/buckets?name=b");
     expect(body["buckets"]![0]).toMatchObject({ name: "b", retentionRules: [{ everySeconds: 2_592_000 }] });
     expect(await signIn(server, "admin:password12")).toBe(204);

@@ -60,7 +60,7 @@ export const SETUP_COMMAND: ClientCommand = {
   async run(input, terminal) {
     const isJson = formatOf(input) === "json";
     const made = await setUp(input, terminal);
-    terminal.out(isJson ? `${JSON.stringify(made)}\n` : shown(made, input.option("token") !== undefined));
+    terminal.out(isJson ? `${JSON.stringify(made)}\n` : shown(made, input));
     return 0;
   },
 };
@@ -108,9 +108,21 @@ async function passwordOf(input: Input, ask: Questions): Promise<string> {
   }
 }
 
-function shown({ user, org, bucket, auth }: Made, isGiven: boolean): string {
-  const lines = [`user          ${user.name}`, `organization  ${org.name} (${org.id})`, `bucket        ${bucket.name} (${bucket.id})`];
-  return `${[...lines, ...(isGiven ? [] : [`token         ${auth.token}`])].join("\n")}\n`;
+function shown({ user, org, bucket, auth }: Made, input: Input): string {
+  const connection = `tsdb v2 config create -n default -u ${input.option("host")} -o ${shellWord(org.name)} -t TOKEN -a`;
+  const lines = [
+    `user          ${user.name}`,
+    `organization  ${org.name} (${org.id})`,
+    `bucket        ${bucket.name} (${bucket.id})`,
+    ...(input.option("token") === undefined ? [`token         ${auth.token}`] : []),
+    "for commands of `tsdb v2`, keep the connection, with the token in place of TOKEN:",
+    `  ${connection}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Asks on a terminal for what was not given. */

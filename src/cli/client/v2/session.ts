@@ -120,7 +120,8 @@ export class Session {
   /** @throws TsdbError config: none is named */
   get neededOrganization(): { readonly org: string } | { readonly orgID: string } {
     const { organization } = this;
-    if (organization === undefined) throw new TsdbError("config", "--org NAME is missing; INFLUX_ORG and a connection's org also name it");
+    if (organization === undefined)
+      throw new TsdbError("config", "--org NAME is missing; INFLUX_ORG and a connection's org (tsdb v2 config create) also name it");
     return organization;
   }
 
