@@ -6,12 +6,9 @@ const EMPTY_TEXT = "an empty string is left out there, and the strings of later 
 const OTHER_ROWS = "a string of another row stands where there is null";
 const ROW_FUNCTION = "functions within the function of `map` work here";
 const FUNCTION_TEXT = "a function is shown by its parameters: types are not known when it is shown";
-const ZONE_CHANGE = "an hour that the clock skips is a window there, which ends at the beginning of the range";
 
 /** At most 40. */
 export const DIFFERENCES: readonly Difference[] = [
-  ["aggregate-window/warsaw-march-1h-sum", ZONE_CHANGE],
-  ["aggregate-window/warsaw-march-1h-last", ZONE_CHANGE],
   ["conversions/display-function", FUNCTION_TEXT],
   ["conversions/string-of-every-field-type", EMPTY_TEXT],
   ["from-range/all-types", EMPTY_TEXT],

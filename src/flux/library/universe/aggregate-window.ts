@@ -16,7 +16,6 @@ import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
 import { aggregated } from "./aggregates.ts";
 import { filledEmpty } from "./fill.ts";
 import { isPlainPushed, PushedForm, PushedNode, type StorageReduce } from "./pushed.ts";
-import { duplicated } from "./shape.ts";
 import { isStorableWindow, WINDOWS_MAX, wholeKey, windowed, windowOptions } from "./window.ts";
 import type { WindowOptions } from "./window-bounds.ts";
 
@@ -181,7 +180,7 @@ function* atOnce(
   try {
     const split = windowed(full(), window.options, false);
     const computed = aggregated(split, column, aggregate);
-    const timed = duplicated(isFilled ? filledEmpty(computed) : computed, time, "_time");
+    const timed = eachTable(isFilled ? filledEmpty(computed) : computed, (table) => withTime(table, time));
     const seen = new Set<string>();
     for (const table of windowed(timed, options)) {
       if (table !== null) seen.add(table.key.text);
@@ -195,6 +194,13 @@ function* atOnce(
   } catch (error) {
     throw error === sourceError || !(error instanceof FluxError) ? error : ownError(error, column);
   }
+}
+
+/** Windows stay in the order of time, also where their bounds within the range are none. */
+function withTime(table: FluxTable, time: "_start" | "_stop"): FluxTable {
+  const bound = table.key.get(time)!;
+  const made = table.set(table.column(time)!.labelled("_time"));
+  return table.key.has("_time") ? made.with(made.columns, table.key.with({ ...bound, label: "_time" })) : made;
 }
 
 function emptyResult(key: GroupKey, type: FluxColumnType | null, label: string): FluxTable | null {

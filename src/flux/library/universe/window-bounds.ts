@@ -11,6 +11,8 @@ export interface WindowBounds {
   readonly stopNs: bigint;
 }
 
+const QUARTER_NS = 900_000_000_000n;
+
 /** Windows that may hold one time. */
 const OVERLAP_MAX = 100_000n;
 /** Windows that are looked at for one time: around a change of clocks, or at the end of a month, they need not come in the order of their
@@ -42,18 +44,23 @@ export class Windows {
     return location.isFixed && every.months === 0n && period.months === 0n && period.ns === every.ns;
   }
 
-  /** All windows that hold the time, the latest first. */
+  get areOfFixedClock(): boolean {
+    return this.location.isFixed;
+  }
+
+  /** Whether windows end before they begin. */
+  get isBackward(): boolean {
+    return this.period.ns < 0n || this.period.months < 0n;
+  }
+
+  /** The windows that hold the time, the latest first. What the clock shows again may be in none: its window is where it was first. */
   *holding(ns: bigint): Generator<WindowBounds> {
-    // windows that begin after the time hold it only with a negative period
-    let index = this.indexOf(ns) + 1n;
-    for (let looked = 0; ; looked++) {
+    let index = this.localIndexOf(ns);
+    for (let looked = 0; ; looked++, index--) {
       checkLooked(looked);
       const bounds = this.at(index);
-      if (bounds.startNs <= ns) {
-        if (bounds.stopNs <= ns) return;
-        yield bounds;
-      }
-      index--;
+      if (ns < bounds.startNs || ns >= bounds.stopNs) return;
+      yield bounds;
     }
   }
 
@@ -89,16 +96,29 @@ export class Windows {
     return (offset.months === 0n ? origin : addMonths(origin, offset.months)) + offset.ns;
   }
 
+  /** A time that the clock skips is when it does. */
   private toUtc(localNs: bigint): bigint {
-    return this.location.toUtc(localNs);
+    const { location } = this;
+    const ns = location.toUtc(localNs);
+    if (location.isFixed || location.toLocal(ns) === localNs) return ns;
+    const after = location.toLocal(ns) - ns;
+    // clocks change at full quarters of an hour
+    let at = floorDiv(ns, QUARTER_NS) * QUARTER_NS;
+    while (location.toLocal(at - 1n) - (at - 1n) === after) at -= QUARTER_NS;
+    return at;
+  }
+
+  /** The number of the latest window that begins at or before the local clock of the time. */
+  private localIndexOf(ns: bigint): bigint {
+    const local = this.location.toLocal(ns);
+    const { every, offset } = this;
+    const moved = (offset.months === 0n ? local : addMonths(local, -offset.months)) - offset.ns;
+    return every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
   }
 
   /** The number of the latest window that begins at or before the time. */
   private indexOf(ns: bigint): bigint {
-    const local = this.location.toLocal(ns);
-    const { every, offset } = this;
-    const moved = (offset.months === 0n ? local : addMonths(local, -offset.months)) - offset.ns;
-    const index = every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
+    const index = this.localIndexOf(ns);
     if (this.at(index).startNs > ns) return index - this.farthest((steps) => this.at(index - steps + 1n).startNs > ns);
     return index + this.farthest((steps) => this.at(index + steps).startNs <= ns);
   }

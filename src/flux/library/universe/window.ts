@@ -84,8 +84,7 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions,
   if (createEmpty && range === null) {
     throw new FluxError("nil bounds passed to window; use range to set the window range");
   }
-  const found = new Map<bigint, { readonly bounds: WindowBounds; readonly rows: number[] }>();
-  const keyOf = windowKey(isMerged ? range : null);
+  const found = new FoundWindows(windows, isMerged, range);
   let placed = 0;
   let pausedAt = windows.work;
   const isPauseDue = (): boolean => {
@@ -95,56 +94,87 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions,
   };
   if (createEmpty && range !== null) {
     for (const bounds of windows.overlapping(range.startNs, range.stopNs)) {
-      if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
-      const key = keyOf(bounds);
-      if (!found.has(key)) found.set(key, { bounds, rows: [] });
+      found.entry(bounds);
       if (isPauseDue()) yield null;
     }
   }
-  let latest: WindowBounds[] = [];
+  let latest: readonly FoundWindow[] = [];
+  /** Whether the latest window holds all times within its bounds. */
+  let isSure = false;
   for (let row = 0; row < table.rowCount; row++) {
     if (times.isNull(row)) continue;
     const { ns } = times.get(row) as Time;
     // rows in order of time mostly fall into the windows of the row before
-    if (latest.length !== 1 || ns < latest[0]!.startNs || ns >= latest[0]!.stopNs || !isDisjoint(windows))
-      latest = [...windows.holding(ns)];
-    for (const bounds of latest) {
-      const key = keyOf(bounds);
-      let entry = found.get(key);
-      if (entry === undefined) {
-        if (found.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
-        entry = { bounds, rows: [] };
-        found.set(key, entry);
-      }
-      entry.rows.push(row);
+    if (latest.length !== 1 || !isSure || ns < latest[0]!.bounds.startNs || ns >= latest[0]!.bounds.stopNs) {
+      latest = Array.from(windows.holding(ns), (bounds) => found.entry(bounds));
+      isSure = latest.length === 1 && isDisjoint(windows) && (!isMerged || hasEveryNs(windows, latest[0]!.bounds));
+    }
+    for (const { rows } of latest) {
+      rows.push(row);
       if (++placed > PLACES_MAX) throw new FluxError("window: too many rows in windows");
     }
     if (isPauseDue()) yield null;
   }
-  const ordered = [...found.values()].sort((a, b) => (a.bounds.startNs < b.bounds.startNs ? -1 : 1));
-  for (const { bounds, rows } of ordered) {
-    yield windowTable(rows.length === 0 ? emptyLike(table) : table.take(Uint32Array.from(rows)), clipped(bounds, range), options);
+  for (const { shown, rows } of found.inOrder()) {
+    yield windowTable(rows.length === 0 ? emptyLike(table) : table.take(Uint32Array.from(rows)), shown, options);
   }
 }
 
-const BEYOND_ALL_TIMES = 1n << 70n;
+interface FoundWindow {
+  readonly bounds: WindowBounds;
+  /** Within the range. */
+  readonly shown: TimeBounds;
+  readonly rows: number[];
+}
 
-/** What tells windows apart. With a range: those that begin before it differ by their ends within it alone. */
-function windowKey(range: TimeBounds | null): (bounds: WindowBounds) => bigint {
-  if (range === null) return ({ startNs }) => startNs;
-  return ({ startNs, stopNs }) => {
-    if (startNs >= range.startNs) return startNs;
-    return BEYOND_ALL_TIMES + (stopNs < range.stopNs ? stopNs : range.stopNs);
-  };
+/** The windows of one table that have a place in the answer. */
+class FoundWindows {
+  private readonly byBounds = new Map<bigint, FoundWindow>();
+
+  constructor(
+    private readonly windows: Windows,
+    /** Windows with equal bounds within the range are one. */
+    private readonly isMerged: boolean,
+    private readonly range: TimeBounds | null,
+  ) {}
+
+  /** @throws FluxError: too many windows */
+  entry(bounds: WindowBounds): FoundWindow {
+    const shown = this.clipped(bounds);
+    const { startNs, stopNs } = this.isMerged ? shown : bounds;
+    // windows without a length are told apart by their order
+    const key = (startNs << 64n) + (stopNs > startNs ? stopNs : BigInt(-1 - this.byBounds.size));
+    let found = this.byBounds.get(key);
+    if (found === undefined) {
+      if (this.byBounds.size >= WINDOWS_MAX) throw new FluxError("window: too many windows");
+      found = { bounds, shown, rows: [] };
+      this.byBounds.set(key, found);
+    }
+    return found;
+  }
+
+  inOrder(): readonly FoundWindow[] {
+    const of = this.isMerged ? ({ shown }: FoundWindow) => shown : ({ bounds }: FoundWindow) => bounds;
+    const isBefore = (a: TimeBounds, b: TimeBounds) => a.startNs < b.startNs || (a.startNs === b.startNs && a.stopNs < b.stopNs);
+    return [...this.byBounds.values()].sort((a, b) => (isBefore(of(a), of(b)) ? -1 : isBefore(of(b), of(a)) ? 1 : 0));
+  }
+
+  /** As recorded: a window that the clock skips ends where the range begins, or is all of the range. */
+  private clipped({ startNs, stopNs }: WindowBounds): TimeBounds {
+    const { range, isMerged, windows } = this;
+    if (range === null) return { startNs, stopNs };
+    if (stopNs <= startNs && !windows.isBackward) return isMerged ? range : { startNs: range.startNs, stopNs: range.startNs };
+    return { startNs: startNs > range.startNs ? startNs : range.startNs, stopNs: stopNs < range.stopNs ? stopNs : range.stopNs };
+  }
+}
+
+/** Where a clock is set back, a window is longer, and does not hold all times of the hour that the clock shows twice. */
+function hasEveryNs({ every, areOfFixedClock }: Windows, { startNs, stopNs }: WindowBounds): boolean {
+  return areOfFixedClock || stopNs - startNs === every.ns;
 }
 
 function isDisjoint({ every, period }: Windows): boolean {
   return every.months === period.months && every.ns === period.ns;
-}
-
-function clipped({ startNs, stopNs }: WindowBounds, range: TimeBounds | null): TimeBounds {
-  if (range === null) return { startNs, stopNs };
-  return { startNs: startNs > range.startNs ? startNs : range.startNs, stopNs: stopNs < range.stopNs ? stopNs : range.stopNs };
 }
 
 function boundsColumns({ startNs, stopNs }: TimeBounds, { startColumn, stopColumn }: WindowOptions): KeyColumn[] {
