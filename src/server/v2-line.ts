@@ -116,6 +116,7 @@ export function createTasks(
     isOn: config.v2RunsTasks && !config.readOnly,
     principalOf: (userID) => line.authentication.ofUser(userID),
     runScript: (sender, script) => scripts.run(sender, script),
+    prepareScript: (script, signal) => scripts.prepare(script, signal),
     report: (error) => log.error("a run failed", { err: error }),
     warn: (message, details) => log.warn(message, details),
   });

@@ -34,6 +34,9 @@ class World {
   /** Runs end by themselves. */
   endsAtOnce = true;
   writeFails = false;
+  /** Scripts that were compiled ahead. */
+  readonly prepared: string[] = [];
+  failsToPrepare = false;
   private readonly store = new MemoryObjectStore();
   private catalog!: Catalog;
   line!: V2Line;
@@ -105,6 +108,10 @@ class World {
       writes: { receive: () => new KeptBody(this) },
       queries: { query: () => Promise.reject(new TsdbError("bad_query", "table 'public.iox.runs' not found")) },
       principalOf: (userID) => line.authentication.ofUser(userID),
+      prepareScript: async (script) => {
+        this.prepared.push(script);
+        if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
+      },
       runScript: ({ signal }, script) => this.run(script, signal),
       report: (error) => {
         throw error;
@@ -306,6 +313,28 @@ test("a task that is behind does not delay another, and no more than 32 runs are
   await settle();
   // the eight that had no turn come before second runs
   expect(world.started.slice(32).map(({ name }) => name)).toEqual(Array.from({ length: 8 }, (_, i) => `t${32 + i}`));
+});
+
+test("scripts are compiled before their runs, each text once, after a change and a restart too", async () => {
+  const world = await World.start();
+  const task = await world.create(`{name: "a", every: 1h}`);
+  const flux = 'option task = {name: "b", every: 1h}\n1';
+  await world.create(`{name: "b", every: 1h}`, { flux, status: "inactive" });
+  expect(world.prepared).toEqual([task.flux]);
+  await world.line.tasks.update(task.id, { description: "more" });
+  await settle();
+  expect(world.prepared).toEqual([task.flux]);
+  world.failsToPrepare = true;
+  await world.line.tasks.update(task.id, { flux });
+  await settle();
+  expect(world.prepared).toEqual([task.flux, flux]);
+  await world.create(`{name: "c", every: 1h}`, { flux });
+  world.prepared.length = 0;
+  world.failsToPrepare = false;
+  await world.killAndRestart();
+  expect(world.prepared).toEqual([flux]);
+  await world.pass(60 * MINUTE_MS);
+  expect(world.started.length).toBe(2);
 });
 
 test("a deleted task's runs end, and nothing is kept of them", async () => {

@@ -5,6 +5,7 @@ import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/r
 import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
 import { PartIds } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
+import { PreparedScripts } from "./prepared-scripts.ts";
 import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
 import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
 import { type DueRun, TaskSchedule } from "./task-schedule.ts";
@@ -13,6 +14,8 @@ export interface SchedulerParts extends ExecutionParts, RunStoreParts {
   readonly tasks: Tasks;
   /** False: nothing runs, requested runs included. */
   readonly isOn: boolean;
+  /** Compiles a script for later runs. */
+  readonly prepareScript: (script: string, signal: AbortSignal) => Promise<void>;
   readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -49,6 +52,7 @@ const WRITE_AGAIN_MS = 1000;
 export class TaskScheduler implements TaskRunService {
   private readonly schedules = new Map<string, TaskSchedule>();
   private readonly store: RunStore;
+  private readonly prepared: PreparedScripts;
   private readonly making = new Set<Promise<void>>();
   private readonly ended: EndedTask[] = [];
   /** Runs whose result is not stored yet. */
@@ -70,6 +74,7 @@ export class TaskScheduler implements TaskRunService {
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
+    this.prepared = new PreparedScripts(parts.prepareScript);
   }
 
   get stats(): SchedulerStats {
@@ -93,6 +98,7 @@ export class TaskScheduler implements TaskRunService {
   async stop(): Promise<void> {
     this.isStopped = true;
     this.cancelTimer();
+    this.prepared.stop();
     for (const { running } of this.schedules.values()) for (const run of running.values()) run.abandon();
     await this.settled();
   }
@@ -209,6 +215,7 @@ export class TaskScheduler implements TaskRunService {
     if (before !== undefined) schedule.takeOver(before);
     this.schedules.set(id, schedule);
     this.scheduledCount += 1;
+    if (task.status === "active" && task.flux !== before?.task.flux) this.prepared.add(task.flux);
   }
 
   private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {

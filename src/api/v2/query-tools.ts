@@ -1,14 +1,14 @@
 // What editors ask about scripts: POST /api/v2/query/ast and /analyze, GET /api/v2/query/suggestions. No rows are read.
 import { near, TsdbError } from "../../model/errors.ts";
-import type { FluxDialect, FluxTask } from "../../model/query/flux.ts";
+import type { FluxTask } from "../../model/query/flux.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import { JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
+import { WITHOUT_ROWS } from "./scripts.ts";
 
 const SCRIPT_BYTES_MAX = 4 << 20;
 const HEAD = "invalid json: ";
-const NO_DIALECT: FluxDialect = { header: true, delimiter: ",", annotations: [] };
 
 export const queryToolRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now, SCRIPT_BYTES_MAX);
@@ -45,22 +45,7 @@ function kindOf(value: unknown): string {
 function asked(services: V2Services, { request }: V2Call, task: FluxTask, text: string): Promise<QueryAnswer> {
   return services.query.query({
     ...{ database: "", statement: text, format: "csv", params: {}, queryType: "flux", signal: request.signal },
-    flux: {
-      task,
-      organizationId: "",
-      organizationName: "",
-      otherOrganizations: [],
-      nowNs: 0n,
-      dialect: NO_DIALECT,
-      extern: null,
-      ast: null,
-      buckets: [],
-      hasAllBuckets: true,
-      databases: null,
-      secrets: { values: {} },
-      allowsPrivateNetwork: false,
-      sqliteFolder: null,
-    },
+    flux: { task, ...WITHOUT_ROWS },
   });
 }
 

@@ -11,6 +11,12 @@ import { BucketLines, type LineServices } from "./rows/bucket-lines.ts";
 
 /** Organizations with more do not send the list with every script. */
 const BUCKETS_SENT_MAX = 64;
+/** Of statements that look at a script and read no rows. */
+export const WITHOUT_ROWS: Omit<FluxOptions, "task"> = {
+  ...{ organizationId: "", organizationName: "", otherOrganizations: [], nowNs: 0n, extern: null, ast: null, buckets: [] },
+  ...{ dialect: { header: true, delimiter: ",", annotations: [] }, hasAllBuckets: true, databases: null, secrets: { values: {} } },
+  ...{ allowsPrivateNetwork: false, sqliteFolder: null },
+};
 const SECRETS_PACKAGE = "influxdata/influxdb/secrets";
 
 export type ScriptServices = Pick<V2Services, "line" | "query" | "options"> & LineServices;
@@ -45,6 +51,14 @@ export class Scripts {
       if (!(error instanceof TsdbError) || error.details[NEEDS_BUCKETS] !== true) throw error;
       return this.send(sender, script, true);
     }
+  }
+
+  /** Compiles a script for later runs. @throws TsdbError of the script */
+  async prepare(text: string, signal: AbortSignal): Promise<void> {
+    await this.services.query.query({
+      ...{ database: "", statement: text, format: "csv", params: {}, queryType: "flux", signal, isUnlisted: true },
+      flux: { task: "prepare", ...WITHOUT_ROWS },
+    });
   }
 
   private send(sender: ScriptSender, script: Script, hasAllBuckets: boolean): Promise<QueryAnswer> {

@@ -1,5 +1,6 @@
 // A statement in Flux inside the query worker: annotated CSV, or what editors ask about a script.
 import type { CsvPiece, KernelRows } from "../../flux/encode/annotated-csv.ts";
+import { programsOf } from "../../flux/interpret/program-cache.ts";
 import { answerQuery, type FluxQuery } from "../../flux/interpret/query.ts";
 import { limitsFor } from "../../flux/interpret/run-limits.ts";
 import type { FluxServices } from "../../flux/interpret/services.ts";
@@ -96,6 +97,10 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
 }
 
 function inspected(text: string, task: Exclude<FluxOptions["task"], "query" | "run">): string {
+  if (task === "prepare") {
+    programsOf(fluxLibrary()).program(text);
+    return "";
+  }
   if (task === "suggestions") return JSON.stringify(text === "" ? allSuggestions() : knownSuggestion(text));
   const file = parsed(text);
   const problems = treeProblems(file);

@@ -72,6 +72,7 @@ export async function lightServer(given: LightOptions = {}): Promise<LightServer
     ...{ tasks: line.tasks, buckets: line.buckets, writes: write, queries: query, clock: SYSTEM_CLOCK, isOn: false },
     principalOf: (userID) => line.authentication.ofUser(userID),
     runScript: query.query,
+    prepareScript: query.query,
     report: () => {},
     warn: () => {},
   });
