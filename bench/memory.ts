@@ -1,10 +1,13 @@
-// Measures whether memory stays constant during long ingest. Resident memory is sampled continuously; its maximum after the first 5 M rows
-// is compared with the maximum before, and with the ceiling stated in the README.
+// Measures whether memory stays constant during long ingest, and goes back afterwards. Resident memory is sampled continuously; its
+// maximum after the first 5 M rows is compared with the maximum before, and with the ceiling stated in the README. Then TSBS's queries
+// read 10 M rows of 4,000 hosts on another server: its memory after the last one, and after a while without requests.
 import { totalmem } from "node:os";
+import { prng } from "../test/support/prng.ts";
 import { TestServer } from "../test/support/server.ts";
-import { type Bench, short } from "./support/bench.ts";
+import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";
+import { type Answer, type Bench, type Size, short } from "./support/bench.ts";
 import { Loader, type RunningLoad } from "./support/loader.ts";
-import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
+import { askOurs, checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { residentBytesOf } from "./support/process-stats.ts";
 
 const HOSTS = 100;
@@ -13,6 +16,15 @@ const SAMPLE_MS = 10;
 const MIB = 1 << 20;
 /** As stated in the README: the kernel's address space, the query engine's share of the machine, the program itself. */
 const CEILING_BYTES = 4096 * MIB + 0.2 * totalmem() + 300 * MIB;
+
+/** The data that the queries read. */
+const READ_HOSTS = 4000;
+const READ_ROWS: Record<Size, number> = { smoke: 20_000, real: 10_000_000 };
+const EXECUTIONS: Record<Size, number> = { smoke: 1, real: 4 };
+/** A minute without use, after which memory goes back, and the time that this takes. */
+const IDLE_MS: Record<Size, number> = { smoke: 0, real: 80_000 };
+const GOAL_READ_BYTES = 1024 * MIB;
+const GOAL_IDLE_BYTES = 400 * MIB;
 
 interface Sample {
   readonly rows: number;
@@ -56,6 +68,7 @@ export const memory: Bench = {
           ...(size === "real" ? { goal: { atMost: 1 } } : {}),
           detail: `${mib(after)} ÷ ${mib(CEILING_BYTES)}`,
         },
+        ...(await afterQueries(size)),
       ];
     } catch (error) {
       throw withOutput(error, server);
@@ -65,6 +78,40 @@ export const memory: Bench = {
     }
   },
 };
+
+/** Resident memory after TSBS's queries, and after some time without requests. */
+async function afterQueries(size: Size): Promise<Answer[]> {
+  const rows = READ_ROWS[size];
+  const passRows = Math.min(rows, 1_000_000);
+  const loader = await Loader.create({ hosts: READ_HOSTS, rows: passRows, seed: 1 });
+  const server = await TestServer.start();
+  try {
+    await loader.run(writeUrlOf(server), { passes: rows / passRows, goOnInTime: true });
+    await checkOurRows(server, rows);
+    const extent = extentOf({ hosts: READ_HOSTS, rows });
+    for (const { mayBeRefused, statement } of TSBS_QUERIES) {
+      if (mayBeRefused) continue;
+      for (let execution = 0; execution < EXECUTIONS[size]; execution++) await askOurs(server, statement(extent, prng(execution + 1)).sql);
+    }
+    const read = residentBytesOf(server.pid)!;
+    await Bun.sleep(IDLE_MS[size]);
+    const idle = residentBytesOf(server.pid)!;
+    const answer = (what: string, bytes: number, atMost: number): Answer => ({
+      ...{ what: `resident memory ${what} ÷ ${(atMost / MIB).toFixed(0)} MiB`, value: bytes / atMost, unit: "×" },
+      ...(size === "real" ? { goal: { atMost: 1 } } : {}),
+      detail: `${(bytes / MIB).toFixed(0)} MiB; at most ${(read.peak / MIB).toFixed(0)} MiB before`,
+    });
+    return [
+      answer(`after TSBS's queries on ${short(rows)} rows of ${short(READ_HOSTS)} hosts`, read.now, GOAL_READ_BYTES),
+      answer(`${IDLE_MS[size] / 1000} s later, without requests`, idle.now, GOAL_IDLE_BYTES),
+    ];
+  } catch (error) {
+    throw withOutput(error, server);
+  } finally {
+    loader.close();
+    await server.dispose();
+  }
+}
 
 async function sampleUntilEnd(pid: number, load: RunningLoad): Promise<Sample[]> {
   const samples: Sample[] = [];
