@@ -35,6 +35,13 @@ export interface RowPiece {
   readonly columns: readonly ColumnPiece[];
 }
 
+/** A row of a file. */
+export interface RowPlace {
+  readonly group: number;
+  /** Within its row group. */
+  readonly row: number;
+}
+
 /** All buffers of a piece, to be transferred with it. */
 export function buffersOf({ times, columns }: RowPiece): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [times.buffer];

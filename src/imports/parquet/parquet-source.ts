@@ -5,7 +5,7 @@ import { loadLimitedLibrary } from "../../encode/parquet/library.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { ColumnPlan } from "../column-plan.ts";
 import type { FileColumn, FileFacts } from "../file-facts.ts";
-import type { RowPiece } from "../piece.ts";
+import type { RowPiece, RowPlace } from "../piece.ts";
 import { type ArrowArray, ArrowStructs } from "./arrow-structs.ts";
 import { pieceOf, timesOf, ValueFault } from "./convert.ts";
 import { boundsOf, readFileFooter } from "./file-footer.ts";
@@ -17,10 +17,14 @@ const GROUP_BYTES_MAX = 256 << 20;
 const GROUPS_MAX = 100_000;
 const COLUMNS_MAX = 10_000;
 const ROWS_MAX = 1_000_000_000;
-/** Rows of a piece: fewer of wide rows. */
-const PIECE_ROWS_MAX = 16_384;
-const PIECE_ROWS_MIN = 256;
+/** Rows of a piece: fewer of wide rows. What a dictionary has once, a piece has in each row: a file does not tell how wide those are, so
+ *  it is read again in smaller pieces when the memory was not enough. */
+export const PIECE_ROWS = [16_384, 256, 8] as const;
+const [PIECE_ROWS_MAX, PIECE_ROWS_MIN] = PIECE_ROWS;
+/** The library makes pieces of a row group ahead of their reader: where memory was not enough, it is asked for so many at a time. */
+const PIECES_AT_A_TIME = 16;
 const PIECE_BYTES = 8 << 20;
+const FIRST: RowPlace = { group: 0, row: 0 };
 const UNREADABLE = `it cannot be read: it is damaged, or needs more than ${MEMORY_BYTES_MAX} bytes of memory at once`;
 
 /** One file. The thread's only one. */
@@ -30,10 +34,12 @@ export class ParquetSource {
     private readonly structs: ArrowStructs,
     readonly facts: FileFacts,
     private readonly rowsPerPiece: readonly number[],
+    /** Nothing is made ahead. */
+    private readonly isCareful: boolean,
   ) {}
 
-  /** @throws TsdbError bad_request */
-  static async open(path: string): Promise<ParquetSource> {
+  /** @param pieceRowsMax one of `PIECE_ROWS` @throws TsdbError bad_request */
+  static async open(path: string, pieceRowsMax: number = PIECE_ROWS_MAX): Promise<ParquetSource> {
     const structs = new ArrowStructs(await loadLimitedLibrary(MEMORY_BYTES_MAX));
     try {
       const bounds = boundsOf(readFileFooter(path));
@@ -48,9 +54,10 @@ export class ParquetSource {
       if (rowCount > ROWS_MAX) throw new Error(`it has ${rowCount} rows; at most ${ROWS_MAX} are imported at once`);
       const rowsPerPiece = groups.map(({ rows, bytes }) => {
         const fitting = Math.floor(PIECE_BYTES / Math.max(1, bytes / Math.max(1, rows)));
-        return Math.min(PIECE_ROWS_MAX, Math.max(PIECE_ROWS_MIN, fitting));
+        return Math.min(pieceRowsMax, Math.max(PIECE_ROWS_MIN, fitting));
       });
-      return new ParquetSource(file, structs, { rowCount, groups: groups.map(({ rows }) => rows), columns, bounds }, rowsPerPiece);
+      const facts = { rowCount, groups: groups.map(({ rows }) => rows), columns, bounds };
+      return new ParquetSource(file, structs, facts, rowsPerPiece, pieceRowsMax < PIECE_ROWS_MAX);
     } catch (error) {
       throw new TsdbError("bad_request", `this is no Parquet file that can be imported: ${reasonOf(error)}`);
     }
@@ -62,15 +69,17 @@ export class ParquetSource {
     return this.facts.columns.flatMap(({ name }) => (wanted.has(name) ? [name] : []));
   }
 
-  /** All rows. @param onGroup called before a row group is read @throws TsdbError bad_request naming row group and column;
+  /** All rows from one on. @param onGroup called before a row group is read @throws TsdbError bad_request naming row group and column;
    *  WebAssembly.RuntimeError: the library is unusable afterwards */
-  async *pieces({ time, columns }: ColumnPlan, onGroup: (group: number) => void): AsyncGenerator<RowPiece> {
+  async *pieces({ time, columns }: ColumnPlan, onGroup: (group: number) => void, from: RowPlace = FIRST): AsyncGenerator<RowPiece> {
     const wanted = new Set(this.namesIn({ time, columns }));
     const read = this.facts.columns.filter(({ name }) => wanted.has(name));
     for (const [group, rows] of this.facts.groups.entries()) {
+      if (group < from.group) continue;
       onGroup(group);
-      let row = 0;
-      for await (const batch of this.batches(group, read)) {
+      let row = group === from.group ? from.row : 0;
+      if (row > 0 && row === rows) continue;
+      for await (const batch of this.batches({ group, row }, read)) {
         yield this.piece(batch, read, { time, columns }, { group, row });
         row += batch.length;
       }
@@ -101,31 +110,38 @@ export class ParquetSource {
     }
   }
 
-  private async *batches(group: number, read: readonly FileColumn[]): AsyncGenerator<Batch> {
+  private async *batches(from: RowPlace, read: readonly FileColumn[]): AsyncGenerator<Batch> {
     try {
-      yield* this.batchesOf(group, read);
+      yield* this.batchesOf(from, read);
     } catch (error) {
       if (error instanceof TsdbError || error instanceof WebAssembly.RuntimeError) throw error;
-      throw faulty(group, await this.brokenColumn(group, read), reasonOf(error));
+      throw faulty(from.group, await this.brokenColumn(from.group, read), reasonOf(error));
     }
   }
 
-  private async *batchesOf(group: number, read: readonly FileColumn[]): AsyncGenerator<Batch> {
-    const options = { rowGroups: [group], batchSize: this.rowsPerPiece[group]!, columns: read.map(({ name }) => name) };
-    const stream = (await this.file.stream(options)) as ReadableStream<RecordBatch>;
-    for await (const record of stream) {
-      const data = record.intoFFI();
-      const arrays = this.structs.arrays(data.arrayAddr());
-      const lengths = new Set(arrays.map(({ length }) => length));
-      if (arrays.length !== read.length || lengths.size !== 1) throw new RangeError("its columns have different numbers of rows");
-      yield { length: arrays[0]!.length, arrays, release: () => data.free() };
+  private async *batchesOf({ group, row }: RowPlace, read: readonly FileColumn[]): AsyncGenerator<Batch> {
+    const batchSize = this.rowsPerPiece[group]!;
+    const options = { rowGroups: [group], batchSize, columns: read.map(({ name }) => name) };
+    const limit = this.isCareful ? batchSize * PIECES_AT_A_TIME : undefined;
+    for (let at = row, end = at; ; at = end) {
+      const bounds = { offset: at, ...(limit === undefined ? {} : { limit }) };
+      const stream = (await this.file.stream({ ...options, ...bounds })) as ReadableStream<RecordBatch>;
+      for await (const record of stream) {
+        const data = record.intoFFI();
+        const arrays = this.structs.arrays(data.arrayAddr());
+        const lengths = new Set(arrays.map(({ length }) => length));
+        if (arrays.length !== read.length || lengths.size !== 1) throw new RangeError("its columns have different numbers of rows");
+        end += arrays[0]!.length;
+        yield { length: arrays[0]!.length, arrays, release: () => data.free() };
+      }
+      if (limit === undefined || end < at + limit) return;
     }
   }
 
   /** Reads a column alone, and nothing of it stays. @throws what the library throws */
   async readColumn(group: number, name: string): Promise<void> {
     const column = this.facts.columns.find((each) => each.name === name)!;
-    for await (const batch of this.batchesOf(group, [column])) batch.release();
+    for await (const batch of this.batchesOf({ group, row: 0 }, [column])) batch.release();
   }
 
   /** The first column that cannot be read alone; null: each can. */

@@ -2,8 +2,8 @@
 import type { ColumnPlan } from "../../imports/column-plan.ts";
 import type { FileFacts } from "../../imports/file-facts.ts";
 import type { ImportEngine, OpenImport } from "../../imports/import-engine.ts";
-import { trapped } from "../../imports/parquet/parquet-source.ts";
-import { buffersOf } from "../../imports/piece.ts";
+import { PIECE_ROWS, trapped } from "../../imports/parquet/parquet-source.ts";
+import { buffersOf, type RowPlace } from "../../imports/piece.ts";
 import type { EncodedSlice, ImportTarget } from "../../imports/rows/imported-rows.ts";
 import { errorOf, near, TsdbError } from "../../model/errors.ts";
 import { type FromReadThread, type FromWriteThread, SLICES_MAX, type ToReadThread, type ToWriteThread } from "./messages.ts";
@@ -31,12 +31,21 @@ interface Place {
   readonly column: string | null;
 }
 
+function newReader(): Worker {
+  return new Worker(new URL("./read-thread.ts", import.meta.url).href);
+}
+
 /** The threads of one file. */
 class ThreadsOfImport implements OpenImport {
+  /** @param pieceRowsMax one of `PIECE_ROWS` */
+  constructor(private pieceRowsMax: number = PIECE_ROWS[0]) {}
+
   private path = "";
   private plan: ColumnPlan | undefined;
   private place: Place | undefined;
-  private readonly reading = new Worker(new URL("./read-thread.ts", import.meta.url).href);
+  /** Of `place.group`, sent on to the writing thread. */
+  private rowCount = 0;
+  private reading = newReader();
   private writing: Worker | undefined;
   private known: FileFacts | undefined;
   /** What the generator of slices waits for. */
@@ -44,6 +53,9 @@ class ThreadsOfImport implements OpenImport {
   private failure: Error | undefined;
   /** Pieces that were taken, and that the reader does not know of. */
   private heldCount = 0;
+  /** Pieces of this reader that it does not know of as taken, and of those before it. */
+  private sentCount = 0;
+  private staleCount = 0;
   private opened: PromiseWithResolvers<void> | undefined;
   private checked: PromiseWithResolvers<string | null> | undefined;
   private wake = () => {};
@@ -56,10 +68,15 @@ class ThreadsOfImport implements OpenImport {
   async open(path: string): Promise<void> {
     this.path = path;
     this.opened = Promise.withResolvers();
-    this.reading.onmessage = (event: MessageEvent<FromReadThread>) => this.receive(event.data);
+    const { reading, pieceRowsMax } = this;
+    reading.onmessage = (event: MessageEvent<FromReadThread>) => {
+      if (this.reading === reading) this.receive(event.data);
+    };
     // the library fails in calls that nobody awaits, too
-    this.reading.onerror = (event) => this.trap(event.message);
-    this.tellReader({ type: "open", path });
+    reading.onerror = (event) => {
+      if (this.reading === reading) this.trap(event.message);
+    };
+    this.tellReader({ type: "open", path, pieceRowsMax });
     this.heard();
     await this.opened.promise;
   }
@@ -70,7 +87,7 @@ class ThreadsOfImport implements OpenImport {
     this.writing.onerror = (event) => this.fail(new Error(`a thread of an import failed: ${event.message}`));
     this.tellWriter({ type: "begin", target });
     this.plan = plan;
-    this.tellReader({ type: "read", plan });
+    this.tellReader({ type: "read", plan, from: { group: 0, row: 0 } });
     this.heard();
     for (;;) {
       const next = this.arrived.shift();
@@ -113,6 +130,8 @@ class ThreadsOfImport implements OpenImport {
         this.opened?.resolve();
         return;
       case "piece":
+        this.rowCount += message.piece.rowCount;
+        this.sentCount += 1;
         this.tellWriter({ type: "piece", piece: message.piece }, buffersOf(message.piece));
         return;
       case "taken":
@@ -124,6 +143,7 @@ class ThreadsOfImport implements OpenImport {
         this.tellWriter({ type: "end" });
         return;
       case "reading":
+        if (message.group !== this.place?.group) this.rowCount = 0;
         this.place = message;
         return;
       case "trapped":
@@ -147,7 +167,14 @@ class ThreadsOfImport implements OpenImport {
       clearTimeout(this.silence);
       return;
     }
-    for (; this.heldCount > 0; this.heldCount--) this.tellReader({ type: "taken" });
+    for (; this.heldCount > 0; this.heldCount--) {
+      if (this.staleCount > 0) {
+        this.staleCount -= 1;
+        continue;
+      }
+      this.sentCount -= 1;
+      this.tellReader({ type: "taken" });
+    }
     if (this.failure === undefined) this.heard();
   }
 
@@ -156,7 +183,19 @@ class ThreadsOfImport implements OpenImport {
     this.wake();
   }
 
-  /** The library is unusable: another thread finds out which column it was. */
+  /** Goes on from a row in another thread, in pieces that need less memory. */
+  private async readSmaller(pieceRowsMax: number, plan: ColumnPlan, from: RowPlace): Promise<void> {
+    this.pieceRowsMax = pieceRowsMax;
+    this.staleCount += this.sentCount;
+    this.sentCount = 0;
+    this.reading = newReader();
+    await this.open(this.path);
+    this.tellReader({ type: "read", plan, from });
+    this.heard();
+  }
+
+  /** The library is unusable. Its memory may have been too small: smaller pieces are tried. In the end another thread finds out which
+   *  column it was. */
   private trap(reason: string): void {
     const { place, plan } = this;
     this.reading.terminate();
@@ -169,7 +208,12 @@ class ThreadsOfImport implements OpenImport {
       this.fail(new TsdbError("bad_request", `this is no Parquet file that can be imported: ${near(reason)}`));
       return;
     }
-    const checking = new ThreadsOfImport();
+    const smaller = PIECE_ROWS.find((rows) => rows < this.pieceRowsMax);
+    if (smaller !== undefined) {
+      this.readSmaller(smaller, plan, { group: place.group, row: this.rowCount }).catch((error) => this.fail(error as Error));
+      return;
+    }
+    const checking = new ThreadsOfImport(this.pieceRowsMax);
     void checking
       .firstBroken(this.path, plan, place.group)
       .catch(() => null)

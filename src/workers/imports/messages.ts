@@ -1,13 +1,13 @@
 // Messages between the main thread and the two threads of an import.
 import type { ColumnPlan } from "../../imports/column-plan.ts";
 import type { FileFacts } from "../../imports/file-facts.ts";
-import type { RowPiece } from "../../imports/piece.ts";
+import type { RowPiece, RowPlace } from "../../imports/piece.ts";
 import type { EncodedSlice, ImportTarget } from "../../imports/rows/imported-rows.ts";
 import type { ErrorDescription } from "../../model/errors.ts";
 
 export type ToReadThread =
-  | { readonly type: "open"; readonly path: string }
-  | { readonly type: "read"; readonly plan: ColumnPlan }
+  | { readonly type: "open"; readonly path: string; readonly pieceRowsMax: number }
+  | { readonly type: "read"; readonly plan: ColumnPlan; readonly from: RowPlace }
   /** Reads the columns of a row group one after another, to find the first that cannot be read. */
   | { readonly type: "check"; readonly plan: ColumnPlan; readonly group: number }
   /** A piece is no longer waiting: another one may be sent. */

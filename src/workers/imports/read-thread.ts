@@ -14,8 +14,8 @@ let waitingCount = 0;
 let wake = () => {};
 
 self.onmessage = ({ data }: MessageEvent<ToReadThread>) => {
-  if (data.type === "open") void answered(() => open(data.path));
-  else if (data.type === "read") void answered(() => read(data.plan));
+  if (data.type === "open") void answered(() => open(data));
+  else if (data.type === "read") void answered(() => read(data));
   else if (data.type === "check") void answered(() => check(data.plan, data.group));
   else {
     waitingCount -= 1;
@@ -23,9 +23,9 @@ self.onmessage = ({ data }: MessageEvent<ToReadThread>) => {
   }
 };
 
-async function open(path: string): Promise<void> {
+async function open({ path, pieceRowsMax }: Extract<ToReadThread, { type: "open" }>): Promise<void> {
   lowerPriority();
-  source = await ParquetSource.open(path);
+  source = await ParquetSource.open(path, pieceRowsMax);
   post({ type: "opened", facts: source.facts });
 }
 
@@ -37,9 +37,9 @@ async function check(plan: ColumnPlan, group: number): Promise<void> {
   post({ type: "all read" });
 }
 
-async function read(plan: ColumnPlan): Promise<void> {
+async function read({ plan, from }: Extract<ToReadThread, { type: "read" }>): Promise<void> {
   const onGroup = (group: number) => post({ type: "reading", group, column: null });
-  for await (const piece of source!.pieces(plan, onGroup)) {
+  for await (const piece of source!.pieces(plan, onGroup, from)) {
     post({ type: "piece", piece }, buffersOf(piece));
     waitingCount += 1;
     while (waitingCount >= PIECES_MAX) {
