@@ -1,5 +1,6 @@
 // Samples as points: the format's own examples, and answers that are made to hurt.
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import cases from "../../test/vectors/openmetrics/cases.json";
 import { SampleLines } from "./sample-lines.ts";
 
 function linesOf(text: string, format: "text" | "openmetrics" = "text"): string[] {
@@ -67,6 +68,33 @@ late 1`;
     "h sum=1.5 5000000",
     "build_info,version=1 gauge=1 5000000",
   ]);
+});
+
+describe("the format's own tests", () => {
+  test.each(Object.entries(cases.parsed))("%s: every sample with a number is a line", (name, text) => {
+    const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    // a counter's beginning, and values and times that cannot be stored
+    const left = samples.filter(
+      (line) => !/^\w+_created\b|(?:^|\s)[+-]?(?:nan|inf)\b(?=\s|$)| \d{20}\./i.test(line.replace(/\{.*\}/, " ")),
+    );
+    const lines = linesOf(text, "openmetrics").filter((line) => line !== "");
+    expect([name, lines.length]).toEqual([name, left.length]);
+  });
+
+  test.each(Object.entries(cases.refused))("%s is refused", (_, text) => {
+    expect(() => linesOf(text, "openmetrics")).toThrow("text format parsing error");
+  });
+});
+
+test("times of any length and form, as far as they can be stored", () => {
+  const times = ["000", "0.0", "1.5e3", "-1.25", "0.0000000001", "12345678901234567890.1234567890", "9223372036.854", "9223372037"];
+  const stored = linesOf(times.map((time, i) => `m${i} 1 ${time}`).join("\n"), "openmetrics");
+  expect(stored).toEqual([
+    ...["m0 value=1 0", "m1 value=1 0", "m2 value=1 1500000000000", "m3 value=1 -1250000000", "m4 value=1 0"],
+    "m6 value=1 9223372036854000000",
+  ]);
+  for (const time of ["1e400", "1_0", "0x1", "nan", `1.${"0".repeat(80)}`]) expect(() => linesOf(`m 1 ${time}`, "openmetrics")).toThrow();
+  for (const value of ["0x1", "0b1", "0o1", "1_2", "0x1p-3"]) expect(() => linesOf(`m ${value}`)).toThrow("expected float");
 });
 
 test.each(["<html>", "m{", 'm{a="b"', "m", "m x", "m 1 2 3", "m 1 1.5", 'm{a="b" c="d"} 1'])("%p is refused", (line) => {

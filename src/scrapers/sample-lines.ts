@@ -2,6 +2,7 @@
 import { LineWriter } from "../flux/library/influxdb/line-writer.ts";
 import { type Metric, parseSample } from "../flux/library/prometheus/exposition.ts";
 import { TsdbError } from "../model/errors.ts";
+import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 
 type Format = "text" | "openmetrics";
 /** What a sample is: `label` is one of a distribution's parts, and its name in the labels. */
@@ -79,6 +80,7 @@ export class SampleLines {
     if (place === null) return;
     const { measurement, part } = place;
     const time = (milliseconds ?? BigInt(this.nowMs)) * NS_PER_MS;
+    if (time < I64_MIN || time > I64_MAX) return;
     if ("field" in part) {
       this.writer.append(measurement, labels, [[part.field, value]], time);
       return;

@@ -14,11 +14,13 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{)?/;
 const LABEL = /\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*(,?)/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"' };
 const NUMBERS: Readonly<Record<string, number>> = {
-  "+inf": Number.POSITIVE_INFINITY,
-  inf: Number.POSITIVE_INFINITY,
-  "-inf": Number.NEGATIVE_INFINITY,
+  ...{ inf: Number.POSITIVE_INFINITY, "+inf": Number.POSITIVE_INFINITY, "-inf": Number.NEGATIVE_INFINITY },
+  ...{ infinity: Number.POSITIVE_INFINITY, "+infinity": Number.POSITIVE_INFINITY, "-infinity": Number.NEGATIVE_INFINITY },
   nan: Number.NaN,
 };
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const SECONDS_LENGTH_MAX = 64;
 
 /** @throws FluxError: a line is not of the format */
 export function parseExposition(text: string): Metric[] {
@@ -39,16 +41,21 @@ export function parseSample(line: string, number: number, format: "text" | "open
   const behind = line.slice(at);
   const exemplar = isOpen ? behind.indexOf(" # ") : -1;
   const [value, time, ...rest] = (exemplar < 0 ? behind : behind.slice(0, exemplar)).trim().split(/\s+/);
-  const parsed = NUMBERS[value!.toLowerCase()] ?? (value === "" ? undefined : Number(value));
-  if (parsed === undefined || (Number.isNaN(parsed) && value!.toLowerCase() !== "nan")) {
-    throw wrong(number, `expected float as value, got ${JSON.stringify(value!.slice(0, 40))}`);
+  const parsed = NUMBERS[value!.toLowerCase()] ?? (DECIMAL.test(value!) ? Number(value) : undefined);
+  if (parsed === undefined) throw wrong(number, `expected float as value, got ${JSON.stringify(value!.slice(0, 40))}`);
+  if (rest.length > 0) throw wrong(number, `expected ${isOpen ? "seconds" : "integer"} as timestamp`);
+  return { name, labels, value: parsed, milliseconds: time === undefined ? null : millisecondsOf(time, isOpen, number) };
+}
+
+/** May be a time that cannot be stored. */
+function millisecondsOf(time: string, isOpen: boolean, number: number): bigint {
+  if (!isOpen) {
+    if (/^-?\d{1,18}$/.test(time)) return BigInt(time);
+    throw wrong(number, "expected integer as timestamp");
   }
-  const form = isOpen ? /^-?\d{1,12}(?:\.\d{1,9})?$/ : /^-?\d{1,18}$/;
-  if (rest.length > 0 || (time !== undefined && !form.test(time))) {
-    throw wrong(number, `expected ${isOpen ? "seconds" : "integer"} as timestamp`);
-  }
-  if (time === undefined) return { name, labels, value: parsed, milliseconds: null };
-  return { name, labels, value: parsed, milliseconds: BigInt(isOpen ? Math.round(Number(time) * 1000) : time) };
+  const milliseconds = time.length <= SECONDS_LENGTH_MAX && DECIMAL.test(time) ? Math.round(Number(time) * 1000) : Number.NaN;
+  if (!Number.isFinite(milliseconds)) throw wrong(number, "expected seconds as timestamp");
+  return BigInt(milliseconds);
 }
 
 function parseLabels(line: string, from: number, number: number): [labels: [string, string][], end: number] {
