@@ -7,10 +7,14 @@ export const EOL = "\r\n";
 
 /** Times that are kept: tables of windows have the same ones. */
 const TIMES_MAX = 4096;
+/** Of longer columns no texts are kept. */
+const SHARED_MAX = 1024;
 
 /** Texts of cells, one by one. */
 export class CellTexts {
   private readonly times = new Map<bigint, string>();
+  /** The texts of one column of times, which many tables share. */
+  private shared: { readonly cells: BigInt64Array; readonly texts: (string | undefined)[] } | null = null;
   private readonly needsQuotes: RegExp;
 
   constructor(delimiter: string) {
@@ -29,7 +33,7 @@ export class CellTexts {
       case "bool":
         return (cells as Uint8Array)[at] === 1 ? "true" : "false";
       case "time":
-        return this.time((cells as BigInt64Array)[at]!);
+        return this.timeAt(cells as BigInt64Array, at);
       default:
         return String((cells as BigInt64Array)[at]);
     }
@@ -40,6 +44,18 @@ export class CellTexts {
     if (!this.needsQuotes.test(text)) return text;
     // line ends within a cell are those of the file, as recorded
     return `"${text.replaceAll('"', '""').replaceAll("\r", "").replaceAll("\n", EOL)}"`;
+  }
+
+  private timeAt(cells: BigInt64Array, at: number): string {
+    if (cells.length > SHARED_MAX) return this.time(cells[at]!);
+    if (this.shared?.cells !== cells) this.shared = { cells, texts: [] };
+    const { texts } = this.shared;
+    let text = texts[at];
+    if (text === undefined) {
+      text = this.time(cells[at]!);
+      texts[at] = text;
+    }
+    return text;
   }
 
   private time(ns: bigint): string {

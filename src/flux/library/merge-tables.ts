@@ -1,6 +1,6 @@
 // Rows of several tables put together by their keys.
 
-import { compareKeys } from "../tables/key-order.ts";
+import { inKeyOrder } from "../tables/key-order.ts";
 import type { Tables } from "../tables/stream.ts";
 import { type FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
 import { FluxError } from "../values/flux-error.ts";
@@ -40,9 +40,7 @@ export class TableMerge {
   }
 
   *tables(): Tables {
-    const parts = [...this.parts.values()];
-    if (parts.length > 1) parts.sort((a, b) => compareKeys(a.key, b.key));
-    for (const part of parts) yield part instanceof TableBuilder ? part.build() : part;
+    for (const part of inKeyOrder([...this.parts.values()])) yield part instanceof TableBuilder ? part.build() : part;
   }
 }
 

@@ -11,6 +11,8 @@ const KEPT_MAX = 100_000;
 /** The windows of one range, numbered in the order of time. */
 export class NumberedWindows {
   private kept: { readonly startsNs: BigInt64Array; readonly stopsNs: BigInt64Array } | null = null;
+  /** What `timesOf` gave last: tables beside each other mostly have the same windows, and then share one array. */
+  private latest: BigInt64Array | null = null;
 
   private constructor(
     readonly runs: readonly WindowRun[],
@@ -45,7 +47,7 @@ export class NumberedWindows {
     return count === 0 ? null : new NumberedWindows(runs, count, range);
   }
 
-  /** Beginnings or ends of these windows, within the range. @param numbers in order */
+  /** Beginnings or ends of these windows, within the range. @param numbers in order @returns not to be changed */
   timesOf(numbers: Float64Array, side: "_start" | "_stop"): BigInt64Array {
     const times = new BigInt64Array(numbers.length);
     const kept = this.keptBounds();
@@ -56,7 +58,12 @@ export class NumberedWindows {
     const first = numbers[0] ?? 0;
     // no gaps
     if (numbers.length > 0 && numbers[numbers.length - 1]! - first === numbers.length - 1) {
-      return (side === "_start" ? kept.startsNs : kept.stopsNs).subarray(first, first + numbers.length);
+      const all = side === "_start" ? kept.startsNs : kept.stopsNs;
+      const { latest } = this;
+      const offset = first * all.BYTES_PER_ELEMENT;
+      if (latest?.buffer === all.buffer && latest.byteOffset === offset && latest.length === numbers.length) return latest;
+      this.latest = all.subarray(first, first + numbers.length);
+      return this.latest;
     }
     // a bigint for each would take longer than the rest
     const source = new Int32Array((side === "_start" ? kept.startsNs : kept.stopsNs).buffer);

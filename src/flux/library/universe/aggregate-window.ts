@@ -2,7 +2,7 @@
 // `timedMovingAverage` are made of: the reference computes it in one step, in its storage or behind it.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn, newCells } from "../../tables/column.ts";
-import { compareKeys } from "../../tables/key-order.ts";
+import { inKeyOrder } from "../../tables/key-order.ts";
 import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
@@ -140,7 +140,7 @@ function* windowTables(reduced: readonly FluxTable[], how: WindowsOfRows): Table
     made.push(windowedTable(table, how));
     yield null;
   }
-  yield* made.sort((a, b) => compareKeys(a.key, b.key));
+  yield* inKeyOrder(made);
 }
 
 /** The steps over all rows. */
