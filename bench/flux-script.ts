@@ -125,23 +125,40 @@ function ask({ what, script, series, rowCount, rowFunctions, rowsOut, goal }: Qu
   const rows = size === "smoke" ? rowCount / 1000 : rowCount;
   const source = new MemorySeries(series(rows));
   const times: number[] = [];
+  const threadTimes: number[] = [];
   for (let round = 0; round < (size === "smoke" ? 1 : 7); round++) {
-    const startMs = performance.now();
+    const [startMs, startThreadMs] = [performance.now(), threadMs()];
     const tables = tablesOf(script, source, rowFunctions);
     times.push(performance.now() - startMs);
+    threadTimes.push(threadMs() - startThreadMs);
     const found = tables.reduce((sum, table) => sum + table.rowCount, 0);
     assert(found === rowsOut(rows), `${what}: ${found} rows instead of ${rowsOut(rows)}`);
   }
   const ms = median(times);
-  if ("ms" in goal)
-    return { what: `flux: ${what}`, value: ms, unit: "ms", goal: { atMost: goal.ms }, detail: `${short((rows * 1000) / ms)} rows/s` };
+  const processor = median(threadTimes);
+  if ("ms" in goal) {
+    const detail = `${short((rows * 1000) / ms)} rows/s; ${short(processor)} ms of processor time`;
+    return { what: `flux: ${what}`, value: ms, unit: "ms", goal: { atMost: goal.ms }, detail };
+  }
   return {
     what: `flux: ${what}`,
     value: (rows * 1000) / ms,
     unit: "rows/s",
     goal: { atLeast: goal.rowsPerSecond },
-    detail: `${short(ms)} ms`,
+    detail: `${short(ms)} ms; ${short(processor)} ms of processor time, ${short((rows * 1000) / processor)} rows/s`,
   };
+}
+
+/** Processor time of this thread: others may use the machine too. The clock ticks in milliseconds. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+function withThreadTime<T>(body: () => T): readonly [result: T, ms: number] {
+  const startMs = threadMs();
+  const result = body();
+  return [result, threadMs() - startMs];
 }
 
 /** Parse, infer and plan: with a new text each time, and with a known text. */
@@ -158,8 +175,10 @@ function frontEnd(size: Size): Answer[] {
   const cold = plan(dashboard(-1));
   // code is compiled at run time
   for (let k = 0; k < rounds; k++) plan(dashboard(k));
-  const first = Array.from({ length: rounds }, (_, k) => plan(dashboard(rounds + k)));
-  const seen = Array.from({ length: rounds * 8 }, () => plan(dashboard(rounds)));
+  const texts = Array.from({ length: rounds }, (_, k) => dashboard(rounds + k));
+  const [first, firstThreadMs] = withThreadTime(() => texts.map(plan));
+  const again = texts[0]!;
+  const [seen, seenThreadMs] = withThreadTime(() => Array.from({ length: rounds * 8 }, () => plan(again)));
   const what = "flux: parse, infer and plan 100 lines";
   return [
     {
@@ -167,9 +186,15 @@ function frontEnd(size: Size): Answer[] {
       value: median(first),
       unit: "ms",
       goal: { atMost: 5 },
-      detail: `the first script of a process ${short(cold)} ms`,
+      detail: `${short(firstThreadMs / rounds)} ms of processor time each; the first script of a process ${short(cold)} ms`,
     },
-    { what: `${what}, seen`, value: median(seen), unit: "ms", goal: { atMost: 0.5 }, detail: `maximum ${short(Math.max(...seen))} ms` },
+    {
+      what: `${what}, seen`,
+      value: median(seen),
+      unit: "ms",
+      goal: { atMost: 0.5 },
+      detail: `${short(seenThreadMs / seen.length)} ms of processor time each; maximum ${short(Math.max(...seen))} ms`,
+    },
   ];
 }
 
