@@ -1,4 +1,5 @@
-// Runs of a task have the rights of the user who owns it, as they are when the run starts: not those of its sender, nor of a token.
+// Runs of a task: they have the rights of the user who owns it, as they are when the run starts, not those of its sender or of a token;
+// they can be retried, and know when the last one succeeded.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TestServer } from "../support/server.ts";
 import { until } from "./replication-world.ts";
@@ -65,13 +66,14 @@ async function ended(path: string, body: object): Promise<Run> {
   return run;
 }
 
-async function hasRows(): Promise<boolean> {
+async function csvOf(script: string): Promise<string> {
   const headers = { authorization: `Token ${OPERATOR}`, "content-type": "application/vnd.flux" };
-  const body = READS.replace("-1h", "0");
-  const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body });
+  const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", headers, body: script });
   expect(response.status).toBe(200);
-  return (await response.text()).includes("_value");
+  return response.text();
 }
+
+const hasRows = async () => (await csvOf(READS.replace("-1h", "0"))).includes("_value");
 
 const runOf = (taskID: string) => ended(`/api/v2/tasks/${taskID}/runs`, {});
 const saidBy = ({ log }: Run) => (log ?? []).map(({ message }) => message).join("\n");
@@ -104,4 +106,23 @@ test("a run that is retried is made again for the same time", async () => {
   expect([first.status, second.status]).toEqual(["success", "success"]);
   expect([first.scheduledFor, second.scheduledFor]).toEqual(["2024-03-05T12:00:00Z", "2024-03-05T12:00:00Z"]);
   expect(second.id).not.toBe(first.id);
+}, 60_000);
+
+test("a script asks when its task last succeeded, and gets what it says while there is no such time", async () => {
+  const flux = `import "array"
+import "influxdata/influxdb/tasks"
+option task = {name: "l", cron: "0 0 1 1 *"}
+array.from(rows: [{_time: now(), _measurement: "last", _field: "f", _value: string(v: tasks.lastSuccess(orTime: 2000-01-01T00:00:00Z))}])
+  |> to(bucket: "b")`;
+  const { id: taskID } = await send("POST", "/api/v2/tasks", { orgID, flux });
+  for (const scheduledFor of ["2024-03-05T12:00:00Z", "2024-03-05T13:00:00Z"]) {
+    expect((await ended(`/api/v2/tasks/${taskID}/runs`, { scheduledFor })).status).toBe("success");
+  }
+  const script =
+    'from(bucket: "b") |> range(start: 0) |> filter(fn: (r) => r._measurement == "last") |> keep(columns: ["_time", "_value"])';
+  const rows = [...(await csvOf(script)).matchAll(/(2024-\S+Z),(2\S+Z)/g)].map(([, time, value]) => [time, value]);
+  expect(rows).toEqual([
+    ["2024-03-05T12:00:00Z", "2000-01-01T00:00:00.000000000Z"],
+    ["2024-03-05T13:00:00Z", "2024-03-05T12:00:00.000000000Z"],
+  ]);
 }, 60_000);
