@@ -18,7 +18,6 @@ export const DIFFERENCES: readonly Difference[] = [
   ["internal/gen-tables", "random tables: another generator"],
   ["json-csv/sample-list", "descriptions in our own words"],
   ["literals/func-show", FUNCTION_TEXT],
-  ["logic/null-and-false", "null and null is null, in filters as elsewhere"],
   ["logic/null-member-as-key-drop", "rows with other values in a key column go to tables of their own"],
   ["map/function-result", "the message says which property is a function"],
   ["map/nested-function-in-map", ROW_FUNCTION],

@@ -247,14 +247,12 @@ function binaryStep(operator: string, left: Step, right: Step): Step {
   return { type, read };
 }
 
+/** As recorded, a null on the left is false. */
 function logicalStep(deciding: number, left: Step, right: Step): Step {
   if (left.type !== "bool" || right.type !== "bool") throw NOT_COMPILED;
   const read = (row: number): Register => {
-    const first = left.read(row);
-    if (first === deciding) return first;
-    const second = right.read(row);
-    if (second === deciding) return second;
-    return first === null || second === null ? null : 1 - deciding;
+    const first = left.read(row) ?? 0;
+    return first === deciding ? first : right.read(row);
   };
   return { type: "bool", read };
 }

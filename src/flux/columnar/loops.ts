@@ -81,8 +81,12 @@ function checkExact(cells: Float64Array): void {
   for (let i = 0; i < cells.length; i++) if (cells[i]! > SAFE_MAX || cells[i]! < -SAFE_MAX) throw NOT_COMPILED;
 }
 
-/** `and`, `or` in three-valued logic. @throws NotCompiled: a side is no boolean */
-export function logicalLane(operator: "and" | "or", left: Lane, right: Lane, rowCount: number): Lane {
+/**
+ * `and`, `or` in three-valued logic.
+ * @param isByRow as recorded, a null on the left is false then
+ * @throws NotCompiled: a side is no boolean
+ */
+export function logicalLane(operator: "and" | "or", left: Lane, right: Lane, rowCount: number, isByRow: boolean): Lane {
   const [a, b] = [booleanLane(left), booleanLane(right)];
   const mask = a.mask | b.mask;
   const length = mask === 0 ? 1 : rowCount;
@@ -91,7 +95,7 @@ export function logicalLane(operator: "and" | "or", left: Lane, right: Lane, row
   const deciding = operator === "or" ? 1 : 0;
   const [ca, cb] = [a.cells as Uint8Array, b.cells as Uint8Array];
   for (let i = 0; i < length; i++) {
-    const [first, second] = [isValid(a, i) ? ca[i & a.mask]! : 2, isValid(b, i) ? cb[i & b.mask]! : 2];
+    const [first, second] = [isValid(a, i) ? ca[i & a.mask]! : isByRow ? 0 : 2, isValid(b, i) ? cb[i & b.mask]! : 2];
     if (first === deciding || second === deciding) cells[i] = deciding;
     else if (first === 2 || second === 2) valid![i] = 0;
     else cells[i] = 1 - deciding;

@@ -34,6 +34,10 @@ const shownText = (value: Value): string => (value instanceof Time ? fullTimeTex
 /** Evaluates the expressions of one row function over columns. */
 export class RowEvaluator {
   private depth = 0;
+
+  /** @param isOfColumns whether the reference computes the function column by column */
+  constructor(private readonly isOfColumns = false) {}
+
   /** Above 0 within functions that the function of rows calls. */
   private calls = 0;
   private from = 0;
@@ -105,7 +109,13 @@ export class RowEvaluator {
       case "BinaryExpression":
         return this.binary(node, names);
       case "LogicalExpression":
-        return logicalLane(node.operator, this.operandLane(node.left, names), this.operandLane(node.right, names), this.rowCount);
+        return logicalLane(
+          node.operator,
+          this.operandLane(node.left, names),
+          this.operandLane(node.right, names),
+          this.rowCount,
+          !this.isOfColumns,
+        );
       case "ConditionalExpression": {
         const [then, otherwise] = [node.consequent, node.alternate].map((each) => this.lane(each, names));
         return chosenLane(this.operandLane(node.test, names), then!, otherwise!, this.rowCount);

@@ -62,7 +62,7 @@ function withRows<T>(
 
 /** The rows that the function makes: columns by label, under the key that is left. @throws NotCompiled */
 export function* mappedTable(table: FluxTable, fn: FluxFunction, keepsOrder: boolean): Generator<null, FluxTable> {
-  const columns = yield* madeColumns(fn, { r: table }, table.rowCount);
+  const columns = yield* madeColumns(fn, { r: table }, table.rowCount, keepsOrder);
   const kept: KeyColumn[] = [];
   for (const { label } of table.key.columns) {
     const column = columns.get(label);
@@ -95,9 +95,10 @@ function* madeColumns(
   fn: FluxFunction,
   tables: Readonly<Record<string, FluxTable>>,
   rowCount: number,
+  isOfColumns = false,
 ): Generator<null, Map<string, FluxColumn | null>> {
   const columns = new Map<string, FluxColumn | null>();
-  const evaluator = new RowEvaluator();
+  const evaluator = new RowEvaluator(isOfColumns);
   const made = withRows(evaluator, fn, tables, (body, names) => {
     const { record, names: inner } = evaluator.recordOf(body, names);
     if (record.with !== undefined) {

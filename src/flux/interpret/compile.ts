@@ -357,9 +357,11 @@ export class CodeCompiler {
     // the value that decides alone
     const deciding = operator === "or";
     return (frame) => {
-      const a = first(frame);
-      if (a === deciding) return a;
+      let a = first(frame);
       if (isNull(a)) checkOperand(a, "left operand to logical expression is not a boolean value, got null", frame);
+      // as recorded: computed by row, a null on the left is false
+      if (isNull(a) && !frame.run.isInColumns) a = false;
+      if (a === deciding) return a;
       const b = second(frame);
       if (b === deciding) return b;
       if (isNull(b)) checkOperand(b, "right operand to logical expression is not a boolean value", frame);
