@@ -86,8 +86,8 @@ export const movingAverage = operator(
       eachTable(input, (table) => {
         const values = valueNumbers(table, "moving average");
         const length = Math.min(n, table.rowCount);
-        // as recorded: a row alone has no average
-        if (length < 1 || (n > 1 && table.rowCount === 1)) return emptyLike(table).set(floatColumn("_value", []));
+        // as recorded: where one row is missing there is no average, where more are missing one of all rows
+        if (length < 1 || n === table.rowCount + 1) return emptyLike(table).set(floatColumn("_value", []));
         use.work(table.rowCount);
         const sums = windowSums(
           Float64Array.from(values, (value) => value ?? 0),
