@@ -24,7 +24,8 @@ export function suggestionFor(name: string): Suggestion | null {
 
 function paramsOf({ required, optional, pipe }: FunctionType): Record<string, string> {
   const all = [...required, ...optional];
-  if (pipe !== null) all.push([pipe.name === "<-" ? "tables" : pipe.name, pipe.type]);
+  // as recorded: one table that is piped is not told
+  if (pipe !== null && pipe.name !== "table") all.push([pipe.name === "<-" ? "tables" : pipe.name, pipe.type]);
   return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, type]) => [name, wordFor(type)]));
 }
 
