@@ -69,7 +69,7 @@ export interface QueryRequest {
   /** Only the answer's schema is wanted, in format "flight": an IPC stream without batches for its columns, followed by one for the
    *  unbound parameters. */
   readonly describe?: boolean;
-  /** True: it is not in system.queries, and in no count of statements. */
+  /** True: it is not in system.queries or SHOW QUERIES, and in no count of statements. */
   readonly isUnlisted?: boolean;
   /** Shown in system.queries; "sql" if absent. */
   readonly queryType?: string;

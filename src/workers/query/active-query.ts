@@ -86,9 +86,9 @@ export class ActiveQuery implements RunOwner {
     return this.wasPlaced_;
   }
 
-  /** Undefined once the client has been answered or has disconnected. */
+  /** Undefined once the client has been answered or has disconnected, and for what the server asks by itself. */
   about(id: bigint): RunningQuery | undefined {
-    if (this.clientDone && !this.wasKilled) return undefined;
+    if (this.request.isUnlisted === true || (this.clientDone && !this.wasKilled)) return undefined;
     const { statement: text } = this.request;
     return {
       id,

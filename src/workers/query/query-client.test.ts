@@ -62,9 +62,14 @@ class Client {
   }
 
   /** Begins a statement; it is sent to the worker when this resolves. */
-  async begin(statement: string, signal = new AbortController().signal, scope?: DatabaseScope): Promise<{ answer: Promise<QueryAnswer> }> {
+  async begin(
+    statement: string,
+    signal = new AbortController().signal,
+    scope?: DatabaseScope,
+    isUnlisted = false,
+  ): Promise<{ answer: Promise<QueryAnswer> }> {
     const scoped = scope === undefined ? {} : { scope };
-    const answer = this.client.query({ database: "d", statement, params: {}, format: "json", signal, ...scoped });
+    const answer = this.client.query({ database: "d", statement, params: {}, format: "json", signal, ...scoped, isUnlisted });
     answer.catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     return { answer };
@@ -106,6 +111,15 @@ describe("KILL QUERY", () => {
     own.say({ type: "error", id: 1, error: { kind: "cancelled", message: "cancelled", details: {} } as never });
     expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
     expect(errorOf(() => own.client.kill(1n))).toMatchObject(none(1n));
+  });
+
+  test("what the server asks by itself is not listed, and no one ends it", async () => {
+    const own = new Client();
+    await own.begin("SELECT 1", undefined, undefined, true);
+    await own.begin("SELECT 2");
+    expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
+    expect(errorOf(() => own.client.kill(1n))).toMatchObject(none(1n));
+    expect(own.sent.filter(({ type }) => type === "query").length).toBe(2);
   });
 
   test("a killed statement that waits for its reader: its bytes stay, then the error follows", async () => {
