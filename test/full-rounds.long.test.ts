@@ -9,15 +9,13 @@ const TIMEOUT_MS = 600_000;
 const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readonly<Record<string, string>>])[] = [
   ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
   ["src/ingest/definitions/deletions.test.ts", /./, { FAULTS_EVERY: "1" }],
-  ["src/ingest/row-deletes/row-deletes.test.ts", /against a list/, { ROUNDS: "40", FAULTS_EVERY: "1" }],
+  ["src/ingest/row-deletes/row-deletes.test.ts", /against a list/, { ROUNDS: "20", FAULTS_EVERY: "1" }],
   ["src/object-store", /./, { FAULTS_EVERY: "1" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
   ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
   ["src/sql/statement-limits.test.ts", /./, { ALL_STATES: "1" }],
   ["src/storage", /whichever call fails/, { FAULTS_EVERY: "1" }],
-  ["test/contract/contract.test.ts", /random requests|bad requests/, { ROUNDS: "12", ALL_STATES: "1" }],
-  ["test/contract/v2", /random requests|bad requests/, { ROUNDS: "6", ALL_STATES: "1" }],
-  ["test/sql", /in the states of the rows|plans of templates|a known text/, { ROUNDS: "4", ALL_STATES: "1" }],
+  ["test/sql", /in the states of the rows|plans of templates|a known text/, { ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
 ];
 

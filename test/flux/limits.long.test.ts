@@ -324,7 +324,8 @@ array.from(rows: [${TIMES.map((time) => `{_time: ${time}, _value: 1}`).join()}])
   |> range(start: 2023-01-01T00:00:00Z, stop: 2025-01-01T00:00:00Z) |> window(${options}) |> group() |> count()`;
 
 const NARROW: readonly [what: string, options: string, answer: RegExp][] = [
-  ["in the hour that a clock repeats", "every: 1ns", /\r\n,,0,4\r\n/],
+  // its second showing is in no window, as in release 2.8.0
+  ["in the hour that a clock repeats", "every: 1ns", /\r\n,,0,3\r\n/],
   ["moved by a month and a day", "period: 3ns, offset: 1mo1d", /\r\n,,0,\d+\r\n/],
   ["that overlap, moved by a month", "every: 3ns, period: 200us, offset: 1mo1h", /\r\n,,0,\d+\r\n|too many windows overlap/],
   ["that overlap around a change of clocks", "every: 1ns, period: 50us", /\r\n,,0,\d+\r\n/],

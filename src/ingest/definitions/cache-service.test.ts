@@ -1,4 +1,4 @@
-// What caches there may be of all tables together: the rest is asked of a real server (test/e2e/caches.test.ts).
+// What caches there may be of all tables together: the rest is asked of a real server (test/e2e/caches.long.test.ts).
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../model/limits.ts";
 import { MemoryObjectStore } from "../../object-store/memory-object-store.ts";
