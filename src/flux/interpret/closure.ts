@@ -41,6 +41,11 @@ export class Closure extends FluxFunction {
     return this.code.tree;
   }
 
+  /** Whether `outerValue` has no values. */
+  get isClosed(): boolean {
+    return this.code.free.size === 0;
+  }
+
   /** The value of a name of the body that is no parameter. */
   outerValue(name: string): Value | undefined {
     return this.code.free.get(name)?.(this.outer);
@@ -52,7 +57,9 @@ export class Closure extends FluxFunction {
   }
 
   override call(args: Arguments): Value {
-    const values = this.code.parameters.map(({ name }, i) => args.get(name) ?? this.defaultOf(i));
+    const { parameters } = this.code;
+    const values: Value[] = [];
+    for (let i = 0; i < parameters.length; i++) values.push(args.get(parameters[i]!.name) ?? this.defaultOf(i));
     return this.run(values);
   }
 

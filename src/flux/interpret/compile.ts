@@ -201,10 +201,14 @@ export class CodeCompiler {
   /** Code in the outer scope for the names of a body that are no parameters; none for a body with functions in it. */
   private freeNames(body: Expression, inner: CodeScope, scope: CodeScope): ReadonlyMap<string, Code> {
     const names = new Map<string, Code>();
+    const labels = new Set<unknown>();
     let isPlain = true;
     walk(body, (node) => {
       if (node.type === "FunctionExpression") isPlain = false;
-      if (node.type === "Identifier") {
+      if (node.type === "MemberExpression") labels.add((node as MemberExpression).property);
+      // without a value the key is a name
+      if (node.type === "Property" && (node as Property).value !== null) labels.add((node as Property).key);
+      if (node.type === "Identifier" && !labels.has(node)) {
         const { name } = node as Identifier;
         if (!names.has(name) && inner.find(name)?.up !== 0) names.set(name, this.identifier(name, scope));
       }
@@ -248,7 +252,8 @@ export class CodeCompiler {
     const twice = repeated(record?.properties ?? []);
     if (twice !== null) throw new FluxError(`duplicate keyword parameter specified: ${JSON.stringify(twice)}`);
     const target = this.expression(callee, scope);
-    const args = (record?.properties ?? []).map(({ key, value }) => [labelOf(key), this.propertyValue(key, value, scope)] as const);
+    const labels = (record?.properties ?? []).map(({ key }) => labelOf(key));
+    const codes = (record?.properties ?? []).map(({ key, value }) => this.propertyValue(key, value, scope));
     const pipe = piped === null ? null : this.expression(piped, scope);
     const name = calleeName(callee);
     const { file } = this;
@@ -259,7 +264,7 @@ export class CodeCompiler {
       const called = target(frame);
       if (!(called instanceof FluxFunction)) throw new FluxError(`cannot call function: ${name}: value of type ${kindOf(called)}`);
       const values = new Map<string, Value>();
-      for (const [label, code] of args) values.set(label, code(frame));
+      for (let i = 0; i < labels.length; i++) values.set(labels[i]!, codes[i]!(frame));
       // as recorded: what is piped comes after the arguments
       const pipedValue = pipe?.(frame);
       if (pipedValue !== undefined) {

@@ -124,7 +124,7 @@ export class Profile implements OperatorClock {
 
 /** The results of a run, and the profile behind them if the script wants one. Unknown names of profilers mean nothing. */
 export function withProfile(run: ScriptRun, results: readonly ScriptResult[], times: QueryTimes): readonly ScriptResult[] {
-  const option = run.setOption("profiler", "enabledProfilers");
+  const option = run.options.get("profiler", "enabledProfilers");
   const names = option instanceof FluxArray ? option.items.filter((name) => name === "query" || name === "operator") : [];
   if (names.length === 0) return results;
   const profile = new Profile();

@@ -92,7 +92,7 @@ export class FluxProgram {
       const code = compiler.assignment(assignment, this.scope);
       return (frame) => {
         const value = code(frame);
-        frame.run.options.set(`universe.${name}`, value);
+        frame.run.options.set("universe", name, value);
         (frame.run.importPackage("universe") as PackageValue & WithOptions).set(name, value);
         return value;
       };
@@ -116,14 +116,14 @@ export class FluxProgram {
     const seen = new OperatorNumbers();
     for (const stream of run.results) {
       if (!(stream instanceof StreamNode)) continue;
-      for (const named of yieldsOf(stream, seen)) results.push({ name: named.resultName!, stream: named });
+      addYields(stream, seen, results);
       if (stream.resultName === null) results.push({ name: nameOf(stream, seen), stream });
     }
     // what writes is done even if nobody asked for its tables
     const read = new Set(run.effects.flatMap((stream) => (stream instanceof StreamNode ? stream.inputs : [])));
     for (const stream of run.effects) {
       if (!(stream instanceof StreamNode) || seen.has(stream) || read.has(stream)) continue;
-      for (const named of yieldsOf(stream, seen)) results.push({ name: named.resultName!, stream: named });
+      addYields(stream, seen, results);
       results.push({ name: nameOf(stream, seen), stream });
     }
     const names = new Set<string>();
@@ -159,13 +159,13 @@ class OperatorNumbers {
   }
 }
 
-/** Yields within a stream, the inner ones first. */
-function* yieldsOf(stream: StreamNode, seen: OperatorNumbers): Generator<StreamNode> {
+/** Adds the yields within a stream, the inner ones first. */
+function addYields(stream: StreamNode, seen: OperatorNumbers, results: ScriptResult[]): void {
   if (seen.has(stream)) return;
   seen.add(stream);
-  for (const input of stream.inputs) yield* yieldsOf(input, seen);
+  for (const input of stream.inputs) addYields(input, seen, results);
   if (!stream.isInner) seen.number(stream);
-  if (stream.resultName !== null) yield stream;
+  if (stream.resultName !== null) results.push({ name: stream.resultName, stream });
 }
 
 function doubleName(name: string, results: readonly ScriptResult[]): string {

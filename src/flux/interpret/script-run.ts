@@ -27,6 +27,24 @@ export interface OperatorClock {
   timed<T>(operator: object, items: Iterable<T | null>): Iterable<T | null>;
 }
 
+/** What `option` statements have set. */
+class SetOptions {
+  private readonly byPath = new Map<string, Map<string, Value>>();
+
+  get(path: string, name: string): Value | undefined {
+    return this.byPath.get(path)?.get(name);
+  }
+
+  set(path: string, name: string, value: Value): void {
+    let found = this.byPath.get(path);
+    if (found === undefined) {
+      found = new Map();
+      this.byPath.set(path, found);
+    }
+    found.set(name, value);
+  }
+}
+
 /** The state of one run of a script. */
 export class ScriptRun {
   /** What the run has used of its limits. */
@@ -40,8 +58,7 @@ export class ScriptRun {
   /** Whether a comparison of values that do not compare is false. */
   isLoose = false;
   private readonly packages = new Map<string, PackageValue>();
-  /** By package path and name: what `option` statements have set. */
-  readonly options = new Map<string, Value>();
+  readonly options = new SetOptions();
   /** Streams of expression statements, in their order. */
   readonly results: TableStream[] = [];
   /** Whether `filter`, `map` and `reduce` may compute column by column: the answers are the same. */
@@ -148,19 +165,14 @@ export class ScriptRun {
     return found;
   }
 
-  /** What a script has set an option of a package to. */
-  setOption(path: string, name: string): Value | undefined {
-    return this.options.get(`${path}.${name}`);
-  }
-
   /** The option `location`: `{zone, offset}`. */
   get location(): FluxRecord {
-    return (this.options.get("universe.location") ?? UTC) as FluxRecord;
+    return (this.options.get("universe", "location") ?? UTC) as FluxRecord;
   }
 
   /** What `now()` gives. */
   get nowTime(): Time {
-    const option = this.options.get("universe.now");
+    const option = this.options.get("universe", "now");
     const value = option instanceof FluxFunction ? option.call(new Map()) : this.now;
     return value instanceof Time ? value : this.now;
   }

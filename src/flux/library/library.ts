@@ -14,6 +14,8 @@ const PRELUDE = ["influxdata/influxdb", "universe", "internal/boolean"];
 export class Library implements RunPackages, TypeContext {
   private readonly packages: ReadonlyMap<string, LibraryPackage>;
   private readonly loaded = new Map<string, LoadedPackage>();
+  /** By name: where the prelude has it. */
+  private readonly preludePaths = new Map<string, string>();
 
   constructor(packages: readonly LibraryPackage[]) {
     this.packages = new Map(packages.map((each) => [each.path, each]));
@@ -73,13 +75,22 @@ export class Library implements RunPackages, TypeContext {
 
   /** A name that neither a script nor its imports bind. */
   global(name: string, run: ScriptRun): Value {
-    const option = run.options.get(`universe.${name}`);
+    const option = run.options.get("universe", name);
     if (option !== undefined) return option;
-    for (const path of PRELUDE) {
-      const value = run.importPackage(path).get(name);
-      if (value !== undefined) return value;
+    const path = this.preludePath(name);
+    const value = path === undefined ? undefined : run.importPackage(path).get(name);
+    if (value === undefined) throw new FluxError(`undefined identifier ${name}`);
+    return value;
+  }
+
+  /** The package of the prelude that has the name. */
+  private preludePath(name: string): string | undefined {
+    let found = this.preludePaths.get(name);
+    if (found === undefined) {
+      found = PRELUDE.find((path) => this.loadedPackage(path)?.has(name));
+      if (found !== undefined) this.preludePaths.set(name, found);
     }
-    throw new FluxError(`undefined identifier ${name}`);
+    return found;
   }
 
   load(path: string, run: ScriptRun): PackageValue {

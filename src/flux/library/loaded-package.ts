@@ -57,6 +57,10 @@ export class LoadedPackage implements PackageTypes {
     return this.library.name;
   }
 
+  has(name: string): boolean {
+    return this.source.statements.has(name);
+  }
+
   get names(): Iterable<string> {
     return this.source.statements.keys();
   }
@@ -190,7 +194,7 @@ export class LoadedValues extends PackageValue {
   set(label: string, value: Value): void {
     if (!this.source.isOption(label)) return;
     this.made.set(label, value);
-    this.run.options.set(`${this.source.library.path}.${label}`, value);
+    this.run.options.set(this.source.library.path, label, value);
   }
 }
 

@@ -55,24 +55,28 @@ export class NativeCall {
   /** @throws FluxError: the argument is missing */
   value(name: string): Value {
     const value = this.args.get(name);
-    if (value === undefined) throw new FluxError(`missing required keyword argument "${name}"`);
+    if (value === undefined) throw missingArgument(name);
     return value;
   }
 
   string(name: string, fallback?: string): string {
-    return this.typed(name, fallback, (value) => (typeof value === "string" ? value : undefined), "string");
+    const given = this.args.get(name) ?? fallback;
+    return typeof given === "string" ? given : this.refuse(name, given, "string");
   }
 
   bool(name: string, fallback?: boolean): boolean {
-    return this.typed(name, fallback, (value) => (typeof value === "boolean" ? value : undefined), "bool");
+    const given = this.args.get(name) ?? fallback;
+    return typeof given === "boolean" ? given : this.refuse(name, given, "bool");
   }
 
   float(name: string, fallback?: number): number {
-    return this.typed(name, fallback, (value) => (typeof value === "number" ? value : undefined), "float");
+    const given = this.args.get(name) ?? fallback;
+    return typeof given === "number" ? given : this.refuse(name, given, "float");
   }
 
   bigint(name: string, fallback?: bigint): bigint {
-    return this.typed(name, fallback, (value) => (typeof value === "bigint" ? value : undefined), "int");
+    const given = this.args.get(name) ?? fallback;
+    return typeof given === "bigint" ? given : this.refuse(name, given, "int");
   }
 
   /** An integer as a number: what is longer than 2^53 is cut to it. */
@@ -81,19 +85,23 @@ export class NativeCall {
   }
 
   uint(name: string): bigint {
-    return this.typed(name, undefined, (value) => (value instanceof UInt ? value.value : undefined), "uint");
+    const given = this.args.get(name);
+    return given instanceof UInt ? given.value : this.refuse(name, given, "uint");
   }
 
   duration(name: string, fallback?: Duration): Duration {
-    return this.typed(name, fallback, (value) => (value instanceof Duration ? value : undefined), "duration");
+    const given = this.args.get(name) ?? fallback;
+    return given instanceof Duration ? given : this.refuse(name, given, "duration");
   }
 
   time(name: string, fallback?: Time): Time {
-    return this.typed(name, fallback, (value) => (value instanceof Time ? value : undefined), "time");
+    const given = this.args.get(name) ?? fallback;
+    return given instanceof Time ? given : this.refuse(name, given, "time");
   }
 
   array(name: string, fallback?: FluxArray): FluxArray {
-    return this.typed(name, fallback, (value) => (value instanceof FluxArray ? value : undefined), "array");
+    const given = this.args.get(name) ?? fallback;
+    return given instanceof FluxArray ? given : this.refuse(name, given, "array");
   }
 
   strings(name: string, fallback?: readonly string[]): readonly string[] {
@@ -105,38 +113,44 @@ export class NativeCall {
   }
 
   record(name: string, fallback?: FluxRecord): FluxRecord {
-    return this.typed(name, fallback, (value) => (value instanceof FluxRecord ? value : undefined), "object");
+    const given = this.args.get(name) ?? fallback;
+    return given instanceof FluxRecord ? given : this.refuse(name, given, "object");
   }
 
   dictionary(name: string): Dictionary {
-    return this.typed(name, undefined, (value) => (value instanceof Dictionary ? value : undefined), "dictionary");
+    const given = this.args.get(name);
+    return given instanceof Dictionary ? given : this.refuse(name, given, "dictionary");
   }
 
   regexp(name: string): Regexp {
-    return this.typed(name, undefined, (value) => (value instanceof Regexp ? value : undefined), "regexp");
+    const given = this.args.get(name);
+    return given instanceof Regexp ? given : this.refuse(name, given, "regexp");
   }
 
   bytes(name: string): Bytes {
-    return this.typed(name, undefined, (value) => (value instanceof Bytes ? value : undefined), "bytes");
+    const given = this.args.get(name);
+    return given instanceof Bytes ? given : this.refuse(name, given, "bytes");
   }
 
   function(name: string): FluxFunction {
-    return this.typed(name, undefined, (value) => (value instanceof FluxFunction ? value : undefined), "function");
+    const given = this.args.get(name);
+    return given instanceof FluxFunction ? given : this.refuse(name, given, "function");
   }
 
   stream(name = "tables"): StreamNode {
-    return this.typed(name, undefined, (value) => (value instanceof StreamNode ? value : undefined), "stream");
+    const given = this.args.get(name);
+    return given instanceof StreamNode ? given : this.refuse(name, given, "stream");
   }
 
-  private typed<T>(name: string, fallback: T | undefined, take: (value: Value) => T | undefined, wanted: string): T {
-    const given = this.args.get(name);
-    if (given === undefined && fallback !== undefined) return fallback;
-    const value = this.value(name);
-    const taken = take(value);
-    if (taken !== undefined) return taken;
-    if (isNull(value)) throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got invalid`);
-    throw new ArgumentError(name, wanted, kindOf(value));
+  private refuse(name: string, given: Value | undefined, wanted: string): never {
+    if (given === undefined) throw missingArgument(name);
+    if (isNull(given)) throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got invalid`);
+    throw new ArgumentError(name, wanted, kindOf(given));
   }
+}
+
+function missingArgument(name: string): FluxError {
+  return new FluxError(`missing required keyword argument "${name}"`);
 }
 
 export type NativeBody = (call: NativeCall) => Value;

@@ -7,6 +7,7 @@ import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
 import { ArgumentError } from "./native-call.ts";
 import { checkOperandTypes, type MemberTypes, TypeConflict } from "./operand-types.ts";
+import { keptWithTree } from "./plan/kept-with-tree.ts";
 
 type RowFunctionKind = "filter" | "map" | "reduce" | "state";
 
@@ -25,7 +26,9 @@ const VECTOR_NAMES: ReadonlyMap<string, string> = new Map([
 const VECTOR_LITERALS: readonly string[] = ["IntegerLiteral", "FloatLiteral", "StringLiteral", "BooleanLiteral", "DateTimeLiteral"];
 
 /** Whether the reference computes the function column by column: then columns keep their order. */
-export function isVectorized(fn: FluxFunction): boolean {
+export const isVectorized = keptWithTree(isOfColumns);
+
+function isOfColumns(fn: FluxFunction): boolean {
   const [row, ...others] = fn.parameters;
   if (!(fn instanceof Closure) || fn.body === null || row === undefined || others.length > 0) return false;
   const record = withoutParentheses(fn.body);

@@ -54,7 +54,7 @@ builtin null : (?type: string) => A where A: Basic
     },
     getOption: (call) => {
       const [path, name] = [call.string("pkg"), call.string("name")];
-      return optionOf(path === "universe" ? call.run.options.get(`universe.${name}`) : call.run.setOption(path, name));
+      return optionOf(call.run.options.get(path, name));
     },
   },
 };

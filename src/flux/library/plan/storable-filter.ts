@@ -4,6 +4,7 @@ import { Closure } from "../../interpret/closure.ts";
 import { labelOf } from "../../interpret/compile.ts";
 import type { Expression } from "../../parse/ast.ts";
 import { type FluxFunction, FluxRecord, Regexp, type Value } from "../../values/value.ts";
+import { keptWithTree } from "./kept-with-tree.ts";
 
 /** What of a filter the storage can test. */
 export interface StorableFilter {
@@ -22,7 +23,9 @@ const ORDERS: readonly string[] = ["<", "<=", ">", ">="];
 const NO_TAGS: ReadonlySet<string> = new Set(["_measurement", "_field", "_value", "_time", "_start", "_stop"]);
 
 /** A filter is cut into the conditions that `and` joins. */
-export function storableFilter(fn: FluxFunction): StorableFilter {
+export const storableFilter = keptWithTree(readFilter);
+
+function readFilter(fn: FluxFunction): StorableFilter {
   const row = fn.parameters[0]?.name;
   if (!(fn instanceof Closure) || fn.body === null || row === undefined || fn.parameters.length !== 1) return NOT_STORABLE;
   const found = new Conditions(fn, row);

@@ -8,6 +8,7 @@ import type { Expression, Identifier, MemberExpression } from "../../parse/ast.t
 import { walk } from "../../parse/walk.ts";
 import type { FluxFunction } from "../../values/value.ts";
 import { type FieldTest, fieldFilter, fieldTest } from "../plan/field-tests.ts";
+import { keptWithTree } from "../plan/kept-with-tree.ts";
 
 /** Texts that a column must have one of; null: anything. */
 type Texts = ReadonlySet<string> | null;
@@ -25,12 +26,10 @@ export function wantedSeries(filters: readonly FluxFunction[]): WantedSeries | n
   const byLabel = new Map<string, ReadonlySet<string>>();
   const tests: FieldTest[] = [];
   for (const fn of filters) {
-    if (!(fn instanceof Closure) || fn.body === null) continue;
-    const row = fn.parameters[0]?.name;
-    if (row === undefined) continue;
-    const test = fieldTest(fn.body, fn, row);
-    if (!isUnknown(test)) tests.push(test);
-    for (const { label, texts } of conditionsOf(fn.body, { fn, row })) byLabel.set(label, both(byLabel.get(label) ?? null, texts));
+    const said = saidOfSeries(fn);
+    if (said === null) continue;
+    if (!isUnknown(said.test)) tests.push(said.test);
+    for (const { label, texts } of said.conditions) byLabel.set(label, both(byLabel.get(label) ?? null, texts));
   }
   if (byLabel.size === 0 && tests.length === 0) return null;
   const measurements = byLabel.get("_measurement") ?? null;
@@ -44,6 +43,13 @@ export function wantedSeries(filters: readonly FluxFunction[]): WantedSeries | n
     tags: new Map(tags),
   };
 }
+
+/** What one filter says about series; null: nothing. */
+const saidOfSeries = keptWithTree((fn) => {
+  const row = fn.parameters[0]?.name;
+  if (!(fn instanceof Closure) || fn.body === null || row === undefined) return null;
+  return { test: fieldTest(fn.body, fn, row), conditions: conditionsOf(fn.body, { fn, row }) };
+});
 
 function isUnknown(test: FieldTest): boolean {
   if (test.operator === "and" || test.operator === "or") return isUnknown(test.left) && isUnknown(test.right);
@@ -59,7 +65,9 @@ export interface FilterParts {
 }
 
 /** Null: its result depends on rows in other ways than by their values' size. */
-export function filterParts(fn: FluxFunction): FilterParts | null {
+export const filterParts = keptWithTree(readParts);
+
+function readParts(fn: FluxFunction): FilterParts | null {
   if (!(fn instanceof Closure) || fn.body === null || fn.parameters[0] === undefined) return null;
   const of: RowFunction = { fn, row: fn.parameters[0].name };
   const values: ValueTest[] = [];
