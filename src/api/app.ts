@@ -4,6 +4,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { docsRoutes } from "./docs/docs.ts";
 import { INVALID_TARGET, type RequestTarget, RequestTargets, targetOf } from "./request/request-target.ts";
 import type { AppServices } from "./services.ts";
+import { sizedResponse, whenSized } from "./shared/body-size.ts";
 import { failureOf } from "./shared/errors.ts";
 import { infoRoutes } from "./shared/info.ts";
 import { commonHeaders, errorJson, isComplete } from "./shared/respond.ts";
@@ -137,12 +138,13 @@ function border(services: AppServices, routes: { paths: ReadonlySet<string>; hea
   const finish = (request: Request, path: string, startedMs: number, response: Response): Response => {
     if (!isComplete(response)) for (const [name, value] of headers) response.headers.set(name, value);
     const seconds = (services.now() - startedMs) / 1000;
-    services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
+    const sent = services.metrics.request(request.method, routes.paths.has(path) ? path : "other", response.status, seconds);
+    whenSized(response, (bytes) => sent.observe(bytes));
     return response;
   };
   const answer = (request: Request, target: RequestTarget): Response | Promise<Response> => {
     const { path, url } = target;
-    if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: PREFLIGHT });
+    if (request.method === "OPTIONS") return sizedResponse(null, { status: 204, headers: PREFLIGHT });
     // The router would answer HEAD like GET; here HEAD is a separate method, and mostly not offered.
     if (request.method === "HEAD" && !routes.headPaths.has(path)) return services.access.notFound(request, target);
     // The router finds the path by skipping the length of http://, so that for https:// it would start one slash too early.

@@ -41,7 +41,8 @@ export interface QueryLogOptions {
 export interface QueryLogObserver {
   /** @param from null: the statement has just arrived */
   moved(from: QueryPhase | null, to: QueryPhase): void;
-  ended(statement: QueryLogEntry): void;
+  /** @param error why the answer is incomplete */
+  ended(statement: QueryLogEntry, error?: unknown): void;
   /** Nanoseconds in which its worker computed; may be told after the end. */
   computed(nanoseconds: bigint): void;
 }
@@ -134,7 +135,7 @@ export class LoggedQuery implements QueryLogEntry {
       this.executeNs = executeNs > 0n ? executeNs : 0n;
     }
     this.enter(error === undefined ? "success" : error instanceof TsdbError && error.kind === "cancelled" ? "cancel" : "fail");
-    this.observer?.ended(this);
+    this.observer?.ended(this, error);
   }
 
   private enter(phase: QueryPhase): void {

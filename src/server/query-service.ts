@@ -83,6 +83,7 @@ export class Queries {
     metrics.watchFileCache(() => this.client.cache);
     metrics.watchFileIndexes(() => indexes);
     metrics.watchQueryWorkers(() => this.client.workers);
+    metrics.watchStatements({ permits: () => this.client.permitCounts, memoryBytesMax: config.queryMemoryBytes });
   }
 
   /** Starts updating caches, beginning with existing ones and existing rows. Call it when the log is replayed. */
@@ -136,6 +137,7 @@ export class Queries {
       },
       onTelemetry: (telemetry) => {
         this.lastTelemetry = telemetry;
+        metrics.statements.scanned(telemetry);
         for (const chunk of telemetry.chunks) metrics.ruledOut(chunk);
         logs("query").debug("query telemetry", { ...telemetry });
       },

@@ -395,6 +395,8 @@ async function flightOf(
         metrics.queryStarted();
       },
       queryEnded: ({ error, ...cost }) => metrics.queryEnded(queryOutcome(error), cost),
+      onCall: (call) => metrics.grpc.add(call),
+      onFailure: () => metrics.threadFailed(),
     },
     authorized({ check }, { query }),
   );

@@ -126,13 +126,15 @@ test("metrics count by route pattern, never by raw path", async () => {
   await send("POST", "/api/v3/write_lp?db=d", { body: "x".repeat(40) });
   next = rejected(3, 7);
   await send("POST", "/write?db=e", { body: "x".repeat(60) });
-  await (await send("GET", "/api/v3/query_sql?db=d&q=a")).text();
-  await send("GET", "/api/v3/query_sql?db=d");
+  const answers = [await send("GET", "/api/v3/query_sql?db=d&q=a"), await send("GET", "/api/v3/query_sql?db=d")];
+  const texts = await Promise.all(answers.map((answer) => answer.text()));
+  const notFound = "Not found".length;
   await send("GET", "/secret/1");
   await send("GET", "/secret/2");
   await send("PURGE", "/secret/3");
   services.metrics.walSynced(0.002, 100);
   services.metrics.store.add({ op: "put", result: "success", seconds: 0.002, bytes: 70, objects: 1 });
+  services.metrics.store.add({ op: "put", result: "success", seconds: 0.002, bytes: 200, objects: 1 });
   services.metrics.store.add({ op: "list", result: "error", seconds: 3, bytes: 0, objects: 0 });
   const response = await send("GET", "/metrics");
   expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
@@ -147,6 +149,11 @@ test("metrics count by route pattern, never by raw path", async () => {
     'http_requests_total{method="other",path="other",status="404"} 1',
     'http_request_duration_seconds_count{method="GET",path="/api/v3/query_sql"} 2',
     'http_request_duration_seconds_bucket{le="+Inf",method="GET",path="other"} 2',
+    'http_response_body_size_bytes_sum{method="POST",path="/api/v3/write_lp"} 0',
+    'http_response_body_size_bytes_count{method="POST",path="/api/v3/write_lp"} 1',
+    `http_response_body_size_bytes_sum{method="GET",path="/api/v3/query_sql"} ${Buffer.byteLength(texts.join(""))}`,
+    'http_response_body_size_bytes_count{method="GET",path="/api/v3/query_sql"} 2',
+    `http_response_body_size_bytes_sum{method="GET",path="other"} ${2 * notFound}`,
     "tsdb_write_lines_total 17",
     'influxdb3_write_lines_total{db="d"} 10',
     'influxdb3_write_lines_total{db="e"} 7',
@@ -169,10 +176,13 @@ test("metrics count by route pattern, never by raw path", async () => {
     "tsdb_wal_sync_duration_seconds_sum 0.002",
     "tsdb_wal_synced_bytes_total 100",
     'object_store_op_duration_seconds_bucket{le="0.001",op="put",result="success"} 0',
-    'object_store_op_duration_seconds_bucket{le="0.0025",op="put",result="success"} 1',
+    'object_store_op_duration_seconds_bucket{le="0.0025",op="put",result="success"} 2',
     'object_store_op_duration_seconds_sum{op="list",result="error"} 3',
-    'object_store_transfer_bytes_total{op="put"} 70',
-    'object_store_transfer_objects_total{op="put"} 1',
+    'object_store_transfer_bytes_total{op="put"} 270',
+    'object_store_transfer_objects_total{op="put"} 2',
+    'object_store_transfer_bytes_hist_bucket{le="128",op="put"} 1',
+    'object_store_transfer_bytes_hist_sum{op="put"} 270',
+    'object_store_transfer_objects_hist_count{op="list"} 1',
     'object_store_transfer_objects_total{op="list"} 0',
     "tsdb_buffer_bytes 11",
     "tsdb_series 20",

@@ -1,6 +1,7 @@
 // GET /openapi.json and GET /docs, both generated from the routes' descriptions.
 
 import type { AppServices } from "../services.ts";
+import { sizedResponse } from "../shared/body-size.ts";
 import { json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
 import { renderDocs } from "./docs-page.ts";
@@ -13,7 +14,7 @@ export const docsRoutes = (services: AppServices, routes: () => readonly Documen
   const page = once(() => renderDocs(document(), { address: "http://localhost:8181", source: "openapi.json" }));
   return new Routes("http.docs", services.access)
     .get("/openapi.json", hidden("open"), () => json(200, document()))
-    .get("/docs", hidden("open"), () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));
+    .get("/docs", hidden("open"), () => sizedResponse(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));
 };
 
 function once<T>(make: () => T): () => T {

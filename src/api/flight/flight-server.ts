@@ -1,13 +1,14 @@
 // Arrow Flight on its port; runs in a worker thread or in a test.
 
 import type { FlightBackend } from "./access.ts";
-import { GrpcServer } from "./grpc/grpc-server.ts";
+import { type EndedCall, GrpcServer } from "./grpc/grpc-server.ts";
 import { Port, type PortOptions } from "./grpc/port.ts";
 import { FlightService } from "./service.ts";
 
 export interface FlightServerOptions extends Omit<PortOptions, "onHttp2"> {
   /** Receives every internal error, for the log. */
   readonly report: (error: unknown, where: string) => void;
+  readonly onCall?: (call: EndedCall) => void;
   /** Timeout of gRPC connections without calls; for tests. */
   readonly connectionIdleMs?: number;
 }
@@ -21,7 +22,7 @@ export class FlightServer {
 
   /** @throws TsdbError config if the address cannot be bound */
   static async start(options: FlightServerOptions, backend: FlightBackend): Promise<FlightServer> {
-    const grpc = new GrpcServer(new FlightService(backend), { report: options.report, connectionIdleMs: options.connectionIdleMs });
+    const grpc = new GrpcServer(new FlightService(backend), options);
     return new FlightServer(grpc, await Port.listen({ ...options, onHttp2: (connection) => grpc.accept(connection) }));
   }
 

@@ -7,6 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest, QueryService } from "../../model/query/query.ts";
 import { type Access, authorized } from "./access.ts";
 import { FlightThread } from "./flight-thread.ts";
+import type { EndedCall } from "./grpc/grpc-server.ts";
 import { THREAD_WINDOW_BYTES } from "./worker-messages.ts";
 
 const closing: (() => void | Promise<void>)[] = [];
@@ -22,22 +23,26 @@ interface Ended {
 async function started(query: QueryService["query"], check: Access["check"] = () => {}, port = 0) {
   const ended: Ended[] = [];
   const reported: string[] = [];
+  const calls: EndedCall[] = [];
+  const failures: string[] = [];
   const options = {
     ...{ hostname: "127.0.0.1", port, tls: null, http: NO_HTTP },
     report: (error: Error, where: string) => void reported.push(`${where}: ${error.message}`),
     queryStarted: () => {},
     queryEnded: (outcome: Ended) => void ended.push(outcome),
+    onCall: (call: EndedCall) => void calls.push(call),
+    onFailure: () => void failures.push("failed"),
   };
   const thread = await FlightThread.start(options, authorized({ check }, { query }));
   const client = new FlightClient(thread.port);
   closing.push(() => thread.stop(0));
   closing.push(() => client.close());
-  return { thread, client, ended, reported };
+  return { thread, client, ended, reported, calls, failures };
 }
 
 test("statements and their answers cross", async () => {
   const requests: Omit<QueryRequest, "signal">[] = [];
-  const { thread, client, ended } = await started(async ({ signal: _, ...request }) => {
+  const { thread, client, ended, calls } = await started(async ({ signal: _, ...request }) => {
     requests.push(request);
     return batches((made) => made <= 40);
   });
@@ -52,12 +57,18 @@ test("statements and their answers cross", async () => {
     [undefined, true],
     [undefined, true],
   ]);
+  const doGet = "/arrow.flight.protocol.FlightService/DoGet";
+  expect(calls.map(({ path, outcome, bytes }) => [path, outcome, bytes > 40 * BATCH_BYTES])).toEqual([
+    [doGet, "ok", true],
+    [doGet, "ok", true],
+  ]);
+  expect(calls.every(({ seconds }) => seconds > 0)).toBe(true);
   expect(thread.url).toBe(`http://127.0.0.1:${thread.port}`);
 });
 
 test("errors cross, with their kind; of a bug only that it was one", async () => {
   const errors = [new TsdbError("bad_query", "wrong"), new TsdbError("unknown_database", "none", { database: "d" }), new Error("secret")];
-  const { client, ended, reported } = await started(() => Promise.reject(errors.shift()!));
+  const { client, ended, reported, calls } = await started(() => Promise.reject(errors.shift()!));
   const ends = [];
   for (let i = 0; i < 3; i++) ends.push(await client.call("DoGet", ticketMessage("SELECT 1")));
   expect(ends.map(({ code, details }) => [code, details])).toEqual([
@@ -66,8 +77,13 @@ test("errors cross, with their kind; of a bug only that it was one", async () =>
     [status.INTERNAL, "internal error"],
   ]);
   // what crosses to this thread may come behind what the client is told
-  while (reported.length === 0 || ended.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  while (reported.length === 0 || ended.length < 3 || calls.length < 3) await new Promise((resolve) => setImmediate(resolve));
   expect(reported).toEqual(["DoGet: secret"]);
+  expect(calls.map(({ outcome, bytes }) => [outcome, bytes])).toEqual([
+    ["client_error", 0],
+    ["client_error", 0],
+    ["server_error", 0],
+  ]);
   expect(ended.length).toBe(3);
 });
 
@@ -118,7 +134,7 @@ test("an address that is taken", async () => {
 
 test("a thread that dies ends its statements and is replaced on the same port", async () => {
   const running = Promise.withResolvers<AbortSignal>();
-  const { thread, reported } = await started(async ({ signal, statement }) => {
+  const { thread, reported, failures } = await started(async ({ signal, statement }) => {
     if (statement === "SELECT 1") return batches((made) => made <= 1);
     running.resolve(signal);
     return new Promise(() => {});
@@ -137,4 +153,5 @@ test("a thread that dies ends its statements and is replaced on the same port", 
     client.close();
   }
   expect(reported).toEqual(["thread: the thread of Arrow Flight failed: TypeError: null is not an object (evaluating 'message.type')"]);
+  expect(failures).toEqual(["failed"]);
 });

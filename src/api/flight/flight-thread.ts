@@ -3,6 +3,7 @@ import { describeError } from "../../model/errors.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import type { FlightBackend } from "./access.ts";
 import { showAddress } from "./grpc/address.ts";
+import type { EndedCall } from "./grpc/grpc-server.ts";
 import { errorFrom, type FlightWorkerOptions, type FromFlightWorker, THREAD_WINDOW_BYTES, type ToFlightWorker } from "./worker-messages.ts";
 
 export interface FlightThreadOptions extends FlightWorkerOptions {
@@ -11,6 +12,9 @@ export interface FlightThreadOptions extends FlightWorkerOptions {
   readonly queryStarted: () => void;
   /** `error`: undefined if the answer was sent completely. */
   readonly queryEnded: (outcome: { readonly error: unknown; readonly seconds: number; readonly bytes: number }) => void;
+  readonly onCall: (call: EndedCall) => void;
+  /** The thread has died. */
+  readonly onFailure: () => void;
 }
 
 /** Delay before a restart if a thread died soon after its start. */
@@ -64,6 +68,7 @@ export class FlightThread {
     worker.onmessage = ({ data }: MessageEvent<FromFlightWorker>) => {
       if (data.type === "started") started.resolve(data.port);
       else if (data.type === "failed") started.reject(errorFrom(data.error));
+      else if (data.type === "call") this.options.onCall(data.call);
       else if (data.type === "report") report(errorFrom(data.error), data.where);
       else this.receive(worker, data);
     };
@@ -83,6 +88,7 @@ export class FlightThread {
     this.end();
     if (this.isStopping) return;
     this.options.report(error, "thread");
+    this.options.onFailure();
     const again = () => {
       if (!this.isStopping) this.launch(this.boundPort).catch((failure: Error) => this.replace(failure));
     };
@@ -108,7 +114,7 @@ export class FlightThread {
     this.stopped?.();
   }
 
-  private receive(worker: Worker, message: Exclude<FromFlightWorker, { readonly type: "started" | "failed" | "report" }>): void {
+  private receive(worker: Worker, message: Exclude<FromFlightWorker, { readonly type: "started" | "failed" | "report" | "call" }>): void {
     switch (message.type) {
       case "check":
         void settle(worker, message.id, async () => this.backend.check(message.token, message.database));

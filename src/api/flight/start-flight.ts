@@ -6,7 +6,7 @@ import { type Address, reachable, showAddress } from "./grpc/address.ts";
 
 type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-export interface FlightStart extends Pick<FlightThreadOptions, "tls" | "queryStarted" | "queryEnded"> {
+export interface FlightStart extends Pick<FlightThreadOptions, "tls" | "queryStarted" | "queryEnded" | "onCall" | "onFailure"> {
   readonly bind: Address;
   /** True: without the address the server runs without Arrow Flight. */
   readonly isOptional: boolean;

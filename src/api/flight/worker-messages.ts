@@ -2,6 +2,7 @@
 import { type describeError, TsdbError } from "../../model/errors.ts";
 import type { QueryRequest } from "../../model/query/query.ts";
 import type { Tls } from "../../model/tls.ts";
+import type { EndedCall } from "./grpc/grpc-server.ts";
 
 /** An error in structured-cloneable form; "bug" stands for anything but a TsdbError. */
 export type WireError = ReturnType<typeof describeError>;
@@ -31,6 +32,8 @@ export type FromFlightWorker =
   /** The client consumed this many bytes of the answer: as many more may be sent. */
   | { readonly type: "taken"; readonly id: number; readonly bytes: number }
   | { readonly type: "cancel"; readonly id: number }
+  /** A call has ended. */
+  | { readonly type: "call"; readonly call: EndedCall }
   | { readonly type: "report"; readonly error: WireError; readonly where: string };
 
 /** Maximum bytes of an answer in transit between the two threads. */

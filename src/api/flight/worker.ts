@@ -66,7 +66,7 @@ self.onmessage = async ({ data: message }: MessageEvent<ToFlightWorker>) => {
     case "start":
       try {
         const report = (error: unknown, where: string) => post({ type: "report", error: describeError(error), where });
-        server = await FlightServer.start({ ...message.options, report }, mainThread);
+        server = await FlightServer.start({ ...message.options, report, onCall: (call) => post({ type: "call", call }) }, mainThread);
         post({ type: "started", port: server.port });
       } catch (error) {
         post({ type: "failed", error: describeError(error) });

@@ -6,7 +6,10 @@ import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import type { CacheKind } from "../../model/caches.ts";
 import { METRIC_ALIASES } from "../shared/aliases.ts";
+import { LATENCY_BUCKETS_SECONDS, SIZE_BUCKETS } from "./buckets.ts";
 import { DatabaseWrites, type WriteCounts } from "./database-writes.ts";
+import { GrpcMetrics } from "./grpc-metrics.ts";
+import { type PermitCounts, registerPermits } from "./permit-metrics.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 import { StatementMetrics } from "./statement-metrics.ts";
 import { StoreMetrics } from "./store-metrics.ts";
@@ -35,6 +38,8 @@ export interface ServerStats {
 /** The block caches: current bytes, the rest since the server started. */
 export interface FileCacheStats {
   readonly bytes: number;
+  /** That have something in it; of each worker's cache. */
+  readonly files: number;
   readonly gen0Hits: number;
   readonly gen0Misses: number;
   readonly compactedHits: number;
@@ -56,7 +61,6 @@ const CACHE_KINDS: readonly CacheKind[] = ["last", "distinct"];
 export type WriteOutcome = "stored" | "partial" | "rejected" | "failed";
 export type QueryOutcome = "answered" | "refused" | "failed" | "cancelled";
 
-const LATENCY_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]);
 
 const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerStats])[] = [
@@ -77,6 +81,7 @@ const GAUGES: readonly (readonly [name: string, help: string, key: keyof ServerS
 interface RouteCount {
   readonly labels: { readonly method: string; readonly path: string; readonly status: string };
   readonly seconds: Buckets;
+  readonly sizes: Buckets;
   requests: number;
 }
 
@@ -96,10 +101,12 @@ export class Metrics {
   readonly #databaseWrites = new DatabaseWrites(this.#named);
   readonly statements = new StatementMetrics(this.#registry);
   readonly store = new StoreMetrics(this.#registry);
+  readonly grpc = new GrpcMetrics(this.#registry);
   readonly #routes = new Map<string, RouteCount>();
   /** The labels of the last request: the next one is usually of the same kind. */
   #lastRequest: RequestKind | undefined;
   readonly #requestSeconds = new Map<string, Buckets>();
+  readonly #answerSizes = new Map<string, Buckets>();
   readonly #walSyncSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #queryFirstByteSeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
   readonly #querySeconds = new Buckets({}, LATENCY_BUCKETS_SECONDS);
@@ -117,11 +124,13 @@ export class Metrics {
   readonly #compactions: Record<"done" | "failed", number> = { done: 0, failed: 0 };
   readonly #compacted = { rowCount: 0, inputBytes: 0, outputBytes: 0, droppedBlocks: 0, milliseconds: 0 };
   #answerBytes = 0;
+  #failedThreads = 0;
   readonly #ruledOut = { blocks: 0, pages: 0 };
 
   constructor(stats: () => ServerStats) {
     const histogram = (name: string, help: string, all: () => Iterable<Buckets>) => registerHistogram(this.#registry, { name, help }, all);
     histogram("http_request_duration_seconds", "Time from a request's head to its answer's head", () => this.#requestSeconds.values());
+    histogram("http_response_body_size_bytes", "Bytes of answers' bodies, where they are known", () => this.#answerSizes.values());
     histogram("tsdb_wal_sync_duration_seconds", "Time of one write and sync of the log", () => [this.#walSyncSeconds]);
     histogram("tsdb_query_first_byte_seconds", "Time from a query's arrival to its first bytes", () => [this.#queryFirstByteSeconds]);
     histogram("tsdb_query_duration_seconds", "Time from a query's arrival to the end of its answer", () => [this.#querySeconds]);
@@ -137,13 +146,15 @@ export class Metrics {
     this.#registerProcess();
   }
 
-  /** Counts an answered request. `path` is the route's pattern, or "other". */
-  request(method: string, path: string, status: number, seconds: number): void {
+  /** Counts an answered request. `path` is the route's pattern, or "other". Returns what counts the bytes of its body, once they are
+   *  known. */
+  request(method: string, path: string, status: number, seconds: number): { observe(bytes: number): void } {
     const last = this.#lastRequest;
     const isAlike = last !== undefined && last.method === method && last.path === path && last.status === status;
     const { count } = isAlike ? last : this.#findRoute(method, path, status);
     count.requests++;
     count.seconds.observe(seconds);
+    return count.sizes;
   }
 
   /** Counts a body of line protocol. */
@@ -195,6 +206,7 @@ export class Metrics {
   /** Registers the block caches, read at each scrape. */
   watchFileCache(read: () => FileCacheStats): void {
     this.#gauge("tsdb_file_cache_bytes", "Bytes of the cache of decoded data of files", () => read().bytes);
+    this.#gauge("influxdb3_parquet_cache_size_number_of_files", "Data files that have something in it", () => read().files);
     const registers = [this.#registry];
     const labelNames = ["generation"] as const;
     const hits = { name: "tsdb_file_cache_hits_total", help: "Columns of pages and dictionaries that were found decoded" };
@@ -234,7 +246,22 @@ export class Metrics {
   watchQueryWorkers(read: () => { readonly replacedCount: number; readonly stuckCount: number }): void {
     const replaced = "Query workers that were replaced, because they stuck or failed";
     this.#total("tsdb_query_workers_replaced_total", replaced, () => read().replacedCount);
+    const failed = "Threads that failed or were stuck, and were replaced";
+    this.#total("thread_panic_count_total", failed, () => read().replacedCount + this.#failedThreads);
     this.#gauge("tsdb_query_workers_stuck", "Query workers that were replaced and have not ended yet", () => read().stuckCount);
+  }
+
+  /** Counts a thread other than a query worker that has died and is replaced. */
+  threadFailed(): void {
+    this.#failedThreads++;
+  }
+
+  /** Registers who waits to run a statement, and the memory that statements may take. */
+  watchStatements({ permits, memoryBytesMax }: { readonly permits: () => PermitCounts; readonly memoryBytesMax: number }): void {
+    registerPermits(this.#registry, permits, this.statements.waits);
+    const help = "Bytes that statements may take together";
+    const pool = new Gauge({ name: "datafusion_mem_pool_bytes", help, labelNames: ["state"], registers: [this.#registry] });
+    pool.set({ state: "limit" }, memoryBytesMax);
   }
 
   /** Counts the blocks and pages that file indexes excluded from an ended scan. */
@@ -299,7 +326,9 @@ export class Metrics {
     const timed = `${method} ${path}`;
     const seconds = this.#requestSeconds.get(timed) ?? new Buckets({ method, path }, LATENCY_BUCKETS_SECONDS);
     this.#requestSeconds.set(timed, seconds);
-    const count = { labels, seconds, requests: 0 };
+    const sizes = this.#answerSizes.get(timed) ?? new Buckets({ method, path }, SIZE_BUCKETS);
+    this.#answerSizes.set(timed, sizes);
+    const count = { labels, seconds, sizes, requests: 0 };
     this.#routes.set(key, count);
     return count;
   }
@@ -342,6 +371,8 @@ export class Metrics {
     for (const [name, help, key] of GAUGES) this.#gauge(name, help, () => stats()[key]);
     this.#total("tsdb_series_evictions_total", "Tables whose series had to leave memory", () => stats().seriesEvictions);
     this.#total("tsdb_catalog_operations_total", "Operations of the catalog's log", () => stats().catalogOperations);
+    // dashboards compare it with the one above
+    this.#total("influxdb3_catalog_operation_retries_total", "Operations of the catalog tried again: none, it has one writer", () => 0);
     this.#gauge("tsdb_queries_running", "Queries that are not over", () => this.#queriesRunning);
   }
 

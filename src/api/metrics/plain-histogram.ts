@@ -5,13 +5,16 @@ import type { Metric, Registry } from "prom-client";
 /** The buckets for one set of labels. */
 export class Buckets {
   readonly counts: Float64Array;
-  sum = 0;
+  sum: number;
 
+  /** @param start what was observed before, by default nothing */
   constructor(
     readonly labels: Readonly<Record<string, string>>,
     readonly bounds: readonly number[],
+    start?: Pick<Buckets, "counts" | "sum">,
   ) {
-    this.counts = new Float64Array(bounds.length + 1);
+    this.counts = start?.counts.slice() ?? new Float64Array(bounds.length + 1);
+    this.sum = start?.sum ?? 0;
   }
 
   observe(value: number): void {

@@ -4,6 +4,8 @@ import Registry from "prom-client/lib/registry.js";
 import { TsdbError } from "../../model/errors.ts";
 import { QueryLog } from "../../query/query-log.ts";
 import { DatabaseWrites } from "./database-writes.ts";
+import { GrpcMetrics } from "./grpc-metrics.ts";
+import { registerPermits } from "./permit-metrics.ts";
 import { StatementMetrics } from "./statement-metrics.ts";
 
 const STATEMENT = { database: "d", queryType: "sql", queryText: "SELECT 1" };
@@ -27,6 +29,15 @@ test("phases and times of statements", async () => {
   log.begin(STATEMENT).ended(new Error("broken"));
   log.begin(STATEMENT).permitted();
   log.begin(STATEMENT, { unlisted: true }).permitted();
+  const exhausted = new TsdbError("query_limit", "Resources exhausted: too many groups");
+  log.begin(STATEMENT, { unlisted: true }).ended(exhausted);
+  observer.ended({ permitNs: null, planNs: null, executeNs: null, end2endNs: null, fileCount: null }, exhausted);
+  observer.ended(
+    { permitNs: null, planNs: null, executeNs: null, end2endNs: null, fileCount: null },
+    new TsdbError("query_limit", "the query ran longer than 5 ms"),
+  );
+  observer.scanned({ chunks: [{ rowsReturned: 40 }, { rowsReturned: 2 }] as never });
+  registerPermits(registry, () => ({ limit: 9, held: 3, heldMax: 7, waiting: 2, waitingMax: 5, givenUp: 4 }), observer.waits);
   const lines = (await registry.metrics()).split("\n");
   const prefix = "influxdb_iox_query_log";
   for (const line of [
@@ -47,6 +58,34 @@ test("phases and times of statements", async () => {
     `${prefix}_end2end_duration_seconds_count 3`,
     `${prefix}_compute_duration_seconds_sum 0.7`,
     `${prefix}_parquet_files_sum 3`,
+    `${prefix}_num_rows_sum 42`,
+    `${prefix}_ingester_response_rows_count 0`,
+    "query_datafusion_query_execution_ooms_total 1",
+    'iox_async_semaphore_permits_total{semaphore="query_execution"} 9',
+    'iox_async_semaphore_permits_acquired{semaphore="query_execution"} 3',
+    'iox_async_semaphore_holders_acquired_hwm{semaphore="query_execution"} 7',
+    'iox_async_semaphore_holders_pending{semaphore="query_execution"} 2',
+    'iox_async_semaphore_permits_pending_hwm{semaphore="query_execution"} 5',
+    'iox_async_semaphore_holders_cancelled_while_pending_total{semaphore="query_execution"} 4',
+    'iox_async_semaphore_acquire_duration_seconds_sum{semaphore="query_execution"} 0.2',
+    'iox_async_semaphore_acquire_duration_seconds_count{semaphore="query_execution"} 1',
+  ]) {
+    expect(lines).toContain(line);
+  }
+});
+
+test("calls of Arrow Flight by method and by their end", async () => {
+  const registry = new Registry();
+  const calls = new GrpcMetrics(registry);
+  for (const bytes of [100, 5000]) calls.add({ path: "/a/DoGet", outcome: "ok", seconds: 0.25, bytes });
+  calls.add({ path: "/a/DoGet", outcome: "client_error", seconds: 1, bytes: 0 });
+  const lines = (await registry.metrics()).split("\n");
+  for (const line of [
+    'grpc_requests_total{path="/a/DoGet",status="ok"} 2',
+    'grpc_requests_total{path="/a/DoGet",status="client_error"} 1',
+    'grpc_request_duration_seconds_sum{path="/a/DoGet",status="ok"} 0.5',
+    'grpc_response_body_size_bytes_bucket{le="128",path="/a/DoGet",status="ok"} 1',
+    'grpc_response_body_size_bytes_sum{path="/a/DoGet",status="ok"} 5100',
   ]) {
     expect(lines).toContain(line);
   }

@@ -2,11 +2,14 @@
 import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import type Registry from "prom-client/lib/registry.js";
+import { TsdbError } from "../../model/errors.ts";
+import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
 
 const PREFIX = "influxdb_iox_query_log";
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const FILES = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+const ROWS = [0, 1, 10, 100, 1000, 10_000, 100_000, 1e6, 1e7, 1e8];
 const NS_PER_SECOND = 1e9;
 
 const PHASES = ["received", "permit", "planned", "success", "fail", "cancel"] as const;
@@ -23,6 +26,15 @@ export interface StatementTimes {
   readonly fileCount: bigint | null;
 }
 
+/** What no statement of this server does: it has no ingesters to ask. Dashboards show a zero rather than a gap. */
+const INGESTERS = [
+  ["ingester_latency_to_full_data_seconds", "Time until ingesters had answered in full: there are none"],
+  ["ingester_latency_to_plan_seconds", "Time until ingesters had planned: there are none"],
+  ["ingester_partition_count", "Partitions of ingesters: there are none"],
+  ["ingester_response_rows", "Rows of ingesters: there are none"],
+  ["ingester_response_size", "Bytes of ingesters: there are none"],
+] as const;
+
 const TIMES = [
   ["permit", "Wait for a permit to run", "permitNs"],
   ["plan", "Planning", "planNs"],
@@ -30,11 +42,17 @@ const TIMES = [
   ["end2end", "From the statement's arrival to its end", "end2endNs"],
 ] as const;
 
+/** How errors begin that the limit of memory makes. */
+const EXHAUSTED = "Resources exhausted";
+const NEVER = new Buckets({}, []);
+
 /** Told by the query log what becomes of statements. */
 export class StatementMetrics {
   private readonly times = new Map(TIMES.map(([name]) => [name, new Buckets({}, SECONDS)]));
   private readonly compute = new Buckets({}, SECONDS);
   private readonly files = new Buckets({}, FILES);
+  private readonly rows = new Buckets({}, ROWS);
+  private exhausted = 0;
   private readonly entered: Record<Phase, number> = { received: 0, permit: 0, planned: 0, success: 0, fail: 0, cancel: 0 };
   private readonly current: Record<Phase, number> = { received: 0, permit: 0, planned: 0, success: 0, fail: 0, cancel: 0 };
 
@@ -45,6 +63,25 @@ export class StatementMetrics {
     const work = "Time in which the statement's worker computed";
     registerHistogram(registry, { name: `${PREFIX}_compute_duration_seconds`, help: work }, () => [this.compute]);
     registerHistogram(registry, { name: `${PREFIX}_parquet_files`, help: "Data files that a statement read" }, () => [this.files]);
+    registerHistogram(registry, { name: `${PREFIX}_num_rows`, help: "Rows that its scans gave to a statement" }, () => [this.rows]);
+    for (const [name, help] of INGESTERS) registerHistogram(registry, { name: `${PREFIX}_${name}`, help }, () => [NEVER]);
+    this.registerPhases(registry);
+    const exhausted = () => this.exhausted;
+    new Counter({
+      ...{ name: "query_datafusion_query_execution_ooms_total", help: "Statements ended by the limit of memory", registers: [registry] },
+      collect() {
+        this.reset();
+        this.inc(exhausted());
+      },
+    });
+  }
+
+  /** Waits for permits. */
+  get waits(): Buckets {
+    return this.times.get("permit")!;
+  }
+
+  private registerPhases(registry: Registry): void {
     const { entered, current } = this;
     const labelNames = ["phase"];
     const registers = [registry];
@@ -70,12 +107,19 @@ export class StatementMetrics {
     if (RUNNING.includes(to)) this.current[to]++;
   }
 
-  ended(statement: StatementTimes): void {
+  /** @param error why the answer is incomplete */
+  ended(statement: StatementTimes, error?: unknown): void {
+    if (error instanceof TsdbError && error.kind === "query_limit" && error.message.startsWith(EXHAUSTED)) this.exhausted++;
     for (const [name, , key] of TIMES) {
       const nanoseconds = statement[key];
       if (nanoseconds !== null) this.times.get(name)!.observe(Number(nanoseconds) / NS_PER_SECOND);
     }
     if (statement.fileCount !== null) this.files.observe(Number(statement.fileCount));
+  }
+
+  /** What its scans have read. */
+  scanned({ chunks }: Pick<QueryTelemetry, "chunks">): void {
+    this.rows.observe(chunks.reduce((sum, { rowsReturned }) => sum + rowsReturned, 0));
   }
 
   /** What the worker says about its own time, perhaps after the end. */

@@ -3,6 +3,7 @@ import type { Authorizer, CallerOf, Denial } from "../../auth/authorizer.ts";
 import { type Credentials, credentialsOf } from "../../auth/credentials.ts";
 import type { AccessRule } from "../../model/access.ts";
 import type { RequestTarget } from "../request/request-target.ts";
+import { sizedResponse } from "./body-size.ts";
 import { otherRoute } from "./other-route.ts";
 import { errorMembers, JSON_TYPE, json, text } from "./respond.ts";
 
@@ -92,5 +93,5 @@ function refusal(denial: Denial, headers: RouteAccess["refusalHeaders"]): Respon
   const { status } = REFUSALS[denial];
   // clients compare the start of these bodies, including spaces
   const body = JSON.stringify(errorMembers(REFUSALS[denial])).replace('{"error":', '{"error": ');
-  return new Response(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
+  return sizedResponse(body, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }

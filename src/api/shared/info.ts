@@ -4,6 +4,7 @@ import { type DescribedRoute, operation } from "../docs/operation.ts";
 import type { AppServices } from "../services.ts";
 import { requestIds } from "../v1/request-id.ts";
 import { EDITIONS, versionHeaders } from "./aliases.ts";
+import { sizedResponse } from "./body-size.ts";
 import { json, text } from "./respond.ts";
 import { type AnyCall, Routes } from "./route.ts";
 
@@ -69,7 +70,7 @@ export const infoRoutes = (services: AppServices) => {
   const versions = versionHeaders(services.edition);
   const ping = (call: AnyCall) => {
     const ids = requestIds(call.request);
-    if (wantsNoContent(call)) return new Response(null, { status: 204, headers: { ...versions, ...ids } });
+    if (wantsNoContent(call)) return sizedResponse(null, { status: 204, headers: { ...versions, ...ids } });
     const body = { version: `v${EDITIONS[services.edition].version}`, revision: services.revision, process_id: services.processId };
     return json(200, body, { ...versions, ...ids });
   };
@@ -97,7 +98,7 @@ export const infoRoutes = (services: AppServices) => {
       }),
       async () => {
         const page = await services.metrics.render({ withDatabases: true });
-        return new Response(page.text, { headers: { "content-type": page.contentType } });
+        return sizedResponse(page.text, { headers: { "content-type": page.contentType } });
       },
     );
 };

@@ -6,6 +6,7 @@ import { near, TsdbError } from "../../model/errors.ts";
 import { profileBytes } from "../../profiles/profile-proto.ts";
 import { PROFILES, type ProfileName, Profiler, profileText } from "../../profiles/profiler.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
+import { sizedResponse } from "./body-size.ts";
 
 /** Path of the profiles on both ports. */
 export const PROFILE_ROOT = "/debug/pprof";
@@ -62,7 +63,7 @@ export class ProfileAnswers {
       return `<tr><td><a href="${link}">${name}</a></td><td>${about}</td></tr>`;
     });
     const html = `<!doctype html><title>${PROFILE_ROOT}</title><h1>Profiles</h1><table>${rows.join("")}</table>\n`;
-    return new Response(html, { headers: { "content-type": "text/html; charset=utf-8", ...SNIFFED } });
+    return sizedResponse(html, { headers: { "content-type": "text/html; charset=utf-8", ...SNIFFED } });
   }
 
   /** @throws TsdbError bad_request, not_implemented */
@@ -126,9 +127,9 @@ function readDuration(text: string): number {
 
 function attachment(name: string, bytes: Uint8Array<ArrayBuffer>): Response {
   const headers = { "content-type": "application/octet-stream", "content-disposition": `attachment; filename="${name}"`, ...SNIFFED };
-  return new Response(bytes, { headers });
+  return sizedResponse(bytes, { headers });
 }
 
 function plain(status: number, body: string): Response {
-  return new Response(body, { status, headers: { "content-type": "text/plain; charset=utf-8", ...SNIFFED } });
+  return sizedResponse(body, { status, headers: { "content-type": "text/plain; charset=utf-8", ...SNIFFED } });
 }

@@ -1,4 +1,5 @@
 // Builds responses. Headers common to all of them are added in app.ts, except for the most frequent response.
+import { sizedResponse } from "./body-size.ts";
 import type { Failure } from "./errors.ts";
 
 export const JSON_TYPE = "application/json";
@@ -6,12 +7,12 @@ const TEXT_TYPE = "text/plain; charset=utf-8";
 
 /** A JSON response. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(JSON.stringify(body), { status, headers: { "content-type": JSON_TYPE, ...headers } });
+  return sizedResponse(JSON.stringify(body), { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }
 
 /** A plain text response. */
 export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(body, { status, headers: { "content-type": TEXT_TYPE, ...headers } });
+  return sizedResponse(body, { status, headers: { "content-type": TEXT_TYPE, ...headers } });
 }
 
 /** From this size on the runtime sends the head of an answer in about 20 packets, one for each word. */

@@ -5,6 +5,7 @@ import type { Metrics, QueryOutcome } from "../metrics/metrics.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import { loopTurns } from "../request/loop-turns.ts";
 import type { AppServices } from "../services.ts";
+import { StreamSize, sized } from "./body-size.ts";
 import { type Failure, failureOf, queryOutcome } from "./errors.ts";
 import { bodyOfBytes } from "./respond.ts";
 import { watchStream } from "./watched-stream.ts";
@@ -44,14 +45,16 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     services.metrics.queryAnswered(seconds());
     if (body instanceof Uint8Array) {
       ended("answered", body.byteLength);
-      return new Response(bodyOfBytes(body), { headers: { "content-type": contentType, ...headers } });
+      return sized(new Response(bodyOfBytes(body), { headers: { "content-type": contentType, ...headers } }), body.byteLength);
     }
+    const size = new StreamSize();
     const watched = watchStream(body, (how, bytes, error) => {
       const outcome = how === "complete" ? "answered" : how === "left" ? "cancelled" : queryOutcome(error);
       if (outcome === "failed") services.report(error, `${path}, half way`);
       ended(outcome, bytes);
+      size.ended(bytes);
     });
-    return new Response(watched, { headers: { "content-type": contentType, ...headers } });
+    return sized(new Response(watched, { headers: { "content-type": contentType, ...headers } }), size);
   } catch (error) {
     const failure = failureOf(error);
     ended(queryOutcome(error), 0);

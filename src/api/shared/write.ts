@@ -10,6 +10,7 @@ import { loopTurns, TURN_BYTES } from "../request/loop-turns.ts";
 import { UrlCache } from "../request/url-cache.ts";
 import type { AppServices, ServerStatus } from "../services.ts";
 import { PolicyAccess } from "../tsdbql/policy-access.ts";
+import { sizedResponse } from "./body-size.ts";
 import { type Failure, failureOf } from "./errors.ts";
 import { commonHeaders, complete } from "./respond.ts";
 import type { Call } from "./route.ts";
@@ -77,7 +78,7 @@ export class WriteRoute {
       if (result.empty) throw new TsdbError("bad_request", "incoming write was empty");
       const outcome = result.rejectedCount === 0 ? "stored" : result.rowCount === 0 ? "rejected" : "partial";
       services.metrics.write(outcome, { rows: result.rowCount, rejected: result.rejectedCount, bytes, database: target.database });
-      return result.rejectedCount === 0 ? complete(new Response(null, this.written)) : dialect.rejected(result, target);
+      return result.rejectedCount === 0 ? complete(sizedResponse(null, this.written)) : dialect.rejected(result, target);
     } catch (error) {
       services.metrics.write("failed", { rows: 0, rejected: 0, bytes: 0 });
       const failure = failureOf(error);

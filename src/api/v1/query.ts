@@ -9,6 +9,7 @@ import { hidden, operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
 import type { AppServices } from "../services.ts";
 import { versionHeaders } from "../shared/aliases.ts";
+import { sizedResponse } from "../shared/body-size.ts";
 import { type Failure, failureOf, STATUS } from "../shared/errors.ts";
 import { compressed } from "../shared/gzip-answer.ts";
 import { errorMembers } from "../shared/respond.ts";
@@ -96,7 +97,7 @@ async function takeQuery(services: AppServices, reader: BodyReader, call: Call<"
     },
     refused: (failure) => refused(failure, shape, headers),
   });
-  return isAsync && response.status === 200 ? new Response(null, { status: 204, headers: response.headers }) : response;
+  return isAsync && response.status === 200 ? sizedResponse(null, { status: 204, headers: response.headers }) : response;
 }
 
 function statementsOf(services: AppServices, { caller, request }: Call<"database">, query: V1Query): Statements {
@@ -116,7 +117,7 @@ function statementsOf(services: AppServices, { caller, request }: Call<"database
 function refused({ status, message, headers: more }: Failure, shape: V1Shape, headers: Readonly<Record<string, string>>): Response {
   const isAccess = status === STATUS.unauthenticated || status === STATUS.forbidden;
   const body = isAccess && shape.form === "json" ? JSON.stringify(errorMembers({ status, message })) : v1Refusal(shape, message);
-  return new Response(body as string | Uint8Array<ArrayBuffer>, {
+  return sizedResponse(body as string | Uint8Array<ArrayBuffer>, {
     status,
     headers: { "content-type": V1_CONTENT_TYPES[shape.form], ...headers, ...more, "x-influxdb-error": headerText(message) },
   });

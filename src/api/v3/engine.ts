@@ -7,6 +7,7 @@ import { operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import type { AppServices } from "../services.ts";
+import { sizedResponse } from "../shared/body-size.ts";
 import { failureOf } from "../shared/errors.ts";
 import { errorJson } from "../shared/respond.ts";
 import { type Call, Routes } from "../shared/route.ts";
@@ -83,7 +84,7 @@ async function answer(services: AppServices, { reader, bodies }: Bodies, call: C
   try {
     requireReady(services.status());
     const route = services.engine(caller).find(target.path.slice(PREFIX.length));
-    if (route === null) return new Response(NOT_FOUND, { status: 404, headers: { "content-type": "text/plain; charset=utf-8" } });
+    if (route === null) return sizedResponse(NOT_FOUND, { status: 404, headers: { "content-type": "text/plain; charset=utf-8" } });
     caller.require(route.database, "read");
     caller.require(route.database, "write");
     const query = queryOf(target.search);
@@ -136,7 +137,7 @@ function responseOf({ status, headers, body }: EngineAnswer): Response {
     const bytes = headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
     if (bytes > LIMITS.pluginHeaderBytesMax) throw new Error(`its headers have ${bytes} bytes, max ${LIMITS.pluginHeaderBytesMax}`);
     for (const [name, value] of headers) if (!OWN_HEADERS.has(name.toLowerCase())) sent.append(name, value);
-    return new Response(NO_BODY.has(status) ? null : (body as Uint8Array<ArrayBuffer>), { status, headers: sent });
+    return sizedResponse(NO_BODY.has(status) ? null : (body as Uint8Array<ArrayBuffer>), { status, headers: sent });
   } catch (cause) {
     throw new TsdbError("plugin", `the plugin's answer cannot be sent: ${(cause as Error).message}`, {}, { cause });
   }

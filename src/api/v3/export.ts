@@ -4,6 +4,7 @@ import { operation } from "../docs/operation.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import { readRequiredQuery } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
+import { StreamSize, sized } from "../shared/body-size.ts";
 import { failureOf } from "../shared/errors.ts";
 import { errorJson, json } from "../shared/respond.ts";
 import { type Call, Routes } from "../shared/route.ts";
@@ -113,11 +114,13 @@ export const exportRoutes = (services: AppServices) => {
         const restoreIdleLimit = liftIdleLimit(call.server, call.request);
         try {
           const archive = await services.exports().archive(database, name, windows?.split(",") ?? null, call.request.signal);
-          const watched = watchStream(archive, (how, _, error) => {
+          const size = new StreamSize();
+          const watched = watchStream(archive, (how, bytes, error) => {
+            size.ended(bytes);
             restoreIdleLimit();
             if (how === "broken" && failureOf(error).isOurs) services.report(error, `${PATH}/window_data, half way`);
           });
-          return new Response(watched, { headers: { "content-type": TAR_TYPE } });
+          return sized(new Response(watched, { headers: { "content-type": TAR_TYPE } }), size);
         } catch (error) {
           restoreIdleLimit();
           throw error;

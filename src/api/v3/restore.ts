@@ -5,6 +5,7 @@ import { operation } from "../docs/operation.ts";
 import { BodyReader } from "../request/body.ts";
 import { readJsonBody } from "../request/json-body.ts";
 import type { AppServices } from "../services.ts";
+import { sizedResponse } from "../shared/body-size.ts";
 import { json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
 import { answered, failed, JOB_ANSWERS, JOB_MEMBERS, jobJson, READ_ONLY } from "./job-answers.ts";
@@ -84,7 +85,7 @@ export const restoreRoutes = (services: AppServices) => {
     .pattern("DELETE", `${PATH}/{id}`, OPERATIONS.cancel, (call) =>
       answered(services, call, async () => {
         await services.backups(call.caller).cancelRestore(call.parameters["id"]!);
-        return new Response(null, { status: 204 });
+        return sizedResponse(null, { status: 204 });
       }),
     );
 };

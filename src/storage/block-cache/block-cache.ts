@@ -71,6 +71,11 @@ export class BlockCache {
     return this.lru.bytes;
   }
 
+  /** Files that have something in it. */
+  get fileCount(): number {
+    return this.files.size;
+  }
+
   /** Starts the accounting of one scan; its hits and misses are added to `counts`. */
   reader(counts: CacheCounts): CacheReader {
     return new CacheReader(this.lru, [counts, this.counts], this.bytesMax * READER_SHARE);

@@ -26,6 +26,7 @@ test("first come, first served; who gives up is passed over", async () => {
   permits.release();
   expect(permits.take().ready).toBeUndefined();
   expect(permits.take().ready).toBeDefined();
+  expect(permits.counts).toEqual({ limit: 2, held: 2, heldMax: 2, waiting: 1, waitingMax: 3, givenUp: 1 });
 });
 
 test("refuseAll rejects all waiting permits", async () => {

@@ -11,12 +11,26 @@ export interface Permit {
   giveUp(error: Error): void;
 }
 
+export interface PermitCounts {
+  readonly limit: number;
+  readonly held: number;
+  readonly waiting: number;
+  /** The most at a time so far. */
+  readonly heldMax: number;
+  readonly waitingMax: number;
+  /** Waits that ended without a permit. */
+  readonly givenUp: number;
+}
+
 const AT_ONCE: Permit = { ready: undefined, giveUp: () => {} };
 
 /** A counting semaphore with a FIFO queue, whose size may change. */
 export class Permits {
   private readonly waiters = new Set<Waiter>();
   private held = 0;
+  private heldMax = 0;
+  private waitingMax = 0;
+  private givenUp = 0;
 
   constructor(private countMax: number) {}
 
@@ -35,16 +49,28 @@ export class Permits {
     return this.waiters.size;
   }
 
+  /** For metrics. */
+  get counts(): PermitCounts {
+    const { countMax, held, heldMax, waiters, waitingMax, givenUp } = this;
+    return { limit: countMax, held, heldMax, waiting: waiters.size, waitingMax, givenUp };
+  }
+
   /** Takes a permit, which the holder must `release` once. */
   take(): Permit {
     if (this.held < this.countMax) {
-      this.held++;
+      this.hold();
       return AT_ONCE;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiter: Waiter = { resolve, reject };
     this.waiters.add(waiter);
-    return { ready: promise, giveUp: (error) => void (this.waiters.delete(waiter) && reject(error)) };
+    this.waitingMax = Math.max(this.waitingMax, this.waiters.size);
+    const giveUp = (error: Error) => {
+      if (!this.waiters.delete(waiter)) return;
+      this.givenUp++;
+      reject(error);
+    };
+    return { ready: promise, giveUp };
   }
 
   release(): void {
@@ -58,11 +84,16 @@ export class Permits {
     this.waiters.clear();
   }
 
+  private hold(): void {
+    this.held++;
+    if (this.held > this.heldMax) this.heldMax = this.held;
+  }
+
   private admit(): void {
     for (const next of this.waiters) {
       if (this.held >= this.countMax) return;
       this.waiters.delete(next);
-      this.held++;
+      this.hold();
       next.resolve();
     }
   }

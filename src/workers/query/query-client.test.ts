@@ -7,7 +7,7 @@ import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
 import { QueryClient } from "./query-client.ts";
 
 const TIMES = { planMs: 1, computeMs: 1 };
-const CACHE = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+const CACHE = { bytes: 0, files: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
 class Client {
   readonly sent: ToQueryWorker[] = [];

@@ -7,7 +7,7 @@ import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
 import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
-import { type Permit, Permits } from "./permits.ts";
+import { type Permit, type PermitCounts, Permits } from "./permits.ts";
 import type { Fed, QuerySlot } from "./query-slot.ts";
 import { QueryWorkers, type QueryWorkersOptions } from "./query-workers.ts";
 import { spawnQueryWorker } from "./spawn.ts";
@@ -60,6 +60,10 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
     return this.permits.limit;
   }
 
+  get permitCounts(): PermitCounts {
+    return this.permits.counts;
+  }
+
   limitConcurrent(countMax: number | null): void {
     this.permits.resize(countMax ?? this.options.concurrentMax);
   }
@@ -75,7 +79,7 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
 
   /** Sum of all workers' block caches. Counts of replaced workers are lost. */
   get cache(): CacheState {
-    const sum = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+    const sum = { bytes: 0, files: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
     for (const { cache } of this.workers.live) for (const key of Object.keys(sum) as (keyof CacheState)[]) sum[key] += cache[key];
     return sum;
   }

@@ -33,7 +33,7 @@ export interface Culprit {
 
 const CUT = new TsdbError("query_limit", "a single step of the statement took longer than any may, and was ended");
 
-const NO_CACHE: CacheState = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+const NO_CACHE: CacheState = { bytes: 0, files: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 
 /** One query worker: its thread, unfinished statements, and memory. */
 export class QuerySlot implements RunWorker {

@@ -12,7 +12,7 @@ import { WorkerSignals } from "./worker-signals.ts";
 type Query = Extract<ToQueryWorker, { type: "query" }>;
 
 const TIMES = { planMs: 1, computeMs: 1 };
-const CACHE = { bytes: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+const CACHE = { bytes: 0, files: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
 const NEED = { tables: ["t"], wholeCatalog: false, systemTables: [] };
 
 /** A worker that says what it is told to, and answers looks while it is awake. */

@@ -246,7 +246,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
     } finally {
       await answer.close();
     }
-    const state = { ...cache!.counts, bytes: cache!.bytes };
+    const state = { ...cache!.counts, bytes: cache!.bytes, files: cache!.fileCount };
     post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.signal.aborted ? query.stopError : error) });

@@ -164,6 +164,8 @@ export type FromQueryWorker =
 /** State of one worker's block cache: current bytes, and counts since its start. */
 export interface CacheState extends CacheCounts {
   readonly bytes: number;
+  /** That have something in it. */
+  readonly files: number;
 }
 
 /** Maximum bytes of an answer in transit to a reader that does not read. */

@@ -20,10 +20,12 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** One RPC: headers in, an abort signal, writes under back-pressure. Its signal aborts when the client cancels or disconnects. */
 export class GrpcCall implements Caller {
   readonly token: string | null;
+  readonly startedMs = performance.now();
   private readonly metadata: Metadata;
   private readonly aborter = new AbortController();
   private readonly deadlineTimer: ReturnType<typeof setTimeout> | undefined;
   private waitingBytes = 0;
+  private sentBytes = 0;
   private wake: () => void = () => {};
 
   constructor(call: AnyCall) {
@@ -40,6 +42,11 @@ export class GrpcCall implements Caller {
     return this.aborter.signal;
   }
 
+  /** Bytes of the messages that were written. */
+  get bytes(): number {
+    return this.sentBytes;
+  }
+
   header(name: string): string | undefined {
     return this.metadata.get(name)[0]?.toString();
   }
@@ -48,6 +55,7 @@ export class GrpcCall implements Caller {
   async write(call: WritableCall, data: Uint8Array): Promise<void> {
     this.throwIfAborted();
     this.waitingBytes += data.length;
+    this.sentBytes += data.length;
     call.write(data, () => {
       this.waitingBytes -= data.length;
       this.wake();

@@ -10,6 +10,7 @@ import {
   type ServerDuplexStream,
   type ServerWritableStream,
   type ServiceDefinition,
+  status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { TsdbError } from "../../../model/errors.ts";
@@ -17,7 +18,7 @@ import type { FlightService } from "../service.ts";
 import { encodeFlightData } from "../wire/flight-data.ts";
 import { type AnyCall, GrpcCall } from "./grpc-call.ts";
 import { ReceivedBytes } from "./received-bytes.ts";
-import { rpcFailure } from "./status.ts";
+import { type RpcOutcome, rpcFailure, rpcOutcome } from "./status.ts";
 import { MendedConnection } from "./stream-windows.ts";
 
 /** Maximum size of a received message, gRPC's default. A statement has at most 1 MiB. */
@@ -45,11 +46,13 @@ type MethodName = keyof typeof METHODS;
 const asIs = (bytes: Buffer) => bytes;
 const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+const pathOf = (name: MethodName) => `/arrow.flight.protocol.FlightService/${name}`;
+
 const DEFINITION: ServiceDefinition = Object.fromEntries(
   (Object.entries(METHODS) as [MethodName, Shape][]).map(([name, shape]) => [
     name,
     {
-      path: `/arrow.flight.protocol.FlightService/${name}`,
+      path: pathOf(name),
       requestStream: shape === "bidi stream",
       responseStream: shape !== "unary",
       requestSerialize: asBuffer,
@@ -60,7 +63,19 @@ const DEFINITION: ServiceDefinition = Object.fromEntries(
   ]),
 );
 
+/** An ended call, for metrics. */
+export interface EndedCall {
+  /** The method's path. */
+  readonly path: string;
+  readonly outcome: RpcOutcome;
+  /** From its arrival to its last message. */
+  readonly seconds: number;
+  /** Of its messages. */
+  readonly bytes: number;
+}
+
 export interface GrpcOptions {
+  readonly onCall?: ((call: EndedCall) => void) | undefined;
   /** Receives every internal error, for the log. */
   readonly report: (error: unknown, where: string) => void;
   /** For tests. */
@@ -154,12 +169,17 @@ export class GrpcServer {
   private unary(name: MethodName, answer: (caller: GrpcCall, request: Buffer) => Promise<Uint8Array>): handleUnaryCall<Buffer, Uint8Array> {
     return (call, callback) => {
       const caller = this.begin(call);
-      answer(caller, call.request)
-        .then(
-          (reply) => callback(null, reply),
-          (error) => callback(this.failure(error, name, caller)),
-        )
-        .finally(() => this.end(caller));
+      answer(caller, call.request).then(
+        (reply) => {
+          this.end(caller, { name, code: status.OK, bytes: reply.length });
+          callback(null, reply);
+        },
+        (error) => {
+          const failure = this.failure(error, name, caller);
+          this.end(caller, { name, code: failure.code, bytes: 0 });
+          callback(failure);
+        },
+      );
     };
   }
 
@@ -167,12 +187,17 @@ export class GrpcServer {
   private stream<C extends StreamCall>(name: MethodName, answer: (call: C, caller: GrpcCall) => Promise<void>): (call: C) => void {
     return (call) => {
       const caller = this.begin(call);
-      answer(call, caller)
-        .then(
-          () => call.end(),
-          (error) => void call.emit("error", this.failure(error, name, caller)),
-        )
-        .finally(() => this.end(caller));
+      answer(call, caller).then(
+        () => {
+          this.end(caller, { name, code: status.OK, bytes: caller.bytes });
+          call.end();
+        },
+        (error) => {
+          const failure = this.failure(error, name, caller);
+          this.end(caller, { name, code: failure.code, bytes: caller.bytes });
+          call.emit("error", failure);
+        },
+      );
     };
   }
 
@@ -182,9 +207,12 @@ export class GrpcServer {
     return caller;
   }
 
-  private end(caller: GrpcCall): void {
+  private end(caller: GrpcCall, { name, code, bytes }: { readonly name: MethodName; readonly code: status; readonly bytes: number }): void {
     caller.end();
     this.running.delete(caller);
+    const outcome = rpcOutcome(caller.signal.aborted ? status.CANCELLED : code);
+    const seconds = (performance.now() - caller.startedMs) / 1000;
+    this.options.onCall?.({ path: pathOf(name), outcome, seconds, bytes });
   }
 
   /** An error in the form that grpc-js converts to a status. */

@@ -64,6 +64,20 @@ function describe(error: TsdbError): string {
   return error.kind === "unknown_database" && typeof database === "string" ? `Database '${database}' not found` : error.message;
 }
 
+const CLIENT_ERRORS: ReadonlySet<status> = new Set([
+  ...[status.INVALID_ARGUMENT, status.NOT_FOUND, status.ALREADY_EXISTS, status.FAILED_PRECONDITION, status.RESOURCE_EXHAUSTED],
+  ...[status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.UNIMPLEMENTED, status.DEADLINE_EXCEEDED],
+]);
+
+export type RpcOutcome = "ok" | "client_error" | "server_error" | "aborted";
+
+/** What a status means for the one who counts calls. */
+export function rpcOutcome(code: status): RpcOutcome {
+  if (code === status.OK) return "ok";
+  if (code === status.CANCELLED) return "aborted";
+  return CLIENT_ERRORS.has(code) ? "client_error" : "server_error";
+}
+
 /** Truncates a message so that it fits when escaped; never splits a surrogate pair, which cannot be escaped. */
 function shortened(message: string): string {
   let text = message.toWellFormed();

@@ -9,6 +9,7 @@ import { BodyReader } from "../../request/body.ts";
 import { readJsonBody } from "../../request/json-body.ts";
 import { readQueryString, readRequiredQuery } from "../../request/query-string.ts";
 import type { AppServices } from "../../services.ts";
+import { sizedResponse } from "../../shared/body-size.ts";
 import { type Call, Routes } from "../../shared/route.ts";
 import { requireReady } from "../../shared/write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
@@ -115,7 +116,7 @@ export const cacheRoutes = (services: AppServices) => {
       requireReady(services.status());
       const cache = await read();
       const grant = call.caller.require(cache.database, "create");
-      return new Response(batchOf(await services.caches(grant).create(cache)), {
+      return sizedResponse(batchOf(await services.caches(grant).create(cache)), {
         status: 201,
         headers: { "content-type": "application/json" },
       });

@@ -4,6 +4,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import type { Answer } from "../../docs/operation.ts";
 import { UnacceptableType } from "../../request/json-body.ts";
 import type { AppServices } from "../../services.ts";
+import { sizedResponse } from "../../shared/body-size.ts";
 import { failureOf } from "../../shared/errors.ts";
 import { errorJson, errorText, text } from "../../shared/respond.ts";
 import type { AnyCall } from "../../shared/route.ts";
@@ -14,7 +15,7 @@ export async function configure(services: AppServices, call: AnyCall, status: 20
   try {
     requireReady(services.status());
     await change();
-    return new Response(null, { status });
+    return sizedResponse(null, { status });
   } catch (error) {
     return configureFailed(services, call, error);
   }

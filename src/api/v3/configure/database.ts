@@ -10,7 +10,9 @@ import { readJsonBody } from "../../request/json-body.ts";
 import { chooseFormat, FORMATS } from "../../request/query-format.ts";
 import { readRequiredQuery } from "../../request/query-string.ts";
 import type { AppServices } from "../../services.ts";
+import { StreamSize, sized } from "../../shared/body-size.ts";
 import { type Call, Routes } from "../../shared/route.ts";
+import { watchStream } from "../../shared/watched-stream.ts";
 import { requireReady } from "../../shared/write.ts";
 import { configure, configureAnswers, configureFailed } from "./configure-route.ts";
 import { HardDelete, readHardDeleteAt } from "./hard-delete-at.ts";
@@ -158,7 +160,9 @@ async function listDatabases(services: AppServices, call: Call<"any token">): Pr
       params: {},
       signal: request.signal,
     });
-    return new Response(body, { headers: { "content-type": contentType } });
+    const size = new StreamSize();
+    const watched = body instanceof Uint8Array ? body : watchStream(body, (_, bytes) => size.ended(bytes));
+    return sized(new Response(watched, { headers: { "content-type": contentType } }), body instanceof Uint8Array ? body.byteLength : size);
   } catch (error) {
     return configureFailed(services, call, error);
   }

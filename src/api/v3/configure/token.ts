@@ -8,6 +8,7 @@ import { BodyReader } from "../../request/body.ts";
 import { readJsonBody } from "../../request/json-body.ts";
 import { readRequiredQuery } from "../../request/query-string.ts";
 import type { AppServices } from "../../services.ts";
+import { sizedResponse } from "../../shared/body-size.ts";
 import { text } from "../../shared/respond.ts";
 import { type AnyCall, Routes } from "../../shared/route.ts";
 import { requireReady } from "../../shared/write.ts";
@@ -49,7 +50,7 @@ const CREATED: OperationSource["answers"] = {
 export function tokenCreated({ id, name, token, hash, createdMs, expiryMs }: NewToken): Response {
   const expiry = expiryMs === null ? null : new Date(expiryMs).toISOString();
   const body = JSON.stringify({ id, name, token, hash, created_at: new Date(createdMs).toISOString(), expiry });
-  return new Response(body, { status: 201, headers: { "content-type": "application/json", "cache-control": "no-store" } });
+  return sizedResponse(body, { status: 201, headers: { "content-type": "application/json", "cache-control": "no-store" } });
 }
 
 const CREATE_THE_FIRST_ADMIN_TOKEN = operation({

@@ -6,6 +6,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import type { Answer } from "../../docs/operation.ts";
 import { UnacceptableType } from "../../request/json-body.ts";
 import type { AccountServices, AppServices } from "../../services.ts";
+import { sizedResponse } from "../../shared/body-size.ts";
 import { failureOf } from "../../shared/errors.ts";
 import { errorJson, text } from "../../shared/respond.ts";
 import type { AnyCall } from "../../shared/route.ts";
@@ -69,7 +70,7 @@ export async function answer(
     requireReady(services.status());
     const value = await run(services.accounts!);
     if (value instanceof Response) return value;
-    return new Response(JSON.stringify(value), { headers: { "content-type": "application/json", "cache-control": "no-store" } });
+    return sizedResponse(JSON.stringify(value), { headers: { "content-type": "application/json", "cache-control": "no-store" } });
   } catch (error) {
     if (error instanceof UnacceptableType) return text(415, error.message);
     const failure = failureOf(error);
