@@ -50,8 +50,9 @@ const PING = operation({
 /** Of Go's client (influxdata/influxdb1-client: v2/client.go), unless its user names another one. */
 const GO_AGENT = /^InfluxDBClient/i;
 
-/** For these clients alone the order is left: they compare the status with 204. Others of the v1 API (the shell, those for Node.js, Java
- *  and Ruby) read the headers of any answer. `verbose=true` requests a body, as in later 1.x versions. */
+/** For these clients alone the order is left: they compare the status with 204. Of the others, as their sources say, Java's and the shell
+ *  look at no status, Ruby's takes any of 200 to 299 with a body of JSON, Node's any below 300. `verbose=true` requests a body, as in later
+ *  1.x versions. */
 function wantsNoContent({ request, target }: AnyCall): boolean {
   const search = new URLSearchParams(target.search);
   const verbose = search.get("verbose");
