@@ -5,7 +5,7 @@ import type { Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
 import type { FluxTable } from "../tables/table.ts";
 import { type FluxFunction, FluxRecord, Null, type Value } from "../values/value.ts";
-import { boxed, type Cell, constantLane, type Lane, type LaneType, NOT_COMPILED } from "./lanes.ts";
+import { boxed, type Cell, constantLane, type Lane, type LaneType, NOT_COMPILED, SAFE_MAX } from "./lanes.ts";
 import { exactOrNot, operationOf } from "./operations.ts";
 import { type Names, type Operand, RowEvaluator } from "./row-evaluator.ts";
 
@@ -213,6 +213,12 @@ function summed(operator: string, start: number, cells: Float64Array, mask: numb
 }
 
 function exactlySummed(operator: string, start: number, cells: Float64Array, mask: number, rowCount: number): number {
+  if (mask === 0 && operator !== "*") {
+    const change = cells[0]! * rowCount;
+    const end = operator === "+" ? start + change : start - change;
+    // what lies between is exact too
+    if (Math.abs(change) <= SAFE_MAX && Math.abs(end) <= SAFE_MAX) return end + 0;
+  }
   let value = start;
   if (operator === "+") for (let i = 0; i < rowCount; i++) value = exactOrNot(value + cells[i & mask]!);
   else if (operator === "-") for (let i = 0; i < rowCount; i++) value = exactOrNot(value - cells[i & mask]!);

@@ -144,13 +144,41 @@ export function chosenLane(test: Lane, then: Lane, otherwise: Lane, rowCount: nu
   const condition = booleanLane(test);
   if (condition.mask === 0) return isValid(condition, 0) && condition.cells[0] === 1 ? then : otherwise;
   if (then.type !== otherwise.type) throw NOT_COMPILED;
-  const cells = newLaneCells(then.type, rowCount);
-  const target = cells as Cell[];
+  const chosen = trueCells(condition, rowCount);
+  const { type } = then;
+  const cells = chosenCells(chosen, then, otherwise);
   const valid = then.valid === null && otherwise.valid === null ? null : new Uint8Array(rowCount);
-  for (let i = 0; i < rowCount; i++) {
-    const from = condition.cells[i] === 1 && isValid(condition, i) ? then : otherwise;
-    target[i] = (from.cells as Cell[])[i & from.mask]!;
-    if (valid !== null) valid[i] = isValid(from, i) ? 1 : 0;
+  for (let i = 0; valid !== null && i < rowCount; i++) valid[i] = isValid(chosen[i] === 1 ? then : otherwise, i) ? 1 : 0;
+  return { type, cells, valid, mask: -1 };
+}
+
+/** 1 where a boolean is true: a null is not. */
+function trueCells({ cells, valid }: Lane, rowCount: number): Uint8Array {
+  const given = cells as Uint8Array;
+  if (valid === null) return given;
+  const chosen = new Uint8Array(rowCount);
+  for (let i = 0; i < rowCount; i++) chosen[i] = given[i]! & valid[i]!;
+  return chosen;
+}
+
+/** A loop for each kind of cells, which the engine compiles to machine code of its own. */
+function chosenCells(chosen: Uint8Array, then: Lane, otherwise: Lane): Cells {
+  const [ma, mb] = [then.mask, otherwise.mask];
+  if (Array.isArray(then.cells)) {
+    const [a, b] = [then.cells, otherwise.cells as string[]];
+    // all of them are written
+    const texts = new Array<string>(chosen.length);
+    for (let i = 0; i < texts.length; i++) texts[i] = chosen[i] === 1 ? a[i & ma]! : b[i & mb]!;
+    return texts;
   }
-  return { type: then.type, cells, valid, mask: -1 };
+  const cells = newLaneCells(then.type, chosen.length);
+  if (cells instanceof Float64Array) {
+    const [a, b] = [then.cells as Float64Array, otherwise.cells as Float64Array];
+    for (let i = 0; i < cells.length; i++) cells[i] = chosen[i] === 1 ? a[i & ma]! : b[i & mb]!;
+  } else {
+    const target = cells as unknown as Cell[];
+    const [a, b] = [then.cells, otherwise.cells] as unknown as Cell[][];
+    for (let i = 0; i < target.length; i++) target[i] = chosen[i] === 1 ? a![i & ma]! : b![i & mb]!;
+  }
+  return cells;
 }

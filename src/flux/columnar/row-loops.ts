@@ -3,7 +3,7 @@ import { Closure } from "../interpret/closure.ts";
 import { labelOf } from "../interpret/compile.ts";
 import { valuesEqual } from "../interpret/operators.ts";
 import type { Expression, Property } from "../parse/ast.ts";
-import type { FluxColumn } from "../tables/column.ts";
+import { FluxColumn } from "../tables/column.ts";
 import { ColumnBuilder } from "../tables/column-builder.ts";
 import { FluxTable, GroupKey, type KeyColumn } from "../tables/table.ts";
 import type { FluxFunction } from "../values/value.ts";
@@ -138,6 +138,8 @@ function* madeColumn(
 /** The lanes of all parts as one column. */
 class LaneColumn {
   private builder: ColumnBuilder | null = null;
+  /** Parts of a column of texts without nulls: put together at once, they are copied once. */
+  private readonly texts: string[][] = [];
   private whole: Lane | null = null;
   private type: Lane["type"] | null = null;
 
@@ -153,13 +155,19 @@ class LaneColumn {
 
   add(lane: Lane, rowCount: number): void {
     if (this.type !== null && this.type !== lane.type) throw NOT_COMPILED;
+    const isFirst = this.type === null;
     this.type = lane.type;
-    const isFirst = this.builder === null;
     if (isFirst && (rowCount === this.rowCount || lane.mask === 0)) {
       this.whole = lane;
       return;
     }
     if (lane.type === "invalid") throw NOT_COMPILED;
+    if (lane.type === "string" && lane.valid === null && this.builder === null) {
+      this.texts.push(lane.mask === 0 ? new Array<string>(rowCount).fill((lane.cells as string[])[0]!) : (lane.cells as string[]));
+      return;
+    }
+    // a column either has nulls in its first part already, or none at all
+    if (this.texts.length > 0) throw NOT_COMPILED;
     this.builder ??= new ColumnBuilder(this.label, lane.type, this.rowCount);
     this.builder.appendColumn(columnOfLane(this.label, lane, rowCount), 0, rowCount);
   }
@@ -167,7 +175,10 @@ class LaneColumn {
   /** Null for nulls without a type. */
   build(): FluxColumn | null {
     if (this.type === "invalid") return null;
-    return this.builder === null ? columnOfLane(this.label, this.whole!, this.rowCount) : this.builder.build();
+    if (this.whole !== null) return columnOfLane(this.label, this.whole, this.rowCount);
+    if (this.builder !== null) return this.builder.build();
+    const none: string[] = [];
+    return new FluxColumn(this.label, "string", none.concat(...this.texts), null, this.rowCount);
   }
 }
 
