@@ -18,6 +18,9 @@ const KEPT_CHARS_MAX = 16 << 10;
 const PAUSE_MS = 5;
 const PAUSE_COLUMNS = 32;
 
+/** DuckDB's error for a text without a statement. */
+const NO_STATEMENT = "No statement to prepare";
+
 /** A DuckDB connection with a cache of prepared statements. */
 export class Connection {
   /** Least recently used first. */
@@ -36,6 +39,16 @@ export class Connection {
       await nativeCalls.track(duckdb.query(this.handle, sql));
     } catch (error) {
       throw engineError(error);
+    }
+  }
+
+  /** Ends the previous statement and resolves when none of its threads executes it any more. Preparing no statement does just that before
+   *  it fails; running `SELECT 1` takes ten times as long (450 instead of 50 µs). @throws TsdbError for any other failure */
+  async settle(): Promise<void> {
+    try {
+      await nativeCalls.track(duckdb.prepare(this.handle, ""));
+    } catch (error) {
+      if (!String(error).includes(NO_STATEMENT)) throw engineError(error);
     }
   }
 

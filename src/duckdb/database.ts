@@ -64,9 +64,7 @@ export class Database {
 
   /** Resolves when no thread executes a statement of its connections any more, including half-read results. */
   async settle(): Promise<void> {
-    // the next statement on a connection ends the previous one and waits for its threads
-    const settling = [...this.connections].map((connection) => connection.run("SELECT 1").catch(() => {}));
-    await Promise.all(settling);
+    await Promise.all([...this.connections].map((connection) => connection.settle().catch(() => {})));
   }
 
   /** Closes the database and its connections, on which nothing may be running. */

@@ -126,8 +126,7 @@ export class DuckAnswer {
     if (this.stream !== null && !this.isFinished) this.connection.interrupt();
     // do not cache a failed or abandoned statement
     if (!this.isFinished && this.keptAs !== null) this.connection.forget(this.keptAs);
-    // The next statement on a connection ends the previous one and waits for its threads.
-    if (!this.isFinished || hasScans) await this.connection.run("SELECT 1").catch(noticeError);
+    if (!this.isFinished || hasScans) await this.connection.settle().catch(noticeError);
     this.release();
   }
 }
