@@ -3,7 +3,7 @@
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { MergedGroups } from "../../model/query/merged-groups.ts";
-import type { SeriesPredicate, SeriesTest } from "../../model/query/scan.ts";
+import { isSeriesTest, type SeriesPredicate, type SeriesTest, type TagPredicate } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan-table.ts";
 import type { TagCombinations } from "../../model/query/tag-combinations.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
@@ -22,12 +22,14 @@ export class KernelCombinations implements TagCombinations {
   private readonly groups: AggregateGroups;
   private readonly blocks: Blocks;
   private readonly filter: SeriesFilter;
+  /** The dictionaries that the combinations are from: an id is never reused, and a dictionary only grows. */
+  private readonly learned: string[] = [];
 
   /** @param tags at least one. @param where of other series nothing is known */
   constructor(
     private readonly kernel: Kernel,
     private readonly tags: readonly ColumnDef[],
-    where: readonly SeriesPredicate[],
+    private readonly where: readonly SeriesPredicate[],
   ) {
     assert(tags.length > 0, "combinations of no tags");
     this.blocks = new Blocks(kernel);
@@ -43,8 +45,22 @@ export class KernelCombinations implements TagCombinations {
     return this.groups.memoryBytes;
   }
 
+  get key(): string | null {
+    const values: (readonly [number, TagPredicate["values"]])[] = [];
+    for (const predicate of this.where) {
+      if (isSeriesTest(predicate)) return null;
+      values.push([predicate.columnId, predicate.values]);
+    }
+    return `${this.tags.map(({ id }) => id).join()};${this.learned.join()};${JSON.stringify(values)}`;
+  }
+
   /** Adds the combinations of a dictionary's series. @throws TsdbError overloaded */
   learn(dictionary: DictionaryView): void {
+    this.learned.push(`${dictionary.id}:${dictionary.seriesCount}`);
+    this.lookUp(dictionary);
+  }
+
+  private lookUp(dictionary: DictionaryView): void {
     const { none, wantedPtr } = this.filter.wanted(dictionary);
     if (!none) this.groups.learnSeries(dictionary, wantedPtr);
   }
@@ -60,7 +76,7 @@ export class KernelCombinations implements TagCombinations {
     this.kernel.u8.set(passes, passesPtr);
     return {
       of: (dictionary) => {
-        this.learn(dictionary);
+        this.lookUp(dictionary);
         assert(this.count === known, "a combination that was not tested");
         return { combinationsPtr: this.groups.mapOf(dictionary), passesPtr };
       },
@@ -81,7 +97,7 @@ export class KernelCombinations implements TagCombinations {
     const shownPtr = this.put(Uint32Array.from(shown));
     const found = new Map<DictionaryView, number>();
     const groupsOf = (dictionary: DictionaryView) => {
-      this.learn(dictionary);
+      this.lookUp(dictionary);
       assert(this.count === known, "a combination that is in no group");
       const ptr = this.blocks.alloc(Math.max(1, dictionary.seriesCount) * 4);
       this.kernel.call.renumberGroups(this.groups.mapOf(dictionary), dictionary.seriesCount, numbersPtr, ptr);

@@ -15,6 +15,8 @@ export interface CombinationRequest {
 /** Numbered combinations. Owned: call `release` after the last scan that uses them. */
 export interface TagCombinations {
   readonly count: number;
+  /** Within this process: equal only for equal combinations under equal numbers. Null if that is not known. */
+  readonly key: string | null;
   /** A row per combination in order of numbers, with its number as an integer and its tags. */
   rows(): ScanCursor;
   /** @param passes a byte per combination, 1 = passes */

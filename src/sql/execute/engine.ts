@@ -20,6 +20,7 @@ import { describeStatement, type SqlDescription } from "./description.ts";
 import { DuckAnswer } from "./duck-answer.ts";
 import { SqlRun } from "./run.ts";
 import type { Breathe } from "./series/breathe.ts";
+import { KnownResults } from "./series/known-results.ts";
 import type { SqlAnswer, SqlHost, SqlInput } from "./sql-statement.ts";
 
 export type { SqlPlan } from "../plan/plan.ts";
@@ -54,6 +55,7 @@ interface Instance {
 /** The SQL engine of one worker. Owned: call `close`. */
 export class SqlEngine implements SqlHost {
   readonly functionMemory: FunctionMemory;
+  readonly knownResults = new KnownResults();
   private readonly plans = new PlanCache((sql) => this.serialize(sql), PLAN_BYTES_KEPT);
   private readonly texts: KnownTexts<SqlPlan>;
   private serializing: Promise<unknown> = Promise.resolve();

@@ -187,7 +187,11 @@ export class SqlRun implements SqlAnswer {
   }
 
   private get prepareParts(): PrepareParts {
-    return { breathe: () => this.breathe(), readSeries: (query, source) => this.readSeries(query, source) };
+    return {
+      breathe: () => this.breathe(),
+      readSeries: (query, source) => this.readSeries(query, source),
+      known: this.engine.knownResults,
+    };
   }
 
   /** Runs a query over combinations of tags, on a connection of its own. */

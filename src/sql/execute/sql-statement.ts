@@ -8,6 +8,7 @@ import type { SystemRow } from "../../model/system-table.ts";
 import type { FunctionMemory } from "../limits/function-memory.ts";
 import type { DatabaseTable } from "../tables/catalog-tables.ts";
 import type { DuckAnswer } from "./duck-answer.ts";
+import type { KnownResults } from "./series/known-results.ts";
 
 /** What a statement is run with. */
 export interface SqlInput {
@@ -51,6 +52,8 @@ export interface SqlHost {
   readonly registry: ScanRegistry;
   /** Function memory of all running statements. */
   readonly functionMemory: FunctionMemory;
+  /** Of queries over combinations of tags. */
+  readonly knownResults: KnownResults;
   /** Maximum bytes of text and lists that the functions of a statement may create at a time: DuckDB does not limit them. */
   readonly functionBytesMax: number;
   /** Threads of DuckDB that may read a scan of at least so many rows at a time. */

@@ -1,9 +1,10 @@
 // Decides the conditions of one scan on tags, before it reads rows: DuckDB evaluates them on the combinations of the tags' values.
+import type { ResultBatch } from "../../../model/query/result-batch.ts";
 import type { ScanRequest, SeriesTest } from "../../../model/query/scan.ts";
 import type { ScanTable } from "../../../model/query/scan-table.ts";
 import type { TagCombinations } from "../../../model/query/tag-combinations.ts";
 import type { SeriesQuery } from "../../plan/series-query.ts";
-import { combinationsOf, type PrepareParts, readCombinations } from "./combinations.ts";
+import { combinationsOf, type PrepareParts, resultOf } from "./combinations.ts";
 
 /** The conditions of one scan. Owned: call `release`. */
 export class SeriesConditions {
@@ -26,13 +27,14 @@ export class SeriesConditions {
     const combinations = await combinationsOf(this.table, { tags: this.query.tags, range, where: tags }, parts);
     this.combinations = combinations;
     if (combinations === null) return false;
-    const passes = new Uint8Array(combinations.count);
-    const isDecided = await readCombinations(combinations, this.query, parts, ({ columns, rowCount }) => {
+    const result = new Uint8Array(combinations.count);
+    const take = ({ columns, rowCount }: ResultBatch) => {
       const numbers = columns[0]!.values as BigInt64Array;
-      for (let i = 0; i < rowCount; i++) passes[Number(numbers[i]!)] = 1;
-    });
-    if (isDecided) this.tests_ = [combinations.test(passes)];
-    return isDecided;
+      for (let i = 0; i < rowCount; i++) result[Number(numbers[i]!)] = 1;
+    };
+    const passes = await resultOf(combinations, this.query, parts, { result, take });
+    if (passes !== null) this.tests_ = [combinations.test(passes)];
+    return passes !== null;
   }
 
   release(): void {
