@@ -4,6 +4,7 @@ import { isLoopback, showAddress } from "./api/flight/grpc/address.ts";
 import { bannerOf } from "./cli/banner.ts";
 import { runClient, thisTerminal } from "./cli/client/run.ts";
 import { parseCommandLine } from "./cli/command-line.ts";
+import { endProcess } from "./cli/end-process.ts";
 import { createLogs, type Log } from "./cli/logger.ts";
 import { watchParent } from "./cli/parent-watch.ts";
 import type { ServeConfig } from "./cli/serve-config.ts";
@@ -63,7 +64,7 @@ async function serve(config: ServeConfig): Promise<void> {
     if (stoppingMs !== undefined) {
       if (nowMs - stoppingMs < SAME_SIGNAL_MS) return;
       log.warn("ends at once; what was acknowledged is in the log", { signal });
-      process.exit(EXIT_SIGNAL + constants.signals[signal]);
+      endProcess(EXIT_SIGNAL + constants.signals[signal]);
     }
     stoppingMs = nowMs;
     log.info("stopping; a second signal ends it at once", { signal });
@@ -71,17 +72,17 @@ async function serve(config: ServeConfig): Promise<void> {
       await server.stop();
     } catch (error) {
       log.error("could not stop cleanly; what was acknowledged is in the log", { err: error });
-      process.exit(EXIT_FAILURE);
+      endProcess(EXIT_FAILURE);
     }
     log.info("stopped");
-    process.exit(0);
+    endProcess(0);
   };
   watchParent(process.env, () => {
     if (stoppingMs === undefined) void stop("SIGTERM");
   });
   process.on("SIGTERM", () => void stop("SIGTERM"));
   process.on("SIGINT", () => void stop("SIGINT"));
-  void server.failed.then((error) => process.exit(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
+  void server.failed.then((error) => endProcess(error instanceof TsdbError && error.kind === "unavailable" ? EXIT_DISK : EXIT_FAILURE));
   await ready;
   log.info("ready");
   const { url, v2Url, wantsSetup, wantsOperator } = server;

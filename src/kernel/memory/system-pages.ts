@@ -1,11 +1,10 @@
 // Gives pages of the shared memory back to the system: a WebAssembly memory never shrinks, but on Linux its pages may be dropped, and come
 // back as zeros when they are touched.
-import { dlopen, FFIType } from "bun:ffi";
+import { FFIType } from "bun:ffi";
 import type { Kernel } from "./kernel.ts";
+import { libcFunctions } from "./libc.ts";
 
 const MADV_DONTNEED = 4;
-/** Of glibc, and of musl. */
-const LIBRARIES = ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"] as const;
 
 type Advise = (address: bigint, bytes: bigint, advice: number) => number;
 
@@ -13,16 +12,9 @@ let advise: Advise | null | undefined;
 
 /** The system's call; null if there is none. */
 function systemCall(): Advise | null {
+  // elsewhere the same number means less: pages keep their contents
   if (process.platform !== "linux") return null;
-  for (const library of LIBRARIES) {
-    try {
-      const { symbols } = dlopen(library, { madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 } });
-      return (address, bytes, advice) => symbols.madvise(address, bytes, advice);
-    } catch {
-      // the other one, or none
-    }
-  }
-  return null;
+  return libcFunctions({ madvise: { args: [FFIType.u64, FFIType.u64, FFIType.i32], returns: FFIType.i32 } })?.madvise ?? null;
 }
 
 /** False where the system offers no such call. */
