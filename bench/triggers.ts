@@ -18,6 +18,8 @@ const WAIT_MS = 300_000;
 /** Writers at full speed. */
 const CONNECTIONS = 3;
 const CAPACITY_BODIES = { smoke: 30, real: 200 } as const;
+/** Before the clock runs: Python starts with the first call, and code is compiled as it runs. */
+const WARM_BODIES = { smoke: 2, real: 20 } as const;
 
 // the counts are in another database: rows that one trigger writes would call the others
 const PLUGIN = `
@@ -35,6 +37,7 @@ interface Load {
   /** Triggers of all tables of the database. */
   readonly triggerCount: number;
   readonly seconds: number;
+  readonly warmBodies: number;
 }
 
 interface Written {
@@ -51,6 +54,7 @@ export const triggers: Bench = {
     const folder = mkdtempSync(join(tmpdir(), "tsdb-bench-plugins-"));
     writeFileSync(join(folder, "count.py"), PLUGIN);
     const isReal = size === "real";
+    const warmBodies = WARM_BODIES[size];
     const answers: Answer[] = [];
     const add = (answer: Answer) => {
       answers.push(answer);
@@ -58,24 +62,24 @@ export const triggers: Bench = {
     };
     try {
       if ("one trigger".includes(only)) {
-        const { ratio, detail } = await compare(folder, { triggerCount: 1, seconds: isReal ? 10 : 1 }, isReal ? ROUNDS : 1);
+        const { ratio, detail } = await compare(folder, { triggerCount: 1, seconds: isReal ? 10 : 0.2, warmBodies }, isReal ? ROUNDS : 1);
         const what = "ingest at 100 k rows/s with an all_tables trigger ÷ without";
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("many triggers".includes(only)) {
         const triggerCount = TRIGGERS[size];
-        const { ratio, detail } = await compare(folder, { triggerCount, seconds: isReal ? 5 : 1 }, 1);
+        const { ratio, detail } = await compare(folder, { triggerCount, seconds: isReal ? 5 : 0.2, warmBodies }, 1);
         const what = `ingest at 100 k rows/s with ${triggerCount} all_tables triggers ÷ without`;
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("capacity".includes(only)) {
         const bodies = Array.from({ length: CAPACITY_BODIES[size] }, (_, i) => bodyOf(i));
-        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.5, rounds: isReal ? 5 : 1 });
+        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.2, rounds: isReal ? 5 : 1, warmBodies });
         const what = "ingest at full speed beside 100 k rows/s with an all_tables trigger ÷ beside the same without";
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("throughput".includes(only)) {
-        const value = await countAll(folder, isReal ? 1_000_000 : 20_000);
+        const value = await countAll(folder, isReal ? 1_000_000 : 20_000, warmBodies);
         const what = "rows that an all_tables trigger counts, in one process";
         add({
           ...{ what, value, unit: "rows/s", ...(isReal ? { goal: { atLeast: ROWS_PER_SECOND } } : {}) },
@@ -142,15 +146,14 @@ function bodyOf(number: number): string {
 }
 
 /** Bodies at their times: a delayed body does not move the next. @throws Error unless all rows are counted */
-async function write(folder: string, { triggerCount, seconds }: Load): Promise<Written> {
+async function write(folder: string, { triggerCount, seconds, warmBodies }: Load): Promise<Written> {
   const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
   try {
     await post(server, "t0,host=h0,region=r0 usage=0 1");
     for (let number = 0; number < triggerCount; number++) await create(server, `count${number}`, "all_tables");
-    // Python starts with the first call, and code is compiled as it runs
-    for (let number = 0; number < 20; number++) await post(server, bodyOf(number));
+    for (let number = 0; number < warmBodies; number++) await post(server, bodyOf(number));
     const count = Math.round((seconds * 1000) / BODY_MS);
-    const bodies = Array.from({ length: count }, (_, i) => bodyOf(20 + i));
+    const bodies = Array.from({ length: count }, (_, i) => bodyOf(warmBodies + i));
     const cpuMs = cpuMsOf(server.pid) ?? Number.NaN;
     const startMs = performance.now();
     const times = await Promise.all(
@@ -163,7 +166,7 @@ async function write(folder: string, { triggerCount, seconds }: Load): Promise<W
     );
     const endMs = performance.now();
     const cpuUsOfRow = (((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) * 1000) / (count * BODY_ROWS);
-    const lagMs = triggerCount > 0 ? await untilCounted(server, triggerCount, (count + 20) * BODY_ROWS) : 0;
+    const lagMs = triggerCount > 0 ? await untilCounted(server, triggerCount, (count + warmBodies) * BODY_ROWS) : 0;
     return { rowsPerSecond: (count * BODY_ROWS * 1000) / (endMs - startMs), writeMs: median(times), lagMs, cpuUsOfRow };
   } finally {
     await server.dispose();
@@ -174,22 +177,23 @@ async function write(folder: string, { triggerCount, seconds }: Load): Promise<W
 async function compareCapacity(
   folder: string,
   bodies: readonly string[],
-  { seconds, rounds }: { readonly seconds: number; readonly rounds: number },
+  { seconds, rounds, warmBodies }: Omit<Load, "triggerCount"> & { readonly rounds: number },
 ): Promise<{ ratio: number; detail: string }> {
-  const round = (triggerCount: number) => () => capacity(folder, bodies, { triggerCount, seconds });
+  const round = (triggerCount: number) => () => capacity(folder, bodies, { triggerCount, seconds, warmBodies });
   const [rowsWith, rowsWithout] = await alternate(rounds, [round(1), round(0)], 120_000);
   return { ratio: rowsWith! / rowsWithout!, detail: `${short(rowsWith!)} ÷ ${short(rowsWithout!)} rows/s besides` };
 }
 
 /** Rows a second of the other databases: each gets all bodies once, so that no row comes twice. */
-async function capacity(folder: string, bodies: readonly string[], { triggerCount, seconds }: Load): Promise<number> {
+async function capacity(folder: string, bodies: readonly string[], { triggerCount, seconds, warmBodies }: Load): Promise<number> {
   const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
   try {
     await post(server, "t0,host=h0,region=r0 usage=0 1");
     for (let number = 0; number < triggerCount; number++) await create(server, `count${number}`, "all_tables");
-    for (let number = 0; number < 20; number++) await Promise.all([post(server, bodyOf(number)), post(server, bodies[number]!, "warm")]);
+    const warm = bodies.slice(0, warmBodies);
+    for (const [number, body] of warm.entries()) await Promise.all([post(server, bodyOf(number)), post(server, body, "warm")]);
     const count = Math.round((seconds * 1000) / BODY_MS);
-    const steady = Array.from({ length: count }, (_, i) => bodyOf(20 + i));
+    const steady = Array.from({ length: count }, (_, i) => bodyOf(warmBodies + i));
     let isOver = false;
     let taken = 0;
     const startMs = performance.now();
@@ -207,7 +211,7 @@ async function capacity(folder: string, bodies: readonly string[], { triggerCoun
     isOver = true;
     await Promise.all(pumps);
     const tookMs = performance.now() - startMs;
-    if (triggerCount > 0) await untilCounted(server, triggerCount, (count + 20) * BODY_ROWS);
+    if (triggerCount > 0) await untilCounted(server, triggerCount, (count + warmBodies) * BODY_ROWS);
     return (taken * BODY_ROWS * 1000) / tookMs;
   } finally {
     await server.dispose();
@@ -215,21 +219,21 @@ async function capacity(folder: string, bodies: readonly string[], { triggerCoun
 }
 
 /** Rows a second from the first write until the trigger has counted all. */
-async function countAll(folder: string, rows: number): Promise<number> {
+async function countAll(folder: string, rows: number, warmBodies: number): Promise<number> {
   const server = await TestServer.start({ flags: ["--plugin-dir", folder] });
   try {
     await post(server, "t0,host=h0,region=r0 usage=0 1");
     await create(server, "count0", "all_tables");
-    for (let number = 0; number < 20; number++) await post(server, bodyOf(number));
-    await untilCounted(server, 1, 20 * BODY_ROWS);
-    const bodies = Array.from({ length: rows / BODY_ROWS }, (_, i) => bodyOf(20 + i));
+    for (let number = 0; number < warmBodies; number++) await post(server, bodyOf(number));
+    await untilCounted(server, 1, warmBodies * BODY_ROWS);
+    const bodies = Array.from({ length: rows / BODY_ROWS }, (_, i) => bodyOf(warmBodies + i));
     const startMs = performance.now();
     const left = [...bodies];
     const pump = async () => {
       for (let body = left.shift(); body !== undefined; body = left.shift()) await post(server, body);
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, pump));
-    await untilCounted(server, 1, rows + 20 * BODY_ROWS);
+    await untilCounted(server, 1, rows + warmBodies * BODY_ROWS);
     return (rows * 1000) / (performance.now() - startMs);
   } finally {
     await server.dispose();

@@ -10,7 +10,7 @@ import { STATEMENT_LIMITS as MAX } from "../model/query/statement-limits.ts";
 import { ColumnType } from "../model/rows/column.ts";
 import { SqlEngine } from "./execute/engine.ts";
 
-/** One in three of each list; ALL_STATES=1: all, as full-rounds.long.test.ts asks. */
+/** One in three of each list; ALL_STATES=1: all, as test/rounds.full.test.ts asks. */
 const isAsked = (_: unknown, i: number) => process.env["ALL_STATES"] === "1" || i % 3 === 0;
 
 let engine: SqlEngine;

@@ -7,25 +7,28 @@ import { basename, dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 
 const ROOT = join(import.meta.dir, "../..");
-const BINARY = join(ROOT, "dist", process.platform === "win32" ? "tsdb.exe" : "tsdb");
-/** What BINARY was built from. */
-const STAMP = join(ROOT, "dist/tsdb.sha256");
 const EMBEDDED_LOADER = join(import.meta.dir, "embedded-duckdb.ts");
 
 export interface BuildOptions {
-  /** The program's entry point; worker files are searched in its folder and subfolders. */
   readonly entryPoint: string;
   readonly outFile: string;
+  /** Where worker files are searched. Default: the folder of the entry point, which must be in `root`. */
+  readonly sourceFolder?: string;
+  /** Names of embedded workers are relative to it. Default: `sourceFolder` */
+  readonly root?: string;
 }
 
 /** Builds the executable. @throws Error with the bundler's messages */
-export async function buildBinary({ entryPoint, outFile }: BuildOptions): Promise<void> {
-  const sourceFolder = dirname(entryPoint);
+export async function buildBinary({
+  entryPoint,
+  outFile,
+  sourceFolder = dirname(entryPoint),
+  root = sourceFolder,
+}: BuildOptions): Promise<void> {
   const workers = findWorkers(sourceFolder);
   const result = await Bun.build({
     entrypoints: [entryPoint, ...workers],
-    // names of embedded workers are relative to it
-    root: sourceFolder,
+    root,
     // compiled code lies beside the text: a start costs half as much
     bytecode: true,
     format: "esm",
@@ -33,7 +36,7 @@ export async function buildBinary({ entryPoint, outFile }: BuildOptions): Promis
     compile: { outfile: outFile, autoloadDotenv: false, autoloadBunfig: false },
     // keep names and lines for stack traces in users' logs
     minify: { whitespace: false, syntax: true, identifiers: false },
-    plugins: [embedDuckdb(), workerAddresses(sourceFolder)],
+    plugins: [embedDuckdb(), workerAddresses(sourceFolder, root)],
     throw: false,
   });
   if (!result.success) throw new Error(`cannot build ${outFile}:\n${result.logs.join("\n")}`);
@@ -56,7 +59,7 @@ function findWorkers(folder: string): string[] {
 
 /** All modules of the main thread become one file at the root of the embedded tree, so that `./query.ts` next to the module that starts
  *  it must become `./workers/query.ts`. */
-function workerAddresses(sourceFolder: string): BunPlugin {
+function workerAddresses(sourceFolder: string, root: string): BunPlugin {
   return {
     name: "worker addresses",
     setup(build) {
@@ -65,7 +68,7 @@ function workerAddresses(sourceFolder: string): BunPlugin {
         const source = readFileSync(path, "utf8");
         const contents = source.replace(
           WORKER_ADDRESS,
-          (_, target: string) => `new URL("./${relative(sourceFolder, join(dirname(path), target))}", import.meta.url)`,
+          (_, target: string) => `new URL("./${relative(root, join(dirname(path), target))}", import.meta.url)`,
         );
         return { contents, loader: "ts" };
       });
@@ -122,28 +125,49 @@ function isMusl(): boolean {
   return process.platform === "linux" && /ld-musl/.test(readFileSync("/proc/self/maps", "utf8"));
 }
 
-/** Hash of everything that decides the executable: sources, WebAssembly, packages, the platform and Bun. 40 ms. */
-function sourcesHash(): string {
+/** An executable in dist/, which is built again when its sources have changed. */
+export interface KeptBinary extends Omit<BuildOptions, "outFile"> {
+  readonly name: string;
+  /** Files in it besides src/ and wasm/. */
+  readonly others?: readonly string[];
+}
+
+const TSDB: KeptBinary = { name: "tsdb", entryPoint: join(ROOT, "src/main.ts") };
+
+function outFileOf({ name }: KeptBinary): string {
+  return join(ROOT, "dist", process.platform === "win32" ? `${name}.exe` : name);
+}
+
+/** Holds the hash of what the executable was built from. */
+function stampOf({ name }: KeptBinary): string {
+  return join(ROOT, "dist", `${name}.sha256`);
+}
+
+/** Hash of everything that decides an executable: sources, WebAssembly, packages, the platform and Bun. 40 ms. */
+function sourcesHash({ others = [] }: KeptBinary): string {
   const hash = createHash("sha256").update(`${Bun.version} ${process.platform} ${process.arch}`);
-  for (const name of [...new Bun.Glob("{src,wasm}/**/*").scanSync(ROOT), "package-lock.json"].sort()) {
+  for (const name of [...new Bun.Glob("{src,wasm}/**/*").scanSync(ROOT), "package-lock.json", ...others].sort()) {
     if (!name.endsWith(".test.ts")) hash.update(`\0${name}\0`).update(readFileSync(join(ROOT, name)));
   }
   return hash.digest("hex");
 }
 
-/** The executable in dist/ if it was built from the sources as they are. */
-export function currentBinary(): string | undefined {
-  return existsSync(BINARY) && existsSync(STAMP) && readFileSync(STAMP, "utf8") === sourcesHash() ? BINARY : undefined;
+/** The executable if it was built from the sources as they are. */
+export function currentBinary(binary: KeptBinary = TSDB): string | undefined {
+  const [outFile, stamp] = [outFileOf(binary), stampOf(binary)];
+  return existsSync(outFile) && existsSync(stamp) && readFileSync(stamp, "utf8") === sourcesHash(binary) ? outFile : undefined;
 }
 
-async function buildCurrent(): Promise<void> {
-  rmSync(STAMP, { force: true });
-  const hash = sourcesHash();
+/** Builds the executable. @throws Error with the bundler's messages */
+export async function buildKept(binary: KeptBinary): Promise<void> {
+  const [outFile, stamp] = [outFileOf(binary), stampOf(binary)];
+  rmSync(stamp, { force: true });
+  const hash = sourcesHash(binary);
   const startedMs = performance.now();
-  await buildBinary({ entryPoint: join(ROOT, "src/main.ts"), outFile: BINARY });
-  writeFileSync(STAMP, hash);
-  const megabytes = (statSync(BINARY).size / 1e6).toFixed(0);
-  console.log(`built ${relative(process.cwd(), BINARY)}, ${megabytes} MB, in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  await buildBinary({ ...binary, outFile });
+  writeFileSync(stamp, hash);
+  const megabytes = (statSync(outFile).size / 1e6).toFixed(0);
+  console.log(`built ${relative(process.cwd(), outFile)}, ${megabytes} MB, in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
 }
 
-if (import.meta.main && !(process.argv.includes("--if-stale") && currentBinary() !== undefined)) await buildCurrent();
+if (import.meta.main && !(process.argv.includes("--if-stale") && currentBinary() !== undefined)) await buildKept(TSDB);

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { DataOwner, DataService, DeleteRequest } from "../../src/model/rows/deletion.ts";
 import type { DataCall } from "./data-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
+import { steered } from "./steered-binary.ts";
 
 /** Control of a server started by startDataServer. */
 export interface SteeredData extends DataService {
@@ -15,7 +16,7 @@ export interface SteeredData extends DataService {
 
 /** Starts one; control it with `dataOf`. */
 export function startDataServer(flags: readonly string[] = [], options: ServerOptions = {}): Promise<TestServer> {
-  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "data-server-process.ts")], flags });
+  return TestServer.start({ ...options, command: steered("data"), flags });
 }
 
 /** Failures reject the call; if the server is killed, the call is rejected too, but may have been executed. */

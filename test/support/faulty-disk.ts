@@ -381,7 +381,7 @@ function tornWrite(inode: Inode, offset: number, bytes: Uint8Array, below: (n: n
   return torn;
 }
 
-/** Of a scenario's calls beyond the first 30 one in so many fails; FAULTS_EVERY=1: each of them, as full-rounds.long.test.ts asks. */
+/** Of a scenario's calls beyond the first 30 one in so many fails; FAULTS_EVERY=1: each of them, as rounds.full.test.ts asks. */
 const FAULTS_EVERY = Number(process.env["FAULTS_EVERY"] ?? 3);
 const EACH_CALL_UNTIL = 30;
 

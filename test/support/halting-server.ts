@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { HaltCommand } from "./halting-server-process.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
+import { steered } from "./steered-binary.ts";
 
 /** Starts a server that stops in the middle of its work. */
 export function startHaltingServer(options: ServerOptions): Promise<TestServer> {
-  return TestServer.start({ ...options, command: [process.execPath, join(import.meta.dir, "halting-server-process.ts")] });
+  return TestServer.start({ ...options, command: steered("halting") });
 }
 
 /** Returns the number of waiting catalog operations. */

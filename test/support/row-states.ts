@@ -24,7 +24,7 @@ const IS_ALL = process.env["ALL_STATES"] === "1";
 export const isWholeState = (state: RowState): boolean => IS_ALL || WHOLE_STATES.includes(state);
 
 /** Whether the one with this number is in the third of a state, another third from state to state. With ALL_STATES=1
- *  (`npm run test:states`) all are. */
+ *  (`npm run test:full`) all are. */
 export const isInThird = (state: RowState, number: number): boolean => IS_ALL || (number + ROW_STATES.indexOf(state)) % THIRDS === 0;
 
 /** Whether it is asked: all of them in two states, a third in each of the others. */

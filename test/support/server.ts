@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { missingVariables } from "../../src/cli/process/environment.ts";
 import { PROGRAM, PROGRAM_CACHE } from "./program.ts";
 
 const START_DEADLINE_MS = 30_000;
@@ -274,5 +275,7 @@ export function plainEnvironment(): Record<string, string> {
   // not a flag: servers use the same setting as their suite
   const isFlag = (name: string) => name.startsWith("TSDB_") && name !== "TSDB_POISON_MEMORY";
   const entries = Object.entries(process.env).filter(([name, value]) => value !== undefined && !isFlag(name));
-  return { ...(Object.fromEntries(entries) as Record<string, string>), TSDB_CACHE_DIR: PROGRAM_CACHE };
+  const environment = { ...(Object.fromEntries(entries) as Record<string, string>), TSDB_CACHE_DIR: PROGRAM_CACHE };
+  // a server restarts itself for them, hundreds of times
+  return { ...environment, ...missingVariables(environment) };
 }

@@ -74,7 +74,7 @@ const SEED = Number(process.env["SEED"] ?? 11);
 /** The first plans a case, the others find its plan. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
 
-/** One state each with rows only in memory, only in files and in both; ALL_STATES=1: all, as used by full-rounds.long.test.ts. */
+/** One state each with rows only in memory, only in files and in both; ALL_STATES=1: all, as used by states.long.test.ts. */
 const STATES: readonly RowState[] =
   process.env["ALL_STATES"] === "1" ? ROW_STATES : ["in memory", "compacted", "half flushed and written again"];
 

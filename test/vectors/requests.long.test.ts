@@ -58,7 +58,7 @@ const STATES: readonly (readonly [name: string, between: (server: TestServer, st
 ];
 
 /** All cases are played in this state, and a third of them in each of the others, another third from state to state; with ALL_STATES=1
- *  (`npm run test:states`) all in all. */
+ *  (`npm run test:full`) all in all. */
 const WHOLE_STATE = "half flushed";
 const THIRDS = 3;
 function isPlayedIn(state: string, number: number): boolean {

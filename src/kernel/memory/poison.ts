@@ -3,7 +3,7 @@
 // Slow: every block is written once more.
 //
 // DuckDB's allocator has a setting with the same patterns (jemalloc: junk), and so has the C library. Both must be in the environment
-// before the process starts: cli/process-environment.ts adds them, `npm run test:poisoned` sets them.
+// before the process starts: cli/process/environment.ts adds them, `npm run test:poisoned` sets them.
 
 /** Pattern of uninitialized memory. */
 export const FRESH = 0xa5;

@@ -1,8 +1,8 @@
 // What the process adds to its environment when it starts, and that a server has it.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { TestServer } from "../../test/support/server.ts";
-import { missingVariables } from "./process-environment.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { missingVariables } from "./environment.ts";
 
 const ALL = {
   ...{ UV_THREADPOOL_SIZE: "64", MALLOC_MMAP_THRESHOLD_: "2097152", MALLOC_TRIM_THRESHOLD_: "4194304" },

@@ -11,7 +11,7 @@
 // of their own for it.
 //
 // Request heads: Bun rejects those above 16 KiB, with an empty answer. Dashboards send longer statements by GET.
-import { LIMITS } from "../model/limits.ts";
+import { LIMITS } from "../../model/limits.ts";
 
 const POOL_THREADS = "UV_THREADPOOL_SIZE";
 const MALLOC: Readonly<Record<string, number>> = {
@@ -26,7 +26,7 @@ const POISON: Readonly<Record<string, string>> = { DUCKDB_JE_MALLOC_CONF: "junk:
 const RUNTIME_OPTIONS = "BUN_OPTIONS";
 const HEAD_OPTION = "--max-http-header-size";
 
-/** Restarts the program with the same process id in the required environment; no effect if that has been done. Takes about 10 ms. */
+/** Restarts the program with the same process id in the required environment; no effect if that has been done. Takes 40 ms. */
 export function completeEnvironment(): void {
   const missing = missingVariables(process.env);
   if (missing === null || typeof process.execve !== "function") return;

@@ -1,6 +1,6 @@
 // Ends the process of a server while threads of it may still run.
 import { FFIType } from "bun:ffi";
-import { libcFunctions } from "../kernel/memory/libc.ts";
+import { libcFunctions } from "../../kernel/memory/libc.ts";
 
 /**
  * Ends the process with `code`, without the exit handlers of libraries: those of DuckDB take apart what threads of workers may still use,

@@ -1,0 +1,18 @@
+// Seeded tests, tests of every failing call and of every limit, of which `npm test` takes a sample: all rounds. `npm run test:full`.
+import { test } from "bun:test";
+import { rerun } from "./support/rerun.ts";
+
+/** Files, which of their tests, and how they are told to do more. */
+const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readonly<Record<string, string>>])[] = [
+  ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
+  ["src/ingest/definitions/deletions.test.ts", /./, { FAULTS_EVERY: "1" }],
+  ["src/ingest/row-deletes/row-deletes.test.ts", /against a list/, { ROUNDS: "20", FAULTS_EVERY: "1" }],
+  ["src/object-store", /./, { FAULTS_EVERY: "1" }],
+  ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
+  ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
+  ["src/sql/statement-limits.test.ts", /./, { ALL_STATES: "1" }],
+  ["src/storage", /whichever call fails/, { FAULTS_EVERY: "1" }],
+  ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
+];
+
+test.each(FULL)("%s, tests %p, with %p", rerun, 600_000);
