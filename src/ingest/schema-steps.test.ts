@@ -8,7 +8,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { WriteResult } from "../model/write.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 1);
 /** Tables and columns of one step, at most: 64 tables of some columns each. */
 const STEP_OPERATIONS_MAX = 512;
 

@@ -6,7 +6,7 @@ import { Kernel } from "../kernel/memory/kernel.ts";
 import { SqlEngine } from "./execute/engine.ts";
 
 const SEED = Number(process.env["SEED"] ?? 3);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 100);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 30);
 
 let kernel: Kernel;
 let engine: SqlEngine;

@@ -1,6 +1,6 @@
 // Attacks on a real server through its SQL endpoint: each is refused with 400 or stopped by a limit that is named, tells nothing, and
 // leaves a server that writes, answers and has its memory back. What the parser and the allow-list refuse is also in
-// src/sql/refused-statements.test.ts, what the cost limits refuse in src/sql/limits/cost-limits.test.ts.
+// src/sql/refused-statements.test.ts, what the cost limits refuse in src/sql/limits/cost-limits.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

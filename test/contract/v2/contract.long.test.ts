@@ -20,7 +20,7 @@ import { V2World } from "./world.ts";
 setDefaultTimeout(60_000);
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 6);
+const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 4);
 /** A request that only reads and is refused is followed by a look at everything there is once in so many operations, others always. */
 const LOOKS_EVERY = 3;
 
