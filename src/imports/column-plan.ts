@@ -75,6 +75,7 @@ export function planColumns({ facts: { columns }, wanted, table }: PlanInput): C
 function checkNames(columns: readonly FileColumn[], wanted: ReadonlyMap<string, ImportType>): void {
   const names = new Set<string>();
   for (const { name } of columns) {
+    if (name === "") throw bad("the file has a column with an empty name, which no column can have");
     if (names.has(name)) throw bad(`the file has two columns "${near(name)}"`);
     names.add(name);
   }

@@ -52,3 +52,30 @@ test("imported rows are deleted, merged, backed up and restored as others; a del
   await server.restart();
   expect(await values()).toEqual([2, 5, 6]);
 }, 60_000);
+
+test("NaN is no value: rows that have one are there without it, and other values count", async () => {
+  await using server = await startDataServer(["--use-pacha-tree", "--compaction-check-interval", "24h"]);
+  const data = dataOf(server);
+  await store(server, "nan", "m,h=a v=1 1000000000");
+  // of the values 0 to 99 each third is NaN or absent, and one column has nothing else
+  const statement =
+    "SELECT i::BIGINT AS time, 'a' AS h, CASE WHEN i % 3 = 0 THEN 'nan'::DOUBLE WHEN i % 3 = 1 THEN NULL ELSE i::DOUBLE END AS v, " +
+    "'nan'::FLOAT AS w, CASE WHEN i = 64 THEN 'nan'::FLOAT ELSE 0.5::FLOAT END AS x, i AS n FROM range(100) t(i)";
+  const job = await importFile(server, "nan", "m", await parquetFile(statement), { columns: { h: "tag" } });
+  expect([job.status, job.row_count]).toEqual(["imported", 100]);
+  const totals = "SELECT count(n) AS n, count(v) AS v, min(v) AS low, max(v) AS high, sum(v) AS sum, count(x) AS x FROM m";
+  // 2, 5 … 98, and what was there
+  const wanted = [{ n: 100, v: 34, low: 1, high: 98, sum: 33 * 50 + 1, x: 99 }];
+  const columns = "SELECT column_name AS c FROM information_schema.columns WHERE table_name = 'm' ORDER BY 1";
+  const restart = async () => {
+    await server.kill();
+    await server.restart();
+  };
+  for (const change of [async () => {}, () => data.flush(), () => data.compact(), restart]) {
+    await change();
+    expect(await server.sql("nan", totals)).toEqual(wanted);
+    const answer = await fetch(`${server.url}/query?db=nan&q=${encodeURIComponent("SELECT max(v), percentile(v, 100) FROM m")}`);
+    expect(await answer.json()).toMatchObject({ results: [{ series: [{ values: [["1970-01-01T00:00:00Z", 98, 98]] }] }] });
+  }
+  expect((await server.sql<{ c: string }>("nan", columns)).map(({ c }) => c)).toEqual(["h", "n", "time", "v", "w", "x"]);
+}, 60_000);

@@ -66,6 +66,10 @@ describe("host b is written before host a, twice", () => {
     ["SELECT difference(x) FROM (SELECT v AS x FROM m)", [[SECOND, 20]]],
     ["SELECT cumulative_sum(x) FROM (SELECT v AS x FROM m)", [[0n, 10], [0n, 11], [SECOND, 41], [SECOND, 44]]],
     ["SELECT percentile(one, 50), host FROM (SELECT v - v + 1 AS one FROM m GROUP BY host)", [[0n, 1, "b"]]],
+    // roots of -4, 5, -2 and 25: two are numbers, and the others come last
+    ["SELECT percentile(root, 50), host FROM (SELECT sqrt(v - 5) AS root FROM m GROUP BY host)", [[SECOND, 5, "a"]]],
+    ["SELECT percentile(root, 75), host FROM (SELECT sqrt(v - 5) AS root FROM m GROUP BY host)", [[0n, null, "b"]]],
+    ["SELECT percentile(root, 100), host FROM (SELECT sqrt(v - 5) AS root FROM m GROUP BY host)", [[SECOND, null, "b"]]],
   ]; // biome-ignore format: a row of values a line
   const layouts = inEveryLayout(FOUR);
   test.each(WANTED)("%s", async (statement, values) => {

@@ -70,9 +70,10 @@ function areWithin(times: BigInt64Array<ArrayBuffer>): boolean {
 /** @throws ValueFault for a value that does not fit, RangeError for an array that contradicts itself */
 export function pieceOf(memory: Uint8Array, array: ArrowArray, { source, type }: PlannedColumn): ColumnPiece {
   if (type === ColumnType.tag) return tagPiece(memory, array, source);
-  const validity = validityOf(memory, array);
-  if (type === ColumnType.string) return textPiece(memory, array, source, validity);
-  const values = fixedValues(memory, array, { source, type }, validity);
+  const present = validityOf(memory, array);
+  if (type === ColumnType.string) return textPiece(memory, array, source, present);
+  const values = fixedValues(memory, array, { source, type }, present);
+  const validity = type === ColumnType.float && source.type.kind === "float" ? numbersOf(values, present) : present;
   const width = values.length / Math.max(1, array.length);
   // what a file has in place of an absent value is nobody's data
   forAbsent(validity, array.length, (row) => values.fill(0, row * width, (row + 1) * width));
@@ -107,6 +108,26 @@ function floatValues(memory: Uint8Array, array: ArrowArray, bits: 16 | 32 | 64):
   if (bits === 64) return values;
   if (bits === 32) return bytesOf(Float64Array.from(new Float32Array(values.buffer)));
   return bytesOf(Float64Array.from(new Uint16Array(values.buffer), halfOf));
+}
+
+/** What is there and a number: no line can write another value, and programs for tables write NaN where there is none. */
+function numbersOf(bytes: Bytes, validity: Bytes | null): Bytes | null {
+  const values = new Float64Array(bytes.buffer);
+  let numbers: Bytes | null = null;
+  for (let row = 0; row < values.length; row++) {
+    if (!Number.isNaN(values[row]!)) continue;
+    numbers ??= validity?.slice() ?? allPresent(values.length);
+    numbers[row >> 3]! &= ~(1 << (row & 7));
+  }
+  return numbers ?? validity;
+}
+
+/** With zeros behind the last row, as others. */
+function allPresent(rowCount: number): Bytes {
+  const bits = new Uint8Array(Math.ceil(rowCount / 64) * 8);
+  bits.fill(0xff, 0, rowCount >> 3);
+  if ((rowCount & 7) !== 0) bits[rowCount >> 3] = (1 << (rowCount & 7)) - 1;
+  return bits;
 }
 
 function check(values: Integers, validity: Uint8Array | null, fits: (value: number | bigint) => boolean, reason: string): void {

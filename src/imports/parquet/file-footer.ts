@@ -28,9 +28,18 @@ export function readFileFooter(path: string): ThriftStruct {
     const bytes = tail.readUInt32LE(0);
     if (bytes > size - TAIL_BYTES - 4) throw new Error(`its footer of ${bytes} bytes is longer than the file`);
     if (bytes > FOOTER_BYTES_MAX) throw new Error(`its footer has ${bytes} bytes; at most ${FOOTER_BYTES_MAX} are read`);
-    return readThrift(readAt(file, size - TAIL_BYTES - bytes, bytes));
+    return readFooter(readAt(file, size - TAIL_BYTES - bytes, bytes));
   } finally {
     closeSync(file);
+  }
+}
+
+function readFooter(bytes: Uint8Array): ThriftStruct {
+  try {
+    return readThrift(bytes);
+  } catch (cause) {
+    // hostile nesting ends in a full stack, everything else in a place
+    throw new Error("its footer is damaged", { cause });
   }
 }
 
@@ -46,7 +55,9 @@ export function boundsOf(footer: ThriftStruct): Map<string, TimeRange> {
       const range = rangeOf(fieldOf(statistics, STATISTICS.min), fieldOf(statistics, STATISTICS.max));
       if (!(name instanceof Uint8Array) || nested.length > 0 || range === null) continue;
       const key = Buffer.from(name).toString();
-      found.set(key, [...(found.get(key) ?? []), range]);
+      const known = found.get(key);
+      if (known === undefined) found.set(key, [range]);
+      else known.push(range);
     }
   }
   const whole = [...found].filter(([, ranges]) => ranges.length === groups.length && ranges.length > 0);

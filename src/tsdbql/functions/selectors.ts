@@ -111,7 +111,7 @@ function outermost(name: "first" | "last"): SelectorKind {
   };
 }
 
-/** The point of the nearest rank; none if the rank is out of range. Equal values are ordered by row. */
+/** The point of the nearest rank; none if the rank is out of range. Equal values are ordered by row, those that are no number come last. */
 const PERCENTILE: SelectorKind = {
   ...{ name: "percentile", takes: NUMBERS, arity: [2, 2], times: "point", isList: false },
   *prepare(points, args) {
@@ -125,14 +125,16 @@ const PERCENTILE: SelectorKind = {
       yield* sortValues(sorted);
       if (counter.isDue(sorted.length * SORT_COST)) yield;
       const value = sorted[rank]!;
+      // NaN too, which equals nothing
+      const isChosen = (key: number | bigint) => key === value || (Number.isNaN(value) && Number.isNaN(key));
       let before = rank;
-      while (before > 0 && sorted[before - 1] === value) {
+      while (before > 0 && isChosen(sorted[before - 1]!)) {
         before--;
         if (counter.isDue(1)) yield;
       }
       let row = from;
       for (let skip = rank - before; ; row++) {
-        if (keys[row] === value && skip-- === 0) return [row];
+        if (isChosen(keys[row]!) && skip-- === 0) return [row];
         if (counter.isDue(1)) yield;
       }
     };
