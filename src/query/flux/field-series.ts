@@ -2,6 +2,7 @@
 import type { SourceRows, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import { type ColumnCells, FluxColumn } from "../../flux/tables/column.ts";
 import type { FluxColumnType } from "../../flux/values/column-type.ts";
+import { compareTexts } from "../../flux/values/text-order.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import { isValid } from "../../tsdbql/functions/validity.ts";
@@ -49,9 +50,9 @@ interface GroupTags {
 function groupsInOrder(tagNames: readonly string[], { groups }: GroupedFields): GroupTags[] {
   const found = groups.map((values, group) => {
     const tags = tagNames.flatMap((name, i) => (values[i] === "" ? [] : [[name, values[i]!] as const]));
-    return { group, tags, key: Buffer.from(tags.map(([name, value]) => `${name}=${value}`).join()) };
+    return { group, tags, key: tags.map(([name, value]) => `${name}=${value}`).join() };
   });
-  return found.sort((a, b) => Buffer.compare(a.key, b.key));
+  return found.sort((a, b) => compareTexts(a.key, b.key));
 }
 
 function fieldOrder(fields: readonly (readonly [string, FieldType])[]): number[] {

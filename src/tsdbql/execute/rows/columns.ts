@@ -147,6 +147,28 @@ class TextColumn implements GrowingColumn {
   }
 }
 
+/** Views of texts: four words for a row. */
+function haveOneView(words: Uint32Array, row: number, other: number): boolean {
+  const [a, b] = [row * 4, other * 4];
+  return words[a] === words[b] && words[a + 1] === words[b + 1] && words[a + 2] === words[b + 2] && words[a + 3] === words[b + 3];
+}
+
+const SHORT_BYTES = 12;
+const shortBytes = Buffer.alloc(SHORT_BYTES);
+
+/** The text of a view that holds it, if it is ASCII; null otherwise. Most tags are such, and decoding would take longer than all else. */
+function shortText(view: Uint32Array): string | null {
+  const length = view[0]!;
+  if (length > SHORT_BYTES) return null;
+  let all = 0;
+  for (let i = 0; i < length; i++) {
+    const byte = (view[1 + (i >> 2)]! >>> ((i & 3) * 8)) & 0xff;
+    shortBytes[i] = byte;
+    all |= byte;
+  }
+  return all < 0x80 ? shortBytes.toString("latin1", 0, length) : null;
+}
+
 const CACHE_SLOTS = 256;
 
 /** Tag values as codes. Consecutive rows mostly have the same view, or one of few. */
@@ -182,6 +204,8 @@ export class TagColumn implements GrowingColumn {
     else {
       const words = this.kernel.u32.subarray(dataPtr / 4, dataPtr / 4 + rowCount * 4);
       const bits = validityPtr === 0 ? null : this.kernel.u8.subarray(validityPtr, validityPtr + ((rowCount + 7) >> 3));
+      /** By code: the row whose value came behind it. Groups come in the same order window by window. */
+      const nextRows: number[] = [];
       let previous = -1;
       for (let i = 0; i < rowCount; i++) {
         if (bits !== null && ((bits[i >> 3]! >> (i & 7)) & 1) === 0) {
@@ -189,14 +213,13 @@ export class TagColumn implements GrowingColumn {
           previous = -1;
           continue;
         }
-        const at = i * 4;
-        const isSame =
-          previous >= 0 &&
-          words[at] === words[at - 4] &&
-          words[at + 1] === words[at - 3] &&
-          words[at + 2] === words[at - 2] &&
-          words[at + 3] === words[at - 1];
-        if (!isSame) previous = this.find(words, at);
+        if (previous < 0) previous = this.find(words, i * 4);
+        else if (!haveOneView(words, i, i - 1)) {
+          const next = nextRows[previous];
+          const isKnown = next !== undefined && haveOneView(words, i, next);
+          if (!isKnown) nextRows[previous] = i;
+          previous = isKnown ? codes[count + next]! : this.find(words, i * 4);
+        }
         codes[count + i] = previous;
       }
     }
@@ -228,7 +251,7 @@ export class TagColumn implements GrowingColumn {
       cachedViews[place + 3] === d;
     if (isKnown) return cachedCodes[slot]!;
     const view = words.slice(at, at + 4);
-    const code = this.code(decoder.decode(readStrings(new Uint8Array(view.buffer), 1, null).data));
+    const code = this.code(shortText(view) ?? decoder.decode(readStrings(new Uint8Array(view.buffer), 1, null).data));
     cachedViews.set(view, place);
     cachedCodes[slot] = code;
     return code;

@@ -45,3 +45,34 @@ test.each(REACHES)(`times that lie %s (seed ${SEED})`, (_name, reachNs) => {
     }
   }
 });
+
+/** Group numbers row by row, as scans give them. */
+const ARRIVALS: readonly (readonly [name: string, groupOf: (row: number, below: (limit: number) => number) => number])[] = [
+  ["group by group", (row) => Math.floor(row / 13)],
+  ["window by window", (row) => row % 97],
+  ["windows that lack some", (row, below) => (row + (below(5) === 0 ? 1 : 0)) % 97],
+  ["at random", (_, below) => below(400)],
+];
+
+test.each(ARRIVALS)("groups of several tags, %s", (_name, groupOf) => {
+  const below = prng(SEED);
+  const rowCount = 1500;
+  const widths = [5, 1, 90, 3, 11];
+  // many groups share each value, and some differ in one tag alone
+  const tagsOf = (group: number) => widths.map((width, tag) => Math.floor(group / (tag + 1)) % width);
+  const groups = Array.from({ length: rowCount }, (_, row) => groupOf(row, below));
+  const columns = widths.map((width, tag) => ({
+    type: "tag" as const,
+    codes: Uint32Array.from(groups, (group) => tagsOf(group)[tag]!),
+    // codes are in another order than their values
+    dictionary: Array.from({ length: width }, (_, code) => `v${(code * 7) % 100}`),
+  }));
+  const found = finish(groupRows(columns, rowCount));
+  const valuesOf = (row: number) => columns.map(({ codes, dictionary }) => dictionary[codes[row]!]!);
+  const wanted = [...new Map(groups.map((_, row) => [JSON.stringify(valuesOf(row)), valuesOf(row)])).values()].sort((a, b) => {
+    const at = a.findIndex((value, i) => value !== b[i]);
+    return at < 0 ? 0 : a[at]! < b[at]! ? -1 : 1;
+  });
+  expect(found.tags).toEqual(wanted);
+  expect(groups.every((_, row) => JSON.stringify(found.tags[found.groupOf[row]!]) === JSON.stringify(valuesOf(row)))).toBeTrue();
+});

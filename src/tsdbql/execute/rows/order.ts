@@ -14,29 +14,71 @@ export interface Groups {
 export function* groupRows(columns: readonly TagCells[], rowCount: number): Steps<Groups> {
   if (columns.length === 0 || rowCount === 0) return { tags: rowCount === 0 ? [] : [[]], groupOf: new Uint32Array(rowCount) };
   const [first, ...others] = columns;
-  let ids = first!.codes;
-  let tags: readonly (readonly string[])[] = first!.dictionary.map((value) => [value]);
-  for (const { codes, dictionary } of others) {
-    const paired = new Map<number, number>();
-    const pairs: string[][] = [];
-    const combined = new Uint32Array(rowCount);
-    const width = dictionary.length;
-    const [ownIds, ownTags] = [ids, tags];
-    yield* inSteps(rowCount, (from, to) => {
-      for (let row = from; row < to; row++) {
-        const key = ownIds[row]! * width + codes[row]!;
-        let id = paired.get(key);
-        if (id === undefined) {
-          id = pairs.push([...ownTags[ownIds[row]!]!, dictionary[codes[row]!]!]) - 1;
-          paired.set(key, id);
-        }
-        combined[row] = id;
-      }
-    });
-    ids = combined;
-    tags = pairs;
+  if (others.length === 0) {
+    const tags = first!.dictionary.map((value) => [value]);
+    return yield* rank(tags, first!.codes, rowCount);
   }
-  return yield* rank(tags, ids, rowCount);
+  const numbers = new TupleNumbers(columns);
+  const ids = new Uint32Array(rowCount);
+  yield* inSteps(rowCount, (from, to) => {
+    for (let row = from; row < to; row++) ids[row] = numbers.numberOf(row, ids);
+  });
+  return yield* rank(numbers.tags(), ids, rowCount);
+}
+
+/** Numbers the combinations of codes that rows have. */
+class TupleNumbers {
+  private readonly codes: readonly Uint32Array[];
+  /** By column behind the first: numbers of the codes so far with one more. */
+  private readonly paired: readonly Map<number, number>[];
+  /** By number: a row that has the combination. */
+  private readonly rows: number[] = [];
+  /** By number: a row whose combination came behind it. Groups come in the same order window by window. */
+  private readonly nextRows: number[] = [];
+
+  constructor(private readonly columns: readonly TagCells[]) {
+    this.codes = columns.map(({ codes }) => codes);
+    this.paired = columns.slice(1).map(() => new Map<number, number>());
+  }
+
+  /** @param ids numbers of the rows before */
+  numberOf(row: number, ids: Uint32Array): number {
+    if (row === 0) return this.find(row);
+    const previous = ids[row - 1]!;
+    if (this.areEqual(row, row - 1)) return previous;
+    const next = this.nextRows[previous];
+    if (next !== undefined && this.areEqual(row, next)) return ids[next]!;
+    this.nextRows[previous] = row;
+    return this.find(row);
+  }
+
+  /** The values of each combination. */
+  tags(): string[][] {
+    return this.rows.map((row) => this.columns.map(({ codes, dictionary }) => dictionary[codes[row]!]!));
+  }
+
+  private areEqual(row: number, other: number): boolean {
+    const { codes } = this;
+    for (let i = 0; i < codes.length; i++) if (codes[i]![row] !== codes[i]![other]) return false;
+    return true;
+  }
+
+  private find(row: number): number {
+    const { codes, columns, paired } = this;
+    let id = codes[0]![row]!;
+    for (let i = 1; i < codes.length; i++) {
+      const known = paired[i - 1]!;
+      const key = id * columns[i]!.dictionary.length + codes[i]![row]!;
+      let number = known.get(key);
+      if (number === undefined) {
+        number = known.size;
+        known.set(key, number);
+        if (i === codes.length - 1) this.rows.push(row);
+      }
+      id = number;
+    }
+    return id;
+  }
 }
 
 /** Converts ids to positions in group order; drops values without rows. */
