@@ -60,5 +60,10 @@ test.each([[["--num-io-threads", "4", "serve", "--node-id", "a"]], [["--num-io-t
 test.each([
   [["sevre"], 'unknown command "sevre"; did you mean "serve"?'],
   [["frobnicate"], 'unknown command "frobnicate"; tsdb --help lists them'],
+  [["show", "license"], 'there is no "show license": this server needs no licence'],
+  [["manage", "add-admin-token"], 'there is no "manage add-admin-token": tsdb create token --admin --name NAME makes one'],
+  [["loadcap", "start"], 'there is no "loadcap": loads are not recorded'],
+  [["show", "query-groups", "--format", "json"], 'there is no "show query_group": this server is one node'],
+  [["show", "licences"], 'cannot show "licences"'],
   [["--http-bind", "x"], "the command comes before the flags: tsdb serve --http-bind …"],
 ])("%j: %s", (args, message) => expect(() => run(...args)).toThrow(message));

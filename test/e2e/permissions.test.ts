@@ -40,7 +40,7 @@ const store = async (database: string) => {
 };
 
 beforeAll(async () => {
-  server = await TestServer.start({ withAuth: true, withFlight: true, flags: ["--edition", "enterprise"] });
+  server = await TestServer.start({ withAuth: true, withFlight: true, flags: ["--edition", "enterprise", "--use-pacha-tree"] });
   flight = new FlightClient(Number(server.flightAddress.split(":").at(-1)));
   admin = (JSON.parse((await call("POST", `${CONFIGURE}/token/admin`, null)).text) as { token: string }).token;
   for (const database of DATABASES) await store(database);
@@ -112,6 +112,29 @@ describe.each(CASES)("a token for %s", (names, others) => {
       for (const mark of others.map(markOf)) expect(text + end.details, statement).not.toContain(mark);
     }
   });
+});
+
+test("telemetry is of the token's own last statement, and of SQL alone", async () => {
+  const telemetry = async (token: string) => {
+    const { status, text } = await call("GET", "/api/v3/query_sql_telemetry", token);
+    return status === 200 ? (JSON.parse(text) as { query_id: string; chunks: { rows_returned: number }[] }) : null;
+  };
+  const sqlBy = async (token: string, q: string) => {
+    const before = (await telemetry(token))?.query_id;
+    expect((await ask(q, token, "a", "/api/v3/query_sql")).status).toBe(200);
+    // an answer comes before the worker has counted what it cost
+    for (;;) {
+      const now = await telemetry(token);
+      if (now !== null && now.query_id !== before) return now;
+    }
+  };
+  const [one, both] = ["a", "a,a/rp"].map((names) => tokens.get(names)!) as [string, string];
+  const ofAdmin = await sqlBy(admin, "SELECT * FROM of_a_t");
+  const ofOne = await sqlBy(one, "SELECT * FROM of_a_t WHERE of_a_k = 'absent'");
+  const ofBoth = await sqlBy(both, "SELECT 1");
+  await ask("SELECT * FROM of_a_t", one);
+  expect([ofAdmin, ofOne, ofBoth].map(({ chunks }) => chunks.map((chunk) => chunk.rows_returned))).toEqual([[1], [0], []]);
+  expect([await telemetry(admin), await telemetry(one), await telemetry(both)]).toEqual([ofAdmin, ofOne, ofBoth]);
 });
 
 test("a statement that deletes in a retention policy needs a token for it", async () => {

@@ -9,6 +9,7 @@ import { completionsCommand } from "./completions.ts";
 import { DATABASE_COMMANDS } from "./databases.ts";
 import { FILE_INDEX_COMMANDS } from "./file-indexes.ts";
 import { FLUX_COMMAND } from "./flux/shell.ts";
+import { foreignCommand } from "./foreign-commands.ts";
 import { PLUGIN_COMMANDS } from "./plugins.ts";
 import { QUERY_COMMAND } from "./query.ts";
 import { EXPORT_COMMANDS } from "./rows/exports.ts";
@@ -71,6 +72,8 @@ export function familyOf(args: readonly string[]): { words: readonly string[]; c
 
 /** The error for an incomplete or mistyped command; null if the first word belongs to no client command. */
 export function missingCommand(args: readonly string[]): string | null {
+  const foreign = foreignCommand(args);
+  if (foreign !== null) return foreign;
   const { words: known, commands } = familyOf(args);
   if (commands.length === 0) return null;
   const first = known.join(" ");

@@ -241,7 +241,7 @@ class Parser {
   /** A time outside of what rows may have is the nearest that they may. */
   private timeOf(text: string): bigint {
     const time = parseTimeText(text);
-    if (time === null) throw bad(`"${near(text)}" is no time`);
+    if (time === null) throw bad(`"${near(text)}" is no time; want one as '2026-01-31T12:00:00Z'`);
     const { minNs, maxNs } = this.moment.all;
     if (time === "range") return Number.parseInt(text, 10) < 1970 ? minNs : maxNs;
     return time < minNs ? minNs : time > maxNs ? maxNs : time;
