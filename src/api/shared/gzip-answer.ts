@@ -1,4 +1,5 @@
-// Compresses answers for clients that accept gzip, in the process's thread pool rather than on the event loop.
+// Compresses answers for clients that accept gzip: short ones at once, longer ones in the process's thread pool rather than on the event
+// loop.
 import { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
@@ -20,6 +21,8 @@ const DEFAULT_RULE: GzipRule = { bytesMin: 2048, mayBeStar: true, isPlainLocally
 /** Of port 8086, as release 2.8.0. */
 export const V2_RULE: GzipRule = { bytesMin: 1400, mayBeStar: false, isPlainLocally: false };
 const LEVEL = 1;
+/** Up to here the event loop is busy with the pool's request for as long as with the compression itself. */
+const AT_ONCE_BYTES_MAX = 16 << 10;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
 
@@ -41,7 +44,8 @@ export async function compressed(
   const isAccepted = acceptsGzip(request.headers.get("accept-encoding"), mayBeStar);
   if (isShort || !isAccepted || (isPlainLocally && isLocal(request, server))) return { ...answer, headers: {} };
   if (body instanceof Uint8Array) {
-    const bytes = await gzip(body, { level: LEVEL });
+    const isAtOnce = body.byteLength <= AT_ONCE_BYTES_MAX;
+    const bytes = isAtOnce ? Bun.gzipSync(body, { level: LEVEL, library: "libdeflate" }) : await gzip(body, { level: LEVEL });
     return { contentType, body: bytes as Uint8Array<ArrayBuffer>, headers: HEADERS };
   }
   const transform = Duplex.toWeb(zlib.createGzip({ level: LEVEL })) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
