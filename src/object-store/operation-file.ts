@@ -70,7 +70,8 @@ function unseal(file: string, bytes: Uint8Array, kind: string): Record<string, u
     const message = `${file} has format ${JSON.stringify(value["format"])}, this server reads ${OPERATION_FILE_FORMAT}: it was written by a newer one`;
     throw new TsdbError("corrupt_file", message, { file, offset: 0, got: value["format"], want: OPERATION_FILE_FORMAT });
   }
-  if (value["kind"] !== kind) throw corrupt(file, `it belongs to ${near(JSON.stringify(value["kind"]))}, not to the ${kind}`, 0);
+  if (value["kind"] !== kind)
+    throw corrupt(file, `it belongs to ${near(JSON.stringify(value["kind"]) ?? "nothing")}, not to the ${kind}`, 0);
   return value;
 }
 

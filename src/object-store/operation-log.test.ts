@@ -198,6 +198,7 @@ describe("damaged files", () => {
       entryKey(1),
       'belongs to "other"',
     ],
+    ["a file of no log", { [entryKey(1)]: seal('{"format":1,"first":1,"operations":[1]') }, entryKey(1), "belongs to nothing"],
     ["no operations", { [entryKey(1)]: encodeEntry({ kind: "test", first: 1, operations: [] }) }, entryKey(1), "holds no operations"],
     [
       "a newer format",
