@@ -34,6 +34,8 @@ interface Step {
 }
 
 const NAME_LENGTH_MIN = 2;
+/** Kinds whose names have a least length. */
+const HAVE_LONG_NAMES: ReadonlySet<string> = new Set(["Bucket", "Dashboard", "Label"]);
 /** In characters. A script is read, checked and formatted in one step: 1 MB takes 1 to 2 seconds. */
 const SCRIPT_LENGTH_MAX = 1 << 18;
 
@@ -71,10 +73,11 @@ export class SpecReader {
     return "";
   }
 
-  /** The display name; default: the name in the metadata. */
+  /** The display name; default: the name in the metadata. Its least length is in bytes. */
   displayName(metaName: string): string {
     const name = this.text("name") || metaName;
-    if (name.length < NAME_LENGTH_MIN) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
+    const isShort = Buffer.byteLength(name) < NAME_LENGTH_MIN && HAVE_LONG_NAMES.has(this.reading.kind);
+    if (isShort) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
     return name;
   }
 

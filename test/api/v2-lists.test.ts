@@ -90,3 +90,75 @@ test("a list of tasks without an organization or user is of those of the sender"
   expect(await names(`?user=${ann.id}`, operator)).toEqual(["hers"]);
   expect(await names(`?user=${ann.id}&orgID=${orgID}`, operator)).toEqual(["hers"]);
 });
+
+test("a basic list of tasks has no scripts, names of organizations or times of changes", async () => {
+  const flux = 'import "array"\noption task = {name: "t", every: 1h}\narray.from(rows: [{v: 1}])';
+  const { body: made } = await send("POST", "/api/v2/tasks", { orgID, flux, description: "d" });
+  const { createdAt: _, updatedAt: __, ...rest } = made;
+  expect((await send("GET", "/api/v2/tasks?type=basic")).body.tasks).toEqual([{ ...rest, flux: "", org: "" }]);
+  expect((await send("GET", "/api/v2/tasks?type=system")).body.tasks).toEqual([made]);
+  for (const limit of ["0", "501"]) {
+    const { status, body } = await send("GET", `/api/v2/tasks?limit=${limit}`);
+    expect([status, body.message]).toEqual([400, "failed to decode request: limit must be between 1 and 500"]);
+  }
+});
+
+// answers of release 2.8.0
+test("links of endpoints and rules have their order, and an id to follow leaves nothing out", async () => {
+  const endpoint = { orgID, type: "slack", status: "active", url: "http://localhost/", token: "t" };
+  const ids: string[] = [];
+  for (const name of ["a", "b"]) ids.push((await send("POST", "/api/v2/notificationEndpoints", { ...endpoint, name })).body.id);
+  const rule = { orgID, type: "slack", status: "active", endpointID: ids[0], every: "1h", messageTemplate: "m" };
+  const rules: string[] = [];
+  for (const name of ["a", "b"]) {
+    rules.push((await send("POST", "/api/v2/notificationRules", { ...rule, name, statusRules: [{ currentLevel: "CRIT" }] })).body.id);
+  }
+  for (const [kind, [, after]] of [["notificationEndpoints", ids] as const, ["notificationRules", rules] as const]) {
+    const { body } = await send("GET", `/api/v2/${kind}?orgID=${orgID}&limit=2&sortBy=x&after=${after}`);
+    expect(body[kind].map(({ name }: { name: string }) => name)).toEqual(["a", "b"]);
+    const link = (offset: number) => `/api/v2/${kind}?after=${after}&descending=false&limit=2&offset=${offset}&orgID=${orgID}&sortBy=x`;
+    expect(body.links).toEqual({ self: link(0), next: link(2) });
+  }
+});
+
+test("a single dashboard that is named is on every page, one of several on its own", async () => {
+  const ids: string[] = [];
+  for (const name of ["a", "b"]) ids.push((await send("POST", "/api/v2/dashboards", { orgID, name })).body.id);
+  const names = async (query: string) =>
+    (await send("GET", `/api/v2/dashboards?${query}`)).body.dashboards.map(({ name }: { name: string }) => name);
+  expect(await names(`id=${ids[0]}&offset=3`)).toEqual(["a"]);
+  expect(await names(`id=${ids[0]}&id=${ids[1]}&offset=1`)).toEqual(["b"]);
+});
+
+test("of several ids that are none, the first one is told", async () => {
+  const bucket = (await send("GET", "/api/v2/buckets?name=b")).body.buckets[0].id as string;
+  for (const [method, path, message] of [
+    ["PATCH", "/api/v2/dashboards/zzz/cells/0000000000000000", "id must have a length of 16 bytes"],
+    ["DELETE", "/api/v2/dashboards/0000000000000000/cells/zzz", "invalid ID"],
+    ["GET", "/api/v2/dashboards/zzz/cells/0000000000000000/view", "id must have a length of 16 bytes"],
+    ["GET", `/api/v2/buckets?id=${bucket}&orgID=z`, "id must have a length of 16 bytes"],
+  ] as const) {
+    const { status, body } = await send(method, path, method === "PATCH" ? { x: 1 } : undefined);
+    expect([path, status, body]).toEqual([path, 400, { code: "invalid", message }]);
+  }
+});
+
+test("addresses of a changed stack may have both of their names", async () => {
+  const { body: stack } = await send("POST", "/api/v2/stacks", { orgID, name: "s", urls: ["http://localhost/1"] });
+  for (const [change, urls] of [
+    [{ urls: [] }, ["http://localhost/1"]],
+    [{ urls: ["http://localhost/2"] }, ["http://localhost/2"]],
+    [{ templateURLs: ["http://localhost/3"], urls: ["http://localhost/4"] }, ["http://localhost/3", "http://localhost/4"]],
+    [{ templateURLs: [], urls: ["http://localhost/5"] }, ["http://localhost/5"]],
+    [{ templateURLs: [] }, []],
+  ] as const) {
+    const { status, body } = await send("PATCH", `/api/v2/stacks/${stack.id}`, change);
+    expect([change, status, body.urls]).toEqual([change, 200, urls]);
+  }
+});
+
+test("the answer to a change of a source has no links", async () => {
+  const { body: made } = await send("POST", "/api/v2/sources", { orgID, name: "s", type: "v2", url: "http://localhost" });
+  const { links: _, ...rest } = made;
+  expect((await send("PATCH", `/api/v2/sources/${made.id}`, { name: "t" })).body).toEqual({ ...rest, name: "t" });
+});

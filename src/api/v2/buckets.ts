@@ -92,10 +92,10 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
 function listed(services: V2Services, search: SearchParams): Bucket[] {
   const { buckets, organizations } = services.line();
   const page = readPage(search);
-  const id = search.id("id");
+  const [id, givenOrg] = [search.id("id"), search.id("orgID")];
   if (id !== undefined) return [buckets.get(id)];
   const [name, org] = [search.get("name"), search.get("org")];
-  const orgID = search.id("orgID") ?? (org === undefined ? undefined : organizations.byName(org).id);
+  const orgID = givenOrg ?? (org === undefined ? undefined : organizations.byName(org).id);
   if (orgID === undefined || name === undefined) {
     return buckets.list({ ...(orgID === undefined ? {} : { orgID }), ...(name === undefined ? {} : { name }) }, page);
   }

@@ -44,7 +44,7 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
       const listed = orgID === undefined ? ofUser(services, userID!, all) : all;
       const found = pageOf(listed, principal, TYPE, page);
       const given = search.get("orgID");
-      const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined };
+      const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined, sortBy: search.get("sortBy") };
       return json(200, {
         notificationEndpoints: found.map(({ id }) => shown(endpoints().get(id))),
         links: pageLinks(ENDPOINTS, page, found.length, filters),

@@ -40,7 +40,8 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
       const isListed = ({ id }: { readonly id: string }) => tags.length === 0 || matches(rules().get(id), tags);
       const found = pageOf(all.filter(isListed), principal, TYPE, page);
       const given = search.get("orgID");
-      const filters = { orgID: given, org: given === undefined ? search.get("org") : undefined, tag: tags };
+      const org = given === undefined ? search.get("org") : undefined;
+      const filters = { orgID: given, org, tag: tags, sortBy: search.get("sortBy") };
       return json(200, {
         notificationRules: found.map(({ id }) => shown(rules().get(id))),
         links: pageLinks(RULES, page, found.length, filters),

@@ -29,7 +29,10 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
   const bodies = new JsonBodies(services.now);
   const dashboards = () => services.line().dashboards;
   const self = ({ id }: Dashboard) => `/api/v2/dashboards/${id}`;
-  const cellIdOf = ({ params }: V2Call) => readId(params["cellID"]!);
+  const cellIdOf = ({ params }: V2Call) => {
+    readId(params["dashboardID"]!);
+    return readId(params["cellID"]!);
+  };
   const cell = `${item}/cells/:cellID`;
   return routes
     .post(`${item}/cells`, async (call) => {

@@ -124,7 +124,9 @@ function listed(services: V2Services, { principal, search }: V2Call): Response {
   // equal times in order of creation
   if (key !== undefined) wanted.sort((a, b) => (a[key] === b[key] ? 0 : a[key] < b[key] ? -1 : 1));
   if (page.isDescending) wanted.reverse();
-  const shown = wanted.slice(page.offset, page.offset + page.limit);
+  // where one is named, every page has it
+  const first = ids.size === 1 ? 0 : page.offset;
+  const shown = wanted.slice(first, first + page.limit);
   const links = pageLinks(DASHBOARDS, page, shown.length, { id: [...ids], org, orgID: given, owner, sortBy });
   const head = (summary: DashboardSummary) => dashboardWith(services, summary, (self) => summary.cells.map((cell) => cellHead(self, cell)));
   const items = found(shown, (id) => dashboards.summary(id), head);

@@ -35,11 +35,11 @@ export function withHead(head: string, error: unknown): unknown {
 }
 
 /** @throws TsdbError bad_request */
-export function readLimit(search: SearchParams, name: string, what = "task"): number {
+export function readLimit(search: SearchParams, name: string, outOfBounds = "limit"): number {
   const text = search.all(name)[0];
   if (text === undefined || text === "") return LIMIT_DEFAULT;
   if (!/^[+-]?\d{1,15}$/.test(text)) throw new TsdbError("bad_request", `${name} is no number: "${near(text)}"`);
   const limit = Number(text);
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw new TsdbError("bad_request", `${what} limit is out of bounds, must be between 1 and ${LIMIT_MAX}`);
+  throw new TsdbError("bad_request", `${outOfBounds} must be between 1 and ${LIMIT_MAX}`);
 }

@@ -54,7 +54,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
   };
   const routes = new V2Routes("tasks", services)
     .get(TASKS, ({ principal, search }) => {
-      const { filter: given, limit, query } = headed(DECODING, () => readFilter(services, search));
+      const { filter: given, limit, query, isBasic } = headed(DECODING, () => readFilter(services, search));
       // without either, a list is of the sender's own tasks
       const filter = given.orgID === undefined && given.ownerID === undefined ? { ...given, ownerID: principal.userID } : given;
       const visible = line()
@@ -66,7 +66,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
       const items = listed(
         visible,
         (id) => line().tasks.find(id),
-        (task) => shownTask(services, task),
+        (task) => (isBasic ? basicTask(services, task) : shownTask(services, task)),
       );
       return listAnswer("tasks", items, { links: { self: link({}), ...next } });
     })
@@ -195,7 +195,8 @@ function readFilter(services: V2Services, search: SearchParams) {
   const shown = { after, limit: String(limit), org: named?.name, orgID, user };
   const query = Object.fromEntries(Object.entries(shown).filter((entry): entry is [string, string] => entry[1] !== undefined));
   // of two filters of organizations and users, that of users counts
-  return { filter: { name, status, orgID: user === undefined ? orgID : undefined, after, ownerID: user }, limit, query };
+  const filter = { name, status, orgID: user === undefined ? orgID : undefined, after, ownerID: user };
+  return { filter, limit, query, isBasic: type === "basic" };
 }
 
 /** @throws TsdbError bad_request */
@@ -209,6 +210,11 @@ function organizationNamed(services: V2Services, name: string): Organization {
 
 function sorted(query: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A task in a list that is to be short: without its script, the name of its organization, and when it was made and changed. */
+function basicTask(services: V2Services, task: Task): object {
+  return { ...shownTask(services, { ...task, flux: "" }), org: "", createdAt: undefined, updatedAt: undefined };
 }
 
 /** A task as clients read it. */

@@ -82,7 +82,7 @@ async function told<T>(head: string, answer: Promise<T>): Promise<T> {
 
 /** @throws TsdbError bad_request */
 function readFilter(search: SearchParams): { readonly filter: RunFilter; readonly hasAfter: boolean } {
-  const limit = readLimit(search, "limit", "run");
+  const limit = readLimit(search, "limit", "run limit is out of bounds,");
   const hasAfter = search.id("after") !== undefined;
   const bound = (name: string) => {
     const text = search.get(name);

@@ -20,7 +20,7 @@ const short = t.Optional(t.String({ maxLength: 1024 }));
 const urls = t.Optional(t.Array(t.String({ maxLength: 1024 }), { maxItems: 100 }));
 export const StackBody = t.Object({ orgID: t.Optional(t.String()), name: short, description: short, urls });
 export const StackUpdateBody = t.Object({
-  ...{ name: short, description: short, templateURLs: urls },
+  ...{ name: short, description: short, templateURLs: urls, urls },
   additionalResources: t.Optional(
     t.Array(t.Object({ resourceID: t.Optional(t.String()), kind: short, templateMetaName: short }), { maxItems: OBJECTS_MAX }),
   ),
@@ -143,7 +143,7 @@ function shownResource({ apiVersion, resourceID, kind, templateMetaName, associa
   return { apiVersion, resourceID, kind, templateMetaName, associations, links: { self } };
 }
 
-type Update = { readonly name?: string; readonly description?: string; readonly templateURLs?: readonly string[] };
+type Update = Readonly<{ name?: string; description?: string; templateURLs?: readonly string[]; urls?: readonly string[] }>;
 
 function updated({ line }: V2Services, change: Change, id: string, body: Update, added: readonly StackResource[]): Stack {
   const { stacks } = line();
@@ -157,11 +157,13 @@ function updated({ line }: V2Services, change: Change, id: string, body: Update,
     ...missing.map((each) => (names.has(each.templateMetaName) ? { ...each, templateMetaName: ownName(each) } : each)),
   ];
   if (all.length > OBJECTS_MAX) throw new TsdbError("unprocessable", `a stack has at most ${OBJECTS_MAX} resources`);
-  const { name, description, templateURLs } = body;
+  const { name, description, templateURLs, urls: more } = body;
+  // an empty list of the second name changes nothing
+  const from = templateURLs === undefined && (more ?? []).length === 0 ? null : [...(templateURLs ?? []), ...(more ?? [])];
   return stacks.planEvent(change, stack, "update", {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(templateURLs === undefined ? {} : { urls: templateURLs }),
+    ...(from === null ? {} : { urls: from }),
     resources: all,
   });
 }

@@ -38,7 +38,8 @@ export function dashboardAdapter({ dashboards }: V2Line): Adapter<DashboardSpec>
       charts: spec.charts.map((chart) => shownChart({ ...chart, x: 0, y: 0 })),
     }),
     summary: ({ name, description, spec }, { orgID, id }) => ({
-      ...{ id: idNumber(id), orgID: idNumber(orgID), name, description, charts: spec.charts.map(shownChart) },
+      ...{ id: idNumber(id), orgID: idNumber(orgID), name, description },
+      charts: spec.charts.length === 0 ? null : spec.charts.map(shownChart),
     }),
     exported: (id) => {
       const { name, description, cells: kept } = dashboards.get(id);

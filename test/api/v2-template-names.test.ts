@@ -1,0 +1,42 @@
+// What templates may name their resources, and what is shown of dashboards without charts: answers of release 2.8.0.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import { ask } from "./v2-ask.ts";
+
+let server: LightServer;
+let orgID: string;
+beforeAll(async () => {
+  server = await lightServer();
+  const setup = { username: "admin", password: "password12", org: "o", bucket: "bucket", token: "tok" };
+  orgID = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body.org.id;
+});
+afterAll(() => server.stop());
+
+/** Shows what an apply of one object would make. */
+async function shown(kind: string, spec: object) {
+  const contents = [{ apiVersion: "influxdata.com/v2alpha1", kind, metadata: { name: "named" }, spec }];
+  return (await ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, dryRun: true, template: { contents } })).body;
+}
+
+test("names of buckets, labels and dashboards have at least two bytes, others one", async () => {
+  const [endpoint, variable, agent] = [{ url: "http://localhost/" }, { type: "constant", values: ["a"] }, { config: "[agent]" }];
+  const reason = "must be a string of at least 2 chars in length";
+  for (const [kind, spec, least] of [
+    ["Bucket", {}, 2],
+    ["Dashboard", {}, 2],
+    ["Label", {}, 2],
+    ["NotificationEndpointSlack", endpoint, 1],
+    ["Telegraf", agent, 1],
+    ["Variable", variable, 1],
+  ] as const) {
+    const issuesOf = async (name: string) => (await shown(kind, { ...spec, name })).errors;
+    expect([kind, await issuesOf("é")]).toEqual([kind, undefined]);
+    const short = least === 1 ? undefined : [{ kind, fields: ["root", "spec", "name"], idxs: [0, null, null], reason }];
+    expect([kind, await issuesOf("a")]).toEqual([kind, short]);
+  }
+});
+
+test("a dashboard without charts has none in the summary", async () => {
+  const { diff, summary } = await shown("Dashboard", { name: "empty" });
+  expect([diff.dashboards[0].new.charts, summary.dashboards[0].charts]).toEqual([[], null]);
+});
