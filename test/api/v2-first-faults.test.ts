@@ -64,6 +64,7 @@ describe("of a check", () => {
     ["a period has numbers", "POST", CHECKS!, { every: "1h 5m" }, 400, "invalid duration  5m"],
     ["a replacement is whole before the check is found", "PUT", `${CHECKS}/${NOBODY}`, { every: "" }, 400, "Check Every can't be empty"],
     ["its organization, too", "PUT", `${CHECKS}/${NOBODY}`, { orgID: undefined }, 400, "Check OrgID is invalid"],
+    ["and before its period", "PUT", `${CHECKS}/${NOBODY}`, { orgID: undefined, every: undefined }, 400, "Check OrgID is invalid"],
     ["its offset, too", "PUT", `${CHECKS}/${NOBODY}`, { offset: "1h" }, 400, EARLY],
     ["labels of a replacement are not read", "PUT", `${CHECKS}/${NOBODY}`, { labels: 1 }, 404, NO_CHECK],
     [
@@ -296,9 +297,11 @@ describe("of other resources", () => {
     const key = `${ids["orgID"]}faults`;
     const CONFLICT = "entity update conflicts with an existing entity for key";
     const renamed = { name: "faults" };
+    await send("POST", CHECKS!, { ...CHECK, name: "Third" });
     const wanted = [
       [await send("PUT", `${CHECKS}/${check.body.id}`, { ...CHECK, status: "x" }), "check name is not unique"],
       [await send("PATCH", `${CHECKS}/${check.body.id}`, renamed), `check ${CONFLICT} ${key}`],
+      [await send("PATCH", `${CHECKS}/${check.body.id}`, { name: "Third" }), `check ${CONFLICT} ${ids["orgID"]}third`],
       [await send("PATCH", `${ENDPOINTS}/${hook.body.id}`, renamed), `notification endpoint ${CONFLICT} ${key}`],
       [await send("POST", ENDPOINTS!, HOOK), `notification endpoint is not unique for key ${key}`],
     ] as const;

@@ -130,7 +130,7 @@ test("a single dashboard that is named is on every page, one of several on its o
   expect(await names(`id=${ids[0]}&id=${ids[1]}&offset=1`)).toEqual(["b"]);
 });
 
-test("of several ids that are none, the first one is told", async () => {
+test("of several invalid ids the first is told", async () => {
   const bucket = (await send("GET", "/api/v2/buckets?name=b")).body.buckets[0].id as string;
   for (const [method, path, message] of [
     ["PATCH", "/api/v2/dashboards/zzz/cells/0000000000000000", "id must have a length of 16 bytes"],

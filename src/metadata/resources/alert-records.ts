@@ -79,7 +79,9 @@ export class AlertRecords<K extends AlertKind> {
     if (unique !== undefined && this.isTaken(record, id)) {
       const isThere = this.metadata.view.get(`select id from ${table} where id = ?`, id) !== null;
       const conflict = isThere ? "entity update conflicts with an existing entity" : "is not unique";
-      throw new TsdbError("already_exists", `${unique} ${conflict} for key ${record.orgID}${record.name}`);
+      // the vendor's key of a changed check is in lower case, though its names are not
+      const name = isThere && this.kind === "check" ? record.name.toLowerCase() : record.name;
+      throw new TsdbError("already_exists", `${unique} ${conflict} for key ${record.orgID}${name}`);
     }
     change.put(this.kind, id, record);
     return { id, ...record };
