@@ -119,7 +119,9 @@ function readResource(
   const read = readSpec(reader, kind, apiVersion);
   const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
   const description = reader.text("description");
-  const labels = reader.list("associations").flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
+  // labels have none: theirs are not read
+  const associations = kind === "Label" ? [] : reader.list("associations");
+  const labels = associations.flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
   // for the same key, the one nearer to the root
   const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
   const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));

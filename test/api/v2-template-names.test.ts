@@ -40,3 +40,13 @@ test("a dashboard without charts has none in the summary", async () => {
   const { diff, summary } = await shown("Dashboard", { name: "empty" });
   expect([diff.dashboards[0].new.charts, summary.dashboards[0].charts]).toEqual([[], null]);
 });
+
+test("associations of a label are not read, those of others name labels of the template", async () => {
+  const associations = [{ kind: "Label", name: "nowhere" }];
+  const { errors, diff } = await shown("Label", { name: "own", associations });
+  expect([errors, diff.labels.length, diff.labelMappings]).toEqual([undefined, 1, []]);
+  const reason = 'label "nowhere" does not exist in pkg';
+  expect((await shown("Bucket", { name: "own", associations })).errors).toEqual([
+    { kind: "Bucket", fields: ["root", "associations"], idxs: [0, 0], reason },
+  ]);
+});
