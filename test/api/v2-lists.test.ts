@@ -156,9 +156,3 @@ test("addresses of a changed stack may have both of their names", async () => {
     expect([change, status, body.urls]).toEqual([change, 200, urls]);
   }
 });
-
-test("the answer to a change of a source has no links", async () => {
-  const { body: made } = await send("POST", "/api/v2/sources", { orgID, name: "s", type: "v2", url: "http://localhost" });
-  const { links: _, ...rest } = made;
-  expect((await send("PATCH", `/api/v2/sources/${made.id}`, { name: "t" })).body).toEqual({ ...rest, name: "t" });
-});

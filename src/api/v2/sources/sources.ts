@@ -71,8 +71,7 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
       const place = { name, type, url, metaUrl, telegraf, defaultRP, username, insecureSkipVerify };
       const source = await sources().update(id, given({ ...place, token, password, sharedSecret }));
       // who may change it alone does not learn the token
-      const shown = shownSource(call.principal.allows(needOf("read", source)) ? source : { ...source, token: "" });
-      return json(200, { ...shown, links: undefined });
+      return json(200, shownSource(call.principal.allows(needOf("read", source)) ? source : { ...source, token: "" }));
     })
     .delete(ITEM, async (call) => {
       await sources().delete(permitted(call, "write").id);
