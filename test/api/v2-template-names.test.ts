@@ -1,4 +1,4 @@
-// What templates may name their resources, and what is shown of dashboards without charts: answers of release 2.8.0.
+// What templates may name their resources, and what else they accept: answers of release 2.8.0.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
 import { ask } from "./v2-ask.ts";
@@ -48,5 +48,17 @@ test("associations of a label are not read, those of others name labels of the t
   const reason = 'label "nowhere" does not exist in pkg';
   expect((await shown("Bucket", { name: "own", associations })).errors).toEqual([
     { kind: "Bucket", fields: ["root", "associations"], idxs: [0, 0], reason },
+  ]);
+});
+
+test("the configuration of an agent in a template is text, whether it is TOML or not", async () => {
+  const contents = [
+    { apiVersion: "influxdata.com/v2alpha1", kind: "Telegraf", metadata: { name: "free" }, spec: { name: "free", config: "not = [toml" } },
+  ];
+  const applied = await ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, template: { contents } });
+  expect(applied.status).toBe(201);
+  const { configurations } = (await ask(server, "GET", "/api/v2/telegrafs", "tok")).body;
+  expect(configurations.map((each: { config: string; metadata: unknown }) => [each.config, each.metadata])).toEqual([
+    ["not = [toml", { buckets: [] }],
   ]);
 });

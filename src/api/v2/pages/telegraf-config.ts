@@ -26,6 +26,16 @@ export function bucketsOf(config: string): string[] {
   return [...new Set(buckets.filter((bucket): bucket is string => typeof bucket === "string" && bucket !== ""))];
 }
 
+/** The same; none of what is not TOML, which templates may hold. */
+export function knownBucketsOf(config: string): string[] {
+  try {
+    return bucketsOf(config);
+  } catch (error) {
+    if (!(error instanceof TsdbError)) throw error;
+    return [];
+  }
+}
+
 /** @throws TsdbError bad_request for an unknown type of a plugin, or invalid TOML */
 export function configOf(agentIntervalMs: number | undefined, plugins: readonly AgentPlugin[]): string {
   const interval = `${(agentIntervalMs ?? DEFAULT_INTERVAL_MS) / 1000}s`;

@@ -5,7 +5,7 @@ import type { Chart } from "../../../../templates/charts/chart-reader.ts";
 import { chartsOf } from "../../../../templates/charts/chart-writer.ts";
 import type { DashboardSpec, TelegrafSpec } from "../../../../templates/kinds/dashboard.ts";
 import type { Resource } from "../../../../templates/template.ts";
-import { bucketsOf } from "../../pages/telegraf-config.ts";
+import { knownBucketsOf } from "../../pages/telegraf-config.ts";
 import { type Adapter, described, idNumber } from "./adapter.ts";
 
 /** Dashboards with their cells; a cell has its view. */
@@ -51,7 +51,7 @@ export function dashboardAdapter({ dashboards }: V2Line): Adapter<DashboardSpec>
 /** Configurations of agents. */
 export function telegrafAdapter({ telegrafs }: V2Line): Adapter<TelegrafSpec> {
   const content = ({ name, description, spec: { config } }: Resource<TelegrafSpec>) => {
-    return { name, description, config, metadata: { buckets: bucketsOf(config) } };
+    return { name, description, config, metadata: { buckets: knownBucketsOf(config) } };
   };
   const shown = ({ name, description, spec }: Resource<TelegrafSpec>) => ({ name, ...described(description), config: spec.config });
   return {
