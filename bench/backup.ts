@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { backUp, type Job, restore } from "../test/support/database-backups.ts";
 import { prng } from "../test/support/prng.ts";
-import { TestServer } from "../test/support/server.ts";
+import { backUp, type Job, restore } from "../test/support/servers/database-backups.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
 
 const BODY_ROWS = 5000;

@@ -7,7 +7,7 @@ import { NullDisk } from "../src/disk/null-disk.ts";
 import type { CacheDef } from "../src/model/caches.ts";
 import { ALL_TIME } from "../src/model/query/scan.ts";
 import { noSeriesNumbers } from "../src/scan/series-numbers.ts";
-import { WritePath } from "../test/support/write-path.ts";
+import { WritePath } from "../test/support/storage/write-path.ts";
 
 const ROUNDS = 7;
 const FIELDS = 10;

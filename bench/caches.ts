@@ -1,6 +1,6 @@
 // Measures reads of last-value and distinct-value caches, with rows in memory and in files, compared with the same queries on the table.
 // Every answer is first compared with the table's.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
 import { DATABASE } from "./support/contestant.ts";

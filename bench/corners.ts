@@ -1,6 +1,6 @@
 // Measures statements in which another database was once faster, on 10 M rows of 4,000 hosts, flushed and compacted. Every answer is first
 // compared with that of another statement that asks the same.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { CORNER_QUERIES, type CornerQuery } from "./data/corner-queries.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";

@@ -1,6 +1,6 @@
 // How fast is a day exported, and what does a reader cost that does not read? Rows shaped like TSBS, compacted, all of one day.
 import { connect } from "node:net";
-import type { TestServer } from "../test/support/server.ts";
+import type { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { withOneDay } from "./support/one-day.ts";

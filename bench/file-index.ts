@@ -1,6 +1,6 @@
 // Measures the gain of a file index. Requests are looked up by an id in a string field, unique per row: without and with the index, in
 // flushed and in compacted files, and with more data than the cache holds. Every answer is compared with the rows that were written.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
 import { withOutput } from "./support/ours.ts";

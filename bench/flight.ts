@@ -3,7 +3,7 @@
 import { tableFromIPC } from "apache-arrow";
 import { FlightData } from "../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../src/api/flight/wire/ipc-messages.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { TSBS_START_NS } from "./data/tsbs-cpu.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";

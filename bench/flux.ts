@@ -1,7 +1,7 @@
 // Measures POST /api/v2/query: TSBS's queries as scripts, compared value by value with the answers of this server's own /query to the
 // same questions on the same rows; and a long answer as CSV.
 import { csvRows } from "../src/flux/library/csv/parse-csv.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { BUCKET, drawn, TSBS_SCRIPTS, type TsbsScript } from "./data/tsbs-flux.ts";
 import { extentOf, type TsbsExtent } from "./data/tsbs-queries.ts";
 import { type Answer as Answers, answerOfInflux, difference } from "./support/answers.ts";

@@ -2,8 +2,8 @@
 // the request to the end of the job; and what the server's processors do for it.
 import { TarReader } from "../src/backup/tar.ts";
 import { TsdbError } from "../src/model/errors.ts";
-import { IMPORTS, importFile } from "../test/support/imports.ts";
-import type { TestServer } from "../test/support/server.ts";
+import { IMPORTS, importFile } from "../test/support/servers/imports.ts";
+import type { TestServer } from "../test/support/servers/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { withOneDay } from "./support/one-day.ts";

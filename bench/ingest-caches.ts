@@ -1,6 +1,6 @@
 // Measures the cost of a last-value and a distinct-value cache per write: rows per second and processor time per row with them ÷ without,
 // in alternating rounds, each with a new server; afterwards the caches are compared with the table.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { createCaches } from "./caches.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";

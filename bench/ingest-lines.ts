@@ -1,6 +1,6 @@
 // Measures bodies of one line on 256 connections: what a body costs, whatever it holds. The loader writes to sockets, because a client
 // library takes longer than the server.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";

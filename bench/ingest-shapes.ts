@@ -1,6 +1,6 @@
 // Measures ingest of data that is less regular than TSBS's: rows per second of each shape ÷ those of the plain data: a million series in a
 // wide table, and shapes that the fast path for typical lines does not handle. Every round starts a new server.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { HOSTILE_SHAPES, type Shape, tablesOf } from "./data/shapes.ts";
 import { type Answer, alternate, type Bench, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";

@@ -3,7 +3,7 @@
 // read 10 M rows of 4,000 hosts on another server: its memory after the last one, and after a while without requests.
 import { totalmem } from "node:os";
 import { prng } from "../test/support/prng.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, type Size, short } from "./support/bench.ts";
 import { Loader, type RunningLoad } from "./support/loader.ts";

@@ -1,6 +1,6 @@
 // Measures how TSBS's queries scale with the data: 1, 10 and 50 M rows of the same hosts, which is 28 hours, 12 and 58 days; this server
 // only. Windows are at random positions, so data is not always cached.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";

@@ -1,7 +1,7 @@
 // Measures TSBS's queries during ingest into their table at half the maximum rate, compared with an idle server. New rows continue in time
 // after the old ones, so the answer for a fixed window must not change. The queries alternate for as long as several flushes and
 // compactions take; measured one after the other, each would see a different phase of the load.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";

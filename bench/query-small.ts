@@ -1,6 +1,6 @@
 // Measures small statements per second on 64 connections. The cost per statement dominates, not that of its rows: requests, planning, and
 // DuckDB where involved. Statements of a kind differ in their literals, like those of a dashboard.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { TSBS_START_NS } from "./data/tsbs-cpu.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";

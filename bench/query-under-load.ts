@@ -1,6 +1,6 @@
 // Measures a scan while two connections write at the maximum rate, compared with an idle server. The query reads a database without writes,
 // so its answer must not change; the writes go to new databases, pass after pass.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { dataSets } from "./support/data-sets.ts";

@@ -1,7 +1,7 @@
 // Measures the queries of TSBS, compared with InfluxDB 1 on the same rows. Every execution draws hosts and times, queries both servers, and
 // compares the answers value by value.
 import { prng } from "../test/support/prng.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, type TsbsExtent, type TsbsQuery, type TsbsStatement } from "./data/tsbs-queries.ts";
 import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";

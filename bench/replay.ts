@@ -1,7 +1,7 @@
 // Measures rows per second recovered from the log after `kill -9`: time to ready after the kill, minus the time to ready of the same server
 // on an empty folder, so that the start of the runtime is excluded.
 import { readdirSync } from "node:fs";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { dataSets } from "./support/data-sets.ts";
 import { Loader } from "./support/loader.ts";

@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plainEnvironment, TestServer } from "../test/support/server.ts";
+import { plainEnvironment, TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
 import { compacted, EAGER_COMPACTION } from "./support/compaction.ts";
 import { Loader, type LoadResult } from "./support/loader.ts";

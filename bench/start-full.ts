@@ -1,7 +1,7 @@
 // Measures the time from starting the program on a folder full of data to the first answer of a query: after a clean stop, and after `kill
 // -9` with unflushed rows. The values are random floats, which are incompressible; the files are still in the page cache.
 import { prng } from "../test/support/prng.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, TSBS_QUERIES } from "./data/tsbs-queries.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";

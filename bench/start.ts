@@ -1,5 +1,5 @@
 // Measures the time from starting the program on an empty folder to the first answer of a query.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Bench, median, short } from "./support/bench.ts";
 
 const GOAL_MS = 400;

@@ -1,7 +1,7 @@
 // Tests whether one short statement or body can block other clients. Every production of each grammar, and every kind of body, grows to
 // eight times its size, while a tiny query, a small write and /ping run continuously: growth of time and memory, and the latency of the
 // small requests.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { GROWING_BODIES } from "./data/growth-bodies.ts";
 import { GROWING_SQL } from "./data/growth-sql.ts";
 import { GROWING_TSDBQL } from "./data/growth-tsdbql.ts";

@@ -1,6 +1,6 @@
 // How late do 1,000 tasks start that are due in the same second of each minute, and what do they cost writes at 100,000 rows a second? The
 // lag is of the points of their runs: from the time a run is for to its start.
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 
 const TASKS = { smoke: 20, real: 1000 } as const;

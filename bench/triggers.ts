@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, alternate, type Bench, median, short } from "./support/bench.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 

@@ -1,7 +1,7 @@
 // Measures /query for v1 clients, compared with InfluxDB 1 on the same rows: TSBS's queries in the v1 language, with answers compared value
 // by value; and a long answer: the time to its first byte, and its total.
 import { prng } from "../test/support/prng.ts";
-import { TestServer } from "../test/support/server.ts";
+import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "./data/tsbs-queries.ts";
 import { answerOfInflux, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";

@@ -9,7 +9,7 @@ import { InfluxDBClient } from "@influxdata/influxdb3-client";
 import { Aedes } from "aedes";
 import { tableFromIPC } from "apache-arrow";
 import { buildBinary } from "../src/tools/build.ts";
-import { TestServer } from "./support/server.ts";
+import { TestServer } from "./support/servers/server.ts";
 
 const ROOT = join(import.meta.dir, "..");
 

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compacted, EAGER_COMPACTION, type GoldenTable, goldenStatement, writeGoldenFolder } from "./support/golden-folder.ts";
-import { TestServer } from "./support/server.ts";
+import { TestServer } from "./support/servers/server.ts";
+import { compacted, EAGER_COMPACTION, type GoldenTable, goldenStatement, writeGoldenFolder } from "./support/storage/golden-folder.ts";
 
 const FOLDERS = join(import.meta.dir, "golden/format-v1/folders");
 

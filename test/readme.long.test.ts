@@ -8,9 +8,9 @@ import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
 import { parseConfigFile } from "../src/cli/config-file.ts";
 import { serveHelp } from "../src/cli/help.ts";
-import { descendantsOf } from "./support/process-tree.ts";
-import { type Block, isShell, readmeBlocks, readmePages } from "./support/readme-blocks.ts";
-import { endWithThisProcess, plainEnvironment } from "./support/server.ts";
+import { descendantsOf } from "./support/servers/process-tree.ts";
+import { type Block, isShell, readmeBlocks, readmePages } from "./support/servers/readme-blocks.ts";
+import { endWithThisProcess, plainEnvironment } from "./support/servers/server.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const TIMEOUT_MS = 300_000;

@@ -1,6 +1,7 @@
 // Controls compaction for benchmarks: prevents it during other measurements, or waits until every file is in its final form.
-import { dataFiles, isCompacted } from "../../test/support/data-files.ts";
-import type { TestServer } from "../../test/support/server.ts";
+
+import type { TestServer } from "../../test/support/servers/server.ts";
+import { dataFiles, isCompacted } from "../../test/support/storage/data-files.ts";
 
 /** Flags that prevent merging: the first check happens after a day. */
 export const NO_COMPACTION = ["--compaction-check-interval", "24h"] as const;

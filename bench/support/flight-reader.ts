@@ -1,7 +1,7 @@
 // A minimal reader of Arrow Flight: raw HTTP/2 with windows so large that the server never waits, and bytes that are only collected.
 // Measures the server, not a client library.
-import { ticketMessage } from "../../test/support/flight-server.ts";
-import { FRAME, frame, RawHttp2 } from "../../test/support/raw-http2.ts";
+import { ticketMessage } from "../../test/support/flight/flight-server.ts";
+import { FRAME, frame, RawHttp2 } from "../../test/support/servers/raw-http2.ts";
 
 const WINDOW_BYTES_MAX = 2 ** 31 - 1;
 /** Initial flow-control window of a connection. */

@@ -1,5 +1,5 @@
 // A grammar for the benchmark of growing statements: its productions, each a text of adjustable length, depth or size.
-import type { TestServer } from "../../test/support/server.ts";
+import type { TestServer } from "../../test/support/servers/server.ts";
 import type { Size } from "./bench.ts";
 
 export interface Production {

@@ -1,5 +1,5 @@
 // Runs one production of a grammar at n, 2n, 4n and 8n during small requests: its time, its memory and their latency.
-import type { TestServer } from "../../test/support/server.ts";
+import type { TestServer } from "../../test/support/servers/server.ts";
 import { type Answer, type Size, short } from "./bench.ts";
 import type { Grammar, Production } from "./growth-grammar.ts";
 import type { ToWatcher, Watched, WatchedServer } from "./growth-watcher.ts";

@@ -1,5 +1,5 @@
 // Loads the same rows into our server and into InfluxDB 1, before both are queried.
-import type { TestServer } from "../../test/support/server.ts";
+import type { TestServer } from "../../test/support/servers/server.ts";
 import type { RunningInflux } from "./influx.ts";
 import { Loader } from "./loader.ts";
 import { checkOurRows, writeUrlOf } from "./ours.ts";

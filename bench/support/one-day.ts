@@ -1,5 +1,5 @@
 // A server of the extended edition that holds one day of rows shaped like TSBS, compacted.
-import { TestServer } from "../../test/support/server.ts";
+import { TestServer } from "../../test/support/servers/server.ts";
 import { compacted, EAGER_COMPACTION } from "./compaction.ts";
 import { Loader } from "./loader.ts";
 import { checkOurRows, withOutput, writeUrlOf } from "./ours.ts";

@@ -1,5 +1,5 @@
 // This project's server as a contestant that is written to on port 8086, with a token.
-import { TestServer } from "../../test/support/server.ts";
+import { TestServer } from "../../test/support/servers/server.ts";
 import type { Contestant } from "./contestant.ts";
 import { countRows } from "./ours.ts";
 

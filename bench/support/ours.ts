@@ -1,5 +1,5 @@
 // This project's server as a contestant.
-import { TestServer } from "../../test/support/server.ts";
+import { TestServer } from "../../test/support/servers/server.ts";
 import { compactAll } from "./compaction.ts";
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
 import { folderBytes } from "./peer-process.ts";

@@ -2,7 +2,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endWithThisProcess, plainEnvironment } from "../../test/support/server.ts";
+import { endWithThisProcess, plainEnvironment } from "../../test/support/servers/server.ts";
 
 const READY_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 30_000;

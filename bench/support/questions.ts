@@ -1,6 +1,6 @@
 // Selects the TSBS queries that this server supports, and measures them on an idle server.
 import { prng } from "../../test/support/prng.ts";
-import type { TestServer } from "../../test/support/server.ts";
+import type { TestServer } from "../../test/support/servers/server.ts";
 import { TSBS_QUERIES, type TsbsExtent, type TsbsQuery } from "../data/tsbs-queries.ts";
 import { type Answer, answerOfSql, difference } from "./answers.ts";
 import { median } from "./bench.ts";

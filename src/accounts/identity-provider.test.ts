@@ -1,7 +1,7 @@
 // What a provider may answer, true or forged, and what the server makes of it. The provider is a fake on loopback;
 // test/e2e/users.long.test.ts has a real one.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { CLIENT_ID, type FakeProvider, type Forgery, fakeProvider } from "../../test/support/fake-provider.ts";
+import { CLIENT_ID, type FakeProvider, type Forgery, fakeProvider } from "../../test/support/identity/fake-provider.ts";
 import { TsdbError } from "../model/errors.ts";
 import { IdentityProvider, issuerError, type ProviderCode } from "./identity-provider.ts";
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { exportJWK, SignJWT } from "jose";
-import { ADMIN } from "../../test/support/admin.ts";
+import { ADMIN } from "../../test/support/servers/admin.ts";
 import { AccountGrant, Authorizer } from "../auth/authorizer.ts";
 import { Tokens } from "../auth/tokens.ts";
 import { PasswordHasher } from "../metadata/access/passwords.ts";

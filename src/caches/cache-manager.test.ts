@@ -1,7 +1,7 @@
 // What test/fuzz/caches.long.test.ts does not meet: equal times, memory and its limit, who fills from history, what is covered.
 import { expect, test } from "bun:test";
-import { readChunk, type TestRow, type TestValue } from "../../test/support/rows.ts";
-import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
+import { readChunk, type TestRow, type TestValue } from "../../test/support/rows/rows.ts";
+import { type TablePart, TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import type { CacheTable } from "../model/cache-table.ts";
 import type { CacheDef, DistinctCacheDef, LastCacheDef } from "../model/caches.ts";

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { Disk } from "./disk.ts";
 import { parentOf } from "./disk.ts";

@@ -1,5 +1,5 @@
 // The file operations of the server. All disk access of storage/wal/ and object-store/ goes through this interface, so that
-// test/support/faulty-disk.ts can replace it and let any single call fail. node-disk.ts is the real implementation.
+// test/support/storage/faulty-disk.ts can replace it and let any single call fail. node-disk.ts is the real implementation.
 
 /** A file open for appending. It has one owner, who makes one call at a time. */
 export interface AppendFile {

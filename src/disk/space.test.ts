@@ -1,7 +1,7 @@
 // Whether the disk takes anything new: what is refused and in which words, the reserve, and that it is found out when there is space again.
 import { describe, expect, test } from "bun:test";
 import { kindOf } from "../../test/conformance/object-store.ts";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { ioError } from "./io-error.ts";
 import { DiskSpace } from "./space.ts";
 

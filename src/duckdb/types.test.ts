@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prng } from "../../test/support/prng.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { readRows } from "../../test/support/sql/sql-rows.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { ResultBatch } from "../model/query/result-batch.ts";

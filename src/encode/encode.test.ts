@@ -1,6 +1,6 @@
 // Text answers: one document in each format, every kind of cell, and what each format does without rows.
 import { describe, expect, test } from "bun:test";
-import { batchOf, Dictionaries, type Plain, schemaOf } from "../../test/support/result-batch.ts";
+import { batchOf, Dictionaries, type Plain, schemaOf } from "../../test/support/rows/result-batch.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { QueryFormat } from "../model/query/query.ts";
 import type { ResultField, ResultType } from "../model/query/result-batch.ts";

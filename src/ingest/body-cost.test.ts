@@ -1,7 +1,7 @@
 // The estimate beside what the kernel really hands out for bodies of several shapes.
 import { expect, spyOn, test } from "bun:test";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
-import { WritePath } from "../../test/support/write-path.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../test/support/storage/write-path.ts";
 import { bodyCost, COST_PER_BYTE_MAX } from "./body-cost.ts";
 
 const BYTES = 2 << 20;

@@ -1,10 +1,10 @@
 // Bodies that bring nothing but rows take a short way to the log and into the buffer. It must lead where the long one does: the same bytes
 // in the log, the same rows.
 import { expect, spyOn, test } from "bun:test";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
-import type { TestRow } from "../../test/support/rows.ts";
-import { WritePath } from "../../test/support/write-path.ts";
+import type { TestRow } from "../../test/support/rows/rows.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../test/support/storage/write-path.ts";
 import { TableBuffer } from "../storage/buffer/table-buffer.ts";
 import { DatabaseWriter } from "./database-writer.ts";
 

@@ -1,9 +1,9 @@
 // Bodies that bring many names: made in steps, stored in one, and equal to the same lines written one by one.
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { type Below, pick, prng } from "../../test/support/prng.ts";
-import type { TestRow } from "../../test/support/rows.ts";
-import { WritePath, type WritePathOptions } from "../../test/support/write-path.ts";
+import type { TestRow } from "../../test/support/rows/rows.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { WritePath, type WritePathOptions } from "../../test/support/storage/write-path.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { WriteResult } from "../model/write.ts";
 

@@ -1,9 +1,9 @@
 // Series that come and go for ever under a small limit: every answer stays exact, and memory stays where it is.
 import { expect, test } from "bun:test";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
-import { lineText, type ModelLine, rowText, StorageModel } from "../../test/support/storage-model.ts";
-import { WritePath } from "../../test/support/write-path.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { lineText, type ModelLine, rowText, StorageModel } from "../../test/support/storage/storage-model.ts";
+import { WritePath } from "../../test/support/storage/write-path.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ALL_TIME } from "../model/query/scan.ts";
 import { ColumnType } from "../model/rows/column.ts";

@@ -2,7 +2,7 @@
 // calls again.
 import { describe, expect, test } from "bun:test";
 import { kindOf } from "../../test/conformance/object-store.ts";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import { FileObjectStore } from "./file-object-store.ts";
 import { openOperationLog } from "./operation-log.ts";
 

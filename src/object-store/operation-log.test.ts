@@ -1,8 +1,8 @@
 // The log on a good store, on a store that fails at any call, and on damaged files.
 import { describe, expect, test } from "bun:test";
 import { kindOf } from "../../test/conformance/object-store.ts";
-import { faultLoop } from "../../test/support/faulty-disk.ts";
 import { prng } from "../../test/support/prng.ts";
+import { faultLoop } from "../../test/support/storage/faulty-disk.ts";
 import { TsdbError } from "../model/errors.ts";
 import { FileObjectStore } from "./file-object-store.ts";
 import { MemoryObjectStore } from "./memory-object-store.ts";

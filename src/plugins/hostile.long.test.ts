@@ -1,7 +1,7 @@
 // Plugins that misbehave: each run ends with the expected failure, other triggers are unaffected, and no process is left behind.
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins.ts";
+import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins/plugins.ts";
 import type { PluginCaller, PluginPayload } from "./plugin-call.ts";
 
 const SCHEDULE: PluginPayload = { kind: "schedule", timeMs: 0 };
@@ -287,7 +287,7 @@ local.info(began, time.time())`;
   ];
   test.each(ORPHANS)("processes %s end when the server is killed", async (_, body) => {
     const script = `
-      import { PluginBench } from ${JSON.stringify(`${import.meta.dir}/../../test/support/plugins.ts`)};
+      import { PluginBench } from ${JSON.stringify(`${import.meta.dir}/../../test/support/plugins/plugins.ts`)};
       const bench = new PluginBench({ timeMsMax: 0 });
       const plugin = bench.plugin("loop.py", ${JSON.stringify(scheduled(body))});
       void bench.runtime.run(

@@ -1,7 +1,7 @@
 // Lines that plugins build: their text by examples, and by random names and values that a parser reads back.
 import { afterAll, describe, expect, test } from "bun:test";
 import { parseReference } from "../../test/conformance/reference-parser.ts";
-import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins.ts";
+import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins/plugins.ts";
 import { pick, prng } from "../../test/support/prng.ts";
 import { ColumnType } from "../model/rows/column.ts";
 import { Precision } from "../model/time/precision.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
-import { PluginBench, pluginPython } from "../../test/support/plugins.ts";
+import { PluginBench, pluginPython } from "../../test/support/plugins/plugins.ts";
 
 const python = pluginPython();
 if (python !== null) {

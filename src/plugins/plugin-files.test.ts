@@ -1,7 +1,7 @@
 // Which files a plugin is: finding it, loading it, and loading it anew after a change.
 import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync, symlinkSync, utimesSync } from "node:fs";
-import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins.ts";
+import { PluginBench, type PluginRun, pluginPython } from "../../test/support/plugins/plugins.ts";
 import { PluginFiles } from "./files/plugin-files.ts";
 import type { PluginRepository } from "./files/plugin-repository.ts";
 import type { PluginPayload } from "./plugin-call.ts";

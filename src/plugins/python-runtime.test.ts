@@ -1,6 +1,6 @@
 // The plugin API in real Python processes, with a fake server. Expected values are from the documented API.
 import { afterAll, describe, expect, test } from "bun:test";
-import { PluginBench, type PluginRun, pluginPython, rowsAnswer } from "../../test/support/plugins.ts";
+import { PluginBench, type PluginRun, pluginPython, rowsAnswer } from "../../test/support/plugins/plugins.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { PluginCaller, PluginColumn, PluginPayload, PluginValues } from "./plugin-call.ts";
 

@@ -1,13 +1,13 @@
 // Random statements over a table that lies in files and in memory, with duplicates and deletions: the same answers as over its merged rows
 // in a list, from which DuckDB makes everything.
 import { expect, test } from "bun:test";
-import { columnDefs, FakeTable } from "../../test/support/fake-table.ts";
-import { isHiddenRow, mergeRows } from "../../test/support/naive-scan.ts";
 import { prng } from "../../test/support/prng.ts";
-import { randomStatement } from "../../test/support/random-sql.ts";
-import type { TestRow } from "../../test/support/rows.ts";
-import { sameAnswer, TWIN_COLUMNS, twinRows } from "../../test/support/sql-twins.ts";
-import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
+import { columnDefs, FakeTable } from "../../test/support/rows/fake-table.ts";
+import { isHiddenRow, mergeRows } from "../../test/support/rows/naive-scan.ts";
+import type { TestRow } from "../../test/support/rows/rows.ts";
+import { type TablePart, TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
+import { randomStatement } from "../../test/support/sql/random-sql.ts";
+import { sameAnswer, TWIN_COLUMNS, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { ColumnType } from "../model/rows/column.ts";
 import type { Tombstone } from "../model/rows/tombstone.ts";

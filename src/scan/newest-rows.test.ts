@@ -1,7 +1,7 @@
 // Newest rows of tables whose series are numbered, out of parts in which others end later.
 import { expect, test } from "bun:test";
-import { readChunk, type TestRow } from "../../test/support/rows.ts";
-import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
+import { readChunk, type TestRow } from "../../test/support/rows/rows.ts";
+import { type TablePart, TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ALL_TIME } from "../model/query/scan.ts";

@@ -1,7 +1,7 @@
 // Series have one number in whatever dictionary they come, compared with a map of their tags; and tables with too many have none.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { Arena, canonicalKey, readSeries, type TestRow, writeDictionary } from "../../test/support/rows.ts";
+import { Arena, canonicalKey, readSeries, type TestRow, writeDictionary } from "../../test/support/rows/rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { SeriesDictionary } from "../kernel/series/series-dictionary.ts";
 import { RECLAIM_AT_ONCE } from "../model/reclaimer.ts";

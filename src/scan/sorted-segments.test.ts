@@ -1,8 +1,8 @@
 // Segments in order: the same rows, sorted, from the scan on that makes it worth it; and their memory, which goes with them.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
-import { Arena, packColumn, readRun, type TestRow, writeRun } from "../../test/support/rows.ts";
+import { ALL_TYPES, randomRows } from "../../test/support/rows/random-rows.ts";
+import { Arena, packColumn, readRun, type TestRow, writeRun } from "../../test/support/rows/rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { emptyScanRecord } from "../model/query/scan-record.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";

@@ -1,7 +1,7 @@
 // Scans of a table that lies in files and in memory, against filtering and merging plain rows; what is read of it, to the page; damage.
 import { describe, expect, test } from "bun:test";
-import { EVERY_AGGREGATE } from "../../test/support/every-aggregate.ts";
-import { aggregateRows, expectGroups } from "../../test/support/naive-aggregate.ts";
+import { prng } from "../../test/support/prng.ts";
+import { aggregateRows, expectGroups } from "../../test/support/rows/naive-aggregate.ts";
 import {
   isHiddenRow,
   isWanted,
@@ -11,12 +11,12 @@ import {
   randomTagOrders,
   randomTags,
   randomTombstones,
-} from "../../test/support/naive-scan.ts";
-import { prng } from "../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../test/support/random-rows.ts";
-import type { TestRow, TestValue } from "../../test/support/rows.ts";
-import { drain, project, type RowValues } from "../../test/support/scan-rows.ts";
-import { type TablePart, TestSnapshot } from "../../test/support/table-snapshot.ts";
+} from "../../test/support/rows/naive-scan.ts";
+import { ALL_TYPES, randomRows } from "../../test/support/rows/random-rows.ts";
+import type { TestRow, TestValue } from "../../test/support/rows/rows.ts";
+import { drain, project, type RowValues } from "../../test/support/rows/scan-rows.ts";
+import { type TablePart, TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
+import { EVERY_AGGREGATE } from "../../test/support/sql/every-aggregate.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";

@@ -1,9 +1,9 @@
 // Pages of which every row is wanted: series and times are decoded only if they are asked for, and the rows come all the same.
 import { describe, expect, test } from "bun:test";
-import { ALL_TYPES } from "../../test/support/random-rows.ts";
-import type { TestRow, TestValue } from "../../test/support/rows.ts";
-import { drain } from "../../test/support/scan-rows.ts";
-import { TestSnapshot } from "../../test/support/table-snapshot.ts";
+import { ALL_TYPES } from "../../test/support/rows/random-rows.ts";
+import type { TestRow, TestValue } from "../../test/support/rows/rows.ts";
+import { drain } from "../../test/support/rows/scan-rows.ts";
+import { TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { type AggregateRequest, aggregateColumns } from "../model/query/aggregate.ts";
 import { ALL_TIME } from "../model/query/scan.ts";

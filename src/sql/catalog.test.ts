@@ -1,8 +1,8 @@
 // Names of every kind, and what SHOW, DESCRIBE, EXPLAIN and information_schema tell about tables.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { FakeTable } from "../../test/support/rows/fake-table.ts";
+import { readRows } from "../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { ColumnType } from "../model/rows/column.ts";
 import { SqlEngine } from "./execute/engine.ts";

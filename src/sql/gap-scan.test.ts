@@ -1,7 +1,7 @@
 // Gaps that the scan fills: the same answers as DuckDB makes of the rows, and really made there, or not.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { Twins, twinRows } from "../../test/support/sql-twins.ts";
+import { Twins, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { SqlEngine } from "./execute/engine.ts";
 

@@ -1,7 +1,7 @@
 // Statements that do not simply run to their end: cancelled, timed out, abandoned, interleaved, out of memory, failing underneath.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../test/support/fake-table.ts";
-import { askRows, readRows } from "../../test/support/sql-rows.ts";
+import { FakeTable } from "../../test/support/rows/fake-table.ts";
+import { askRows, readRows } from "../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { ColumnType } from "../model/rows/column.ts";

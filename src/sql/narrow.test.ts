@@ -2,7 +2,7 @@
 // every hint, so a hint too many is a wrong answer.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../test/support/prng.ts";
-import { Twins, twinRows } from "../../test/support/sql-twins.ts";
+import { Twins, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import { SqlEngine } from "./execute/engine.ts";

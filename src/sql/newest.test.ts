@@ -1,8 +1,8 @@
 // Statements that show nothing but the newest row of each series: the table here then gives no other, so any that is needed is missed.
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { FakeRow } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
-import { Twins, twinRows } from "../../test/support/sql-twins.ts";
+import type { FakeRow } from "../../test/support/rows/fake-table.ts";
+import { Twins, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { SqlEngine } from "./execute/engine.ts";
 

@@ -1,10 +1,10 @@
 // Random statements over random tables: the same answers from a table that makes groups, keeps to hints and gives newest rows alone as from
 // a table that has nothing but rows.
 import { expect, test } from "bun:test";
-import type { FakeRow } from "../../test/support/fake-table.ts";
 import { prng } from "../../test/support/prng.ts";
-import { randomStatement } from "../../test/support/random-sql.ts";
-import { Twins, twinRows } from "../../test/support/sql-twins.ts";
+import type { FakeRow } from "../../test/support/rows/fake-table.ts";
+import { randomStatement } from "../../test/support/sql/random-sql.ts";
+import { Twins, twinRows } from "../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { SqlEngine } from "./execute/engine.ts";
 

@@ -1,6 +1,6 @@
 // The printer: statements that mean the same to us and to DuckDB give the same rows when they went through our tree and back to text.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { readRows } from "../../test/support/sql/sql-rows.ts";
 import type { Connection } from "../duckdb/connection.ts";
 import { Database } from "../duckdb/database.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";

@@ -1,8 +1,8 @@
 // What a statement may be made of: as much as a limit says is answered, one more is refused with the limit, what was got and the maximum.
 // Statements that are nested or left open without end are refused too, whichever stage would run out of stack first.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../test/support/fake-table.ts";
-import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";
+import { FakeTable } from "../../test/support/rows/fake-table.ts";
+import { askRows, type SqlValue } from "../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";

@@ -1,7 +1,7 @@
 // Times to the nanosecond: comparisons, arithmetic, bins and parts, with expected values from calendar arithmetic.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../test/support/fake-table.ts";
-import { askRows, type SqlValue } from "../../test/support/sql-rows.ts";
+import { FakeTable } from "../../test/support/rows/fake-table.ts";
+import { askRows, type SqlValue } from "../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import type { QueryParams } from "../model/query/query.ts";
 import { ALL_TIME } from "../model/query/scan.ts";

@@ -1,7 +1,7 @@
 // Answers of many columns leave in batches of a bounded number of values, from each source: what is encoded at a time takes milliseconds.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../test/support/fake-table.ts";
-import { readRows } from "../../test/support/sql-rows.ts";
+import { FakeTable } from "../../test/support/rows/fake-table.ts";
+import { readRows } from "../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type ResultBatch, rowsOfBatch } from "../model/query/result-batch.ts";

@@ -1,6 +1,6 @@
 // When runs start, what is kept of them, and what is made again after a server was killed: on a clock of the test's, over a real catalog.
 import { expect, test } from "bun:test";
-import { FakeClock, settle } from "../../test/support/fake-runtime.ts";
+import { FakeClock, settle } from "../../test/support/plugins/fake-runtime.ts";
 import { SecretBox } from "../metadata/access/secret-box.ts";
 import { V2Line } from "../metadata/line.ts";
 import type { Task } from "../metadata/resources/tasks.ts";

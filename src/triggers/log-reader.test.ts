@@ -1,9 +1,9 @@
 // Rows for write triggers: what was written comes out of the log in its order, whatever was flushed, cut, restarted or written meanwhile.
 import { describe, expect, test } from "bun:test";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
-import { type PlainRow, plainTables } from "../../test/support/plugin-rows.ts";
+import { type PlainRow, plainTables } from "../../test/support/plugins/plugin-rows.ts";
 import { prng } from "../../test/support/prng.ts";
-import { WritePath } from "../../test/support/write-path.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../test/support/storage/write-path.ts";
 import { buffersOf } from "./joined-rows.ts";
 import type { LogRequest, LogRows } from "./log-feed.ts";
 import { LogReader } from "./log-reader.ts";

@@ -1,8 +1,8 @@
 // The engine with a fake runtime and clock: which calls are made, when, and how failures are handled.
 import { describe, expect, test } from "bun:test";
-import { DONE, failed, settle } from "../../test/support/fake-runtime.ts";
-import { FaultyDisk } from "../../test/support/faulty-disk.ts";
-import { stopWorlds, TriggerWorld } from "../../test/support/trigger-world.ts";
+import { DONE, failed, settle } from "../../test/support/plugins/fake-runtime.ts";
+import { stopWorlds, TriggerWorld } from "../../test/support/plugins/trigger-world.ts";
+import { FaultyDisk } from "../../test/support/storage/faulty-disk.ts";
 import type { PluginOutcome } from "../plugins/plugin-call.ts";
 
 stopWorlds();

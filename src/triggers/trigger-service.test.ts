@@ -1,7 +1,7 @@
 // Triggers as users make, change and delete them; what a crash leaves of their places in the log, and how the log is kept for them.
 import { describe, expect, test } from "bun:test";
-import { settle } from "../../test/support/fake-runtime.ts";
-import { POSITIONS, stopWorlds, TriggerWorld } from "../../test/support/trigger-world.ts";
+import { settle } from "../../test/support/plugins/fake-runtime.ts";
+import { POSITIONS, stopWorlds, TriggerWorld } from "../../test/support/plugins/trigger-world.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NewTrigger } from "../model/triggers.ts";
 import { cutThrough } from "./log-hold.ts";

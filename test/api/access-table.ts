@@ -11,7 +11,7 @@ import { PasswordHasher } from "../../src/metadata/access/passwords.ts";
 import type { AccountRule, Permission, SystemPage, UserDef } from "../../src/model/access.ts";
 import { MemoryObjectStore } from "../../src/object-store/memory-object-store.ts";
 import { Catalog } from "../../src/storage/catalog/catalog.ts";
-import { ADMIN } from "../support/admin.ts";
+import { ADMIN } from "../support/servers/admin.ts";
 
 /** What a token needs for a route. `page:` of system pages, `db:` of the database `d`. */
 export type Need =

@@ -2,7 +2,7 @@
 // own defaults shows that the client can speak those that are refused.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:tls";
-import { startFlight } from "../support/flight-server.ts";
+import { startFlight } from "../support/flight/flight-server.ts";
 import { CERTIFICATE, PRIVATE_KEY, RSA_CERTIFICATE, RSA_PRIVATE_KEY } from "./certificate.ts";
 import { listening } from "./sockets.ts";
 

@@ -3,7 +3,7 @@
 // HTTP on.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { TsdbError } from "../../src/model/errors.ts";
 import { databaseOfPolicy } from "../../src/model/names.ts";
 import type { QueryAnswer, QueryRequest } from "../../src/model/query/query.ts";
 import type { DefinitionService } from "../../src/tsdbql/plan/definition-service.ts";
-import { INTEGER, series, TIME } from "../support/v1-pieces.ts";
+import { INTEGER, series, TIME } from "../support/sql/v1-pieces.ts";
 import { fakes } from "./fakes.ts";
 
 export const enc = encodeURIComponent;

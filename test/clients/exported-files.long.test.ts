@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
-import { pythonWith } from "../support/python.ts";
-import { TestServer } from "../support/server.ts";
+import { pythonWith } from "../support/plugins/python.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const ROWS = 50_000;
 const SCRIPT = join(import.meta.dir, "exported_files.py");

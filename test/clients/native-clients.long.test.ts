@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { findings, installed, javaCommand } from "./native-programs.ts";
 
 setDefaultTimeout(180_000);

@@ -2,7 +2,7 @@
 // out.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 
 const INSTALLED = join(import.meta.dir, "../../node_modules/.native-clients");
 

@@ -3,8 +3,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
-import { pythonWith } from "../support/python.ts";
-import { TestServer } from "../support/server.ts";
+import { pythonWith } from "../support/plugins/python.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SCRIPT = join(import.meta.dir, "flight_sql.py");
 

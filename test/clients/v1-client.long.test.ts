@@ -1,7 +1,7 @@
 // The community's v1 client, unmodified, against a real server: what it writes is read back by SQL, and by itself.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FieldType, InfluxDB, type ISingleHostConfig, type TimePrecision, toNanoDate } from "influx";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 // them (influxdb-client, python3-influxdb), when this machine has them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -22,7 +22,7 @@ import {
   SignoutAPI,
   UsersAPI,
 } from "@influxdata/influxdb-client-apis";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 let influx: InfluxDB;

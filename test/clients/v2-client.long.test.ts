@@ -1,7 +1,7 @@
 // The vendor's v2 client, unmodified, writes to a real server; the rows are read back by SQL.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HttpError, InfluxDB, Point, type WriteOptions, type WritePrecisionType } from "@influxdata/influxdb-client";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

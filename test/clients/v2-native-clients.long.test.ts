@@ -2,7 +2,7 @@
 // type, reads back by scripts, deletes, makes and removes resources, makes mistakes, and prints what it found.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { type Findings, findings, installed, javaCommand, type NativeClient } from "./native-programs.ts";
 
 setDefaultTimeout(120_000);

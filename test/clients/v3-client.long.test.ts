@@ -1,7 +1,7 @@
 // The vendor's v3 client, unmodified and with one address for everything: it writes over HTTP and queries by Arrow Flight.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { InfluxDBClient, Point } from "@influxdata/influxdb3-client";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 let client: InfluxDBClient;

@@ -1,10 +1,10 @@
 // The write path in order, against what the order of lines, the catalog and a plain model say; for both parsers.
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../../src/model/limits.ts";
-import { FaultyDisk } from "../support/faulty-disk.ts";
 import { prng } from "../support/prng.ts";
-import type { TestRow } from "../support/rows.ts";
-import type { WritePath } from "../support/write-path.ts";
+import type { TestRow } from "../support/rows/rows.ts";
+import { FaultyDisk } from "../support/storage/faulty-disk.ts";
+import type { WritePath } from "../support/storage/write-path.ts";
 
 const row = (timeNs: number, tags: Record<string, string>, fields: TestRow["fields"]): TestRow => ({
   timeNs: BigInt(timeNs),

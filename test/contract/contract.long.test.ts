@@ -3,7 +3,7 @@
 // has the form that the contract gives it, and what was refused has changed nothing. What requests there are follows from the contract
 // (variants.ts) and from one good request for each operation (good.ts).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { pluginPython } from "../support/plugins.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
 import { prng } from "../support/prng.ts";
 import contractFile from "./contract.json";
 import { bodyOf, MORE_TYPES, statusesOf } from "./differences.ts";

@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/fake-provider.ts";
-import { TestServer } from "../support/server.ts";
+import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/identity/fake-provider.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 export const DATABASE = "contract";
 export const TABLE = "readings";

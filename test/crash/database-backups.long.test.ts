@@ -5,10 +5,10 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ask, backUp, ended, type Job, restore } from "../support/database-backups.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
-import { SmallDisk } from "../support/small-disk.ts";
+import { ask, backUp, ended, type Job, restore } from "../support/servers/database-backups.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { SmallDisk } from "../support/storage/small-disk.ts";
 
 setDefaultTimeout(600_000);
 

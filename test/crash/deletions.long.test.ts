@@ -2,10 +2,10 @@
 // it merges its files. What was acknowledged is so after every start; what was under way has happened whole or not at all.
 // `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
-import { dataFiles } from "../support/data-files.ts";
-import { dataOf, startDataServer } from "../support/data-server.ts";
 import { type Below, prng } from "../support/prng.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
+import { dataFiles } from "../support/storage/data-files.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 8);
 const SEED = Number(process.env["SEED"] ?? 1);

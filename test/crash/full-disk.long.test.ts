@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Below, prng } from "../support/prng.ts";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
-import { SmallDisk } from "../support/small-disk.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { SmallDisk } from "../support/storage/small-disk.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 4);

@@ -3,10 +3,10 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { store } from "../e2e/client.ts";
-import { endOf, type ImportJob, importFile, importForm, importJobs, sendImport } from "../support/imports.ts";
-import { parquetFile } from "../support/parquet-files.ts";
-import { TestServer } from "../support/server.ts";
-import { SmallDisk } from "../support/small-disk.ts";
+import { endOf, type ImportJob, importFile, importForm, importJobs, sendImport } from "../support/servers/imports.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { parquetFile } from "../support/storage/parquet-files.ts";
+import { SmallDisk } from "../support/storage/small-disk.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,9 +1,9 @@
 // A real server is killed with SIGKILL at random moments while several clients write, and started again. Every row that was acknowledged is
 // there, and every body is there whole or not at all. `ROUNDS=… SEED=… bun test test/crash` runs longer or again.
 import { expect, test } from "bun:test";
-import { dataFiles } from "../support/data-files.ts";
 import { type Below, prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { dataFiles } from "../support/storage/data-files.ts";
 
 const ROUNDS = Number(process.env["ROUNDS"] ?? 21);
 const SEED = Number(process.env["SEED"] ?? 1);

@@ -1,7 +1,7 @@
 // Tasks of a real server that is killed again and again: each second has its row, whatever was on its way, and requested runs are made.
 import { expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const KILLS = Number(process.env["KILLS"] ?? 6);

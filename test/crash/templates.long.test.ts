@@ -1,7 +1,7 @@
 // Applying a template to a real server that is killed meanwhile: after the restart all of it is there, or nothing.
 import { expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const KILLS = Number(process.env["KILLS"] ?? 8);

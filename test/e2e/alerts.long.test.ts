@@ -1,7 +1,7 @@
 // From rows to messages: checks write statuses to `_monitoring`, rules send them to receivers on this machine. Scripts run at times that
 // the test gives; expected messages are those of the services' own documentation, and of the recorded conversations.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { Sink } from "../vectors/v2/sink.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };

@@ -2,9 +2,9 @@
 // read, and what /api/v2/delete leaves, before and after another restart.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DeleteRequest } from "../../src/model/rows/deletion.ts";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import { bringInto, type RowHolder, type RowState, type RowStep } from "../support/row-states.ts";
-import type { TestServer } from "../support/server.ts";
+import { bringInto, type RowHolder, type RowState, type RowStep } from "../support/rows/row-states.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };

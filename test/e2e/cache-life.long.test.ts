@@ -1,8 +1,8 @@
 // What a cache shows as time goes by: rows at once, not after their age, again after restarts, kills and restores, not after deletions; and
 // that many reads, many caches and much writing hurt nobody.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createCache, deleteCache, untilRows } from "../support/caches.ts";
-import { TestServer } from "../support/server.ts";
+import { createCache, deleteCache, untilRows } from "../support/caches/caches.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { metric, query, scalar, store, untilMetric } from "./client.ts";
 
 setDefaultTimeout(120_000);

@@ -4,11 +4,20 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { status } from "@grpc/grpc-js";
 import { tableFromIPC } from "apache-arrow";
 import { SchemaResult } from "../../src/api/flight/wire/flight-messages.ts";
-import { createCache, deleteCache } from "../support/caches.ts";
-import { FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { answered, descriptorOf, IN_DB, portOf, prepare, preparedCommand, statementCommand, tableOf } from "../support/flight-sql.ts";
-import { PROGRAM } from "../support/program.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { createCache, deleteCache } from "../support/caches/caches.ts";
+import { FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import {
+  answered,
+  descriptorOf,
+  IN_DB,
+  portOf,
+  prepare,
+  preparedCommand,
+  statementCommand,
+  tableOf,
+} from "../support/flight/flight-sql.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { metric, post, query, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

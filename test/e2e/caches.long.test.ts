@@ -2,7 +2,7 @@
 // kill and a restart; out of sight, back and gone with their table and database.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../../src/model/limits.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { cpu, DISTINCT, LAST, MADE, REFUSED, type Row } from "./cache-requests.ts";
 import { store } from "./client.ts";
 

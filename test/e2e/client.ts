@@ -1,5 +1,5 @@
 // What end-to-end tests say to a real server: a write or a query in one call, with the status and the whole text of the answer.
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 
 export interface Answer {
   readonly status: number;

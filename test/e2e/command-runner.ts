@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 export interface Ran {
   readonly code: number;

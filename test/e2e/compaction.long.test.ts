@@ -2,9 +2,9 @@
 // goes.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { dataFiles, isCompacted } from "../support/data-files.ts";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
+import { dataFiles, isCompacted } from "../support/storage/data-files.ts";
 
 const FLAGS = [
   ...["--gen0-duration", "1s", "--compaction-check-interval", "100ms", "--compaction-delay", "0s", "--compaction-cleanup-wait", "0s"],

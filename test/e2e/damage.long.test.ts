@@ -2,8 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { query, scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

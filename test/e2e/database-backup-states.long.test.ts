@@ -4,12 +4,12 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dataOf } from "../support/data-server.ts";
-import { backUp, restore } from "../support/database-backups.ts";
-import { pluginPython } from "../support/plugins.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { ServedRows } from "../support/served-rows.ts";
-import { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { ServedRows } from "../support/rows/served-rows.ts";
+import { dataOf } from "../support/servers/data-server.ts";
+import { backUp, restore } from "../support/servers/database-backups.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 const DAY_NS = 86_400_000_000_000n;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { Shelf } from "../../src/backup/databases/shelf.ts";
 import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
-import { ask, backUp, ended, restore, statuses } from "../support/database-backups.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { ask, backUp, ended, restore, statuses } from "../support/servers/database-backups.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];

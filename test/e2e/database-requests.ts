@@ -1,6 +1,6 @@
 // What tests of databases and tables send to a real server, and how they read its lists.
 import { expect } from "bun:test";
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { query } from "./client.ts";
 
 export const CONFIGURE = "/api/v3/configure";

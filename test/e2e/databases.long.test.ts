@@ -1,7 +1,7 @@
 // Databases and tables of a real server that is stopped or killed in the middle of their lives: between deletion, restoration and drop, and
 // what of it is there after the next start. The transitions themselves are states.long.test.ts's.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, store, write } from "./client.ts";
 import { deletedNames, deletedTables, names, remove, restore, send, sum } from "./database-requests.ts";
 

@@ -1,7 +1,7 @@
 // Databases and tables of a real server through their whole life: made, listed, written, deleted, restored, dropped. With stops and kills
 // in between: databases.long.test.ts, and states.long.test.ts for each transition.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, store, write } from "./client.ts";
 import { CONFIGURE, create, databases, deletedNames, deletedTables, names, remove, restore, send, sum } from "./database-requests.ts";
 

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { ALL_TIME } from "../../src/model/query/scan.ts";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { scalar, store } from "./client.ts";
 
 let server: TestServer;

@@ -5,8 +5,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RawClient } from "../api/sockets.ts";
-import { pluginPython } from "../support/plugins.ts";
-import { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(180_000);
 

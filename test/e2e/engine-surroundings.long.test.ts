@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginPython } from "../support/plugins.ts";
-import { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -54,7 +54,7 @@ def process_writes(local, batches, args=None):
 `,
 };
 
-import { PROGRAM } from "../support/program.ts";
+import { PROGRAM } from "../support/servers/program.ts";
 
 if (pluginPython() !== null) {
   const folder = mkdtempSync(join(tmpdir(), "tsdb-surroundings-"));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TAR_END, tarHeader, tarPadding } from "../../src/backup/tar.ts";
-import { PROGRAM } from "../support/program.ts";
+import { PROGRAM } from "../support/servers/program.ts";
 import { CommandRunner } from "./command-runner.ts";
 
 let folder: string;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { Dictionary, type Timestamp, TimeUnit, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { inEachState } from "../support/served-rows.ts";
-import { TestServer } from "../support/server.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { inEachState } from "../support/rows/served-rows.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 const HOUR_NS = 3_600_000_000_000n;

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

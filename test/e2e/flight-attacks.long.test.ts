@@ -5,9 +5,9 @@ import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
 import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
-import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { FRAME, frame, headerBlock, PREFACE, RawHttp2 } from "../support/raw-http2.ts";
-import { TestServer } from "../support/server.ts";
+import { type CallEnd, FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import { FRAME, frame, headerBlock, PREFACE, RawHttp2 } from "../support/servers/raw-http2.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { residentBytes, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

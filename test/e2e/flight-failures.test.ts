@@ -6,9 +6,9 @@ import { status } from "@grpc/grpc-js";
 import { PreparedHandle, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { packAny } from "../../src/api/flight/wire/sql-messages.ts";
 import { paramMessage } from "../../src/api/flight/wire/ticket.ts";
-import { type CallEnd, FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { descriptorOf, IN_DB, portOf, preparedCommand, statementCommand } from "../support/flight-sql.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { type CallEnd, FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import { descriptorOf, IN_DB, portOf, preparedCommand, statementCommand } from "../support/flight/flight-sql.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -36,9 +36,9 @@ import {
 import { DESCRIPTOR, FlightData, PutResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
 import { PutPreparedResult } from "../../src/api/flight/wire/sql-messages.ts";
-import { FlightClient } from "../support/flight-server.ts";
-import { answered, IN_DB, infoOf, portOf, prepare, preparedCommand, tableOf } from "../support/flight-sql.ts";
-import { TestServer } from "../support/server.ts";
+import { FlightClient } from "../support/flight/flight-server.ts";
+import { answered, IN_DB, infoOf, portOf, prepare, preparedCommand, tableOf } from "../support/flight/flight-sql.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

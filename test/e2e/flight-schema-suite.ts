@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { Table } from "apache-arrow";
 import { FlightData } from "../../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
-import { FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { answered, IN_DB, infoOf, portOf, statementCommand, tableOf } from "../support/flight-sql.ts";
-import type { RowState, RowStep } from "../support/row-states.ts";
-import { inEachState } from "../support/served-rows.ts";
-import type { TestServer } from "../support/server.ts";
+import { FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import { answered, IN_DB, infoOf, portOf, statementCommand, tableOf } from "../support/flight/flight-sql.ts";
+import type { RowState, RowStep } from "../support/rows/row-states.ts";
+import { inEachState } from "../support/rows/served-rows.ts";
+import type { TestServer } from "../support/servers/server.ts";
 
 const STEPS: readonly RowStep[] = [
   {

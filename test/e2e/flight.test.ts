@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { tableFromIPC } from "apache-arrow";
 import { FlightData, SchemaResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { encapsulated } from "../../src/api/flight/wire/ipc-messages.ts";
-import { FlightClient, ticketMessage } from "../support/flight-server.ts";
+import { FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
 import {
   answered,
   descriptorOf,
@@ -17,10 +17,10 @@ import {
   sqlCommand,
   statementCommand,
   tableOf,
-} from "../support/flight-sql.ts";
-import { PROGRAM } from "../support/program.ts";
-import { RawHttp2 } from "../support/raw-http2.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+} from "../support/flight/flight-sql.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { RawHttp2 } from "../support/servers/raw-http2.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { metric, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

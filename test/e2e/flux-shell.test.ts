@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
-import { TestTerminal } from "../support/terminal.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { TestTerminal } from "../support/servers/terminal.ts";
 
 setDefaultTimeout(60_000);
 

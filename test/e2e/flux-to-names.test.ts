@@ -1,6 +1,6 @@
 // What `to()` writes is what `from()` reads: measurements, tags and fields with every mix of the characters that line protocol escapes.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const HEADERS = { authorization: "Token tok", "content-type": "application/json" };
 const PARTS = ["\\", ",", " ", "=", '"', "\\n"];

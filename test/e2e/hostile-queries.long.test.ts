@@ -1,7 +1,7 @@
 // Statements that are too long, too deep, too wide, or never end: an error that says why, or a cancel that works, and a server that is
 // well.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { metric, query, residentBytes, scalar, store, untilMetric } from "./client.ts";
 
 setDefaultTimeout(120_000);

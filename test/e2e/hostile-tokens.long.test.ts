@@ -9,7 +9,7 @@ import { NodeDisk } from "../../src/disk/node-disk.ts";
 import { FileObjectStore } from "../../src/object-store/file-object-store.ts";
 import { Catalog } from "../../src/storage/catalog/catalog.ts";
 import { eventually, RawClient } from "../api/sockets.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import zlib from "node:zlib";
 import { eventually, head, RawClient } from "../api/sockets.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { metric, residentBytes, scalar, store, write } from "./client.ts";
 
 setDefaultTimeout(120_000);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { parquetFiles } from "../support/parquet-files.ts";
+import { parquetFiles } from "../support/storage/parquet-files.ts";
 import { CommandRunner } from "./command-runner.ts";
 
 let cli: CommandRunner;

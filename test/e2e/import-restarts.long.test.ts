@@ -2,10 +2,10 @@
 import { expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endOf, type ImportJob, importForm, importJobs, sendImport } from "../support/imports.ts";
-import { parquetFile } from "../support/parquet-files.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { endOf, type ImportJob, importForm, importJobs, sendImport } from "../support/servers/imports.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { parquetFile } from "../support/storage/parquet-files.ts";
 import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];

@@ -1,10 +1,10 @@
 // Rows that are imported over rows that are there, in every state.
 import { expect, test } from "bun:test";
-import { dataOf } from "../support/data-server.ts";
-import { importFile, importJobs } from "../support/imports.ts";
-import { parquetFile } from "../support/parquet-files.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { inEachState } from "../support/served-rows.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { inEachState } from "../support/rows/served-rows.ts";
+import { dataOf } from "../support/servers/data-server.ts";
+import { importFile, importJobs } from "../support/servers/imports.ts";
+import { parquetFile } from "../support/storage/parquet-files.ts";
 import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { endOf, type ImportJob, importFile, importForm, sendImport } from "../support/imports.ts";
-import { type ParquetBytes, parquetFile, parquetFiles } from "../support/parquet-files.ts";
-import { TestServer } from "../support/server.ts";
+import { endOf, type ImportJob, importFile, importForm, sendImport } from "../support/servers/imports.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { type ParquetBytes, parquetFile, parquetFiles } from "../support/storage/parquet-files.ts";
 import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];

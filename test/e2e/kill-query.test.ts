@@ -2,7 +2,7 @@
 // words of 1.x.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { head, RawClient } from "../api/sockets.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { LIMITS } from "../../src/model/limits.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query } from "./client.ts";
 
 const TIMEOUT_MS = 120_000;

@@ -6,8 +6,8 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { CERTIFICATE, PRIVATE_KEY } from "../api/certificate.ts";
-import { PROGRAM } from "../support/program.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { scalar, store, write } from "./client.ts";
 
 setDefaultTimeout(60_000);

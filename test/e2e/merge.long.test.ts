@@ -1,6 +1,6 @@
 // Rows that meet over many connections, tables and series, and are the same after starts.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

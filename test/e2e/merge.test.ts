@@ -1,7 +1,7 @@
 // Rows that meet: the same series and time from several bodies and runs of the server; what a reader may see and when. Many tables, many
 // series and races of connections: merge.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { descendantsOf, isRunning } from "../support/process-tree.ts";
-import { plainEnvironment } from "../support/server.ts";
+import { descendantsOf, isRunning } from "../support/servers/process-tree.ts";
+import { plainEnvironment } from "../support/servers/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const DEADLINE_MS = 30_000;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readParquet } from "parquet-wasm/esm";
 import { FlightData, FlightInfo, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
-import { FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { answered, descriptorOf, IN_DB, sqlCommand, statementCommand } from "../support/flight-sql.ts";
-import { compacted, EAGER_COMPACTION } from "../support/golden-folder.ts";
-import { checkIpcMessages, checkIpcStream, type SlotCount } from "../support/ipc-bytes.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import { answered, descriptorOf, IN_DB, sqlCommand, statementCommand } from "../support/flight/flight-sql.ts";
+import { checkIpcMessages, checkIpcStream, type SlotCount } from "../support/flight/ipc-bytes.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
+import { compacted, EAGER_COMPACTION } from "../support/storage/golden-folder.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(120_000);

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
-import { TestTerminal } from "../support/terminal.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { TestTerminal } from "../support/servers/terminal.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

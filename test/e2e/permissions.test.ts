@@ -2,8 +2,8 @@
 // policies of its own database, which are databases too, only those that it names. Also JSON bodies made to be hard to refuse.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Ticket } from "../../src/api/flight/wire/flight-messages.ts";
-import { FlightClient } from "../support/flight-server.ts";
-import { TestServer } from "../support/server.ts";
+import { FlightClient } from "../support/flight/flight-server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

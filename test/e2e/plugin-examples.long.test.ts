@@ -1,8 +1,8 @@
 // The plugins of examples/plugins on a real server with real triggers; the webhook is a server of this test.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { pluginPython } from "../support/plugins.ts";
-import { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,8 +5,8 @@ import { chmodSync, copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Server } from "bun";
-import { pluginPython } from "../support/plugins.ts";
-import { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(180_000);
 

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pluginPython } from "../support/plugins.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { inEachState } from "../support/served-rows.ts";
-import type { TestServer } from "../support/server.ts";
+import { pluginPython } from "../support/plugins/plugins.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { inEachState } from "../support/rows/served-rows.ts";
+import type { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(300_000);
 

@@ -16,9 +16,9 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { tightenFolder } from "../../src/disk/private-files.ts";
-import { dataFiles } from "../support/data-files.ts";
-import { PROGRAM } from "../support/program.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
+import { dataFiles } from "../support/storage/data-files.ts";
 import { scalar, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

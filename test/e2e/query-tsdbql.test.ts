@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
-import { readColumn } from "../support/arrow-read.ts";
-import { TestServer } from "../support/server.ts";
+import { readColumn } from "../support/flight/arrow-read.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -3,9 +3,9 @@
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
-import { SmallDisk } from "../support/small-disk.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
+import { SmallDisk } from "../support/storage/small-disk.ts";
 
 const STATEMENT = "SELECT host, v FROM t ORDER BY time";
 const ROWS = [1, 2, 3, 4].map((v) => ({ host: "a", v }));

@@ -1,6 +1,6 @@
 // Bodies with bad lines: the errors in answers, the rows stored around them, and that a bad line leaves no trace.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { scalar, store, type WriteOptions, write } from "./client.ts";
 
 type Path = NonNullable<WriteOptions["path"]>;

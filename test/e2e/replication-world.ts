@@ -1,5 +1,5 @@
 // Two server processes: rows of the first one's bucket are replicated to the second's.
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 export const TOKEN = "replication-token";
 const POLL_MS = 10;

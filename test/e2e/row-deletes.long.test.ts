@@ -1,10 +1,10 @@
 // Requests to delete rows on a real server: what every way of asking sees of them, in every state of the rows, over a kill, and by the
 // command line.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { inEachState } from "../support/served-rows.ts";
-import { TestServer } from "../support/server.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { inEachState } from "../support/rows/served-rows.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, store } from "./client.ts";
 import { CommandRunner } from "./command-runner.ts";
 

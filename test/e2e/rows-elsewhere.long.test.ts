@@ -1,9 +1,9 @@
 // Deletions, imports and backups of the same rows: each keeps what the others have done.
 import { expect, test } from "bun:test";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import { importFile } from "../support/imports.ts";
-import { parquetFile } from "../support/parquet-files.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import { importFile } from "../support/servers/imports.ts";
+import type { TestServer } from "../support/servers/server.ts";
+import { parquetFile } from "../support/storage/parquet-files.ts";
 import { store } from "./client.ts";
 
 async function asked<T>(server: TestServer, method: string, path: string, body?: object): Promise<T> {

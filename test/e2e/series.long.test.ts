@@ -1,6 +1,6 @@
 // Several times as many series as there is memory for, in a real server: every row is there, memory stays where it was, also after a kill.
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { write } from "./client.ts";
 
 setDefaultTimeout(120_000);

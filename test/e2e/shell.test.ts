@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
-import { TestTerminal } from "../support/terminal.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { TestTerminal } from "../support/servers/terminal.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 // SHOW SHARDS and SHOW SHARD GROUPS: a shard is a day of which files have rows, and nothing lies between two of them.
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { store } from "./client.ts";
 
 setDefaultTimeout(60_000);

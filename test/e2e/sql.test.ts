@@ -1,6 +1,6 @@
 // SQL over HTTP against rows that were written over HTTP: every way to ask, every way to be refused, and the statements users write.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

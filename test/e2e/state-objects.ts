@@ -1,5 +1,5 @@
 // The objects of the state tables on a real server: brought into a state, asked for something, and looked at as a client sees them.
-import type { TestServer } from "../support/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import type { Row, State } from "./state-rows.ts";
 
 const CONFIGURE = "/api/v3/configure";

@@ -3,8 +3,8 @@
 // cannot say stands in databases.test.ts (names that are free again, writes to deleted objects, drops that come due) and tokens.test.ts
 // (expiry).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { endUntold, hold, startHaltingServer, untilHeld } from "../support/halting-server.ts";
-import type { TestServer } from "../support/server.ts";
+import { endUntold, hold, startHaltingServer, untilHeld } from "../support/servers/halting-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { Objects, type Reply, type Seen } from "./state-objects.ts";
 import { cachesAfter, ROWS, type Row, rowName, type State } from "./state-rows.ts";
 

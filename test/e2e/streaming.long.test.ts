@@ -1,7 +1,7 @@
 // Answers of 400 MB for readers that stop reading, and statements that are silent for longer than connections may be.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually, head, RawClient, settled } from "../api/sockets.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { metric, residentBytes, scalar, store, untilAtRest, untilMetric } from "./client.ts";
 
 setDefaultTimeout(120_000);

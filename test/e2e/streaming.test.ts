@@ -1,7 +1,7 @@
 // Long answers and long statements: an end for those whose reader has gone, and room for everyone else. Slow readers and silent statements:
 // streaming.long.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { post, query, scalar, store, untilMetric, write } from "./client.ts";
 
 setDefaultTimeout(120_000);

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { LIMITS } from "../../src/model/limits.ts";
 import { prng } from "../support/prng.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { threadsOf } from "../support/threads.ts";
 
 const ROUNDS = Number(process.env["STICKS"] ?? 6);

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 import { threadsOf } from "../support/threads.ts";
 
 /** What a worker may keep from its event loop, in milliseconds: long enough for a busy machine. */

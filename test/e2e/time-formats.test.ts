@@ -1,6 +1,6 @@
 // Times in answers of a real server: zones with their offset, units with their digits, gaps that are filled, in every format of text.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, store } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -5,9 +5,9 @@ import { status } from "@grpc/grpc-js";
 import { Action, ActionResult, Ticket } from "../../src/api/flight/wire/flight-messages.ts";
 import { message, plain } from "../../src/api/flight/wire/protobuf.ts";
 import { CreatePrepared, PreparedResult, packAny, unpackAny } from "../../src/api/flight/wire/sql-messages.ts";
-import { FlightClient, ticketMessage } from "../support/flight-server.ts";
-import { descriptorOf, preparedCommand, sqlCommand, statementCommand } from "../support/flight-sql.ts";
-import { TestServer } from "../support/server.ts";
+import { FlightClient, ticketMessage } from "../support/flight/flight-server.ts";
+import { descriptorOf, preparedCommand, sqlCommand, statementCommand } from "../support/flight/flight-sql.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

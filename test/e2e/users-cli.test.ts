@@ -6,8 +6,8 @@ import { join } from "node:path";
 import type { Terminal } from "../../src/cli/client/command.ts";
 import { findCommand } from "../../src/cli/client/commands.ts";
 import { runClient } from "../../src/cli/client/run.ts";
-import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/fake-provider.ts";
-import { TestServer } from "../support/server.ts";
+import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/identity/fake-provider.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
 import { InfluxDBClient } from "@influxdata/influxdb3-client";
-import { FlightClient } from "../support/flight-server.ts";
-import { descriptorOf, portOf, statementCommand } from "../support/flight-sql.ts";
-import { bringCode, type RealProvider, realProvider } from "../support/identity-provider.ts";
-import { TestServer } from "../support/server.ts";
+import { FlightClient } from "../support/flight/flight-server.ts";
+import { descriptorOf, portOf, statementCommand } from "../support/flight/flight-sql.ts";
+import { bringCode, type RealProvider, realProvider } from "../support/identity/identity-provider.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,9 +5,9 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isCompacted } from "../support/data-files.ts";
-import { TestServer } from "../support/server.ts";
-import { backUp, restoreAll, send } from "../support/v2-backup.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { backUp, restoreAll, send } from "../support/servers/v2-backup.ts";
+import { isCompacted } from "../support/storage/data-files.ts";
 
 setDefaultTimeout(120_000);
 

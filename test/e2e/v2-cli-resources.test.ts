@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SetUpCli } from "../support/v2-cli.ts";
+import { SetUpCli } from "../support/servers/v2-cli.ts";
 
 setDefaultTimeout(60_000);
 

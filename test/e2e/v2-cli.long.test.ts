@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { PROGRAM } from "../support/program.ts";
-import { SetUpCli } from "../support/v2-cli.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { SetUpCli } from "../support/servers/v2-cli.ts";
 
 setDefaultTimeout(60_000);
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CERTIFICATE, PRIVATE_KEY } from "../api/certificate.ts";
-import { plainEnvironment, TestServer } from "../support/server.ts";
+import { plainEnvironment, TestServer } from "../support/servers/server.ts";
 
 const SETUP = JSON.stringify({ username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" });
 const TOKEN = { authorization: "Token tok" };

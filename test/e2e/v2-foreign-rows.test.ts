@@ -1,6 +1,6 @@
 // Rows and secrets of one organization, asked for and written by a token of another one: by scripts, statements, lines and deletions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const ROW = 'import "array" array.from(rows: [{_time: now(), _measurement: "x", _field: "f", _value: 1.0}])';

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseConfigFile } from "../../src/cli/config-file.ts";
 import { FLAGS } from "../../src/cli/flags.ts";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 

@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { TAR_END, tarHeader, tarPadding } from "../../src/backup/tar.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
-import { type Backup, backUp, restoreAll, send } from "../support/v2-backup.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { type Backup, backUp, restoreAll, send } from "../support/servers/v2-backup.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const SCRIPT = 'import "influxdata/influxdb/secrets" import "array" array.from(rows: [{k: secrets.get(key: "K")}])';

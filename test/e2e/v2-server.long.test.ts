@@ -1,7 +1,7 @@
 // The bucket-based API of a real server: its listener, its state over restarts, and what both ports see of one database.
 import { expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const TOKEN = { authorization: "Token tok" };

@@ -1,6 +1,6 @@
 // A server that has itself as a source, of both lines.
 import { expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok", retentionPeriodSeconds: 7200 };
 

@@ -1,7 +1,7 @@
 // Runs of a task: they have the rights of the user who owns it, as they are when the run starts, not those of its sender or of a token;
 // they can be retried, and know when the last one succeeded.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { until } from "./replication-world.ts";
 
 const OPERATOR = "operator-token";

@@ -1,6 +1,6 @@
 // /query on port 8086: the forms of requests, and whose names are listed. The answers are those of a server of release 2.8.0.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const TOKEN = { authorization: "Token tok" };
 let server: TestServer;

@@ -1,7 +1,7 @@
 // Lines written to buckets of a real server: where they go, what is refused, and what both ports see of them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const JSON_HEADERS = { authorization: "Token tok", "content-type": "application/json" };

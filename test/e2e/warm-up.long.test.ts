@@ -2,7 +2,7 @@
 // and no list of statements shows one of them.
 import { expect, test } from "bun:test";
 import { usualStatements, warmUp } from "../../src/server/warm-up.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const DONE = /usual statements have run once statements=(\d+)/;
 const FLAGS = ["--log-filter", "info,query=debug"];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import zlib from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { query, scalar, store, type WriteOptions, write } from "./client.ts";
 
 setDefaultTimeout(60_000);

@@ -5,7 +5,7 @@ import { splitWhole } from "../../src/api/flight/wire/ipc-messages.ts";
 import { createEncoder } from "../../src/encode/encode.ts";
 import type { ResultColumn, ResultField } from "../../src/model/query/result-batch.ts";
 import { prng } from "../support/prng.ts";
-import { schemaOf } from "../support/result-batch.ts";
+import { schemaOf } from "../support/rows/result-batch.ts";
 
 const SEED = Number(process.env["SEED"] ?? 23);
 

@@ -6,12 +6,12 @@ import { ArrowEncoder } from "../../src/encode/arrow/arrow-encoder.ts";
 import { wholeTable } from "../../src/encode/encoder.ts";
 import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
 import type { ResultField, ResultType } from "../../src/model/query/result-batch.ts";
-import { readColumn } from "../support/arrow-read.ts";
-import { DIRT, dirtyBatch } from "../support/dirty-batch.ts";
-import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
-import { checkIpcStream } from "../support/ipc-bytes.ts";
+import { readColumn } from "../support/flight/arrow-read.ts";
+import { checkIpcStream } from "../support/flight/ipc-bytes.ts";
 import { prng } from "../support/prng.ts";
-import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/result-batch.ts";
+import { DIRT, dirtyBatch } from "../support/rows/dirty-batch.ts";
+import { EVERY_KIND, everyKindRows } from "../support/rows/every-kind.ts";
+import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/rows/result-batch.ts";
 
 const SEED = Number(process.env["SEED"] ?? 13);
 const TAG: ResultField = { name: "label", type: { kind: "utf8" }, columnKind: "iox::column_type::tag" };

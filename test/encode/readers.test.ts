@@ -15,11 +15,11 @@ import { type Encoder, joinParts, wholeTable } from "../../src/encode/encoder.ts
 import { ParquetEncoder } from "../../src/encode/parquet/parquet-encoder.ts";
 import type { QueryFormat } from "../../src/model/query/query.ts";
 import type { ResultBatch, ResultColumn, ResultField, ResultSchema } from "../../src/model/query/result-batch.ts";
-import { readColumn } from "../support/arrow-read.ts";
-import { EVERY_KIND, everyKindRows } from "../support/every-kind.ts";
+import { readColumn } from "../support/flight/arrow-read.ts";
+import { pythonWith } from "../support/plugins/python.ts";
 import { prng } from "../support/prng.ts";
-import { pythonWith } from "../support/python.ts";
-import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/result-batch.ts";
+import { EVERY_KIND, everyKindRows } from "../support/rows/every-kind.ts";
+import { batchOf, Dictionaries, type Plain, schemaOf } from "../support/rows/result-batch.ts";
 
 const SEED = Number(process.env["SEED"] ?? 23);
 const SCHEMA = schemaOf("every", EVERY_KIND);

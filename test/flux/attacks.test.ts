@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const AUTH = { authorization: "Token tok" };

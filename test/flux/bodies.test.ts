@@ -1,6 +1,6 @@
 // Bodies of POST /api/v2/query over a real server: InfluxQL, the names of v1 clients, and whose buckets a script sees.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };

@@ -1,5 +1,5 @@
 // Recorded cases over HTTP: a server process with the recorded buckets, asked as its README says.
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { bucketLines, type FluxCase } from "./cases.ts";
 import { csvDifference } from "./compare-csv.ts";
 import { RECORDED_BUCKETS } from "./play-case.ts";

@@ -8,8 +8,8 @@ import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { FluxBucket } from "../../src/model/query/flux.ts";
 import { StoredSource } from "../../src/query/flux/stored-source.ts";
 import { prng } from "../support/prng.ts";
-import { isAskedIn, isWholeState, ROW_STATES, type RowState } from "../support/row-states.ts";
-import { StoredRows } from "../support/stored-rows.ts";
+import { isAskedIn, isWholeState, ROW_STATES, type RowState } from "../support/rows/row-states.ts";
+import { StoredRows } from "../support/rows/stored-rows.ts";
 
 const TIMEOUT_MS = 300_000;
 

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import type { Server } from "bun";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
 const JSON_TYPE = { authorization: "Token tok", "content-type": "application/json" };

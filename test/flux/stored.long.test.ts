@@ -4,8 +4,8 @@
 import { expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { FluxBucket } from "../../src/model/query/flux.ts";
-import { isAskedIn, isInThird, isWholeState, ROW_STATES, type RowState } from "../support/row-states.ts";
-import { StoredRows } from "../support/stored-rows.ts";
+import { isAskedIn, isInThird, isWholeState, ROW_STATES, type RowState } from "../support/rows/row-states.ts";
+import { StoredRows } from "../support/rows/stored-rows.ts";
 import { bucketLines, type FluxCase, fluxCases, notPassing } from "./cases.ts";
 import { ORGANIZATION_ID } from "./memory-source.ts";
 import { differenceOf, preferredText, queryOf, RECORDED_BUCKETS, withoutIds } from "./play-case.ts";

@@ -1,6 +1,6 @@
 // Recorded scripts that write, over HTTP: what `to` stores is read back through the server's own path of writes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { bucketLines, type FluxCase, fluxCases } from "./cases.ts";
 import { csvDifference } from "./compare-csv.ts";
 

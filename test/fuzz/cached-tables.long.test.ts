@@ -2,9 +2,9 @@
 // made, asked and deleted, tables go and come back, the server stops and is killed. Whatever a cache says is what a naive model of its
 // table says. `ROUNDS=… SEED=… bun test test/fuzz/cached-tables.long.test.ts` runs longer or again.
 import { expect, test } from "bun:test";
-import { CachedTable } from "../support/cached-table.ts";
+import { CachedTable } from "../support/caches/cached-table.ts";
 import { prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 /** Each ends with an end of the server, or with none. */

@@ -1,6 +1,6 @@
 // Last-value and distinct-value caches beside lists of writes: one random stream of writes, late and doubled rows, deletions, retention,
 // flushes, compactions and restarts goes to the storage, whose snapshots feed the cache worker, and to a model of each cache
-// (test/support/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.long.test.ts` runs longer or again.
+// (test/support/caches/cache-model.ts). `ROUNDS=… SEED=… bun test test/fuzz/caches.long.test.ts` runs longer or again.
 
 import { expect, test } from "bun:test";
 import { CacheManager } from "../../src/caches/cache-manager.ts";
@@ -10,15 +10,15 @@ import { ALL_TIME } from "../../src/model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../src/model/rows/column.ts";
 import { noSeriesNumbers } from "../../src/scan/series-numbers.ts";
 import type { TableSnapshot } from "../../src/scan/snapshot.ts";
-import { type DistinctModel, type LastModel, type ModelClock, modelOf } from "../support/cache-model.ts";
-import { FaultyDisk } from "../support/faulty-disk.ts";
+import { type DistinctModel, type LastModel, type ModelClock, modelOf } from "../support/caches/cache-model.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
-import { RandomEviction } from "../support/random-eviction.ts";
-import { readChunk, type TestRow, type TestValue } from "../support/rows.ts";
+import { readChunk, type TestRow, type TestValue } from "../support/rows/rows.ts";
 import { tellSteps } from "../support/scenario.ts";
-import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
-import { randomValue } from "../support/storage-questions.ts";
-import { WritePath } from "../support/write-path.ts";
+import { FaultyDisk } from "../support/storage/faulty-disk.ts";
+import { RandomEviction } from "../support/storage/random-eviction.ts";
+import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage/storage-model.ts";
+import { randomValue } from "../support/storage/storage-questions.ts";
+import { WritePath } from "../support/storage/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const STEPS = Number(process.env["ROUNDS"] ?? 120);

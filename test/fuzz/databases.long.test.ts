@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { query, write } from "../e2e/client.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const STEPS = Number(process.env["ROUNDS"] ?? 50);

@@ -8,8 +8,8 @@ import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { TsdbError } from "../../src/model/errors.ts";
 import { MemorySource } from "../flux/memory-source.ts";
 import { prng } from "../support/prng.ts";
-import { ROW_STATES } from "../support/row-states.ts";
-import { StoredRows } from "../support/stored-rows.ts";
+import { ROW_STATES } from "../support/rows/row-states.ts";
+import { StoredRows } from "../support/rows/stored-rows.ts";
 import { randomPoints } from "./flux-points.ts";
 import { randomScript } from "./flux-queries.ts";
 

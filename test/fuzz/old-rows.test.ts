@@ -1,8 +1,8 @@
 // Rows before a body's earliest time: what is stored, and what the catalog learns, is what the other lines alone would give.
 import { afterEach, expect, test } from "bun:test";
-import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
-import { WritePath } from "../support/write-path.ts";
+import { FaultyDisk } from "../support/storage/faulty-disk.ts";
+import { WritePath } from "../support/storage/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 30);

@@ -5,12 +5,12 @@ import { LIMITS } from "../../src/model/limits.ts";
 import { ALL_TIME } from "../../src/model/query/scan.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { SeriesMemory } from "../../src/storage/buffer/series-memory.ts";
-import { FaultyDisk } from "../support/faulty-disk.ts";
 import { type Below, pick, prng } from "../support/prng.ts";
 import { tellSteps } from "../support/scenario.ts";
-import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage-model.ts";
-import { askStorage, checkStorage, randomValue } from "../support/storage-questions.ts";
-import { WritePath } from "../support/write-path.ts";
+import { FaultyDisk } from "../support/storage/faulty-disk.ts";
+import { lineText, type ModelField, type ModelLine, StorageModel } from "../support/storage/storage-model.ts";
+import { askStorage, checkStorage, randomValue } from "../support/storage/storage-questions.ts";
+import { WritePath } from "../support/storage/write-path.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const STEPS = Number(process.env["ROUNDS"] ?? 12);

@@ -1,5 +1,5 @@
 // Aggregates. Expected values: sums by hand over the data set, Python's statistics module, the vendor's engine for regressions.
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const at = (hour: number): bigint => utc("2022-01-01T00:00:00") + BigInt(hour) * 3_600_000_000_000n;
 const FEW = "FROM (VALUES (NULL, 1), (5, 2), (NULL, 3), (7, 4)) AS v(x, t)";

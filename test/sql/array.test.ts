@@ -1,5 +1,5 @@
 // Lists. Expected values: the documentation's examples of each function, counted by hand.
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const HOUR = 3_600_000_000_000n;
 

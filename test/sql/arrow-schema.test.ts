@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Field, tableFromIPC } from "apache-arrow";
 import { createEncoder } from "../../src/encode/encode.ts";
-import { sqlEngine } from "../support/sql-engine.ts";
-import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
+import { sqlEngine } from "../support/sql/sql-engine.ts";
+import { homeTable, SUITE_NOW_NS } from "../support/sql/sql-suite.ts";
 
 const own = sqlEngine();
 const { kernel } = own;

@@ -2,11 +2,11 @@
 // answers as DuckDB does on all rows, and as the same scan without groups, in all states of the rows.
 import { describe, expect, test } from "bun:test";
 import { pick, prng } from "../support/prng.ts";
-import type { RowStep } from "../support/row-states.ts";
-import { SCAN_VIEWS } from "../support/scan-views.ts";
-import { sqlStates } from "../support/sql-states.ts";
-import { comparable } from "../support/sql-twins.ts";
-import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { RowStep } from "../support/rows/row-states.ts";
+import { SCAN_VIEWS } from "../support/rows/scan-views.ts";
+import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
+import { sqlStates } from "../support/sql/sql-states.ts";
+import { comparable } from "../support/sql/sql-twins.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 const BY_ROWS = SCAN_VIEWS.find(([leftOut]) => leftOut === "groups")![1];

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
-import type { FakeTable } from "../support/fake-table.ts";
-import { GroupingTable } from "../support/grouping-table.ts";
-import { readRows } from "../support/sql-rows.ts";
-import { homeTable } from "../support/sql-suite.ts";
+import type { FakeTable } from "../support/rows/fake-table.ts";
+import { GroupingTable } from "../support/rows/grouping-table.ts";
+import { readRows } from "../support/sql/sql-rows.ts";
+import { homeTable } from "../support/sql/sql-suite.ts";
 
 const { time, tag, float, integer } = ColumnType;
 const NUMBERS = /\[\d+ rows, \d+\.\d{3} ms\]/;

@@ -1,6 +1,6 @@
 // date_bin_wallclock_gapfill: rows as documented, days of 23 and 25 hours, and bins that fall into the hours of a change. Paris puts its
 // clocks forth on 2020-03-29 and back on 2020-10-25, both at 01:00 UTC.
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const EIGHT_TO_TEN = "time >= '2022-01-01T08:00:00Z' AND time <= '2022-01-01T10:00:00Z'";
 const LOS_ANGELES = ["00:00", "00:30", "01:00", "01:30", "02:00"].map((clock) => `2022-01-01T${clock}:00-08:00`);

@@ -1,8 +1,8 @@
 // date_bin_gapfill with interpolate and locf: rows as the vendor's documentation shows them, and by hand from the data set `home`.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const EIGHT_TO_TEN = "time >= '2022-01-01T08:00:00Z' AND time <= '2022-01-01T10:00:00Z'";
 const at = (clock: string): bigint => utc(`2022-01-01T${clock}`);

@@ -1,5 +1,5 @@
 // Hashes and binary data as text. Hashes come from Python's hashlib and, BLAKE3, from the vendor's engine; binary data is compared in hex.
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 /** Of "hello". */
 const HELLO = {

@@ -1,8 +1,8 @@
 // The first statements that people type after the vendor's "get started" page.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { sqlSuite, utc } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 sqlSuite("get started", [
   ["SELECT count(*) FROM home", [[26n]]],

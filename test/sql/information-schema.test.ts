@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { readRows, type SqlValue } from "../support/sql-rows.ts";
-import { homeTable } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { readRows, type SqlValue } from "../support/sql/sql-rows.ts";
+import { homeTable } from "../support/sql/sql-suite.ts";
 
 const { time, tag, float, unsigned, string, boolean } = ColumnType;
 

@@ -5,9 +5,9 @@ import { type Table, tableFromIPC } from "apache-arrow";
 import { readParquet } from "parquet-wasm/esm";
 import { loadParquetLibrary } from "../../src/encode/parquet/library.ts";
 import { post, query, store } from "../e2e/client.ts";
-import { readColumn } from "../support/arrow-read.ts";
-import type { Plain } from "../support/result-batch.ts";
-import { TestServer } from "../support/server.ts";
+import { readColumn } from "../support/flight/arrow-read.ts";
+import type { Plain } from "../support/rows/result-batch.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 let server: TestServer;
 beforeAll(async () => {

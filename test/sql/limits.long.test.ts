@@ -1,7 +1,7 @@
 // --query-timeout and --max-concurrent-queries on a real server: statements end, wait for their turn, and give back what they held.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { post, query, scalar, store, untilMetric } from "../e2e/client.ts";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,5 +1,5 @@
 // Maps and structs. Expected values: the documentation's examples of each function.
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const MAPS: readonly SqlCase[] = [
   [

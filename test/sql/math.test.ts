@@ -1,8 +1,8 @@
 // Mathematics, operators on numbers, conditions that choose. Expected values: arithmetic, and IEEE 754 for what has no finite value.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const DIVIDE_BY_ZERO = new Error("Arrow error: Divide by zero error");
 const OVERFLOW = new Error("Arithmetic overflow");

@@ -1,7 +1,7 @@
 // Names as the dialect has them: catalog `public`, schema `iox`, unquoted letters small, quoted ones as they are.
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { sqlSuite, utc } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const { time, tag, float, integer, string } = ColumnType;
 const T0 = utc("2022-01-01T00:00:00");

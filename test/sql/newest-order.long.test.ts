@@ -3,11 +3,11 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { TableScan } from "../../src/scan/table-scan.ts";
 import { prng } from "../support/prng.ts";
-import type { RowStep } from "../support/row-states.ts";
-import { SCAN_VIEWS, type ScanView } from "../support/scan-views.ts";
-import { sqlStates } from "../support/sql-states.ts";
-import { comparable } from "../support/sql-twins.ts";
-import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { RowStep } from "../support/rows/row-states.ts";
+import { SCAN_VIEWS, type ScanView } from "../support/rows/scan-views.ts";
+import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
+import { sqlStates } from "../support/sql/sql-states.ts";
+import { comparable } from "../support/sql/sql-twins.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 /** Only the order is left to the sort. */

@@ -1,9 +1,9 @@
 // Databases of one name in several organizations, read by their ids: a statement sees the rows of its own, wherever they lie.
 import { expect, test } from "bun:test";
 import { TsdbError } from "../../src/model/errors.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { sqlEngine } from "../support/sql-engine.ts";
-import { type NamedDatabase, StoredRows } from "../support/stored-rows.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { type NamedDatabase, StoredRows } from "../support/rows/stored-rows.ts";
+import { sqlEngine } from "../support/sql/sql-engine.ts";
 
 const OTHERS: readonly NamedDatabase[] = [
   { as: "first", namespace: 1, name: "db" },

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { dependsOnOrder } from "../../src/duckdb/parallel-scans.ts";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
-import type { RowState } from "../support/row-states.ts";
-import type { SqlValue } from "../support/sql-rows.ts";
-import { StoredRows } from "../support/stored-rows.ts";
+import type { RowState } from "../support/rows/row-states.ts";
+import { StoredRows } from "../support/rows/stored-rows.ts";
+import type { SqlValue } from "../support/sql/sql-rows.ts";
 
 let engine: SqlEngine;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // Placeholders: a value of every JSON type in every place of a statement where a value may stand, and nowhere else.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { query, store } from "../e2e/client.ts";
-import { TestServer } from "../support/server.ts";
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { TestServer } from "../support/servers/server.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const KITCHEN = { room: "Kitchen" };
 

@@ -2,11 +2,11 @@
 // rows, and beside the same statements answered by DuckDB from all rows.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
-import type { RowStep } from "../support/row-states.ts";
-import { SCAN_VIEWS } from "../support/scan-views.ts";
-import type { SqlValue } from "../support/sql-rows.ts";
-import { sqlStates } from "../support/sql-states.ts";
-import type { SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import type { RowStep } from "../support/rows/row-states.ts";
+import { SCAN_VIEWS } from "../support/rows/scan-views.ts";
+import type { SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
+import type { SqlValue } from "../support/sql/sql-rows.ts";
+import { sqlStates } from "../support/sql/sql-states.ts";
 
 const NOW_NS = 1_700_000_000_000_000_000n;
 const BY_ROWS = SCAN_VIEWS.find(([leftOut]) => leftOut === "groups")![1];

@@ -1,5 +1,5 @@
 // Regular expressions. Expected values: the documentation of the functions and of the syntax (the regex crate of Rust).
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const OPERATORS: readonly SqlCase[] = [
   [

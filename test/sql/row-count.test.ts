@@ -1,7 +1,7 @@
 // LIMIT and OFFSET take whole numbers, as the vendor's engine does: its words are those of DataFusion's type coercion. What only DuckDB
 // reads there is refused, wherever the clause stands.
 import type { QueryParams } from "../../src/model/query/query.ts";
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const NUMBERS = "(VALUES (1), (2), (3), (4)) AS t(n)";
 const not = (clause: "LIMIT" | "OFFSET", type: string) =>

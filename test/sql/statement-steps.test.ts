@@ -13,8 +13,8 @@ import { Template } from "../../src/sql/parse/template.ts";
 import { PhysicalPlan } from "../../src/sql/plan/physical-plan.ts";
 import { makePlan, queryOf } from "../../src/sql/plan/plan.ts";
 import { nameTables } from "../../src/sql/tables/cache-tables.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import { countSteps } from "../support/step-count.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { countSteps } from "../support/sql/step-count.ts";
 
 let engine: SqlEngine;
 let table: FakeTable;

@@ -1,5 +1,5 @@
 // Functions of texts. Expected values: the documentation's examples and counting characters; the vendor's engine for corner cases.
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 const LENGTHS: readonly SqlCase[] = [
   ["SELECT ascii('abc'), ascii(''), ascii('é'), ascii('🙂')", [[97, 0, 233, 128578]]],

@@ -2,11 +2,11 @@
 // does on all rows, in several states of the rows, and as the same scan without this optimisation.
 import { describe, expect, spyOn, test } from "bun:test";
 import { pick, prng } from "../support/prng.ts";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { SCAN_VIEWS } from "../support/scan-views.ts";
-import { sqlStates } from "../support/sql-states.ts";
-import { comparable } from "../support/sql-twins.ts";
-import { type SqlAsk, StoredRows } from "../support/stored-rows.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { SCAN_VIEWS } from "../support/rows/scan-views.ts";
+import { type SqlAsk, StoredRows } from "../support/rows/stored-rows.ts";
+import { sqlStates } from "../support/sql/sql-states.ts";
+import { comparable } from "../support/sql/sql-twins.ts";
 
 const STATES = ROW_STATES.filter(
   (state) => process.env["ALL_STATES"] === "1" || ["in memory", "compacted", "half flushed and written again"].includes(state),

@@ -2,9 +2,9 @@
 // and errors. Times are UTC unless they say a zone.
 import type { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
-import type { SqlValue } from "../support/sql-rows.ts";
-import { type SqlCase, SUITE_NOW_NS, sqlSuite, utc } from "../support/sql-suite.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import type { SqlValue } from "../support/sql/sql-rows.ts";
+import { type SqlCase, SUITE_NOW_NS, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const SECOND = 1_000_000_000n;
 const DAY = 86_400n * SECOND;

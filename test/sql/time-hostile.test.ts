@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { describeError } from "../../src/model/errors.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
-import type { FakeTable } from "../support/fake-table.ts";
 import { prng } from "../support/prng.ts";
-import { askRows } from "../support/sql-rows.ts";
-import { homeTable, SUITE_NOW_NS } from "../support/sql-suite.ts";
+import type { FakeTable } from "../support/rows/fake-table.ts";
+import { askRows } from "../support/sql/sql-rows.ts";
+import { homeTable, SUITE_NOW_NS } from "../support/sql/sql-suite.ts";
 
 const SEED = Number(process.env["SEED"] ?? 3);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 150);

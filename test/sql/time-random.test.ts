@@ -3,10 +3,10 @@
 // is its own test case.
 import { describe, expect, test } from "bun:test";
 import { ColumnType } from "../../src/model/rows/column.ts";
-import { FakeTable } from "../support/fake-table.ts";
 import { type Below, prng } from "../support/prng.ts";
-import { sqlEngine } from "../support/sql-engine.ts";
-import { askRows, type SqlValue } from "../support/sql-rows.ts";
+import { FakeTable } from "../support/rows/fake-table.ts";
+import { sqlEngine } from "../support/sql/sql-engine.ts";
+import { askRows, type SqlValue } from "../support/sql/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 8);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 30);

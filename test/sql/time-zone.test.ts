@@ -1,6 +1,6 @@
 // Times with a zone: tz, AT TIME ZONE, to_local_time, date_bin_wallclock. Expected values from the vendor's documentation and from the laws
 // that set the clocks: Berlin and Paris 2020-03-29 and 2020-10-25 at 01:00 UTC, Sydney 2022-10-02 at 16:00 UTC of the day before.
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 /** The text of one expression. */
 const text = (expression: string, value: string | null): [string, (string | null)[][]] => [`SELECT (${expression})::varchar`, [[value]]];

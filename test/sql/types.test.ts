@@ -1,6 +1,6 @@
 // Types: their names, casts, and what becomes of values of two types that meet. Expected values: the vendor's names of types, and its
 // engine's rules of coercion.
-import { type SqlCase, sqlSuite, utc } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite, utc } from "../support/sql/sql-suite.ts";
 
 const HOME = "FROM home WHERE co = 26";
 

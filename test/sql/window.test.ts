@@ -1,5 +1,5 @@
 // Window functions. Expected values: counted by hand over the data set.
-import { type SqlCase, sqlSuite } from "../support/sql-suite.ts";
+import { type SqlCase, sqlSuite } from "../support/sql/sql-suite.ts";
 
 /** co in the kitchen, by hour. */
 const CO = [0, 0, 0, 0, 0, 1, 1, 3, 7, 9, 18, 22, 26];

@@ -4,9 +4,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROW_STATES, type RowStep } from "../support/row-states.ts";
-import { ServedRows } from "../support/served-rows.ts";
-import type { TestServer } from "../support/server.ts";
+import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
+import { ServedRows } from "../support/rows/served-rows.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { answerOf, createDatabases, isSameAnswer, STATEMENTS, WRITTEN_STATEMENTS, withRoundedFloats } from "./differential.ts";
 import { CHANGES } from "./differential-changes.ts";
 import { DATA } from "./differential-data.ts";

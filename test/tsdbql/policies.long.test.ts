@@ -1,7 +1,7 @@
 // Retention policies as InfluxDB 1.6.7 has them (test/golden/tsdbql/policies.json), with a start after each scene; and the statements of
 // the differential test over rows of a default policy.
 import { expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { createDatabases, isSameAnswer, WRITTEN_STATEMENTS } from "./differential.ts";
 import { DATA, DATABASE } from "./differential-data.ts";
 import { INTENDED } from "./differential-open.ts";

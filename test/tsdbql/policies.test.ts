@@ -1,7 +1,7 @@
 // What other generations of the API see of retention policies, who may use them, and the scenes of policy-steps.ts with two starts between
 // them (policies.long.test.ts: with all).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { peerAt } from "./peer.ts";
 import { expectScenes } from "./policy-scenes.ts";
 

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { isSameAnswer } from "./differential.ts";
 import { peerAt } from "./peer.ts";
 import { askPolicies, POLICY_SCENES } from "./policy-steps.ts";

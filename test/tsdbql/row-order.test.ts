@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { type Below, prng } from "../support/prng.ts";
-import type { TestRow } from "../support/rows.ts";
-import { type Layout, TsdbqlData } from "../support/tsdbql-data.ts";
+import type { TestRow } from "../support/rows/rows.ts";
+import { type Layout, TsdbqlData } from "../support/sql/tsdbql-data.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 2);

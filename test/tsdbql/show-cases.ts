@@ -1,6 +1,6 @@
 // SHOW statements over a few series, and InfluxDB 1.6.7's answers to them as goldens.
 import { join } from "node:path";
-import type { TestRow } from "../support/rows.ts";
+import type { TestRow } from "../support/rows/rows.ts";
 import type { Peer } from "./peer.ts";
 
 export const SHOW_GOLDENS = join(import.meta.dir, "../golden/tsdbql/show.json");

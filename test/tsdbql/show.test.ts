@@ -15,9 +15,9 @@ import type { TsdbqlContext } from "../../src/tsdbql/execute/context.ts";
 import { runTsdbql } from "../../src/tsdbql/execute/tsdbql.ts";
 import { parseQuery } from "../../src/tsdbql/parse/parser.ts";
 import { prng } from "../support/prng.ts";
-import type { TestRow, TestValue } from "../support/rows.ts";
-import { type TablePart, TestSnapshot } from "../support/table-snapshot.ts";
-import { readSeries } from "../support/tsdbql-data.ts";
+import type { TestRow, TestValue } from "../support/rows/rows.ts";
+import { type TablePart, TestSnapshot } from "../support/rows/table-snapshot.ts";
+import { readSeries } from "../support/sql/tsdbql-data.ts";
 import { SHOW_GOLDENS, SHOW_ROWS, SHOW_STATEMENTS, type ShowGoldens } from "./show-cases.ts";
 
 const kernel = Kernel.create();

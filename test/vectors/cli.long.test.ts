@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
+import { PROGRAM } from "../support/servers/program.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { CaseNames } from "./played-request.ts";
 import { type CommandVector, commandVectors } from "./vectors.ts";
 

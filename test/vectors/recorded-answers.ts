@@ -1,7 +1,7 @@
 // The recorded requests at one server: each answer is the vendor's in names, values, types, marks and status, but for what the tables here
 // name. `npm test` asks some of them, `npm run test:long` all. Answers in other states of the rows are states.long.test.ts's.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestServer } from "../support/server.ts";
+import { TestServer } from "../support/servers/server.ts";
 import { differenceOf, isSameValue } from "./compare-answer.ts";
 import { DIFFERENT, type Difference } from "./different-answers.ts";
 import { playStatement, SQL_PATH, TSDBQL_PATH } from "./played-answer.ts";

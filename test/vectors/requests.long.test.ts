@@ -1,8 +1,8 @@
 // Recorded writes and definitions, each with databases of its own: status, answer and what is there afterwards are the vendor's, but for
 // what the tables here name.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { dataOf, startDataServer } from "../support/data-server.ts";
-import type { TestServer } from "../support/server.ts";
+import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import type { TestServer } from "../support/servers/server.ts";
 import { PlayedCase } from "./played-case.ts";
 import { manageVectors, type StepsVector, writeVectors } from "./vectors.ts";
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import { SqlEngine } from "../../src/sql/execute/engine.ts";
-import { isAskedIn, ROW_STATES } from "../support/row-states.ts";
-import { comparable } from "../support/sql-twins.ts";
-import { outcomeOf, StoredRows } from "../support/stored-rows.ts";
+import { isAskedIn, ROW_STATES } from "../support/rows/row-states.ts";
+import { outcomeOf, StoredRows } from "../support/rows/stored-rows.ts";
+import { comparable } from "../support/sql/sql-twins.ts";
 import { withRoundedFloats } from "../tsdbql/differential.ts";
 import { DATABASE, type StatementVector, sqlVectors, tsdbqlVectors, vectorSteps, vectorTables } from "./vectors.ts";
 

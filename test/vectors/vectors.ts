@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { QueryParams } from "../../src/model/query/query.ts";
-import { type RowStep, splitLines } from "../support/row-states.ts";
+import { type RowStep, splitLines } from "../support/rows/row-states.ts";
 import type { RecordedStep } from "./compare-steps.ts";
 import type { RecordedRequest } from "./played-request.ts";
 

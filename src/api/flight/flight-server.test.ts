@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { status } from "@grpc/grpc-js";
-import { BATCH_BYTES, batches, FlightClient, startFlight, ticketMessage } from "../../../test/support/flight-server.ts";
-import { FRAME, frame, headerBlock, PREFACE, RawHttp2 } from "../../../test/support/raw-http2.ts";
+import { BATCH_BYTES, batches, FlightClient, startFlight, ticketMessage } from "../../../test/support/flight/flight-server.ts";
+import { FRAME, frame, headerBlock, PREFACE, RawHttp2 } from "../../../test/support/servers/raw-http2.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { FlightServer } from "./flight-server.ts";
 

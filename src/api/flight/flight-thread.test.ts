@@ -1,8 +1,8 @@
 // The service in a thread of its own, with the backend on this one: statements there, answers back, under credit; the thread's death.
 import { afterEach, expect, test } from "bun:test";
 import { status } from "@grpc/grpc-js";
-import { BATCH_BYTES, batches, FlightClient, NO_HTTP, ticketMessage } from "../../../test/support/flight-server.ts";
-import { RawHttp2 } from "../../../test/support/raw-http2.ts";
+import { BATCH_BYTES, batches, FlightClient, NO_HTTP, ticketMessage } from "../../../test/support/flight/flight-server.ts";
+import { RawHttp2 } from "../../../test/support/servers/raw-http2.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryRequest, QueryService } from "../../model/query/query.ts";
 import { type Access, authorized } from "./access.ts";

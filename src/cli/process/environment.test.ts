@@ -1,7 +1,7 @@
 // What the process adds to its environment when it starts, and that a server has it.
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { TestServer } from "../../../test/support/server.ts";
+import { TestServer } from "../../../test/support/servers/server.ts";
 import { missingVariables } from "./environment.ts";
 
 const ALL = {

@@ -2,7 +2,7 @@
 // CSV and answers that break half way are this server's own.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import type { Plain } from "../../../test/support/result-batch.ts";
+import type { Plain } from "../../../test/support/rows/result-batch.ts";
 import {
   BOOLEAN,
   CODE,
@@ -17,7 +17,7 @@ import {
   TIME,
   UNSIGNED,
   V,
-} from "../../../test/support/v1-pieces.ts";
+} from "../../../test/support/sql/v1-pieces.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { KernelRowText } from "../../kernel/text/row-text.ts";
 import type { ResultType } from "../../model/query/result-batch.ts";

@@ -1,7 +1,7 @@
 // MessagePack of the v1 API byte for byte, as InfluxDB 1.6.7 (Debian) answered for the same data.
 import { describe, expect, test } from "bun:test";
-import type { Plain } from "../../../test/support/result-batch.ts";
-import { BOOLEAN, FLOAT, INTEGER, ONLY, S, series, TEXT, TIME, V } from "../../../test/support/v1-pieces.ts";
+import type { Plain } from "../../../test/support/rows/result-batch.ts";
+import { BOOLEAN, FLOAT, INTEGER, ONLY, S, series, TEXT, TIME, V } from "../../../test/support/sql/v1-pieces.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1Answer } from "../../model/query/v1-answer.ts";
 import { pieceBytes } from "../encoder.ts";

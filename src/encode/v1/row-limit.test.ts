@@ -2,7 +2,7 @@
 // sorts of pieces, and against what InfluxDB 1.6.7 (Debian) answered for long ones.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { INTEGER, ONLY, series } from "../../../test/support/v1-pieces.ts";
+import { INTEGER, ONLY, series } from "../../../test/support/sql/v1-pieces.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import type { V1RowLimit } from "../../model/query/v1-answer.ts";
 import { pieceBytes } from "../encoder.ts";

@@ -1,10 +1,10 @@
 // Deletions and retention through the whole write path, against a list of rows: whatever is flushed, replayed or lost in between, exactly
 // the rows that were there when a deletion was asked for are gone.
 import { describe, expect, test } from "bun:test";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import type { TestRow } from "../../../test/support/rows.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import type { TestRow } from "../../../test/support/rows/rows.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";

@@ -1,10 +1,10 @@
 // Requests to delete rows through the whole write path, against a list of what was written: whatever is flushed, merged, taken back, killed
 // or restarted in between.
 import { describe, expect, test } from "bun:test";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import type { TestRow } from "../../../test/support/rows.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import type { TestRow } from "../../../test/support/rows/rows.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { NewRowDelete } from "../../model/rows/row-delete.ts";
 import { RowDeletes } from "./row-deletes.ts";

@@ -1,13 +1,13 @@
 // Aggregation in the scan compared with aggregating row by row: every function and type, bins at negative times and the ends of i64, dense
 // and hashed cells, predicates and deletions, overflow, and bounds of memory.
 import { afterEach, describe, expect, test } from "bun:test";
-import { EVERY_AGGREGATE } from "../../../test/support/every-aggregate.ts";
-import { aggregateRows, expectGroups, type GroupValue } from "../../../test/support/naive-aggregate.ts";
-import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../../test/support/naive-scan.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../../test/support/rows.ts";
-import { addOne } from "../../../test/support/run-scan.ts";
+import { aggregateRows, expectGroups, type GroupValue } from "../../../test/support/rows/naive-aggregate.ts";
+import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../../test/support/rows/naive-scan.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
+import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../../test/support/rows/rows.ts";
+import { addOne } from "../../../test/support/rows/run-scan.ts";
+import { EVERY_AGGREGATE } from "../../../test/support/sql/every-aggregate.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";

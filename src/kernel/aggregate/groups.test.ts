@@ -1,7 +1,7 @@
 // Groups over many dictionaries: the same values make the same group, whether a dictionary is still known or was forgotten.
 import { afterEach, expect, test } from "bun:test";
-import { ALL_TYPES } from "../../../test/support/random-rows.ts";
-import { Arena, readView, type TestRow, writeRun } from "../../../test/support/rows.ts";
+import { ALL_TYPES } from "../../../test/support/rows/random-rows.ts";
+import { Arena, readView, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
 import { Kernel } from "../memory/kernel.ts";
 import { AggregateGroups } from "./groups.ts";
 

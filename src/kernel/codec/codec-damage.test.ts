@@ -1,8 +1,8 @@
 // Damaged columns: whatever the bytes say, decoding ends, stays within source and target, and gives values or one kind of error.
 import { describe, expect, test } from "bun:test";
-import { decode, decodeParts, encode, floats, kernel, type Parts, range, type Values } from "../../../test/support/codec-columns.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena } from "../../../test/support/rows.ts";
+import { decode, decodeParts, encode, floats, kernel, type Parts, range, type Values } from "../../../test/support/rows/codec-columns.ts";
+import { Arena } from "../../../test/support/rows/rows.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 

@@ -17,9 +17,19 @@ import {
   STRINGS_DICTIONARY,
   STRINGS_PLAIN,
 } from "../../../assembly/abi.ts";
-import { bitsOf, checkRoundTrip, codec, decode, encode, floats, kernel, range, type Values } from "../../../test/support/codec-columns.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena } from "../../../test/support/rows.ts";
+import {
+  bitsOf,
+  checkRoundTrip,
+  codec,
+  decode,
+  encode,
+  floats,
+  kernel,
+  range,
+  type Values,
+} from "../../../test/support/rows/codec-columns.ts";
+import { Arena } from "../../../test/support/rows/rows.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 
 const { float, integer, unsigned, boolean, string, time } = ColumnType;

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { HASH_KEYS_BYTES } from "../../../assembly/abi.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena } from "../../../test/support/rows.ts";
+import { Arena } from "../../../test/support/rows/rows.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { Precision } from "../../model/time/precision.ts";
 import { LineParser } from "../parse/line-parser.ts";

@@ -1,6 +1,7 @@
 // Exact selection of rows: field predicates and deletions, in scans of single runs, in merges, and in whole scans; compared with judging
 // row by row.
 import { afterEach, describe, expect, test } from "bun:test";
+import { prng } from "../../../test/support/prng.ts";
 import {
   isHiddenRow,
   isWanted,
@@ -9,12 +10,11 @@ import {
   randomTags,
   randomTombstones,
   satisfies,
-} from "../../../test/support/naive-scan.ts";
-import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows.ts";
-import { openOne, openScan } from "../../../test/support/run-scan.ts";
-import { drain, project, type RowValues } from "../../../test/support/scan-rows.ts";
+} from "../../../test/support/rows/naive-scan.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
+import { Arena, readRun, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
+import { openOne, openScan } from "../../../test/support/rows/run-scan.ts";
+import { drain, project, type RowValues } from "../../../test/support/rows/scan-rows.ts";
 import { ALL_TIME, type ComparisonOperator, type FieldPredicate, type ScanRequest } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";

@@ -1,7 +1,7 @@
 // Row operations compared with the same done on plain arrays, at every width and bit offset.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, isPresent } from "../../../test/support/rows.ts";
+import { Arena, isPresent } from "../../../test/support/rows/rows.ts";
 import { Kernel } from "../memory/kernel.ts";
 import { bitmapBytes, countPresent, gatherBitmap, gatherValues, isSorted, presentRows, timeRange } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 // Merged runs compared with a map from series and time to fields: duplicates, NULLs, several dictionaries, all types, hostile shapes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
 import {
   Arena,
   canonicalKey,
@@ -11,7 +11,7 @@ import {
   type TestValue,
   writeBatch,
   writeRun,
-} from "../../../test/support/rows.ts";
+} from "../../../test/support/rows/rows.ts";
 import { ALL_TIME, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";

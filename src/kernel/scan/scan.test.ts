@@ -1,10 +1,10 @@
 // Scans compared with filtering and projecting rows one by one: sorted and unsorted runs, ranges, tag predicates, whole tables.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, canonicalKey, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../../test/support/rows.ts";
-import { openOne, openScan } from "../../../test/support/run-scan.ts";
-import { drain, project, type RowValues } from "../../../test/support/scan-rows.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
+import { Arena, canonicalKey, readRun, type TestRow, type TestValue, writeBatch, writeRun } from "../../../test/support/rows/rows.ts";
+import { openOne, openScan } from "../../../test/support/rows/run-scan.ts";
+import { drain, project, type RowValues } from "../../../test/support/rows/scan-rows.ts";
 import { ALL_TIME, type ScanRequest, type TagPredicate, type TimeRange } from "../../model/query/scan.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";

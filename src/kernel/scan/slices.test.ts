@@ -1,11 +1,11 @@
 // The cut of a scan by time: hand-made overlaps; rows of random runs that are in exactly one place, together with their duplicates; and
 // whole scans of late and repeated rows compared with a merge row by row.
 import { afterEach, describe, expect, test } from "bun:test";
-import { isHiddenRow, isWanted, mergeRows, randomTombstones } from "../../../test/support/naive-scan.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows } from "../../../test/support/random-rows.ts";
-import { Arena, readChunk, type TestRow, writeRun } from "../../../test/support/rows.ts";
-import { openScan } from "../../../test/support/run-scan.ts";
+import { isHiddenRow, isWanted, mergeRows, randomTombstones } from "../../../test/support/rows/naive-scan.ts";
+import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
+import { Arena, readChunk, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
+import { openScan } from "../../../test/support/rows/run-scan.ts";
 import { ALL_TIME, type ScanRequest, type TimeRange } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";

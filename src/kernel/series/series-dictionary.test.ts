@@ -1,7 +1,7 @@
 // Series ids, tags, key records and last times compared with plain maps; growth under readers; memory that runs out.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, canonicalKey, readSeries } from "../../../test/support/rows.ts";
+import { Arena, canonicalKey, readSeries } from "../../../test/support/rows/rows.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import { Kernel } from "../memory/kernel.ts";

@@ -2,7 +2,7 @@
 // texts that differ at either end only.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena } from "../../../test/support/rows.ts";
+import { Arena } from "../../../test/support/rows/rows.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
 import type { DictionaryView, TagColumnView } from "../../model/rows/run.ts";
 import { Kernel } from "../memory/kernel.ts";

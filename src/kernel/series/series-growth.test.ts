@@ -2,7 +2,7 @@
 // moment.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, readSeries } from "../../../test/support/rows.ts";
+import { Arena, readSeries } from "../../../test/support/rows/rows.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { DictionaryView } from "../../model/rows/run.ts";

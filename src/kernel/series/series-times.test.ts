@@ -1,7 +1,7 @@
 // What the dictionary says of rows as they come: which may be there twice, and whether they ascend; beside sets of all points there were.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, canonicalKey } from "../../../test/support/rows.ts";
+import { Arena, canonicalKey } from "../../../test/support/rows/rows.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import { RECLAIM_AT_ONCE } from "../../model/reclaimer.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";

@@ -1,8 +1,8 @@
 // Rows written by the kernel against the same rows written cell by cell in TypeScript: byte for byte, in every text format.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { batchOf, type Plain, schemaOf } from "../../../test/support/result-batch.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { batchOf, type Plain, schemaOf } from "../../../test/support/rows/result-batch.ts";
 import { doubleText, JSON_LAYOUT } from "../../encode/cells/float-text.ts";
 import { createEncoder } from "../../encode/encode.ts";
 import { wholeTable } from "../../encode/encoder.ts";

@@ -1,7 +1,7 @@
 // Names of columns as a whole statement gives them: which table stands in front of a column, and what outer queries call it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { askSql } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { askSql } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { SqlEngine } from "../execute/engine.ts";

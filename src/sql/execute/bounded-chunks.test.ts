@@ -1,7 +1,7 @@
 // Chunks of long texts are cut, of short ones left alone; every row comes once, with its NULLs.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { readRows } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { readRows } from "../../../test/support/sql/sql-rows.ts";
 import type { ChunkCursor } from "../../duckdb/table-function.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";

@@ -1,6 +1,6 @@
 // What a statement would answer: the same columns as its answer has, and the parameters that it was given no value for.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";

@@ -1,9 +1,9 @@
 // Answers without DuckDB: the same rows in the same order as with it, and DuckDB really not asked, or asked where it must be.
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
-import { TWIN_COLUMNS, Twins, twinRows } from "../../../test/support/sql-twins.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { readRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
+import { TWIN_COLUMNS, Twins, twinRows } from "../../../test/support/sql/sql-twins.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ColumnType } from "../../model/rows/column.ts";

@@ -1,7 +1,7 @@
 // Statements over small tables whose rows are written out here, so every expected answer is arithmetic.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { readRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import { ColumnType } from "../../model/rows/column.ts";

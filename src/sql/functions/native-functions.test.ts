@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { blake3 } from "@noble/hashes/blake3.js";
 import { prng } from "../../../test/support/prng.ts";
-import { askRows, readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
+import { askRows, readRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { editDistance } from "../../model/edit-distance.ts";
 import { TsdbError } from "../../model/errors.ts";

@@ -1,8 +1,8 @@
 // The last look at a statement: what it refuses, what it changes, and that what it changes means the same.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { askRows } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { askRows } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryParams } from "../../model/query/query.ts";

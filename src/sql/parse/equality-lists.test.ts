@@ -1,7 +1,7 @@
 // A long chain of equalities answers as the same chain does whose terms nobody sees as such, because each stands in parentheses.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { askRows } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { askRows } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { describeError } from "../../model/errors.ts";
 import { ColumnType } from "../../model/rows/column.ts";

@@ -1,8 +1,8 @@
 // Statements that DuckDB has planned before: their plan is used again, for other rows and other values, and never for other columns.
 import { expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { sqlEngine } from "../../../test/support/sql-engine.ts";
-import { askRows, readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { sqlEngine } from "../../../test/support/sql/sql-engine.ts";
+import { askRows, readRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
 import { type Connection, Statement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { TsdbError } from "../../model/errors.ts";

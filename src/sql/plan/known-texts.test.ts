@@ -1,8 +1,8 @@
 // Texts that are repeated: answers must be those of an engine that keeps no text, whatever has changed since the text was planned.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { sqlEngine } from "../../../test/support/sql-engine.ts";
-import { askRows, type SqlValue } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { sqlEngine } from "../../../test/support/sql/sql-engine.ts";
+import { askRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { SqlEngine, type SqlInput } from "../execute/engine.ts";

@@ -1,11 +1,11 @@
 // Templates: statements that differ in their literals share a tree, and each gets the plan that it would get alone. Every suite under
-// test/sql goes through the same comparison with its statements (test/support/sql-suite.ts).
+// test/sql goes through the same comparison with its statements (test/support/sql/sql-suite.ts).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { GroupingTable } from "../../../test/support/grouping-table.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { randomStatement } from "../../../test/support/random-sql.ts";
-import { TWIN_COLUMNS } from "../../../test/support/sql-twins.ts";
-import { otherLiterals, otherTable, TemplatePlans } from "../../../test/support/template-plans.ts";
+import { GroupingTable } from "../../../test/support/rows/grouping-table.ts";
+import { randomStatement } from "../../../test/support/sql/random-sql.ts";
+import { TWIN_COLUMNS } from "../../../test/support/sql/sql-twins.ts";
+import { otherLiterals, otherTable, TemplatePlans } from "../../../test/support/sql/template-plans.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import type { QueryParams } from "../../model/query/query.ts";
 import { SqlEngine } from "../execute/engine.ts";

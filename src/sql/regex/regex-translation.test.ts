@@ -2,7 +2,7 @@
 // and sets of characters against membership, one by one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { askRows } from "../../../test/support/sql-rows.ts";
+import { askRows } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { SqlEngine } from "../execute/engine.ts";

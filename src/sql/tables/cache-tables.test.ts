@@ -1,7 +1,7 @@
 // Caches in FROM, over small tables whose rows are written out here: what is true of tables is true of them, but for the order of columns.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FakeTable } from "../../../test/support/fake-table.ts";
-import { readRows, type SqlValue } from "../../../test/support/sql-rows.ts";
+import { FakeTable } from "../../../test/support/rows/fake-table.ts";
+import { readRows, type SqlValue } from "../../../test/support/sql/sql-rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import type { CacheReference } from "../../model/caches.ts";
 import type { QueryParams } from "../../model/query/query.ts";

@@ -1,7 +1,7 @@
 // Decoded data that stays, goes and comes back: hits, misses, bytes, memory; a file that is damaged or gone; a kernel without memory.
 import { expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, type TestRow, writeRun } from "../../../test/support/rows.ts";
+import { Arena, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";

@@ -1,8 +1,8 @@
 // The buffer gives back what was appended, in every snapshot, for every type and sparseness, also when memory runs out at any allocation.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { ALL_TYPES, randomRows, randomValue } from "../../../test/support/random-rows.ts";
-import { Arena, packColumn, readRun, type TestRow, type TestValue, writeBatch } from "../../../test/support/rows.ts";
+import { ALL_TYPES, randomRows, randomValue } from "../../../test/support/rows/random-rows.ts";
+import { Arena, packColumn, readRun, type TestRow, type TestValue, writeBatch } from "../../../test/support/rows/rows.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { denseRun } from "../../kernel/scan/dense-run.ts";

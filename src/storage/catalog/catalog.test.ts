@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { kindOf } from "../../../test/conformance/object-store.ts";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
 import type { TsdbError } from "../../model/errors.ts";
 import { ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
 import { FileObjectStore } from "../../object-store/file-object-store.ts";

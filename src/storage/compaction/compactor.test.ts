@@ -1,10 +1,10 @@
 // Compaction as a whole: rows are there once and merged in order whichever call of the disk fails, and at every moment of a job; files go
 // with their last block; deletions and retention reach the disk.
 import { describe, expect, test } from "bun:test";
-import { COMPACT_EVERYTHING } from "../../../test/support/compact-everything.ts";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import { COMPACT_EVERYTHING } from "../../../test/support/storage/compact-everything.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 

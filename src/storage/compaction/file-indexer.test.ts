@@ -1,11 +1,11 @@
 // File indexes as they are made, used and removed: answers are those of the rows whichever call of the disk fails, at every moment of the
 // work and with damaged indexes; there is an index for each file that is to have one, and no other.
 import { describe, expect, test } from "bun:test";
-import { COMPACT_EVERYTHING } from "../../../test/support/compact-everything.ts";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
-import { isWanted } from "../../../test/support/naive-scan.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import { isWanted } from "../../../test/support/rows/naive-scan.ts";
+import { COMPACT_EVERYTHING } from "../../../test/support/storage/compact-everything.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
 
 const DAY_NS = 86_400_000_000_000n;

@@ -2,7 +2,7 @@
 // have it, filters nearly; damage is an error or rules nothing out.
 import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, type TestRow, writeRun } from "../../../test/support/rows.ts";
+import { Arena, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";

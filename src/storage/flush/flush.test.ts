@@ -1,8 +1,8 @@
 // Flush: when it is due, and that no row is lost or doubled whichever call of the disk fails.
 import { describe, expect, test } from "bun:test";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import { type FlushLimits, type FlushReason, type FlushState, planFlush, splitBySize } from "./flush.ts";

@@ -1,8 +1,8 @@
 // What is known of the newest segment beside the log: its bytes, a loss that it gives away, and every call and every byte of it failing.
 import { describe, expect, test } from "bun:test";
-import { FaultyDisk, faultLoop } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/wal.ts";
+import { FaultyDisk, faultLoop } from "../../../test/support/storage/faulty-disk.ts";
+import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/storage/wal.ts";
 import type { TsdbError } from "../../model/errors.ts";
 import { NewestSegment, newestSegmentPath } from "./newest-segment.ts";
 import { segmentPath } from "./segment-files.ts";

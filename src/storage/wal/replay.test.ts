@@ -1,8 +1,8 @@
 // Reading damaged logs: tables of torn, misordered and corrupt records, every cut and every flipped byte of a small log, and an old file.
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { FaultyDisk } from "../../../test/support/faulty-disk.ts";
-import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/wal.ts";
+import { FaultyDisk } from "../../../test/support/storage/faulty-disk.ts";
+import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/storage/wal.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { encodeSegmentHeader, FRAME_HEADER_BYTES, FrameWindow, SEGMENT_HEADER_BYTES, writeFrame } from "./frame.ts";
 import { segmentPath } from "./segment-files.ts";

@@ -1,9 +1,9 @@
 // Appending: groups, segments, order, failure, and what a crash at any call leaves.
 import { describe, expect, test } from "bun:test";
 import { kindOf } from "../../../test/conformance/object-store.ts";
-import { FaultyDisk, type FaultyDiskOptions } from "../../../test/support/faulty-disk.ts";
 import { prng } from "../../../test/support/prng.ts";
-import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/wal.ts";
+import { FaultyDisk, type FaultyDiskOptions } from "../../../test/support/storage/faulty-disk.ts";
+import { framesOf, payloadOf, readBack, segmentNumbers, WAL_FOLDER } from "../../../test/support/storage/wal.ts";
 import type { TsdbError } from "../../model/errors.ts";
 import { segmentPath } from "./segment-files.ts";
 import { type GroupReport, Wal, type WalOptions } from "./wal.ts";

@@ -1,9 +1,9 @@
 // Lines of triggers in their table, on a real write path with a clock and disk of the test.
 import { afterEach, describe, expect, test } from "bun:test";
-import { FakeClock } from "../../../test/support/fake-runtime.ts";
-import { FaultyDisk } from "../../../test/support/faulty-disk.ts";
-import { readChunk } from "../../../test/support/rows.ts";
-import { WritePath } from "../../../test/support/write-path.ts";
+import { FakeClock } from "../../../test/support/plugins/fake-runtime.ts";
+import { readChunk } from "../../../test/support/rows/rows.ts";
+import { FaultyDisk } from "../../../test/support/storage/faulty-disk.ts";
+import { WritePath } from "../../../test/support/storage/write-path.ts";
 import { findLogTable } from "../../ingest/definitions/server-tables.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";

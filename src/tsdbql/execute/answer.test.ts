@@ -1,6 +1,6 @@
 // Pieces are asked for as long as their answer can still change.
 import { expect, test } from "bun:test";
-import { INTEGER, ONLY, series } from "../../../test/support/v1-pieces.ts";
+import { INTEGER, ONLY, series } from "../../../test/support/sql/v1-pieces.ts";
 import type { SeriesPiece } from "../../model/query/series-piece.ts";
 import { encodePieces } from "./answer.ts";
 

@@ -2,7 +2,7 @@
 // statements mean is compared with 1.6.7 in test/tsdbql/differential.long.test.ts.
 import { afterAll, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { type AnswerSeries, TsdbqlData } from "../../../test/support/tsdbql-data.ts";
+import { type AnswerSeries, TsdbqlData } from "../../../test/support/sql/tsdbql-data.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 
 test("one thread gets less where it can, the others what they had", async () => {
-  const worker = new Worker(new URL("../../../test/support/low-worker.ts", import.meta.url).href);
+  const worker = new Worker(new URL("../../../test/support/rows/low-worker.ts", import.meta.url).href);
   const { promise, resolve, reject } = Promise.withResolvers<{ before: number; after: number; ofProcess: number }>();
   worker.onmessage = (event: MessageEvent<{ before: number; after: number; ofProcess: number }>) => resolve(event.data);
   worker.onerror = (event) => reject(new Error(event.message));

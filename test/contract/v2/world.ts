@@ -1,5 +1,5 @@
 // The server that the contract of the v2 line is tested on: set up, with another organization beside the first, and with rows.
-import { TestServer } from "../../support/server.ts";
+import { TestServer } from "../../support/servers/server.ts";
 import type { Answer, Sent } from "../world.ts";
 
 export const ORG = "contract";

@@ -1,5 +1,5 @@
 // A real server process as the replayer needs it: for conversations about rows.
-import { TestServer } from "../../support/server.ts";
+import { TestServer } from "../../support/servers/server.ts";
 import type { PlayedServer } from "./replay.ts";
 
 /** The flags of the recorded server that this one has under another name. */

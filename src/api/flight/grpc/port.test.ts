@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { CERTIFICATE, PRIVATE_KEY } from "../../../../test/api/certificate.ts";
-import { batches, FlightClient, startFlight, ticketMessage } from "../../../../test/support/flight-server.ts";
+import { batches, FlightClient, startFlight, ticketMessage } from "../../../../test/support/flight/flight-server.ts";
 import type { Tls } from "../../../model/tls.ts";
 import type { FlightServer } from "../flight-server.ts";
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { status } from "@grpc/grpc-js";
-import { batches, FlightClient, startFlight, ticketMessage } from "../../../../test/support/flight-server.ts";
+import { batches, FlightClient, startFlight, ticketMessage } from "../../../../test/support/flight/flight-server.ts";
 import type { FlightServer } from "../flight-server.ts";
 
 const MIB = 1 << 20;

@@ -1,9 +1,9 @@
 // Windows of streams after a client has changed its SETTINGS_INITIAL_WINDOW_SIZE: RFC 9113, section 6.9.2, by arithmetic on real
 // connections, and byte by byte on the rewriting itself.
 import { afterEach, describe, expect, test } from "bun:test";
-import { batches, startFlight, ticketMessage } from "../../../../test/support/flight-server.ts";
+import { batches, startFlight, ticketMessage } from "../../../../test/support/flight/flight-server.ts";
 import { prng } from "../../../../test/support/prng.ts";
-import { FRAME, frame, PREFACE, RawHttp2 } from "../../../../test/support/raw-http2.ts";
+import { FRAME, frame, PREFACE, RawHttp2 } from "../../../../test/support/servers/raw-http2.ts";
 import { StreamWindows } from "./stream-windows.ts";
 
 const INITIAL_WINDOW_SIZE = 4;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Ran, runCli } from "../../../../test/support/v2-cli.ts";
+import { type Ran, runCli } from "../../../../test/support/servers/v2-cli.ts";
 import { V2_COMMANDS } from "./commands.ts";
 
 const ORG = "0000000000000001";

@@ -2,8 +2,8 @@
 // refused; logs of servers that had neither stay readable.
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
-import { type FaultyDisk, faultLoop } from "../../../../test/support/faulty-disk.ts";
 import { prng } from "../../../../test/support/prng.ts";
+import { type FaultyDisk, faultLoop } from "../../../../test/support/storage/faulty-disk.ts";
 import { ALL_TIME } from "../../../model/query/scan.ts";
 import { covers, hidesAll, type Tombstone } from "../../../model/rows/tombstone.ts";
 import { FileObjectStore } from "../../../object-store/file-object-store.ts";
