@@ -22,17 +22,20 @@ export function checkSettings(draft: CheckDraft, id: string): CheckSettings {
 
 /** Refuses a draft for what makes no check of the id, and for no organization. @throws TsdbError bad_request */
 export function requireWholeCheck(draft: CheckDraft, id: string): void {
+  if (draft.type === "custom") customScript(draft.query.text, { id, name: draft.name });
+  else requireName(draft.name);
+  // before the period is missed, as release 2.8.0
+  if (draft.orgID === undefined) throw refused("Check OrgID is invalid");
   if (draft.type !== "custom") requireGenerated(draft);
-  else {
-    customScript(draft.query.text, { id, name: draft.name });
-    if (draft.orgID === undefined) throw refused("Check OrgID is invalid");
-  }
+}
+
+function requireName(name: string): void {
+  if (name === "") throw refused("Check Name can't be empty");
 }
 
 /** The settings of which a script is generated, but for times of a deadman check. @throws TsdbError bad_request */
-function requireGenerated({ type, orgID, name, every, offset, tags, thresholds }: CheckDraft): void {
-  if (name === "") throw refused("Check Name can't be empty");
-  if (orgID === undefined) throw refused("Check OrgID is invalid");
+function requireGenerated({ type, name, every, offset, tags, thresholds }: CheckDraft): void {
+  requireName(name);
   requiredPeriod(every, "Check Every");
   requireOffset(offset, every!, "Check Offset");
   if (tags?.some(({ key, value }) => key === "" || value === "")) throw refused("tag must contain a key and a value");

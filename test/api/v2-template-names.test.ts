@@ -62,3 +62,15 @@ test("the configuration of an agent in a template is text, whether it is TOML or
     ["not = [toml", { buckets: [] }],
   ]);
 });
+
+test("a check that is there is replaced by the template's", async () => {
+  const query = 'from(bucket: "bucket") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")';
+  for (const value of [1, 2]) {
+    const thresholds = [{ type: "greater", level: "CRIT", value }];
+    const spec = { name: "replaced", every: "1h", query, statusMessageTemplate: "m", thresholds };
+    const contents = [{ apiVersion: "influxdata.com/v2alpha1", kind: "CheckThreshold", metadata: { name: "named" }, spec }];
+    expect((await ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, template: { contents } })).status).toBe(201);
+  }
+  const { checks } = (await ask(server, "GET", `/api/v2/checks?orgID=${orgID}&name=replaced`, "tok")).body;
+  expect(checks.map(({ thresholds }: { thresholds: { value: number }[] }) => thresholds.map(({ value }) => value))).toEqual([[2]]);
+});
