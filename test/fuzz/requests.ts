@@ -55,9 +55,11 @@ const PATHS = [...new Set(ROUTES.map(([, path]) => path))];
 export type Texts = Readonly<Record<string, string>>;
 
 /** One to three requests; the last asks for the end of the connection. */
-export function randomExchange(below: Below, texts: Texts, tokens: readonly (string | null)[]): Sent[] {
+export function randomExchange(below: Below, texts: Texts, tokens: readonly (string | null)[], firstId = 0): Sent[] {
   const count = below(4) === 0 ? 1 + below(3) : 1;
-  return Array.from({ length: count }, (_, i) => randomRequest(below, texts, pick(below, tokens), { id: i, isLast: i === count - 1 }));
+  return Array.from({ length: count }, (_, i) =>
+    randomRequest(below, texts, pick(below, tokens), { id: firstId + i, isLast: i === count - 1 }),
+  );
 }
 
 function randomRequest(below: Below, texts: Texts, token: string | null, { id, isLast }: { id: number; isLast: boolean }): Sent {
