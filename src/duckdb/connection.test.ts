@@ -48,17 +48,18 @@ test.each(["SELECT v FROM", "SELECT sum(v) FROM"])("after settle no thread reads
   const { source, chunks } = endless();
   const handle = registry.add(source);
   const statement = await connection.prepare(`${head} ${scanCall({ ...source, handle })}`);
-  const failed = statement.execute().then(
-    (stream) => stream.next().then(() => stream.next()),
-    (error: unknown) => error,
-  );
+  const failed = statement
+    .execute()
+    .then((stream) => stream.next().then(() => stream.next()))
+    // of what an interrupted statement ends with nothing is asked here, but it may end before it is waited for
+    .catch(() => null);
   while (chunks() < 10) await new Promise((resolve) => setImmediate(resolve));
   connection.interrupt();
   await connection.settle();
   const before = chunks();
   await others(other);
   expect(chunks()).toBe(before);
-  await failed.catch(() => {});
+  await failed;
   statement.close();
   registry.release(handle);
   connection.close();
