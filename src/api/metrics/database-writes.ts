@@ -1,6 +1,6 @@
 // What was written to each database, for scrapers: the families that the vendor's server has with the label `db`.
-import Counter from "prom-client/lib/counter.js";
 import type Registry from "prom-client/lib/registry.js";
+import { registerCounter } from "./scraped-counter.ts";
 
 /** Databases with counters of their own: their names are made by clients, and a page has no end otherwise. */
 const DATABASES_MAX = 1000;
@@ -31,13 +31,7 @@ export class DatabaseWrites {
   constructor(registry: Registry) {
     const { databases } = this;
     for (const [name, help, key] of FAMILIES) {
-      new Counter({
-        ...{ name, help, labelNames: ["db"], registers: [registry] },
-        collect() {
-          this.reset();
-          for (const [db, counts] of databases) this.inc({ db }, counts[key]);
-        },
-      });
+      registerCounter(registry, { name, help, labelNames: ["db"] }, () => [...databases].map(([db, counts]) => [{ db }, counts[key]]));
     }
   }
 

@@ -1,8 +1,8 @@
 // Calls of Arrow Flight, for scrapers.
-import Counter from "prom-client/lib/counter.js";
 import type Registry from "prom-client/lib/registry.js";
 import { LATENCY_BUCKETS_SECONDS, SIZE_BUCKETS } from "./buckets.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 
 export interface GrpcCallCounts {
   /** The method's path, one of a few. */
@@ -29,14 +29,8 @@ export class GrpcMetrics {
     registerHistogram(registry, time, () => [...outcomes.values()].map(({ seconds }) => seconds));
     const size = { name: "grpc_response_body_size_bytes", help: "Bytes of the messages that a call of Arrow Flight got" };
     registerHistogram(registry, size, () => [...outcomes.values()].map(({ sizes }) => sizes));
-    new Counter({
-      ...{ name: "grpc_requests_total", help: "Calls of Arrow Flight that have ended", labelNames: ["path", "status"] },
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const { labels, calls } of outcomes.values()) this.inc(labels, calls);
-      },
-    });
+    const total = { name: "grpc_requests_total", help: "Calls of Arrow Flight that have ended", labelNames: ["path", "status"] };
+    registerCounter(registry, total, () => [...outcomes.values()].map(({ labels, calls }) => [labels, calls]));
   }
 
   add({ path, outcome, seconds, bytes }: GrpcCallCounts): void {

@@ -11,6 +11,7 @@ import { DatabaseWrites, type WriteCounts } from "./database-writes.ts";
 import { GrpcMetrics } from "./grpc-metrics.ts";
 import { type PermitCounts, registerPermits } from "./permit-metrics.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 import { StatementMetrics } from "./statement-metrics.ts";
 import { StoreMetrics } from "./store-metrics.ts";
 
@@ -354,17 +355,8 @@ export class Metrics {
   }
 
   #registerRequests(): void {
-    const routes = this.#routes;
-    new Counter({
-      name: "http_requests_total",
-      help: "Requests answered",
-      labelNames: ["method", "path", "status"],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const { labels, requests } of routes.values()) this.inc(labels, requests);
-      },
-    });
+    const total = { name: "http_requests_total", help: "Requests answered", labelNames: ["method", "path", "status"] };
+    registerCounter(this.#registry, total, () => [...this.#routes.values()].map(({ labels, requests }) => [labels, requests]));
   }
 
   #registerGauges(stats: () => ServerStats): void {
@@ -400,30 +392,12 @@ export class Metrics {
 
   /** Registers a counter that hot code keeps as a plain number, under each of its names. */
   #total(name: string, help: string, read: () => number): void {
-    for (const each of namesOf(name)) {
-      new Counter({
-        name: each,
-        help,
-        registers: [this.#registry],
-        collect() {
-          this.reset();
-          this.inc(read());
-        },
-      });
-    }
+    for (const each of namesOf(name)) registerCounter(this.#registry, { name: each, help }, () => [[{}, read()]]);
   }
 
   #byOutcome(name: string, help: string, counts: Readonly<Record<string, number>>): void {
-    new Counter({
-      name,
-      help,
-      labelNames: ["outcome"],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const [outcome, count] of Object.entries(counts)) this.inc({ outcome }, count);
-      },
-    });
+    const family = { name, help, labelNames: ["outcome"] };
+    registerCounter(this.#registry, family, () => Object.entries(counts).map(([outcome, count]) => [{ outcome }, count]));
   }
 }
 

@@ -1,8 +1,8 @@
 // Who may run statements, and who waits, for scrapers: the families that the vendor's server has of its semaphores.
-import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import type Registry from "prom-client/lib/registry.js";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 
 export interface PermitCounts {
   readonly limit: number;
@@ -40,13 +40,8 @@ export function registerPermits(registry: Registry, read: () => PermitCounts, wa
   gauge("permits_total", "Permits to run statements", "limit");
   for (const holder of ["holders", "permits"] as const) {
     for (const [name, help, key] of OF_BOTH) gauge(`${holder}_${name}`, `${holder === "permits" ? "Permits" : "Holders"} ${help}`, key);
-    new Counter({
-      ...{ name: `${PREFIX}_${holder}_cancelled_while_pending_total`, help: "Waits that ended without a permit", labelNames, registers },
-      collect() {
-        this.reset();
-        this.inc(LABELS, read().givenUp);
-      },
-    });
+    const cancelled = { name: `${PREFIX}_${holder}_cancelled_while_pending_total`, help: "Waits that ended without a permit", labelNames };
+    registerCounter(registry, cancelled, () => [[LABELS, read().givenUp]]);
   }
   const time = { name: `${PREFIX}_acquire_duration_seconds`, help: "Wait for a permit to run" };
   registerHistogram(registry, time, () => [new Buckets(LABELS, waits.bounds, waits)]);

@@ -1,10 +1,10 @@
 // Phases and times of statements, for scrapers: the families that the vendor's server makes of its query log.
-import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import type Registry from "prom-client/lib/registry.js";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryTelemetry } from "../../model/query/query-telemetry.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 
 const PREFIX = "influxdb_iox_query_log";
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -66,14 +66,8 @@ export class StatementMetrics {
     registerHistogram(registry, { name: `${PREFIX}_num_rows`, help: "Rows that its scans gave to a statement" }, () => [this.rows]);
     for (const [name, help] of INGESTERS) registerHistogram(registry, { name: `${PREFIX}_${name}`, help }, () => [NEVER]);
     this.registerPhases(registry);
-    const exhausted = () => this.exhausted;
-    new Counter({
-      ...{ name: "query_datafusion_query_execution_ooms_total", help: "Statements ended by the limit of memory", registers: [registry] },
-      collect() {
-        this.reset();
-        this.inc(exhausted());
-      },
-    });
+    const ooms = { name: "query_datafusion_query_execution_ooms_total", help: "Statements ended by the limit of memory" };
+    registerCounter(registry, ooms, () => [[{}, this.exhausted]]);
   }
 
   /** Waits for permits. */
@@ -85,13 +79,8 @@ export class StatementMetrics {
     const { entered, current } = this;
     const labelNames = ["phase"];
     const registers = [registry];
-    new Counter({
-      ...{ name: `${PREFIX}_phase_entered_total`, help: "Statements that have entered a phase", labelNames, registers },
-      collect() {
-        this.reset();
-        for (const phase of PHASES) this.inc({ phase }, entered[phase]);
-      },
-    });
+    const phases = { name: `${PREFIX}_phase_entered_total`, help: "Statements that have entered a phase", labelNames };
+    registerCounter(registry, phases, () => PHASES.map((phase) => [{ phase }, entered[phase]]));
     new Gauge({
       ...{ name: `${PREFIX}_phase_current`, help: "Statements that are in a phase", labelNames, registers },
       collect() {

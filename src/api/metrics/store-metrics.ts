@@ -1,9 +1,9 @@
 // Operations on the object store, for scrapers.
-import Counter from "prom-client/lib/counter.js";
 import type Registry from "prom-client/lib/registry.js";
 import type { StoreOperation } from "../../object-store/measured-object-store.ts";
 import { SIZE_BUCKETS } from "./buckets.ts";
 import { Buckets, registerHistogram } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 
 const OBJECTS = [0, 1, 2, 5, 10, 100, 1000, 10_000];
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -36,13 +36,7 @@ export class StoreMetrics {
         "objects",
       ],
     ] as const) {
-      new Counter({
-        ...{ name, help, labelNames: ["op"], registers: [registry] },
-        collect() {
-          this.reset();
-          for (const [op, transfer] of transfers) this.inc({ op }, transfer[key]);
-        },
-      });
+      registerCounter(registry, { name, help, labelNames: ["op"] }, () => [...transfers].map(([op, transfer]) => [{ op }, transfer[key]]));
     }
   }
 

@@ -1,8 +1,8 @@
 // What is counted on port 8086 under the names that dashboards of the vendor's server know, in the text format that scrapers read.
-import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 import { Buckets, registerHistogram, registerSummary } from "./plain-histogram.ts";
+import { registerCounter } from "./scraped-counter.ts";
 
 const TOTALS = [
   ...["buckets", "dashboards", "organizations", "users", "tokens", "scrapers", "tasks", "telegrafs", "remotes", "replications"],
@@ -295,13 +295,7 @@ export class V2Metrics {
     labelNames: string[],
     read: () => Iterable<readonly [Readonly<Record<string, string>>, number]>,
   ): void {
-    new Counter({
-      ...{ name, help, labelNames, registers: [this.registry] },
-      collect() {
-        this.reset();
-        for (const [labels, value] of read()) this.inc(labels, value);
-      },
-    });
+    registerCounter(this.registry, { name, help, labelNames }, read);
   }
 }
 
