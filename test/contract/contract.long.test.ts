@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { pluginPython } from "../support/plugins/plugins.ts";
 import { prng } from "../support/prng.ts";
+import type { LoggedOperation } from "../support/storage/catalog-log.ts";
 import contractFile from "./contract.json";
 import { bodyOf, MORE_TYPES, statusesOf } from "./differences.ts";
 import type { Contract, Operation } from "./extract.ts";
@@ -21,8 +22,8 @@ setDefaultTimeout(300_000);
 
 const SEED = Number(process.env["SEED"] ?? 1);
 const RANDOM_REQUESTS = Number(process.env["ROUNDS"] ?? 6);
-/** A request that only reads and is refused is followed by a look at everything there is once in so many operations, others always. */
-const LOOKS_EVERY = 3;
+/** Once in so many operations everything there is is looked at, too: the log tells what has changed. */
+const LOOKS_EVERY = 12;
 
 const contract = contractFile as unknown as Contract;
 const own = await ownOperations(contract);
@@ -121,7 +122,9 @@ describe.each([...served, ...Object.entries(own)].map((one, i) => [...one, i] as
       [`Bearer ${world.stranger}`, isForAll ? 200 : 403],
     ];
     const bad = [...variants.missing(), ...variants.brokenQuery(), ...variants.wrongTypes(), ...variants.brokenBodies()];
-    const before = !key.startsWith("GET ") || number % LOOKS_EVERY === 0 ? await world.state() : null;
+    const before = number % LOOKS_EVERY === 0 ? await world.state() : null;
+    await world.restored();
+    const [rows, begin] = [await world.rowsAndFiles(), world.log.end()];
     const found: string[] = [];
     for (const variant of bad.filter(({ wanted }) => wanted !== null)) found.push(...(await judge(key, operation, variant)));
     for (const [authorization, status] of credentials) {
@@ -135,6 +138,10 @@ describe.each([...served, ...Object.entries(own)].map((one, i) => [...one, i] as
     }
     expect(found).toEqual([]);
     if (before !== null) expect(await world.state()).toEqual(before);
+    // these sign in and out, whatever the authorization
+    const isSigning = ({ kind }: LoggedOperation) => Object.hasOwn(OPEN, key) && /session$|^put_user$/.test(kind);
+    expect((await world.changesSince(begin)).filter((change) => !isSigning(change))).toEqual([]);
+    expect(await world.rowsAndFiles()).toEqual(rows);
     // what the contract lets pass
     for (const variant of bad.filter(({ wanted }) => wanted === null)) expect(await judge(key, operation, variant)).toEqual([]);
   });
@@ -162,13 +169,21 @@ test.each([...Map.groupBy(SITUATIONS, ({ key }) => key)])(
       };
       variants.push({ what, sent: new Variants(key, operation, changed).plain(), wanted: status });
     }
-    const before = await world.state();
+    await world.restored();
+    const [rows, begin] = [await world.rowsAndFiles(), world.log.end()];
     const found: string[] = [];
     for (const variant of variants) found.push(...(await judge(key, operation, variant)));
     expect(found).toEqual([]);
-    expect(await world.state()).toEqual(before);
+    expect(await world.changesSince(begin)).toEqual([]);
+    expect(await world.rowsAndFiles()).toEqual(rows);
   },
 );
+
+test("the log has what a request changes", async () => {
+  const begin = world.log.end();
+  const name = await world.freshDatabase();
+  expect(await world.changesSince(begin)).toContainEqual(expect.objectContaining({ kind: "create_database", name }));
+});
 
 test("every operation of the contract has a good request", () => {
   expect(Object.keys(GOOD).sort()).toEqual([...Object.keys(contract), ...Object.keys(own)].sort());

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CLIENT_ID, type FakeProvider, fakeProvider } from "../support/identity/fake-provider.ts";
 import { TestServer } from "../support/servers/server.ts";
+import { CatalogLog, type LoggedOperation } from "../support/storage/catalog-log.ts";
 
 export const DATABASE = "contract";
 export const TABLE = "readings";
@@ -19,6 +20,7 @@ def process_request(local, query, headers, body, args=None):
     return ({"error": "a body is wanted"}, 400) if args["wants_body"] == "yes" and not body else {"n": len(body)}
 `;
 const OTHER_DATABASE = "other";
+const NS_PER_DAY = 86_400_000_000_000n;
 
 export interface Sent {
   readonly method: string;
@@ -52,13 +54,18 @@ export class World {
   /** For everything in the other database, and for nothing else. */
   stranger = "";
   readonly user = { username: "first", password: "first password" };
+  /** What the catalog is, in order: a change of anything but rows and files is in it. */
+  readonly log: CatalogLog;
   private names = 0;
+  private fences = 0;
 
   private constructor(
     readonly server: TestServer,
     private readonly provider: FakeProvider,
     private readonly folders: readonly string[],
-  ) {}
+  ) {
+    this.log = new CatalogLog(server.dataDir);
+  }
 
   static async start(flags: readonly string[] = []): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), "tsdb-contract-plugins-"));
@@ -166,6 +173,25 @@ export class World {
       if (restores.every(({ status }) => status !== "in_progress")) return;
       await Bun.sleep(2);
     }
+  }
+
+  /** Operations of the log from number `begin`, but for what the server does by itself. */
+  async changesSince(begin: number): Promise<LoggedOperation[]> {
+    // a change that all changes before it precede in the log
+    const days = 10_000 + ++this.fences;
+    const body = JSON.stringify({ db: OTHER_DATABASE, retention_period: `${days}d` });
+    await this.succeed({ method: "PUT", path: "/api/v3/configure/database", headers: { "content-type": "application/json" }, body });
+    const fence = String(BigInt(days) * NS_PER_DAY);
+    const changes = this.log.since(begin).filter(({ kind }) => kind !== "retire_tombstones");
+    return changes.filter((operation) => !JSON.stringify(operation).includes(fence));
+  }
+
+  /** What the log does not have. */
+  async rowsAndFiles(): Promise<string[]> {
+    return await Promise.all([
+      this.rows(DATABASE, `SELECT count(*) AS n FROM ${TABLE}`),
+      this.rows("_internal", "SELECT * FROM system.plugin_files ORDER BY ALL"),
+    ]);
   }
 
   /** Everything that operations of the contract change, as a client sees it. */

@@ -1,5 +1,6 @@
 // The server that the contract of the v2 line is tested on: set up, with another organization beside the first, and with rows.
 import { TestServer } from "../../support/servers/server.ts";
+import { CatalogLog, type LoggedOperation } from "../../support/storage/catalog-log.ts";
 import type { Answer, Sent } from "../world.ts";
 
 export const ORG = "contract";
@@ -35,9 +36,14 @@ export class V2World {
   stranger = "";
   /** The answer to setting up, which happens once. */
   setUp!: Answer;
+  /** What records are, in order: a change of anything but rows and sessions is in it. */
+  readonly log: CatalogLog;
   private names = 0;
+  private fence: WithId = { id: "" };
 
-  private constructor(readonly server: TestServer) {}
+  private constructor(readonly server: TestServer) {
+    this.log = new CatalogLog(server.dataDir);
+  }
 
   static async start(): Promise<V2World> {
     const world = new V2World(await TestServer.start({ withBuckets: true }));
@@ -48,6 +54,7 @@ export class V2World {
     await world.writeRows();
     const { id: orgID } = await world.post<WithId>("/api/v2/orgs", { name: "other" });
     const permissions = RESOURCE_TYPES.flatMap((type) => ["read", "write"].map((action) => ({ action, resource: { type, orgID } })));
+    world.fence = (await world.post<{ label: WithId }>("/api/v2/labels", { orgID: world.orgID, name: "fence" })).label;
     world.stranger = (await world.post<{ token: string }>("/api/v2/authorizations", { orgID, permissions })).token;
     return world;
   }
@@ -293,6 +300,14 @@ export class V2World {
     return this.succeed({ method: "GET", path });
   }
 
+  /** Operations of the log from number `begin`, but for what tasks do by themselves. */
+  async changesSince(begin: number): Promise<LoggedOperation[]> {
+    // a change that all changes before it precede in the log
+    const properties = { fence: this.fresh() };
+    await this.succeed({ method: "PATCH", path: `/api/v2/labels/${this.fence.id}`, body: JSON.stringify({ properties }) });
+    return this.log.since(begin).filter(({ of, id }) => id !== this.fence.id && !/^task_(?:run|state)$/.test(String(of)));
+  }
+
   /** Everything that operations change, as a client sees it. */
   async state(): Promise<Record<string, string>> {
     const { orgID, bucketID } = this;
@@ -314,8 +329,12 @@ export class V2World {
     ];
     const found = await Promise.all(lists.map(async (path) => [path, (await this.get(path)).text] as const));
     const paged = await Promise.all(["buckets", "orgs", "users"].map(async (name) => [name, await this.pages(name)] as const));
-    const rows = await this.server.sql(BUCKET, "SELECT count(*) AS n, sum(v) AS total FROM readings");
-    return { ...Object.fromEntries([...found, ...paged]), rows: JSON.stringify(rows) };
+    return { ...Object.fromEntries([...found, ...paged]), rows: await this.rows() };
+  }
+
+  /** What the log does not have. */
+  async rows(): Promise<string> {
+    return JSON.stringify(await this.server.sql(BUCKET, "SELECT count(*) AS n, sum(v) AS total FROM readings"));
   }
 
   private async pages(name: string): Promise<string> {
