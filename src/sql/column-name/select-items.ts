@@ -18,6 +18,14 @@ export interface ItemNames {
   readonly firsts: ReadonlyMap<number, FirstItem>;
   /** Number of SELECTs in the statement. */
   readonly selectCount: number;
+  /** The positions that names depend on: a literal elsewhere is in no name. */
+  readonly spans: readonly NameSpan[];
+}
+
+/** Characters of the statement, `end` excluded. */
+export interface NameSpan {
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface NamedTokens {
@@ -54,7 +62,8 @@ export function nameItems(tokens: readonly Token[]): NamedTokens {
 
 interface Item {
   readonly node: NameNode;
-  /** Its last token. */
+  /** Its first and last token. */
+  readonly first: number;
   readonly last: number;
   /** Named windows that it uses. */
   readonly slots: readonly WindowSlot[];
@@ -64,6 +73,7 @@ class ItemLists {
   private readonly reader: TokenReader;
   private readonly nodes: NameNode[] = [];
   private readonly firsts = new Map<number, FirstItem>();
+  private readonly spans: NameSpan[] = [];
   /** Tokens to insert, by the token that they follow. */
   private readonly added = new Map<number, Token>();
   private selectCount = 0;
@@ -73,8 +83,8 @@ class ItemLists {
   }
 
   result(): NamedTokens {
-    const { nodes, firsts, added, selectCount } = this;
-    const names = { nodes, firsts, selectCount };
+    const { nodes, firsts, added, selectCount, spans } = this;
+    const names = { nodes, firsts, selectCount, spans };
     if (added.size === 0) return { tokens: this.tokens, names };
     const tokens = this.tokens.flatMap((token, i) => {
       const next = added.get(i);
@@ -124,16 +134,19 @@ class ItemLists {
       return { text: alias.text };
     }
     if (node.kind === "column" && node.names.length === 1) return { text: node.names[0]! };
-    return { node, last, slots: reader.slots.slice(slotCount) };
+    return { node, first: start, last, slots: reader.slots.slice(slotCount) };
   }
 
-  private name({ node, last, slots }: Item, windows: ReadonlyMap<string, NameWindow>): FirstItem | null {
+  private name({ node, first, last, slots }: Item, windows: ReadonlyMap<string, NameWindow>): FirstItem | null {
     for (const slot of slots) {
       slot.window = windows.get(slot.base!) ?? null;
       if (slot.window === null) return null;
     }
     const name = this.nodes.length;
     this.nodes.push(node);
+    // a named window may be anywhere behind
+    const end = slots.length > 0 ? Number.POSITIVE_INFINITY : this.tokens[last]!.end;
+    this.spans.push({ start: this.tokens[first]!.start, end });
     this.add(last, `AS ${ident(aliasOf(name))}`);
     return { name };
   }

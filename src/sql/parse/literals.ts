@@ -14,7 +14,7 @@ export interface Literal {
   /** As written. */
   readonly text: string;
   /** For a list after IN: all its literals as written, of one kind; the text contains only the first. */
-  readonly list?: readonly string[];
+  readonly list?: readonly string[] | undefined;
 }
 
 export interface LiftedText {
@@ -91,7 +91,7 @@ function kindOfList(first: Token): LiteralKind {
 }
 
 /** Equal for equal literals. */
-export function literalKey({ text, list }: Literal): string {
+export function literalKey({ text, list }: Pick<Literal, "text" | "list">): string {
   return list === undefined ? text : list.join("\0");
 }
 
@@ -122,7 +122,8 @@ function stringKind(tokens: readonly Token[], index: number): LiteralKind | null
   return "s";
 }
 
-function numberKind(text: string): LiteralKind | null {
+/** The kind of a number; null if it cannot be lifted. */
+export function numberKind(text: string): LiteralKind | null {
   const isWhole = /^(?:0|[1-9]\d*)$/.test(text);
   if (isWhole) return text.length > INTEGER_DIGITS_MAX ? null : Number(text) <= INT32_MAX ? "i" : "b";
   return /^\d*\.\d*$/.test(text) && text.length - 1 <= DECIMAL_DIGITS_MAX ? "d" : null;

@@ -54,7 +54,8 @@ export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
   return RULES.reduce((ruled, { apply }, i) => ((called & (1 << i)) === 0 ? ruled : apply(ruled)), tokens);
 }
 
-function isZero(text: string): boolean {
+/** True for a decimal equal to zero, which a rule changes. */
+export function isZero(text: string): boolean {
   return /^0*\.0*$/.test(text);
 }
 

@@ -4,6 +4,7 @@ import { prng } from "../../../test/support/prng.ts";
 import type { Connection, Statement } from "../../duckdb/connection.ts";
 import { Database } from "../../duckdb/database.ts";
 import { TsdbError } from "../../model/errors.ts";
+import type { ItemNames } from "../column-name/select-items.ts";
 import type { SqlValue } from "../parse/sql-value.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { Template } from "../parse/template.ts";
@@ -30,14 +31,22 @@ async function serialize(sql: string): Promise<string> {
 
 /** What nothing was lifted from, or the error that it is. */
 async function freshTree(sql: string): Promise<unknown> {
-  const { text } = parseStatement(sql);
+  const { text, names } = parseStatement(sql);
   const tree = Template.from(queryOf(await serialize(text.sql), text), text, []).fill([]);
-  return withPositions(tree, (location) => text.placeOf(location).position);
+  return { tree: withPositions(tree, (location) => text.placeOf(location).position), names: namesIn(names) };
 }
 
 async function keptTree(cache: PlanCache, sql: string): Promise<unknown> {
   const plan = await cache.plan(sql);
-  return withPositions(plan.tree(), (location) => plan.placeOf(location).position);
+  const tree = withPositions(plan.tree(), (location) => plan.placeOf(location).position);
+  return { tree, names: namesIn(plan.statement.names) };
+}
+
+/** Names of columns, with those that queries in them have by the order of their SELECTs: lists move tokens. */
+function namesIn({ nodes, firsts }: ItemNames): unknown {
+  const selects = [...firsts.keys()];
+  const text = JSON.stringify(nodes, (key, value) => (key === "query" && value !== null ? selects.indexOf(value as number) : value));
+  return { text, firsts: [...firsts.values()] };
 }
 
 /** Locations as characters of the statement; the literals that IN looks in have that of the first, or none. */
@@ -192,7 +201,7 @@ function sameKind(text: string, below: (bound: number) => number): string {
   if (text.startsWith("'")) return below(2) === 0 ? STRINGS[below(STRINGS.length)]! : `'${below(1000)}'`;
   if (/^\d{1,9}$/.test(text)) return String(below(12));
   if (/^\d+$/.test(text)) return LONG_NUMBERS[below(LONG_NUMBERS.length)]!;
-  if (/^\d*\.\d*$/.test(text)) return `${below(100)}.${below(100)}`;
+  if (/^\d*\.\d*$/.test(text)) return below(3) === 0 ? DECIMALS[below(DECIMALS.length)]! : `${below(100)}.${below(100)}`;
   return text;
 }
 

@@ -4,6 +4,8 @@ import type { Breathe } from "../execute/series/breathe.ts";
 import { type LiftedText, type Literal, liftLiterals, literalKey } from "../parse/literals.ts";
 import { parseStatement } from "../parse/statement.ts";
 import { makePlan, type ParsedShape, type Parser, parseShape, type Serialize, type SqlPlan } from "./plan.ts";
+import { writtenShape } from "./written-shape.ts";
+import { WrittenShapes, WrittenText } from "./written-shapes.ts";
 
 /** A template takes about 1.3 bytes per character of the JSON it was created from. */
 const TEMPLATE_BYTES_PER_CHAR = 2;
@@ -17,24 +19,36 @@ interface Entry {
   readonly bytes: number;
 }
 
+/** The part of the bytes for written shapes. */
+const WRITTEN_PART = 1 / 4;
+
 /** The plan cache of one engine. */
 export class PlanCache {
+  private readonly written: WrittenShapes;
+  private readonly treeBytesMax: number;
   /** Least recently used first. */
   private readonly entries = new Map<string, Entry>();
   private bytes = 0;
 
   constructor(
     private readonly serialize: Serialize,
-    private readonly bytesMax: number,
-  ) {}
+    bytesMax: number,
+  ) {
+    this.written = new WrittenShapes(bytesMax * WRITTEN_PART);
+    this.treeBytesMax = bytesMax - bytesMax * WRITTEN_PART;
+  }
 
   get keptBytes(): number {
-    return this.bytes;
+    return this.bytes + this.written.bytes;
   }
 
   /** Parses and checks a statement. `breathe`: lets other statements run between the stages of a long one. @throws TsdbError bad_query */
   async plan(sql: string, breathe: Breathe = () => null): Promise<SqlPlan> {
     checkLimit("characters", sql.length, STATEMENT_LIMITS.charsMax);
+    const written = writtenShape(sql);
+    const found = written === null ? null : this.written.find(written);
+    const parsed = found === null ? null : this.find(found.shape, found.literals);
+    if (parsed !== null) return makePlan(...WrittenText.of(sql, found!), parsed);
     const parser = { serialize: this.serialize, breathe };
     const statement = parseStatement(sql);
     await breathe();
@@ -47,7 +61,10 @@ export class PlanCache {
     for (const { list } of lifted.literals) checkLimit("values in one list", list?.length ?? 1, STATEMENT_LIMITS.listValuesMax);
     await breathe();
     const known = await this.known(lifted, parser);
-    if (known !== null) return makePlan(statement, lifted, known);
+    if (known !== null) {
+      if (written !== null) this.written.keep(written, statement, lifted);
+      return makePlan(statement, lifted, known);
+    }
     const flat = liftLiterals(text, false)!;
     await breathe();
     return makePlan(statement, flat, (await this.known(flat, parser))!);
@@ -84,7 +101,7 @@ export class PlanCache {
     const fixed = [...new Set([...(this.entries.get(shape)?.fixed ?? []), ...parsed.template.fixed])].sort((a, b) => a - b);
     const key = keyOf(shape, literals, fixed);
     const bytes = parsed.jsonChars * TEMPLATE_BYTES_PER_CHAR + key.length;
-    if (bytes + shape.length > this.bytesMax / 8) return parsed;
+    if (bytes + shape.length > this.treeBytesMax / 8) return parsed;
     if (fixed.length > 0) this.put(shape, { fixed, parsed: null, bytes: shape.length + fixed.length * 8 });
     this.put(key, { fixed, parsed, bytes });
     this.shrink();
@@ -93,7 +110,7 @@ export class PlanCache {
 
   private shrink(): void {
     for (const [oldest, entry] of this.entries) {
-      if (this.bytes <= this.bytesMax) break;
+      if (this.bytes <= this.treeBytesMax) break;
       this.entries.delete(oldest);
       this.bytes -= entry.bytes;
     }

@@ -46,7 +46,7 @@ export interface ParsedShape {
   readonly jsonChars: number;
 }
 
-/** The parsed parts of a statement. */
+/** The parsed parts of a statement. `text` is asked only to describe the statement and to show where an error is. */
 export type PlannedText = Pick<LiftedText, "text" | "literals" | "chars">;
 
 /** The constants of a short statement are short, however many rows contain them. */
@@ -69,7 +69,7 @@ export async function parseShape(text: EncodedText, literals: readonly Literal[]
 
 /** The plan of a statement, from its parsed shape. */
 export function makePlan(statement: Statement, lifted: PlannedText, shape: ParsedShape): SqlPlan {
-  const { text, literals, chars } = lifted;
+  const { literals, chars } = lifted;
   const { template } = shape;
   return {
     ...shape.reads,
@@ -78,8 +78,8 @@ export function makePlan(statement: Statement, lifted: PlannedText, shape: Parse
     literals,
     known: new KnownPlan(),
     tree: () => template.fill(literals),
-    placeOf: (location) => text.placeOf(location),
-    nameAt: (location) => text.nameAt(location),
+    placeOf: (location) => lifted.text.placeOf(location),
+    nameAt: (location) => lifted.text.nameAt(location),
   };
 }
 
