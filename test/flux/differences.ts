@@ -5,11 +5,9 @@ export type Difference = readonly [id: string, reason: string];
 const EMPTY_TEXT = "an empty string is left out there, and the strings of later rows move up";
 const OTHER_ROWS = "a string of another row stands where there is null";
 const ROW_FUNCTION = "functions within the function of `map` work here";
-const FUNCTION_TEXT = "a function is shown by its parameters: types are not known when it is shown";
 
 /** At most 40. */
 export const DIFFERENCES: readonly Difference[] = [
-  ["conversions/display-function", FUNCTION_TEXT],
   ["conversions/string-of-every-field-type", EMPTY_TEXT],
   ["from-range/all-types", EMPTY_TEXT],
   ["functions/map-with-constant-function", "rows stay when a function makes them all alike"],
@@ -17,7 +15,6 @@ export const DIFFERENCES: readonly Difference[] = [
   ["imports/package-members-private", "names with an underscore are of our own library"],
   ["internal/gen-tables", "random tables: another generator"],
   ["json-csv/sample-list", "descriptions in our own words"],
-  ["literals/func-show", FUNCTION_TEXT],
   ["logic/null-member-as-key-drop", "rows with other values in a key column go to tables of their own"],
   ["map/function-result", "the message says which property is a function"],
   ["map/nested-function-in-map", ROW_FUNCTION],

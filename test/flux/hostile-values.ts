@@ -109,6 +109,10 @@ class GivenFunction extends FluxFunction {
     );
   }
 
+  override get typeText(): string {
+    return "() => A";
+  }
+
   override call(args: ReadonlyMap<string, Value>): Value {
     return this.body(args);
   }

@@ -1,6 +1,7 @@
 // A function of the script: its code, and the frame in which it was defined.
-import type { Expression, SourceLocation } from "../parse/ast.ts";
+import type { Expression, FunctionExpression, SourceLocation } from "../parse/ast.ts";
 import { placeText } from "../parse/check.ts";
+import { functionTypeText } from "../types/type-text.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Items, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
@@ -8,6 +9,7 @@ import { Frame } from "./scope.ts";
 export type Code = (frame: Frame) => Value;
 
 export interface FunctionCode {
+  readonly node: FunctionExpression;
   readonly name: string;
   /** Of the function literal, for messages. */
   readonly file: string;
@@ -34,6 +36,10 @@ export class Closure extends FluxFunction {
 
   get place(): string {
     return `${this.code.file}${placeText(this.code.location)}`;
+  }
+
+  override get typeText(): string {
+    return functionTypeText(this.code.node);
   }
 
   /** What the function computes, for operators that read it instead of calling it. */

@@ -186,6 +186,7 @@ export class CodeCompiler {
     for (const { key } of node.params) inner.declare(labelOf(key));
     const tree = bodyTree(node.body);
     const code: FunctionCode = {
+      node,
       name,
       file: this.file,
       location: node.location,

@@ -1,6 +1,6 @@
 // Scripts that were seen before: dashboards send the same ones every few seconds.
 import type { File } from "../parse/ast.ts";
-import { problemText, syntaxProblems } from "../parse/check.ts";
+import { syntaxErrorText, syntaxProblems } from "../parse/check.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { FluxProgram, type ProgramLibrary } from "./program.ts";
 
@@ -31,7 +31,7 @@ export class ProgramCache {
     let program = extern.length === 0 ? script.program : null;
     if (program === null) {
       const problems = extern.flatMap(syntaxProblems);
-      if (problems.length > 0) throw new FluxError(`compilation failed: ${problemText(problems)}`);
+      if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
       program = new FluxProgram([...extern, script.file], this.library);
       if (extern.length === 0) script.program = program;
     }

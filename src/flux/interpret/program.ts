@@ -1,6 +1,6 @@
 // A script that was parsed, inferred and compiled, ready to run.
 import type { File, Statement } from "../parse/ast.ts";
-import { problemText, syntaxProblems } from "../parse/check.ts";
+import { problemText, syntaxErrorText, syntaxProblems } from "../parse/check.ts";
 import { parseFile } from "../parse/parser.ts";
 import { StreamNode } from "../tables/stream.ts";
 import { inferTypes } from "../types/infer.ts";
@@ -42,7 +42,7 @@ export class FluxProgram {
   static parse(text: string): File {
     const file = parseFile(text, regexpError);
     const problems = syntaxProblems(file);
-    if (problems.length > 0) throw new FluxError(`compilation failed: ${problemText(problems)}`);
+    if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
     return file;
   }
 

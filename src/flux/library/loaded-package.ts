@@ -10,7 +10,8 @@ import { parseFile } from "../parse/parser.ts";
 import { inferTypes } from "../types/infer.ts";
 import type { MemberTypes, PackageTypes, TypeContext } from "../types/inference-state.ts";
 import { exportedType } from "../types/scheme.ts";
-import { resolve, type TypeScheme } from "../types/type.ts";
+import { resolve, type Type, type TypeScheme } from "../types/type.ts";
+import { typeLine } from "../types/type-text.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../values/column-type.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { checkLength } from "../values/text.ts";
@@ -133,7 +134,7 @@ export class LoadedPackage implements PackageTypes {
     if (statement.type === "BuiltinStatement") {
       const native = this.library.natives[name];
       if (native !== undefined && typeof native !== "function") return () => native.value;
-      const signature = { parameters: parametersOf(scheme), pureType: this.pureTypeOf(name, scheme) };
+      const signature = { type: scheme.type, parameters: parametersOf(scheme), pureType: this.pureTypeOf(name, scheme) };
       return ({ run }) => new NativeFunction(name, signature, this.library, run);
     }
     const assignment = statement.type === "OptionStatement" ? statement.assignment : statement;
@@ -199,6 +200,7 @@ export class LoadedValues extends PackageValue {
 }
 
 interface Signature {
+  readonly type: Type;
   readonly parameters: readonly Parameter[];
   readonly pureType: FluxColumnType | null;
 }
@@ -219,12 +221,16 @@ class NativeFunction extends FluxFunction {
 
   constructor(
     name: string,
-    signature: Signature,
+    private readonly signature: Signature,
     private readonly library: LibraryPackage,
     private readonly run: ScriptRun,
   ) {
     super(name, signature.parameters);
     this.pureType = signature.pureType;
+  }
+
+  override get typeText(): string {
+    return typeLine(this.signature.type);
   }
 
   override call(args: Arguments): Value {

@@ -1,7 +1,7 @@
 // Table operators as native functions: a node of the plan whose errors say where the call stands.
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
-import { type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
+import { boundsOf, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
 import { DecodeError, FluxError, SourceError, UnplacedError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
 import { SortOperation } from "./plan/operations.ts";
@@ -42,7 +42,7 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = inputs[0]?.bounds ?? null, effect, isInner, operation, flow = "tables" }: StreamFacts = {},
+  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables" }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const placed = located(

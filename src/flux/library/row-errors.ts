@@ -1,7 +1,8 @@
 // Errors of row functions, worded as recorded: the reference computes some of them column by column, and compiles the others by row.
 import { Closure } from "../interpret/closure.ts";
 import { OperandError } from "../interpret/operators.ts";
-import type { Expression } from "../parse/ast.ts";
+import type { BinaryExpression, Expression } from "../parse/ast.ts";
+import { walk } from "../parse/walk.ts";
 import { COLUMN_TYPES } from "../values/column-type.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
@@ -74,13 +75,49 @@ function vectorProblem({ left, operator, right }: OperandError): string {
   return `unsupported type for vector ${VECTOR_NAMES.get(operator)}: ${left} ${operator} ${right}`;
 }
 
+/** What is known before the row's columns are is named first: other values, and what a call takes. Of two columns, the left one. */
+function namesLeftFirst(fn: FluxFunction, operator: string): boolean {
+  if (!(fn instanceof Closure) || fn.body === null) return true;
+  const found: BinaryExpression[] = [];
+  let isGiven = false;
+  walk(fn.body, (node) => {
+    if (node.type === "CallExpression" && found.length === 0) {
+      walk(node, (inner) => {
+        isGiven ||= inner.type === "BinaryExpression" && (inner as BinaryExpression).operator === operator;
+        return !isGiven;
+      });
+    }
+    if (node.type === "BinaryExpression" && (node as BinaryExpression).operator === operator) found.push(node as BinaryExpression);
+    return found.length === 0;
+  });
+  const [first] = found;
+  return first === undefined || !isOfRow(first.left) || (isOfRow(first.right) && !isGiven);
+}
+
+/** Whether the type of an expression is that of a column. */
+function isOfRow(node: Expression): boolean {
+  switch (node.type) {
+    case "ParenExpression":
+      return isOfRow(node.expression);
+    case "MemberExpression":
+      return node.object.type === "Identifier" && node.object.name === "r";
+    case "UnaryExpression":
+      return isOfRow(node.argument);
+    case "BinaryExpression":
+      return ARITHMETIC.includes(node.operator) && isOfRow(node.left) && isOfRow(node.right);
+    default:
+      return false;
+  }
+}
+
 /** @returns what is to be thrown in place of an error of the function */
 export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown): unknown {
   if (!(error instanceof FluxError) || error instanceof UnplacedError) return error;
   const isVector = kind === "map" && isVectorized(fn);
   if (error instanceof OperandError) {
     const { left, operator, right } = error;
-    const conflict = operator.includes("~") ? `type conflict: string != ${left}` : `type conflict: ${right} != ${left}`;
+    const [wanted, given] = operator.includes("~") ? ["string", left] : namesLeftFirst(fn, operator) ? [left, right] : [right, left];
+    const conflict = `type conflict: ${wanted} != ${given}`;
     if (isVector) return new UnplacedError(`runtime error: ${VECTOR_NAMES.has(operator) ? vectorProblem(error) : conflict}`);
     if (error.isOfCall && (left === right || !ARITHMETIC.includes(operator) || [left, right].includes("invalid"))) {
       return new FluxError(`failed to evaluate ${kind} function: ${error.message}`);

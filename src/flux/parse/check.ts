@@ -87,3 +87,12 @@ export function problemText(problems: readonly SyntaxProblem[]): string {
 export function placeText({ start, end }: SourceLocation): string {
   return `${start.line}:${start.column}-${end.line}:${end.column}`;
 }
+
+/** What a percent sign asks for, as the reference's formatter reads it: flags, width, precision and a verb. */
+const VERB = /%[#0+\- ]*\d*(?:\.\d*)?(.?)/gsu;
+
+/** The answer to a script with problems of syntax. As recorded, its text is a format without arguments. */
+export function syntaxErrorText(problems: readonly SyntaxProblem[]): string {
+  const text = `compilation failed: ${problemText(problems)}`;
+  return text.replace(VERB, (_, verb: string) => (verb === "" ? "%!(NOVERB)" : verb === "%" ? "%" : `%!${verb}(MISSING)`));
+}

@@ -13,6 +13,20 @@ export interface TimeBounds {
   readonly stopNs: bigint;
 }
 
+/** From the first of all starts to the last of all stops; null when none is known. */
+export function boundsOf(inputs: readonly { readonly bounds: TimeBounds | null }[]): TimeBounds | null {
+  let all: TimeBounds | null = null;
+  for (const { bounds } of inputs) {
+    if (bounds === null || bounds === all || bounds.startNs >= bounds.stopNs) continue;
+    const { startNs, stopNs }: TimeBounds = all ?? bounds;
+    all = {
+      startNs: startNs < bounds.startNs ? startNs : bounds.startNs,
+      stopNs: stopNs > bounds.stopNs ? stopNs : bounds.stopNs,
+    };
+  }
+  return all ?? inputs.find(({ bounds }) => bounds !== null)?.bounds ?? null;
+}
+
 /** What an operator takes at once in the reference, which shows in the words of errors: whole tables, or rows as they come, of tables that
  *  end as those of its input do; or it ends its tables with the stream. */
 export type Flow = "tables" | "rows" | "open";
@@ -38,7 +52,7 @@ export class StreamNode extends TableStream {
     private readonly body: (inputs: readonly Tables[], run: ScriptRun) => Tables,
     /** Of a `yield`: the result's name. */
     readonly resultName: string | null = null,
-    bounds: TimeBounds | null = inputs[0]?.bounds ?? null,
+    bounds: TimeBounds | null = boundsOf(inputs),
     /** Of an operator that writes: the name of its kind. */
     readonly effect: string | null = null,
     /** Part of another operator to clients. */

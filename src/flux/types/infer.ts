@@ -39,6 +39,7 @@ import {
   variable,
 } from "./type.ts";
 import { typeErrorText } from "./type-errors.ts";
+import { keepFunctionType } from "./type-text.ts";
 import { type Report, unify, unifyCall } from "./unify.ts";
 
 export interface Inferred {
@@ -245,6 +246,7 @@ class Inference extends InferenceState {
     this.level--;
     if (node.params.some(({ value }) => value !== null && value.type !== "PipeLiteral")) this.defaults(node, type);
     lowerTo(type, this.level, this.work);
+    keepFunctionType(node, type);
     return type;
   }
 

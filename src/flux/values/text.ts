@@ -108,8 +108,9 @@ function displayed(value: Value, depth: number, made: { length: number }): strin
   }
   if (value instanceof Dynamic) return `dynamic(${value.value === null ? "<null>" : displayed(value.value, depth, made)})`;
   if (value instanceof FluxFunction) {
-    const parameters = value.parameters.map(({ name, isOptional, isPipe }) => `${isPipe ? "<-" : isOptional ? "?" : ""}${name}`);
-    return `(${parameters.join(", ")}) => <function>`;
+    const { typeText } = value;
+    made.length += typeText.length;
+    return typeText;
   }
   return value instanceof TableStream ? "<stream>" : String(value);
 }

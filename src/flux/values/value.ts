@@ -165,6 +165,9 @@ export abstract class FluxFunction {
 
   abstract call(args: Arguments): Value;
 
+  /** As the language writes it. @throws FluxError: it is too large */
+  abstract get typeText(): string;
+
   /** A caller that gives the same arguments many times: the values come in the order of `names`.
    *  @param of rows have types, and so have their nulls; what is computed of a null among other values has none */
   prepare(names: readonly string[], _of: Items = "rows"): (...values: Value[]) => Value {

@@ -95,6 +95,10 @@ class One extends FluxFunction {
     super("returnOne", []);
   }
 
+  override get typeText(): string {
+    return "() => int";
+  }
+
   override call(): Value {
     return 1n;
   }

@@ -125,8 +125,10 @@ export const sample = operator((call) => {
   const pos = call.int("pos", -1);
   if (n <= 0) throw new FluxError(`n must be a positive integer, but was ${n}`);
   if (pos >= n) throw new FluxError(`pos must be less than n, but ${pos} >= ${n}`);
+  const label = call.string("column", "_value");
   return (input) =>
     eachTable(input, (table) => {
+      if (table.column(label) === undefined) throw new FluxError(`no column "${label}" exists`);
       const rows: number[] = [];
       for (let row = Math.max(0, pos); row < table.rowCount; row += n) rows.push(row);
       return table.take(Uint32Array.from(rows));

@@ -4,10 +4,11 @@ import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { durationNs, SECOND_NS } from "../../values/duration.ts";
+import { addDuration, durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, isNull, Null, Time, UInt, type Value } from "../../values/value.ts";
-import { operator } from "../operator.ts";
+import type { NativeBody } from "../native-call.ts";
+import { operator, streamOf } from "../operator.ts";
 import { emptyLike } from "./shape.ts";
 
 const ONE_SECOND = new Duration(0n, SECOND_NS);
@@ -206,29 +207,31 @@ export const elapsed = operator((call) => {
     });
 });
 
-/** Rows whose times are moved. */
-export const timeShift = operator(
-  (call) => {
-    const shift = call.duration("duration");
-    const labels = call.strings("columns", ["_start", "_stop", "_time"]);
-    const moved = (value: Value): Value => (value instanceof Time ? new Time(BigInt.asIntN(64, value.ns + durationNs(shift))) : value);
-    return (input) =>
-      eachTable(input, (table) => {
-        let made = table;
-        let { key } = table;
-        for (const label of labels) {
-          const column = table.column(label);
-          if (column === undefined) continue;
-          if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
-          const inKey = key.get(label);
-          if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
-          const builder = new ColumnBuilder(label, "time", table.rowCount);
-          for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
-          made = made.set(builder.build());
-        }
-        return made.with(made.columns, key);
-      });
-  },
-  "tables",
-  { flow: "rows" },
-);
+/** Rows whose times are moved, months by the calendar, and with them what later windows take for the range. */
+export const timeShift: NativeBody = (call) => {
+  const shift = call.duration("duration");
+  const labels = call.strings("columns", ["_start", "_stop", "_time"]);
+  const movedNs = (ns: bigint): bigint => addDuration(new Time(ns), shift).ns;
+  const moved = (value: Value): Value => (value instanceof Time ? addDuration(value, shift) : value);
+  const shifted = (table: FluxTable): FluxTable => {
+    let made = table;
+    let { key } = table;
+    for (const label of labels) {
+      const column = table.column(label);
+      if (column === undefined) continue;
+      if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
+      const inKey = key.get(label);
+      if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
+      const builder = new ColumnBuilder(label, "time", table.rowCount);
+      for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
+      made = made.set(builder.build());
+    }
+    return made.with(made.columns, key);
+  };
+  const input = call.stream();
+  const { bounds } = input;
+  return streamOf(call, [input], ([tables]) => eachTable(tables!, shifted), {
+    bounds: bounds === null ? null : { startNs: movedNs(bounds.startNs), stopNs: movedNs(bounds.stopNs) },
+    flow: "rows",
+  });
+};

@@ -348,6 +348,8 @@ export const keyValues = operator((call) => {
     const key = table.key.filter((label) => label !== "_key" && label !== "_value");
     const builder = new TableBuilder(key);
     for (const { label, type } of key.columns) builder.column(label, type);
+    builder.column("_key", "string");
+    builder.column("_value", first.type);
     const seen = new Set<string>();
     const add = (source: FluxColumn, value: Value) => {
       const text = JSON.stringify([source.label, String(isNull(value) ? null : value)]);

@@ -7,7 +7,7 @@ import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "..
 import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/table.ts";
 import { MONTH_NS, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { Duration, FluxArray, type FluxFunction, kindOf, Time, type Value } from "../../values/value.ts";
+import { Duration, FluxArray, type FluxFunction, Time, type Value } from "../../values/value.ts";
 import { bucketId, checkOneOf, hasEmptyHost, NEEDS_HOST, otherOrganization, startError } from "../influxdb/bucket-arguments.ts";
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
@@ -15,6 +15,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { marked, operator, streamOf, type TableBody } from "../operator.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
 import { firstRowsOf } from "../plan/row-limit.ts";
+import { typeText } from "./conversions.ts";
 import {
   FromNode,
   PushedNode,
@@ -59,7 +60,7 @@ function momentNs(value: Value, now: Time): bigint {
     return now.ns + (BigInt.asIntN(64, ns) === ns ? ns : -(1n << 63n));
   }
   if (typeof value === "bigint") return value * SECOND_NS;
-  throw new FluxError(`value is not a time, got ${kindOf(value)}`);
+  throw new FluxError(`value is not a time, got ${typeText(value)}`);
 }
 
 /** The same as a time: beyond the last one they begin again. */

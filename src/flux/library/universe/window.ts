@@ -98,6 +98,8 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions,
       if (isPauseDue()) yield null;
     }
   }
+  /** Computed at once with empty windows, there are none beyond the range. */
+  const isInside = createEmpty && !isMerged;
   let latest: readonly FoundWindow[] = [];
   /** Whether the latest window holds all times within its bounds. */
   let isSure = false;
@@ -106,7 +108,8 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions,
     const { ns } = times.get(row) as Time;
     // rows in order of time mostly fall into the windows of the row before
     if (latest.length !== 1 || !isSure || ns < latest[0]!.bounds.startNs || ns >= latest[0]!.bounds.stopNs) {
-      latest = Array.from(windows.holding(ns), (bounds) => found.entry(bounds));
+      const bounds = Array.from(windows.holding(ns)).filter((each) => !isInside || !found.isOutside(each));
+      latest = bounds.map((each) => found.entry(each)).filter((entry) => found.takes(entry, ns));
       isSure = latest.length === 1 && isDisjoint(windows) && (!isMerged || hasEveryNs(windows, latest[0]!.bounds));
     }
     for (const { rows } of latest) {
@@ -159,11 +162,21 @@ class FoundWindows {
     return [...this.byBounds.values()].sort((a, b) => (isBefore(of(a), of(b)) ? -1 : isBefore(of(b), of(a)) ? 1 : 0));
   }
 
-  /** As recorded: a window that the clock skips ends where the range begins, or is all of the range. */
+  /** Computed at once, windows end with the range, and so do the rows in them. */
+  takes({ shown }: FoundWindow, ns: bigint): boolean {
+    return this.isMerged || this.range === null || this.windows.isBackward || (ns >= shown.startNs && ns < shown.stopNs);
+  }
+
+  isOutside({ startNs, stopNs }: WindowBounds): boolean {
+    return this.range !== null && (startNs >= this.range.stopNs || stopNs <= this.range.startNs);
+  }
+
+  /** As recorded: a window beyond the range, or skipped by the clock, ends where the range begins, or is all of the range. */
   private clipped({ startNs, stopNs }: WindowBounds): TimeBounds {
     const { range, isMerged, windows } = this;
     if (range === null) return { startNs, stopNs };
-    if (stopNs <= startNs && !windows.isBackward) return isMerged ? range : { startNs: range.startNs, stopNs: range.startNs };
+    const isNowhere = stopNs <= startNs || this.isOutside({ startNs, stopNs });
+    if (isNowhere && !windows.isBackward) return isMerged ? range : { startNs: range.startNs, stopNs: range.startNs };
     return { startNs: startNs > range.startNs ? startNs : range.startNs, stopNs: stopNs < range.stopNs ? stopNs : range.stopNs };
   }
 }

@@ -1,0 +1,91 @@
+// Types of functions as values show them: on one line, variables A, B, … in the order in which they appear.
+import type { FunctionExpression } from "../parse/ast.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { type FunctionType, fieldsOf, resolve, type Type, type TypeVariable } from "./type.ts";
+
+const LETTERS = 26;
+/** Parts of one type: a type may hold another one many times over, so a few lines can have one of 2^60 parts. */
+const PARTS_MAX = 10_000;
+
+/** Of the function literals of all trees that were inferred: their types, or the texts once they were asked for. */
+const TYPES = new WeakMap<FunctionExpression, Type | string>();
+
+/** Keeps the type of a function literal, as long as there is its tree. */
+export function keepFunctionType(node: FunctionExpression, type: Type): void {
+  TYPES.set(node, type);
+}
+
+/** The type of a function literal of a tree that was inferred. @throws FluxError: the type is too large */
+export function functionTypeText(node: FunctionExpression): string {
+  const known = TYPES.get(node);
+  if (typeof known === "string") return known;
+  if (known === undefined) throw new Error("BUG: the type of a function is not known");
+  const text = typeLine(known);
+  TYPES.set(node, text);
+  return text;
+}
+
+/** The type on one line. @throws FluxError: the type is too large */
+export function typeLine(type: Type): string {
+  return new LinePrinter().print(type);
+}
+
+class LinePrinter {
+  private readonly names = new Map<TypeVariable, string>();
+  private parts = 0;
+
+  print(given: Type): string {
+    if (++this.parts > PARTS_MAX) throw new FluxError("the type is too large to be shown");
+    const type = resolve(given);
+    switch (type.kind) {
+      case "variable":
+        return this.nameOf(type);
+      case "basic":
+        return type.name;
+      case "array":
+        return `[${this.print(type.element)}]`;
+      case "stream":
+        return `stream[${this.print(type.element)}]`;
+      case "vector":
+        return `v[${this.print(type.element)}]`;
+      case "dictionary":
+        return `[${this.print(type.key)}: ${this.print(type.value)}]`;
+      case "dynamic":
+        return "dynamic";
+      case "empty":
+      case "field":
+        return this.record(type);
+      case "function":
+        return this.function(type);
+      case "error":
+        return "<error>";
+    }
+  }
+
+  /** Variables of the properties are named before the extended one. */
+  private record(type: Type): string {
+    const { fields, rest } = fieldsOf(type);
+    fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const properties = fields.map(({ label, type: each }) => `${label}: ${this.print(each)}`).join(", ");
+    return rest.kind === "variable" ? `{${this.nameOf(rest)} with ${properties}}` : `{${properties}}`;
+  }
+
+  private function({ required, optional, pipe, result }: FunctionType): string {
+    const parameters = [
+      ...required.map(([name, type]) => ({ name, mark: "", type })),
+      ...optional.map(([name, type]) => ({ name, mark: "?", type })),
+      ...(pipe === null ? [] : [{ name: pipe.name, mark: "<-", type: pipe.type }]),
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return `(${parameters.map(({ name, mark, type }) => `${mark}${name}: ${this.print(type)}`).join(", ")}) => ${this.print(result)}`;
+  }
+
+  private nameOf(variable: TypeVariable): string {
+    let name = this.names.get(variable);
+    if (name === undefined) {
+      const index = this.names.size;
+      name = index < LETTERS ? String.fromCharCode("A".charCodeAt(0) + index) : `t${index}`;
+      this.names.set(variable, name);
+    }
+    return name;
+  }
+}
