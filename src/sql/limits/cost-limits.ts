@@ -7,6 +7,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ColumnType } from "../../model/rows/column.ts";
 import { CteScope } from "../bind/cte-scope.ts";
+import type { EncodedColumns } from "../bind/kind.ts";
 import type { Constant, Expression, ExpressionListRef, FunctionCall, Lambda, QueryNode, SelectNode, TableRef } from "../parse/tree.ts";
 import { childrenOf, mapChildren } from "../rewrite/walk.ts";
 import { bind, workOf } from "./argument-binding.ts";
@@ -174,10 +175,9 @@ class CostLimits {
 
   private tableFunction(node: FunctionCall, sizes: Sizes): Columns {
     const [handle] = node.children;
-    const scanned =
+    const columns =
       node.function_name === SCAN_FUNCTION && handle !== undefined ? this.options.columnsOf(Number(constantOf(handle))) : null;
-    if (scanned !== null)
-      return columnsFrom(scanned.map(({ name, type }) => [name, isText(type) ? COLUMN_BYTES : VALUE_BYTES * LIMITS.vectorRows]));
+    if (columns !== null) return columnsOfScan(columns);
     const args = node.children.map((child) => this.whole(child, { ...sizes, rows: 1 }));
     node.children = args.map((arg) => arg.node);
     return { byName: new Map(), most: args.reduce((most, { bytes }) => Math.max(most, bytes), VALUE_BYTES * LIMITS.vectorRows) };
@@ -341,6 +341,18 @@ class CostLimits {
 /** The size of a constant repeated for this many rows. */
 function inRows<P extends SizedArgument>(part: P, rows: number): P {
   return { ...part, bytes: part.bytes * rows, ...(part.elements === undefined ? {} : { elements: part.elements * rows }) };
+}
+
+/** By the columns of a table's definition, which statements share. */
+const scanned = new WeakMap<EncodedColumns, Columns>();
+
+function columnsOfScan(columns: EncodedColumns): Columns {
+  let known = scanned.get(columns);
+  if (known === undefined) {
+    known = columnsFrom(columns.map(({ name, type }) => [name, isText(type) ? COLUMN_BYTES : VALUE_BYTES * LIMITS.vectorRows]));
+    scanned.set(columns, known);
+  }
+  return known;
 }
 
 function namesOf(parameters: readonly Expression[]): ReadonlySet<string> {

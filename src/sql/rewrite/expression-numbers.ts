@@ -1,5 +1,5 @@
 // Tells equal expressions of a query, in time proportional to their size.
-import type { Expression } from "../parse/tree.ts";
+import type { Constant, Expression, FunctionCall } from "../parse/tree.ts";
 import { mapChildren } from "./walk.ts";
 
 /** Numbers expressions: equal ones, apart from their places and names, have equal numbers. Expressions must not change meanwhile. */
@@ -23,10 +23,31 @@ export class ExpressionNumbers {
 
   private textOf(node: Expression): string {
     if (node.class === "COLUMN_REF") return JSON.stringify(this.hasOneSource ? node.column_names.slice(-1) : node.column_names);
+    if (node.class === "CONSTANT" && isPlainConstant(node)) {
+      const { type, is_null, value } = node.value;
+      return `c${Number(is_null)} ${type.id} ${typeof value} ${value}`;
+    }
+    if (node.class === "FUNCTION" && isPlainCall(node)) return this.callText(node);
     // a child is its number
     const own = mapChildren(node, (child) => childNumber(this.of(child)));
     return JSON.stringify(own, withoutPlace);
   }
+
+  /** A text that starts with a letter, unlike JSON of an object or list. */
+  private callText({ function_name, schema, catalog, distinct, is_operator, export_state, children }: FunctionCall): string {
+    let text = `f${Number(distinct)}${Number(is_operator)}${Number(export_state)}`;
+    for (const child of children) text += ` ${this.of(child)}`;
+    return `${text} ${function_name}\0${schema}\0${catalog}`;
+  }
+}
+
+/** A call with arguments only. */
+function isPlainCall({ filter, order_bys }: FunctionCall): boolean {
+  return filter === null && order_bys.orders.length === 0;
+}
+
+function isPlainConstant({ value: { type, value } }: Constant): boolean {
+  return type.type_info === null && typeof value !== "object";
 }
 
 function childNumber(index: number): Expression {
