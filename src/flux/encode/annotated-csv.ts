@@ -6,6 +6,7 @@ import type { FluxColumnType } from "../values/column-type.ts";
 import { stringOf } from "../values/text.ts";
 import { isNull, type Value } from "../values/value.ts";
 import { CellTexts, EOL } from "./cells.ts";
+import { ConstantCells } from "./constant-cells.ts";
 import { pieceRanges } from "./piece-ranges.ts";
 import { RowBatches } from "./row-batches.ts";
 
@@ -45,10 +46,16 @@ function schemaOf({ columns, key }: FluxTable): Schema {
 
 function hasSchema({ columns, key }: FluxTable, schema: Schema): boolean {
   if (columns.length !== schema.length) return false;
+  const inKey = key.columns;
+  // columns of the key mostly come in its order
+  let next = 0;
   for (let i = 0; i < columns.length; i++) {
     const { label, type } = columns[i]!;
     const known = schema[i]!;
-    if (label !== known.label || type !== known.type || key.has(label) !== known.isKey) return false;
+    if (label !== known.label || type !== known.type) return false;
+    const isNext = next < inKey.length && inKey[next]!.label === label;
+    if (isNext) next++;
+    if ((isNext || key.has(label)) !== known.isKey) return false;
   }
   return true;
 }
@@ -60,6 +67,7 @@ export class CsvResult {
   private wasEmpty = false;
   private tableIndex = 0;
   private readonly texts: CellTexts;
+  private readonly constants: ConstantCells;
   private readonly shownName: string;
 
   constructor(
@@ -69,6 +77,7 @@ export class CsvResult {
     private readonly kernelRows: KernelRows | null = null,
   ) {
     this.texts = new CellTexts(dialect.delimiter);
+    this.constants = new ConstantCells(this.texts, dialect.delimiter);
     this.shownName = dialect.annotations.includes("default") ? "" : this.texts.quoted(name);
   }
 
@@ -132,24 +141,34 @@ export class CsvResult {
     const varying: FluxColumn[] = [];
     // columns with one value are part of the texts around the others
     const before: string[] = [];
-    let text = this.prefix;
-    for (const column of columns) {
-      text += delimiter;
-      if (column.mask === 0 || to - from === 1) text += this.texts.of(column, from);
+    let parts = [this.prefix];
+    const tail = this.constants.tailOf(columns);
+    for (let place = 0; place < tail.from; place++) {
+      const column = columns[place]!;
+      if (column.mask === 0) parts.push(delimiter, this.constants.of(column, place));
+      else if (to - from === 1) parts.push(delimiter, this.texts.of(column, from));
       else {
+        parts.push(delimiter);
         varying.push(column);
-        before.push(text);
-        text = "";
+        before.push(parts.join(""));
+        parts = [];
       }
     }
-    const end = text + EOL;
+    parts.push(tail.text, EOL);
+    const end = parts.join("");
     if (varying.length === 0) return end.repeat(to - from);
-    let all = "";
+    return this.varyingRows(varying, before, end, from, to);
+  }
+
+  private varyingRows(varying: readonly FluxColumn[], before: readonly string[], end: string, from: number, to: number): string {
+    const between = end + before[0]!;
+    let all = before[0]!;
     for (let row = from; row < to; row++) {
-      for (let i = 0; i < varying.length; i++) all += before[i]! + this.texts.of(varying[i]!, row);
-      all += end;
+      if (row > from) all += between;
+      all += this.texts.of(varying[0]!, row);
+      for (let i = 1; i < varying.length; i++) all += before[i]! + this.texts.of(varying[i]!, row);
     }
-    return all;
+    return all + end;
   }
 }
 

@@ -172,11 +172,23 @@ export function* described(
 /** Counts of partial means: no column of a row has this name. */
 export const COUNTS = "\0counts";
 
+/** Columns that the tables of neighbours share: those of one series have the same measurement and tags. */
+interface SharedColumns {
+  readonly measurement: string;
+  readonly tags: SourceSeries["tags"];
+  readonly length: number;
+  /** Measurement and tags in the order of their labels. */
+  readonly named: readonly KeyColumn[];
+  readonly columns: readonly FluxColumn[];
+  readonly bounds: readonly FluxColumn[];
+}
+
 /** Makes tables of the series in a range, with the columns that `from` returns. */
 export class SeriesTables {
   private readonly bounds: readonly KeyColumn[];
   /** The same columns in all tables. */
   private readonly boundColumns: readonly FluxColumn[];
+  private latest: SharedColumns | null = null;
 
   constructor({ startNs, stopNs }: TimeBounds) {
     this.bounds = [
@@ -189,30 +201,48 @@ export class SeriesTables {
   /** A series with a column for each field, behind the others. */
   rows({ measurement, tags, timesNs, fields }: SourceRows): FluxTable {
     const length = timesNs.length;
-    const named: KeyColumn[] = [{ label: "_measurement", type: "string", value: measurement }];
-    for (const [label, value] of tags) named.push({ label, type: "string", value });
-    if (!isSorted(named)) named.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
-    const columns = this.boundColumns.map((column) => column.slice(0, length));
-    columns.push(new FluxColumn("_time", "time", timesNs, null, length));
-    for (const { label, value } of named) columns.push(new FluxColumn(label, "string", [value as string], null, length, 0));
+    const shared = this.shared(measurement, tags, length);
+    const columns = [...shared.bounds, new FluxColumn("_time", "time", timesNs, null, length), ...shared.columns];
     for (const { name, type, values, valid } of fields) columns.push(new FluxColumn(name, type, values, valid, length));
-    return new FluxTable(new GroupKey([...this.bounds, ...named]), columns, length);
+    return new FluxTable(new GroupKey([...this.bounds, ...shared.named]), columns, length);
   }
 
   table({ measurement, field, tags, type, timesNs, values, counts }: SourceSeries): FluxTable {
     const length = timesNs.length;
-    const named: KeyColumn[] = [
-      { label: "_field", type: "string", value: field },
-      { label: "_measurement", type: "string", value: measurement },
+    const { named, columns: sharedColumns, bounds } = this.shared(measurement, tags, length);
+    let place = 0;
+    while (place < named.length && named[place]!.label < "_field") place++;
+    const key: KeyColumn[] = [...this.bounds, ...named];
+    key.splice(this.bounds.length + place, 0, { label: "_field", type: "string", value: field });
+    const columns = [
+      ...bounds,
+      new FluxColumn("_time", "time", timesNs, null, length),
+      new FluxColumn("_value", type, values, null, length),
     ];
-    for (const [label, value] of tags) named.push({ label, type: "string", value });
-    if (!isSorted(named)) named.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
-    const columns = this.boundColumns.map((column) => column.slice(0, length));
-    columns.push(new FluxColumn("_time", "time", timesNs, null, length), new FluxColumn("_value", type, values, null, length));
-    for (const { label, value } of named) columns.push(new FluxColumn(label, "string", [value as string], null, length, 0));
+    for (let i = 0; i < place; i++) columns.push(sharedColumns[i]!);
+    columns.push(new FluxColumn("_field", "string", [field], null, length, 0));
+    for (let i = place; i < sharedColumns.length; i++) columns.push(sharedColumns[i]!);
     if (counts !== undefined) columns.push(new FluxColumn(COUNTS, "int", counts, null, length));
-    return new FluxTable(new GroupKey([...this.bounds, ...named]), columns, length);
+    return new FluxTable(new GroupKey(key), columns, length);
   }
+
+  private shared(measurement: string, tags: SourceSeries["tags"], length: number): SharedColumns {
+    const { latest } = this;
+    const isOfSeries = latest !== null && latest.tags === tags && latest.measurement === measurement;
+    if (isOfSeries && latest.length === length) return latest;
+    const named = isOfSeries ? latest.named : namedColumns(measurement, tags);
+    const columns = named.map(({ label, value }) => new FluxColumn(label, "string", [value as string], null, length, 0));
+    const bounds = latest?.length === length ? latest.bounds : this.boundColumns.map((column) => column.slice(0, length));
+    this.latest = { measurement, tags, length, named, columns, bounds };
+    return this.latest;
+  }
+}
+
+function namedColumns(measurement: string, tags: SourceSeries["tags"]): KeyColumn[] {
+  const named: KeyColumn[] = [{ label: "_measurement", type: "string", value: measurement }];
+  for (const [label, value] of tags) named.push({ label, type: "string", value });
+  if (!isSorted(named)) named.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+  return named;
 }
 
 function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {

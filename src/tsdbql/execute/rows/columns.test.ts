@@ -19,6 +19,10 @@ const TEXTS: readonly string[] = [
 type Rows = readonly (number | null)[];
 
 const ORDERS: readonly (readonly [name: string, rows: (below: (limit: number) => number) => Rows])[] = [
+  ["of one series", () => Array.from({ length: 700 }, () => 7)],
+  ["of one series but the first", () => Array.from({ length: 700 }, (_, i) => (i < 75 ? 8 : 7))],
+  ["of one series but the last", (below) => [...Array.from({ length: 700 }, () => 7), below(200)]],
+  ["of one row", () => Array.from({ length: 75 }, () => 9)],
   ["series by series", () => Array.from({ length: 1300 }, (_, i) => Math.floor(i / 13))],
   ["window by window", () => Array.from({ length: 3020 }, (_, i) => i % TEXTS.length)],
   ["windows that lack some", (below) => Array.from({ length: 3000 }, (_, i) => i % 100).filter(() => below(9) > 0)],

@@ -153,6 +153,13 @@ function haveOneView(words: Uint32Array, row: number, other: number): boolean {
   return words[a] === words[b] && words[a + 1] === words[b + 1] && words[a + 2] === words[b + 2] && words[a + 3] === words[b + 3];
 }
 
+const VIEW_BYTES = 16;
+
+/** Whether all rows have one view, which is so when the bytes equal themselves one view further: the rows of one series. */
+function areOneView(views: Uint8Array): boolean {
+  return views.length > 0 && Buffer.compare(views.subarray(VIEW_BYTES), views.subarray(0, views.length - VIEW_BYTES)) === 0;
+}
+
 const SHORT_BYTES = 12;
 const shortBytes = Buffer.alloc(SHORT_BYTES);
 
@@ -204,26 +211,33 @@ export class TagColumn implements GrowingColumn {
     else {
       const words = this.kernel.u32.subarray(dataPtr / 4, dataPtr / 4 + rowCount * 4);
       const bits = validityPtr === 0 ? null : this.kernel.u8.subarray(validityPtr, validityPtr + ((rowCount + 7) >> 3));
-      /** By code: the row whose value came behind it. Groups come in the same order window by window. */
-      const nextRows: number[] = [];
-      let previous = -1;
-      for (let i = 0; i < rowCount; i++) {
-        if (bits !== null && ((bits[i >> 3]! >> (i & 7)) & 1) === 0) {
-          codes[count + i] = this.code("");
-          previous = -1;
-          continue;
-        }
-        if (previous < 0) previous = this.find(words, i * 4);
-        else if (!haveOneView(words, i, i - 1)) {
-          const next = nextRows[previous];
-          const isKnown = next !== undefined && haveOneView(words, i, next);
-          if (!isKnown) nextRows[previous] = i;
-          previous = isKnown ? codes[count + next]! : this.find(words, i * 4);
-        }
-        codes[count + i] = previous;
-      }
+      if (bits === null && areOneView(this.kernel.u8.subarray(dataPtr, dataPtr + rowCount * VIEW_BYTES)))
+        codes.fill(this.find(words, 0), count, end);
+      else this.appendEach(words, bits, rowCount);
     }
     this.count = end;
+  }
+
+  private appendEach(words: Uint32Array, bits: Uint8Array | null, rowCount: number): void {
+    const { codes, count } = this;
+    /** By code: the row whose value came behind it. Groups come in the same order window by window. */
+    const nextRows: number[] = [];
+    let previous = -1;
+    for (let i = 0; i < rowCount; i++) {
+      if (bits !== null && ((bits[i >> 3]! >> (i & 7)) & 1) === 0) {
+        codes[count + i] = this.code("");
+        previous = -1;
+        continue;
+      }
+      if (previous < 0) previous = this.find(words, i * 4);
+      else if (!haveOneView(words, i, i - 1)) {
+        const next = nextRows[previous];
+        const isKnown = next !== undefined && haveOneView(words, i, next);
+        if (!isKnown) nextRows[previous] = i;
+        previous = isKnown ? codes[count + next]! : this.find(words, i * 4);
+      }
+      codes[count + i] = previous;
+    }
   }
 
   *take(rows: Uint32Array | null, rowCount: number): Steps<TagCells> {
