@@ -72,7 +72,7 @@ export function* mappedTable(table: FluxTable, fn: FluxFunction, keepsOrder: boo
     if (!isConstant(column)) throw NOT_COMPILED;
     kept.push({ label, type: column.type, value: column.get(0) });
   }
-  return tableOf(new GroupKey(kept), columns, table.rowCount, keepsOrder);
+  return tableOf(keepsOrder ? new GroupKey(kept) : new GroupKey(kept).inOrder(), columns, table.rowCount, keepsOrder);
 }
 
 /** The rows that the function makes of the rows of two tables, row by row, under their key. @throws NotCompiled */

@@ -28,13 +28,21 @@ export interface StreamFacts {
   readonly isInner?: boolean;
   readonly operation?: object;
   readonly flow?: Flow;
+  /** Whether the reference's storage computes this: its errors have no place. Asked when the error comes. */
+  readonly inStorage?: () => boolean;
 }
 
 type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
 
 /** A body whose errors say where the call stands, unless they come at the end of the stream. @param handsOn tables leave as they come */
-export function located({ site }: NativeCall, body: StreamBody, handsOn: boolean, failsAtEnd: () => boolean = () => false): StreamBody {
-  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd });
+export function located(
+  { site }: NativeCall,
+  body: StreamBody,
+  handsOn: boolean,
+  failsAtEnd: () => boolean = () => false,
+  inStorage: () => boolean = () => false,
+): StreamBody {
+  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd, inStorage });
 }
 
 /** The node of a call that returns tables, computed from those of `inputs`. */
@@ -42,7 +50,7 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables" }: StreamFacts = {},
+  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const placed = located(
@@ -50,6 +58,7 @@ export function streamOf(
     body,
     flow !== "tables" || operation instanceof SortOperation,
     () => flow === "tables" && inputs.some((input) => input.leavesOpen),
+    inStorage,
   );
   const node = new StreamNode(site?.name ?? "", inputs, site?.location ?? null, placed, resultName, bounds, effect, isInner, operation);
   node.flow = flow;
@@ -60,10 +69,11 @@ interface ErrorPlace {
   readonly site: NonNullable<NativeCall["site"]>;
   readonly handsOn: boolean;
   readonly failsAtEnd: () => boolean;
+  readonly inStorage: () => boolean;
 }
 
 function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
-  const { site, handsOn, failsAtEnd } = place;
+  const { site, handsOn, failsAtEnd, inStorage } = place;
   try {
     yield* body(inputs.map(marked), run);
   } catch (error) {
@@ -73,6 +83,7 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
     }
     if (error instanceof InputError && error.error instanceof SourceError) {
       const { message, code } = error.error;
+      if (inStorage()) throw new UnplacedError(message, code);
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
     }
     if (error instanceof InputError) throw error.error;

@@ -33,7 +33,8 @@ export class RowAppender {
 
   append(record: FluxRecord): void {
     if (this.latest === null || !this.hasKey(record, this.latest.keyValues)) {
-      const rows = new RowLayout(this.merge.builder(keyOf(this.table, record)), this.keepsOrder);
+      const key = keyOf(this.table, record);
+      const rows = new RowLayout(this.merge.builder(this.keepsOrder ? key : key.inOrder()), this.keepsOrder);
       this.latest = { keyValues: this.keyLabels.map((label) => record.get(label)), rows };
     }
     this.latest.rows.append(record);

@@ -33,6 +33,11 @@ export class GroupKey {
     return this.sorted_;
   }
 
+  /** The same key, its columns by label. */
+  inOrder(): GroupKey {
+    return this.sorted === this.columns ? this : new GroupKey(this.sorted);
+  }
+
   static readonly NONE = new GroupKey([]);
 
   get(label: string): KeyColumn | undefined {

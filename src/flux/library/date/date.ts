@@ -8,6 +8,11 @@ import { Windows } from "../universe/window-bounds.ts";
 
 const ZERO = new Duration(0n, 0n);
 
+/** @throws FluxError: what is no column has no type */
+function checkTimeable(value: Value): void {
+  if (isNull(value) && value.type === "invalid") throw new FluxError("invalid is not Timeable");
+}
+
 /** A time, or a duration from now. */
 export function timeOf(value: Value, call: NativeCall): Time {
   if (value instanceof Time) return value;
@@ -50,6 +55,7 @@ function isoWeek({ days }: Clock): number {
 function part(read: (clock: Clock) => number | bigint): NativeBody {
   return (call) => {
     const value = call.value("t");
+    checkTimeable(value);
     if (isNull(value)) return Null.of("int");
     return BigInt(read(clockOf(locationOfCall(call).toLocal(timeOf(value, call).ns))));
   };
@@ -129,6 +135,7 @@ December = 12
     sub: (call) => moved(timeOf(call.value("from"), call), negated(call.duration("d")), locationOfCall(call)),
     truncate: (call) => {
       const value = call.value("t");
+      checkTimeable(value);
       return isNull(value) ? Null.of("time") : truncated(timeOf(value, call), call.duration("unit"), locationOfCall(call));
     },
     scale: (call) => {

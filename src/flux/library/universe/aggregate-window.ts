@@ -6,7 +6,7 @@ import { inKeyOrder } from "../../tables/key-order.ts";
 import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import type { NativeBody } from "../native-call.ts";
 import { located } from "../operator.ts";
 import { NumberedWindows } from "../plan/numbered-windows.ts";
@@ -53,7 +53,7 @@ export const window: NativeBody = (call) => {
     false,
     operation,
   );
-  if (input.bounds === null && options.windows !== null) made.onStart = withoutBounds;
+  if (input.bounds === null) made.onStart = withoutBounds;
   if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return made;
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
   return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
@@ -192,6 +192,7 @@ function* atOnce(
       if (made !== null) yield arranged(made, column, false);
     }
   } catch (error) {
+    if (error instanceof SourceError) throw new UnplacedError(`runtime error: ${error.message}`);
     throw error === sourceError || !(error instanceof FluxError) ? error : ownError(error, column);
   }
 }

@@ -162,7 +162,8 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       const state = column === "_value" && STORED_AGGREGATES.includes(aggregate.name) ? pushedState(input) : null;
       // the storage puts the result behind the bounds; it has a mean only where nothing is grouped
       const isPushed = state !== null && !(aggregate.name === "mean" && state.isGrouped);
-      const all = () => aggregated(tables!, column, aggregate, isPushed);
+      const counted = isPushed && aggregate.name === "count" ? (input as PushedNode).counted(run) : null;
+      const all = () => aggregated(counted ?? tables!, column, aggregate, isPushed);
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
       if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
@@ -171,7 +172,8 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
     };
     const isStored = column === "_value" && STORED_AGGREGATES.includes(aggregate.name);
     const stored: typeof body = (inputs, run) => (isStored ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
-    return streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column) });
+    const inStorage = () => isStored && aggregate.name !== "mean" && pushedState(input) !== null;
+    return streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column), inStorage });
   };
 }
 

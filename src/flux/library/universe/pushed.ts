@@ -96,6 +96,11 @@ export class PushedNode extends StreamNode {
     const [input] = this.inputs;
     return !(input instanceof PushedNode) || pushedState(input) !== null;
   }
+
+  /** Tables to count the values of; null: those that the node gives. */
+  counted(_: ScriptRun): Tables | null {
+    return null;
+  }
 }
 
 /** What the storage hands on to the only reader of the input, or null. To be asked when streams are opened. */

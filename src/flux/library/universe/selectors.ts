@@ -62,7 +62,8 @@ function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: true }, select, () => select(tables!));
     };
     const stored: typeof body = (inputs, run) => (label === "_value" ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
-    return streamOf(call, [input], stored, { operation: new SelectorOperation(name, label) });
+    const inStorage = () => label === "_value" && pushedState(input) !== null;
+    return streamOf(call, [input], stored, { operation: new SelectorOperation(name, label), inStorage });
   };
 }
 

@@ -4,6 +4,7 @@ import type { ApartTags } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { columnTypeOfCell } from "../../tables/cell-type.ts";
 import { FluxColumn } from "../../tables/column.ts";
+import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { compareKeys } from "../../tables/key-order.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
 import { rowOrder } from "../../tables/row-order.ts";
@@ -62,6 +63,8 @@ const OF_ALL_SERIES: readonly string[] = ["_start", "_stop", "_time", "_value", 
 
 /** Of groups behind each other only the last one counts. */
 class GroupNode extends PushedNode {
+  private readonly grouped: (inputs: readonly Tables[], run: ScriptRun) => Tables;
+
   constructor(
     call: NativeCall,
     input: StreamNode,
@@ -79,6 +82,7 @@ class GroupNode extends PushedNode {
       { isGrouped: true, isWindowed: false },
       { reduce: oneTypeOf === null ? null : reduced, isOneTable: facts.isOneTable },
     );
+    this.grouped = placed;
   }
 
   private *reducedGroups(
@@ -89,9 +93,20 @@ class GroupNode extends PushedNode {
     const { source } = this;
     if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed) return null;
     const { oneTypeOf } = this.facts;
-    const reduction = { ...wish.reduction, oneTypeOf, isPartial: wish.reduction.fn === "mean", apart: this.apartTags(wish) };
+    const isCounted = wish.reduction.fn === "count" && this.isPushed;
+    const reduction = {
+      ...wish.reduction,
+      oneTypeOf: isCounted ? null : oneTypeOf,
+      isPartial: wish.reduction.fn === "mean",
+      apart: this.apartTags(wish),
+    };
     const tables = yield* source.reduce(run, { ...wish, reduction });
     return tables === null ? null : yield* gathered(placed([tables], run));
+  }
+
+  /** The groups with whole numbers for values: the storage counts values of any types together. Null: it does not count here. */
+  override counted(run: ScriptRun): Tables | null {
+    return this.isPushed ? this.grouped([eachTable(this.source.open(run), withNumbers)], run) : null;
   }
 
   /** Tags that tell reduced rows apart; null: all, since the columns or the order of all series show in the answer. */
@@ -120,6 +135,18 @@ class GroupNode extends PushedNode {
   override get leavesOpen(): boolean {
     return !this.isPushed;
   }
+}
+
+/** The table with 0 for each value. */
+function withNumbers(table: FluxTable): FluxTable {
+  const values = table.column("_value");
+  if (values === undefined || values.type === "int") return table;
+  const builder = new ColumnBuilder("_value", "int", table.rowCount);
+  for (let row = 0; row < table.rowCount; row++) {
+    if (values.isNull(row)) builder.appendNull();
+    else builder.append(0n);
+  }
+  return table.set(builder.build());
 }
 
 /** Rows by the values of the columns that `keep` wants. */
