@@ -10,10 +10,12 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["src/kernel/scan/row-selection.test.ts", /seed/, { ROUNDS: "8" }],
   ["src/object-store", /./, { FAULTS_EVERY: "1" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
-  ["src/sql/gap-scan.test.ts", /random statements/, { ROUNDS: "200" }],
+  ["src/sql/gap-scan.long.test.ts", /random statements/, { ROUNDS: "200" }],
   ["src/sql/random.test.ts", /times are unique/, { ROUNDS: "4" }],
-  ["src/sql/statement-limits.test.ts", /./, { ALL_STATES: "1" }],
+  ["src/sql/statement-limits.long.test.ts", /./, { ALL_STATES: "1" }],
   ["src/storage", /whichever call fails/, { FAULTS_EVERY: "1" }],
+  ["test/flux/row-functions.test.ts", /./, { ROUNDS: "4000" }],
+  ["test/sql/tag-conditions.long.test.ts", /./, { ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
 ];
 

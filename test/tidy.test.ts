@@ -400,7 +400,7 @@ describe("text", () => {
   });
 });
 
-// wasm.long.test.ts compiles it again
+// wasm.full.test.ts compiles it again
 test("wasm/ was compiled from assembly/ as it is", () => {
   expect(isWasmRecorded(), "run `npm run build:wasm` and commit wasm/").toBe(true);
 });

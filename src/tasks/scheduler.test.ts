@@ -363,9 +363,10 @@ test("a stopped server keeps what has ended and nothing else", async () => {
   expect([world.times("done"), world.times("open")]).toEqual([["12:02:00"], ["12:02:00"]]);
 });
 
-test("2,000 tasks of one time, each once", async () => {
+test("500 tasks of one time, each once", async () => {
+  const COUNT = 500;
   const world = await World.start();
-  for (let i = 0; i < 2_000; i++) {
+  for (let i = 0; i < COUNT; i++) {
     const flux = `option task = {name: "t${i}", every: 1h}\nx = 1`;
     await world.line.tasks.create({
       ...{ orgID: world.orgID, ownerID: world.userID, kind: "task", description: "", status: "active" },
@@ -373,7 +374,7 @@ test("2,000 tasks of one time, each once", async () => {
     });
   }
   await world.pass(60 * MINUTE_MS);
-  while (world.started.length < 2_000) await settle();
+  while (world.started.length < COUNT) await settle();
   await world.scheduler.settled();
-  expect([new Set(world.started.map(({ name }) => name)).size, world.lines.length]).toEqual([2_000, 2_000]);
+  expect([new Set(world.started.map(({ name }) => name)).size, world.lines.length]).toEqual([COUNT, COUNT]);
 }, 30_000);

@@ -6,7 +6,7 @@ import { BucketServer, type ShownReplication, until, untilEqual } from "./replic
 const AWAY_MS = 60_000;
 /** The sender is killed after this long. */
 const SENDER_KILLED_MS = 25_000;
-const PAUSE_MS = 50;
+const PAUSE_MS = 250;
 const BODY_ROWS = 500;
 
 let from: BucketServer;

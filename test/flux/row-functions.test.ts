@@ -10,7 +10,7 @@ import { MemorySource } from "./memory-source.ts";
 import { rowScript, tables } from "./row-functions.ts";
 
 const SEED = Number(process.env["SEED"] ?? 20_261_123);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 800);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 300);
 const NOW = parseTime("2024-03-05T10:30:00Z")!;
 
 function answer(text: string, rowFunctions: ScriptRun["rowFunctions"]): string {

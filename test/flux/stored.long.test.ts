@@ -1,10 +1,10 @@
 // The recorded scripts over stored rows in every state, with operators left to the scan and without: the answers are those of the rows in
-// memory, which recorded.test.ts compares with the vendor's. All of them in two states, where a third is also played without a scan, a
-// third in each of the others, another third from state to state; with ALL_STATES=1 all of them in all.
+// memory, which recorded.long.test.ts compares with the vendor's. All of them in two states, where a sixth is also played without a scan, a
+// sixth in each of the others, another sixth from state to state; with ALL_STATES=1 all of them in all.
 import { expect, test } from "bun:test";
 import { Kernel } from "../../src/kernel/memory/kernel.ts";
 import type { FluxBucket } from "../../src/model/query/flux.ts";
-import { isAskedIn, isInThird, isWholeState, ROW_STATES, type RowState } from "../support/rows/row-states.ts";
+import { isAskedIn, isInSample, isWholeState, ROW_STATES, type RowState } from "../support/rows/row-states.ts";
 import { StoredRows } from "../support/rows/stored-rows.ts";
 import { bucketLines, type FluxCase, fluxCases, notPassing } from "./cases.ts";
 import { ORGANIZATION_ID } from "./memory-source.ts";
@@ -38,7 +38,7 @@ async function answered(stored: StoredRows, each: FluxCase, pushesDown: boolean)
 const cases = fluxCases().filter(isPlayed);
 
 function casesIn(state: RowState, pushesDown: boolean): readonly FluxCase[] {
-  return cases.filter((_, i) => (pushesDown ? isAskedIn(state, i) : isInThird(state, i + 1)));
+  return cases.filter((_, i) => (pushesDown ? isAskedIn(state, i) : isInSample(state, i + 1)));
 }
 
 const STEPS = BUCKETS.flatMap(({ id, name }) => {

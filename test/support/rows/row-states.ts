@@ -16,19 +16,20 @@ export const ROW_STATES = [
 export type RowState = (typeof ROW_STATES)[number];
 
 const WHOLE_STATES: readonly RowState[] = ["in memory", "half flushed and written again"];
-const THIRDS = 3;
+const SAMPLED_EVERY = 6;
 
 const IS_ALL = process.env["ALL_STATES"] === "1";
 
 /** Whether a suite of thousands of questions asks all of them in this state. */
 export const isWholeState = (state: RowState): boolean => IS_ALL || WHOLE_STATES.includes(state);
 
-/** Whether the one with this number is in the third of a state, another third from state to state. With ALL_STATES=1
+/** Whether the one with this number is in the sixth of a state, another sixth from state to state. With ALL_STATES=1
  *  (`npm run test:full`) all are. */
-export const isInThird = (state: RowState, number: number): boolean => IS_ALL || (number + ROW_STATES.indexOf(state)) % THIRDS === 0;
+export const isInSample = (state: RowState, number: number): boolean =>
+  IS_ALL || (number + ROW_STATES.indexOf(state)) % SAMPLED_EVERY === 0;
 
-/** Whether it is asked: all of them in two states, a third in each of the others. */
-export const isAskedIn = (state: RowState, number: number): boolean => isWholeState(state) || isInThird(state, number);
+/** Whether it is asked: all of them in two states, a sixth in each of the others. */
+export const isAskedIn = (state: RowState, number: number): boolean => isWholeState(state) || isInSample(state, number);
 
 /** The operations on the rows, in order. `lines` is line protocol in nanoseconds, with a timestamp on every line. */
 export type RowStep =

@@ -1,4 +1,4 @@
-// The committed module of the kernel, against a new compilation.
+// The committed module of the kernel, against a new compilation, which takes half a minute of processor time. tidy.test.ts compares hashes.
 import { expect, test } from "bun:test";
 import { isWasmCurrent } from "../src/tools/build-wasm.ts";
 
