@@ -93,7 +93,7 @@ export class DayExports implements ExportService {
     const rowsOf = async (day: string, aborted: AbortSignal) => {
       const statement = `export of ${day} of ${table}`;
       const { body } = await this.query({ database, statement, format: "parquet", rows: { table, range: dayRange(day) }, signal: aborted });
-      return body instanceof Uint8Array ? new Response(body).body! : body;
+      return body instanceof Uint8Array ? [body] : body;
     };
     try {
       yield* windowArchive({ ...this.parts, rowsOf }, days, signal);

@@ -2,12 +2,13 @@
 // reader therefore holds no rows in memory, and no snapshot.
 import { Spool } from "../backup/spool.ts";
 import { TAR_END, tarHeader, tarPadding } from "../backup/tar.ts";
+import { freeBuffer } from "../model/memory/free-buffer.ts";
 
 type Chunk = Uint8Array<ArrayBuffer>;
 
 export interface WindowArchiveParts {
-  /** The rows of a day, as a Parquet file. */
-  readonly rowsOf: (day: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
+  /** The rows of a day, as a Parquet file, in pieces whose buffers nobody else uses. */
+  readonly rowsOf: (day: string, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>>;
   /** Of the files that rows pass through: emptied at every start. */
   readonly folder: string;
   readonly nowMs: () => number;
@@ -24,7 +25,10 @@ async function* fileOf({ rowsOf, folder, nowMs }: WindowArchiveParts, day: strin
   const spool = new Spool(folder);
   try {
     const { path, byteCount } = await spool.file(async (append) => {
-      for await (const piece of await rowsOf(day, signal)) await append(piece);
+      for await (const piece of await rowsOf(day, signal)) {
+        await append(piece);
+        freeBuffer(piece.buffer);
+      }
     });
     yield tarHeader(`${day}.parquet`, byteCount, nowMs());
     for await (const piece of Bun.file(path).stream()) yield piece as Chunk;

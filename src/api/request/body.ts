@@ -3,6 +3,7 @@
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { near, TsdbError } from "../../model/errors.ts";
+import { freeBuffer } from "../../model/memory/free-buffer.ts";
 import { Arrivals } from "./arrivals.ts";
 import { loopTurns, TURN_BYTES } from "./loop-turns.ts";
 import { patienceMs, tooSlow } from "./pace.ts";
@@ -136,10 +137,9 @@ export class BodyReader {
   }
 }
 
-/** Frees memory that is no longer needed immediately: garbage collection comes late, and until then every piece would occupy untouched
- *  pages. */
+/** Frees a piece, unless others may be in the same buffer. */
 function free({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  if (buffer.byteLength === byteLength) freeBuffer(buffer);
 }
 
 /** The error for a body above the limit. */

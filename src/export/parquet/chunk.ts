@@ -1,6 +1,7 @@
 // A column chunk of a Parquet file: its pages as they are made, and what the footer says of it. Source: apache/parquet-format,
 // parquet.thrift.
 import { type ThriftField, type ThriftStruct, ThriftType, writeThrift } from "../../encode/parquet/thrift.ts";
+import { freeBuffer } from "../../model/memory/free-buffer.ts";
 
 /** Numbers of parquet.thrift. */
 export const PHYSICAL = { boolean: 0, int64: 2, double: 5, bytes: 6 } as const;
@@ -33,6 +34,7 @@ export interface FinishedChunk {
   readonly bounds: Bounds | null;
 }
 
+/** Whose buffers nobody else uses. */
 export interface DataPage {
   readonly rowCount: number;
   readonly nullCount: number;
@@ -53,10 +55,13 @@ export class ChunkPages {
 
   constructor(private readonly codec: number) {}
 
+  /** The page is consumed. */
   add({ rowCount, nullCount, levels, values, encoding }: DataPage): void {
     const body = new Uint8Array((levels?.length ?? 0) + values.length);
     if (levels !== null) body.set(levels);
     body.set(values, levels?.length ?? 0);
+    freeBuffer(values.buffer);
+    if (levels !== null) freeBuffer(levels.buffer);
     const about: ThriftStruct = new Map([i32(1, rowCount), i32(2, encoding), i32(3, ENCODING.rle), i32(4, ENCODING.rle)]);
     this.push(PAGE.data, body, [5, about]);
     this.rowCount += rowCount;
@@ -80,6 +85,7 @@ export class ChunkPages {
     return { pages, bytes, uncompressedBytes, rowCount, dictionaryBytes, encodings, codec, nullCount, bounds };
   }
 
+  /** The body is consumed. */
   private push(type: number, body: Uint8Array, [id, about]: readonly [id: number, about: ThriftStruct]): void {
     const stored = this.codec === CODEC.none ? body : Bun.zstdCompressSync(body, { level: ZSTD_LEVEL });
     const header = writeThrift(
@@ -88,6 +94,7 @@ export class ChunkPages {
     this.pages.push(header, stored);
     this.bytes += header.length + stored.length;
     this.uncompressedBytes += header.length + body.length;
+    if (stored !== body) freeBuffer(body.buffer);
   }
 }
 

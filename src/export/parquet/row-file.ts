@@ -2,6 +2,7 @@
 // them.
 import { ParquetEncoder } from "../../encode/parquet/parquet-encoder.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
+import { freeBuffer } from "../../model/memory/free-buffer.ts";
 import type { ResultField, ResultType } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
@@ -17,6 +18,8 @@ const GROUP_ROWS_MAX = 1_048_576;
 const GROUP_BYTES_MAX = 16 << 20;
 /** Long texts end a page before its rows do. */
 const PAGE_BYTES_MAX = 4 << 20;
+/** As many as a worker sends in one message, without another copy. */
+const PART_BYTES = 128 << 10;
 
 /** A column of the file, and where its values are in a run. */
 interface Writer {
@@ -101,7 +104,23 @@ export class RowFile {
     this.file.addGroup(chunks, this.groupRows);
     this.groupRows = 0;
     this.groupBytes = 0;
-    for (const { pages } of chunks) yield* pages;
+    yield* joined(chunks.flatMap(({ pages }) => pages));
+  }
+}
+
+/** Pages in parts of at least PART_BYTES; each page is freed when it has been copied. */
+function* joined(pages: readonly Uint8Array[]): Generator<Uint8Array> {
+  for (let from = 0; from < pages.length; ) {
+    let [end, bytes] = [from, 0];
+    while (end < pages.length && bytes < PART_BYTES) bytes += pages[end++]!.length;
+    const part = new Uint8Array(bytes);
+    for (let at = 0; from < end; from++) {
+      const page = pages[from]!;
+      part.set(page, at);
+      at += page.length;
+      freeBuffer(page.buffer);
+    }
+    yield part;
   }
 }
 
