@@ -125,7 +125,8 @@ class ItemLists {
     const node = reader.attempt(() => reader.expression());
     const last = reader.at - 1;
     const alias = node === null ? null : this.alias();
-    if (node === null || !this.isAtEnd()) {
+    // a bracket of a type that does not close ends behind the statement
+    if (node === null || reader.at > this.tokens.length || !this.isAtEnd()) {
       this.skip(start);
       return null;
     }

@@ -274,6 +274,13 @@ describe("shapes are parsed once", () => {
     expect(await parsedFor("SELECT column_, 1")).toBe(1);
   });
 
+  test("types in brackets that do not close", async () => {
+    const cache = new PlanCache(serialize, 1 << 20);
+    for (const sql of ["SELECT a::VARCHAR(5", "SELECT CAST(a AS DECIMAL(5, 2 FROM t", "SELECT a::VARCHAR(5 AS b"]) {
+      expect(await orError(keptTree(cache, sql))).toContain("SQL error: syntax error");
+    }
+  });
+
   test("errors say where, whether the plan is kept or not", async () => {
     const cache = new PlanCache(serialize, 1 << 20);
     for (const host of ["a", "a long one"]) {
