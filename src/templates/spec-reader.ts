@@ -54,15 +54,14 @@ export class SpecReader {
     return this.members[name] !== undefined && this.members[name] !== null;
   }
 
-  /** "": absent, or a boolean. */
+  /** "": absent, or no text. */
   text(name: string): string {
-    const value = this.resolved(name, true);
-    if (value === undefined || value === null || typeof value === "boolean") return "";
-    if (typeof value === "object") {
-      this.issue(name, "must be a string");
-      return "";
-    }
-    return String(value);
+    return textIn(this.resolved(name, true)) ?? "";
+  }
+
+  /** A text that cannot be a reference. "": absent, or no text. */
+  plainText(name: string): string {
+    return textIn(this.members[name]) ?? "";
   }
 
   /** "": absent or too long. */
@@ -122,6 +121,19 @@ export class SpecReader {
       this.issue(name, "must be an object", index);
       return [];
     });
+  }
+
+  /** The items that are objects of what may be a list. */
+  listIfAny(name: string): SpecReader[] {
+    const given = this.members[name];
+    const items = Array.isArray(given) ? given.filter(isMembers) : [];
+    return items.map((item, index) => new SpecReader(this.reading, item, [...this.path, { name, index }]));
+  }
+
+  /** The items that are texts of what may be a list. */
+  textsIfAny(name: string): string[] {
+    const given = this.members[name];
+    return Array.isArray(given) ? given.flatMap((item) => textIn(item) ?? []) : [];
   }
 
   texts(name: string): string[] {
@@ -204,6 +216,12 @@ export class SpecReader {
 
 function pathText(steps: readonly Step[]): string {
   return steps.map(({ name, index }) => (index === null ? name : `${name}[${index}]`)).join(".");
+}
+
+/** Numbers are texts, without an exponent; null for what is no text. */
+export function textIn(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" ? value.toLocaleString("en-US", { useGrouping: false, maximumFractionDigits: 20 }) : null;
 }
 
 /** True for a type that a reference may have. */

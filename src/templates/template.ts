@@ -25,6 +25,17 @@ export interface Resource<S extends Spec = Spec> {
   readonly spec: S;
 }
 
+/** With a label: which of the list it is, and whether the label is one of an earlier one. */
+interface Association {
+  readonly at: number;
+  readonly label: string;
+  readonly isAgain: boolean;
+}
+
+interface ReadResource extends Resource {
+  readonly associated: readonly Association[];
+}
+
 export interface Template {
   /** By the names in their metadata. */
   readonly resources: readonly Resource[];
@@ -46,7 +57,7 @@ const NAME_RULE =
 export function* templateSteps(objects: readonly TemplateObject[], env: ReadonlyMap<string, EnvValue>): Steps<Template> {
   const issues: Issue[] = [];
   const names = new Set<string>();
-  const resources: (Resource & { readonly index: number })[] = [];
+  const resources: (ReadResource & { readonly index: number })[] = [];
   for (const [index, object] of objects.entries()) {
     const found = readResource(object, index, env, issues);
     if (found === null) continue;
@@ -66,10 +77,15 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
   // the first of several with the same name
   const named = new Map([...resources].reverse().map((resource) => [`${categoryOf(resource.kind)} ${resource.metaName}`, resource]));
   const displayed = new Set<string>();
-  for (const { kind, index, labels, name, metaName, spec } of resources) {
-    for (const [i, label] of labels.entries()) {
-      if (named.has(`Label ${label}`)) continue;
-      issues.push(issueAt(kind, index, ["associations"], [i], `label ${JSON.stringify(label)} does not exist in pkg`));
+  for (const { kind, index, associated, name, metaName, spec } of resources) {
+    for (const { at, label, isAgain } of associated) {
+      const found = named.get(`Label ${label}`);
+      if (found !== undefined && !isAgain) continue;
+      const reason =
+        found === undefined
+          ? `label ${JSON.stringify(label)} does not exist in pkg`
+          : `duplicate nested label: ${JSON.stringify(found.name)}`;
+      issues.push(issueAt(kind, index, ["associations"], [at], reason));
     }
     if (spec.category === "NotificationRule") {
       const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
@@ -86,7 +102,7 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
     if (displayed.has(key)) issues.push(issueAt(kind, index, ["spec", "name"], [null, null], `duplicate name: ${name}`));
     displayed.add(key);
   }
-  return { resources: resources.map(({ index: _, ...resource }) => resource).sort(byMetaName), issues };
+  return { resources: resources.map(({ index: _, associated: __, ...resource }) => resource).sort(byMetaName), issues };
 }
 
 /** Categories whose resources are found by their name. */
@@ -97,7 +113,7 @@ function readResource(
   index: number,
   env: ReadonlyMap<string, EnvValue>,
   issues: Issue[],
-): Resource | null {
+): ReadResource | null {
   if (!isKind(kind)) {
     const isAbsent = kind === "";
     issues.push(issueAt(isAbsent ? "unknown" : kind, index, ["kind"], [null], isAbsent ? "invalid kind" : "unsupported kind provided"));
@@ -120,13 +136,30 @@ function readResource(
   const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
   const description = reader.text("description");
   // labels have none: theirs are not read
-  const associations = kind === "Label" ? [] : reader.list("associations");
-  const labels = associations.flatMap((each) => (each.text("kind") === "Label" ? [each.text("name")] : []));
+  const associated = kind === "Label" ? [] : readAssociations(reader, kind, index, issues);
+  const labels = [...new Set(associated.map(({ label }) => label))];
   // for the same key, the one nearer to the root
   const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
   const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
   const secrets = [...new Set(secretKeys)];
-  return { kind, metaName, name, description, labels: [...new Set(labels)], references: sorted, secretKeys: secrets, spec: read };
+  return { kind, metaName, name, description, labels, associated, references: sorted, secretKeys: secrets, spec: read };
+}
+
+/** Associations with other kinds than labels are possible, and mean nothing. */
+function readAssociations(reader: SpecReader, kind: TemplateKind, index: number, issues: Issue[]): Association[] {
+  const seen = new Set<string>();
+  return reader.listIfAny("associations").flatMap((each, at) => {
+    const other = each.plainText("kind");
+    if (!isKind(other)) {
+      const reason = other === "" ? "no kind provided" : "unsupported kind provided";
+      issues.push(issueAt(kind, index, ["associations", "kind"], [at, null], reason));
+    }
+    if (other !== "Label") return [];
+    const label = each.text("name");
+    const isAgain = seen.has(label);
+    seen.add(label);
+    return [{ at, label, isAgain }];
+  });
 }
 
 function readSpec(reader: SpecReader, kind: TemplateKind, apiVersion: string): Spec {

@@ -156,3 +156,50 @@ test("addresses of a changed stack may have both of their names", async () => {
     expect([change, status, body.urls]).toEqual([change, 200, urls]);
   }
 });
+
+test("users after one, from the last to the first: the page begins with the user that follows", async () => {
+  const ids = [(await send("GET", "/api/v2/me")).body.id as string];
+  for (const name of ["u1", "u2", "u3"]) ids.push((await send("POST", "/api/v2/users", { name })).body.id);
+  const names = async (query: string) =>
+    (await send("GET", `/api/v2/users?descending=true&${query}`)).body.users.map((each: { name: string }) => each.name);
+  expect(await names(`after=${ids[1]}`)).toEqual(["u2", "u1", "admin"]);
+  expect(await names(`after=${ids[2]}`)).toEqual(["u3", "u2", "u1", "admin"]);
+  expect(await names(`after=${ids[3]}`)).toEqual(["u3", "u2", "u1", "admin"]);
+  expect(await names(`after=${ids[0]}&offset=1`)).toEqual(["admin"]);
+  expect(await names("after=0000000000000001")).toEqual(["admin"]);
+  expect(await names(`after=${ids[1]}&offset=1&limit=1`)).toEqual(["u1"]);
+  expect((await send("GET", "/api/v2/users?descending=true&after=ffffffffffffffff")).status).toBe(400);
+});
+
+test("an offset beside a bucket's name counts all buckets, unless an organization is given", async () => {
+  const { buckets } = (await send("GET", "/api/v2/buckets")).body as { buckets: { id: string; name: string }[] };
+  const names = async (query: string) =>
+    (await send("GET", `/api/v2/buckets?${query}`)).body.buckets.map((each: { name: string }) => each.name);
+  const all = buckets.map(({ name }) => name);
+  for (const [at, name] of all.entries()) {
+    for (const offset of [0, 1, 2, 3, 99]) {
+      expect([name, offset, await names(`name=${name}&offset=${offset}`)]).toEqual([name, offset, offset <= at ? [name] : []]);
+      const fromEnd = all.length - 1 - at;
+      const backwards = await names(`name=${name}&offset=${offset}&descending=true`);
+      expect([name, offset, backwards]).toEqual([name, offset, offset <= fromEnd ? [name] : []]);
+      expect(await names(`name=${name}&offset=${offset}&org=o`)).toEqual([name]);
+    }
+  }
+});
+
+test("sources are those of all organizations, whatever `org` says", async () => {
+  const { body: other } = await send("POST", "/api/v2/orgs", { name: "other" });
+  await send("POST", "/api/v2/sources", { orgID: other.id, name: "s", type: "v2", url: "http://localhost:1" });
+  for (const query of ["", "?org=o", "?org=other", "?org=nobody", "?org="]) {
+    const { body } = await send("GET", `/api/v2/sources${query}`);
+    expect([query, body.sources.map((each: { name: string }) => each.name)]).toEqual([query, ["autogen", "s"]]);
+  }
+});
+
+test("a changed bucket is shown without its labels", async () => {
+  const { body: bucket } = await send("POST", "/api/v2/buckets", { orgID, name: "labelled", retentionRules: [] });
+  const { body: made } = await send("POST", "/api/v2/labels", { orgID, name: "l" });
+  await send("POST", `/api/v2/buckets/${bucket.id}/labels`, { labelID: made.label.id });
+  expect((await send("PATCH", `/api/v2/buckets/${bucket.id}`, { description: "d" })).body).toMatchObject({ description: "d", labels: [] });
+  expect((await send("GET", `/api/v2/buckets/${bucket.id}`)).body.labels).toEqual([made.label]);
+});

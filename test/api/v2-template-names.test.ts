@@ -74,3 +74,124 @@ test("a check that is there is replaced by the template's", async () => {
   const { checks } = (await ask(server, "GET", `/api/v2/checks?orgID=${orgID}&name=replaced`, "tok")).body;
   expect(checks.map(({ thresholds }: { thresholds: { value: number }[] }) => thresholds.map(({ value }) => value))).toEqual([[2]]);
 });
+
+test.each([
+  [{}, null],
+  [{ values: ["a"] }, null],
+  [{ type: ["constant"], values: ["a"] }, null],
+  [{ type: { envRef: { key: "k", default: "constant" } }, values: ["a"] }, null],
+  [
+    { type: "Nope", values: ["a"] },
+    { type: "nope", values: null },
+  ],
+  [{ type: 5 }, { type: "5", values: null }],
+  [
+    { type: " constant ", values: ["a"] },
+    { type: "constant", values: ["a"] },
+  ],
+  [
+    { type: "constant", values: [true, 1.5, 2e30, "", ["x"], null] },
+    { type: "constant", values: ["1.5", "2000000000000000000000000000000", ""] },
+  ],
+  [
+    { type: "map", values: { a: true, b: 1.5, c: "", d: { e: 1 } } },
+    { type: "map", values: { b: "1.5", c: "" } },
+  ],
+  [
+    { type: "QUERY", query: 5, language: "FLUX" },
+    { type: "query", values: { query: "5", language: "flux" } },
+  ],
+])("a variable with %j is planned", async (spec, args) => {
+  const { errors, diff, summary } = await shown("Variable", spec);
+  expect([errors, diff.variables[0].new.args, summary.variables[0].arguments]).toEqual([undefined, args, args]);
+});
+
+test.each([
+  [{ type: "constant", values: { a: 1 } }, [["values", "constant variable must have a least 1 value provided"]]],
+  [{ type: "map", values: ["a"] }, [["values", "map variable must have at least 1 key/val pair"]]],
+  [
+    { type: "query", query: ["a"], language: "sql" },
+    [
+      ["query", "query variable must provide a query string"],
+      ["language", 'query variable language must be either "influxql" or "flux"; got "sql"'],
+    ],
+  ],
+])("a variable with %j is not", async (spec, wanted) => {
+  const { errors } = await shown("Variable", spec);
+  const issueOf = ([field, reason]: string[]) => ({
+    kind: "Variable",
+    fields: ["root", "spec", field!],
+    idxs: [0, null, null],
+    reason: reason!,
+  });
+  expect(errors).toEqual(wanted.map(issueOf));
+});
+
+test("what is no text is no description, no name, and nothing that is selected", async () => {
+  const plain = { type: "constant", values: ["a"], description: ["x"], name: ["x"] };
+  const { summary } = await shown("Variable", { ...plain, selected: [5, null, true, "x"] });
+  expect(summary.variables[0]).toMatchObject({ name: "named", description: "", variables: ["5", "x"] });
+  expect((await shown("Variable", { ...plain, selected: "a" })).summary.variables[0].variables).toEqual([]);
+});
+
+test("a variable without arguments is not made, and a variable that is there keeps its own", async () => {
+  const apply = (spec: object) => {
+    const contents = [{ apiVersion: "influxdata.com/v2alpha1", kind: "Variable", metadata: { name: "v" }, spec }];
+    return ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, template: { contents } });
+  };
+  const why = (what: string) =>
+    `resource_type="variable" err="failed to apply resource"\n\tmetadata_name="v" err_msg="failed to ${what} variables[\\"v\\"]: invalid arguments type"`;
+  for (const spec of [{}, { type: "nope" }]) {
+    const { status, body } = await apply(spec);
+    expect([status, body.message]).toEqual([500, why("create")]);
+  }
+  const args = { type: "constant", values: ["a"] };
+  const { body: made } = await ask(server, "POST", "/api/v2/variables", "tok", { orgID, name: "v", arguments: args });
+  expect((await apply({ description: "d" })).status).toBe(201);
+  // the vendor's server keeps such arguments, and can list no variables any more
+  expect((await apply({ type: "nope" })).body.message).toBe(why("update"));
+  const { body } = await ask(server, "GET", `/api/v2/variables/${made.id}`, "tok");
+  expect([body.description, body.arguments]).toEqual(["d", args]);
+});
+
+const L = { kind: "Label", name: "l" };
+test.each<[unknown, [number, string][], number]>([
+  [L, [], 0],
+  ["x", [], 0],
+  [5, [], 0],
+  [null, [], 0],
+  [["x", 5, null, [L]], [], 0],
+  [[{ kind: "Task", name: "x" }, L], [], 1],
+  [[{ kind: "Label", name: { envRef: { key: "k", default: "l" } } }], [], 1],
+  [[{ kind: "label", name: "l" }], [[0, "unsupported kind provided"]], 0],
+  [[{ kind: 5, name: "l" }], [[0, "unsupported kind provided"]], 0],
+  [[{ name: "l" }], [[0, "no kind provided"]], 0],
+  [[{ kind: ["Label"], name: "l" }], [[0, "no kind provided"]], 0],
+  [[{ kind: "Label", name: ["l"] }], [[0, 'label "" does not exist in pkg']], 0],
+  [
+    [L, 5, L, L],
+    [
+      [1, 'duplicate nested label: "ll"'],
+      [2, 'duplicate nested label: "ll"'],
+    ],
+    0,
+  ],
+  [
+    [{ kind: "nope" }, L, L, { kind: "Label", name: "zz" }],
+    [
+      [0, "unsupported kind provided"],
+      [2, 'duplicate nested label: "ll"'],
+      [3, 'label "zz" does not exist in pkg'],
+    ],
+    0,
+  ],
+])("associations %j", async (associations, wanted, mapped) => {
+  const object = (kind: string, name: string, spec: object) => ({ apiVersion: "influxdata.com/v2alpha1", kind, metadata: { name }, spec });
+  const contents = [object("Bucket", "bk", { associations }), object("Label", "l", { name: "ll" })];
+  const { body } = await ask(server, "POST", "/api/v2/templates/apply", "tok", { orgID, dryRun: true, template: { contents } });
+  const issueOf = ([at, reason]: [number, string]) => {
+    const place = reason.includes("kind") ? { fields: ["root", "associations", "kind"], idxs: [0, at, null] } : null;
+    return { kind: "Bucket", ...(place ?? { fields: ["root", "associations"], idxs: [0, at] }), reason };
+  };
+  expect([body.errors ?? [], body.summary.labelMappings.length]).toEqual([wanted.map(issueOf), mapped]);
+});

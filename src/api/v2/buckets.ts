@@ -74,7 +74,8 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
       // the name is looked at, as recorded
       if (update.name !== undefined) principal.require(bucketNeed("read", bucket));
       principal.require({ action: "write", type: "buckets", id, orgID: bucket.orgID });
-      return json(200, shown(await line().buckets.update(id, update)));
+      // without its labels, as recorded
+      return json(200, shownBucket(await line().buckets.update(id, update), []));
     })
     .delete(`${BUCKETS}/:bucketID`, async ({ principal, params }) => {
       const id = readId(params["bucketID"]!);

@@ -179,9 +179,18 @@ export class BucketService {
       conditions.push("name = ?");
       bound.push(name);
     }
+    if (orgID === undefined && name !== undefined && page.offset > 0) return this.listBeyond(name, page);
     const order = orgID !== undefined && page.after === null ? "name" : "id";
     const { clause, values } = pageClause(page, conditions, bound, order);
     return this.metadata.view.all<Bucket>(`select ${COLUMNS} from buckets ${clause}`, ...values);
+  }
+
+  /** Those of a name in all organizations. As recorded, the offset is within the list of all buckets. */
+  private listBeyond(name: string, page: Page): Bucket[] {
+    const { clause, values } = pageClause({ ...page, limit: -1 });
+    const order = page.isDescending ? "desc" : "asc";
+    const sql = `select ${COLUMNS} from (select * from buckets ${clause}) where name = ? order by id ${order} limit ?`;
+    return this.metadata.view.all<Bucket>(sql, ...values, name, page.limit);
   }
 
   /** Those that follow a bucket in the order of the list; none for an unknown one, and for one within the offset. */

@@ -41,8 +41,17 @@ export class Users {
 
   /** In order of creation. */
   list(page: Page): User[] {
-    const { clause, values } = pageClause(page);
+    const { clause, values } = page.isDescending && page.after !== null ? this.backwardsFrom(page, page.after) : pageClause(page);
     return this.metadata.view.all<User>(`select ${COLUMNS} from users ${clause}`, ...values);
+  }
+
+  /** As recorded, such a page begins with the user after `after`, or with the last one where nobody follows, and goes back from there. */
+  private backwardsFrom(page: Page, after: string): ReturnType<typeof pageClause> {
+    // its check is for every page
+    pageClause(page);
+    const next = this.metadata.view.get<{ id: string | null }>("select min(id) as id from users where id > ?", after)!.id;
+    const whole = { ...page, after: null };
+    return next === null ? pageClause(whole) : pageClause(whole, ["id <= ?"], [next]);
   }
 
   /** @throws TsdbError already_exists, empty_value */

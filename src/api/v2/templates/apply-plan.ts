@@ -121,7 +121,7 @@ function attempted({ category, resource, isThere }: PlannedResource, run: () => 
     if (!(error instanceof TsdbError) || ["unavailable", "no_space", "read_only", "overloaded"].includes(error.kind)) throw error;
     const type = typeOf(category);
     const reason = `failed to ${isThere ? "update" : "create"} ${type}[${JSON.stringify(resource.metaName)}]: ${error.message}`;
-    const what = category === "Bucket" ? "bucket" : type;
+    const what = category === "Bucket" || category === "Variable" ? category.toLowerCase() : type;
     const name = JSON.stringify(resource.metaName);
     throw new ApplyError(
       `resource_type="${what}" err="failed to apply resource"\n\tmetadata_name=${name} err_msg=${JSON.stringify(reason)}`,

@@ -52,11 +52,11 @@ export class Sources {
     return found;
   }
 
-  /** The built-in one, and those of the organization in order of creation. @param orgID null: of all */
-  heads(orgID: string | null): Pick<Source, "id" | "orgID">[] {
-    const sql = "select id, orgID from sources where (?1 is null or orgID = ?1) order by id";
+  /** The built-in one, and those of all organizations in order of creation. */
+  heads(): Pick<Source, "id" | "orgID">[] {
+    const sql = "select id, orgID from sources order by id";
     const { id, orgID: builtIn } = BUILT_IN;
-    return [{ id, orgID: builtIn }, ...this.metadata.view.all<Pick<Source, "id" | "orgID">>(sql, orgID)];
+    return [{ id, orgID: builtIn }, ...this.metadata.view.all<Pick<Source, "id" | "orgID">>(sql)];
   }
 
   create(source: NewSource): Promise<Source> {
