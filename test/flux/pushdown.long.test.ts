@@ -68,6 +68,8 @@ const FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last"];
 
 /** Scripts that the scan answers. */
 const LEFT: readonly string[] = [
+  // numbers are counted together, whatever their types
+  `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> count()`,
   ...FUNCTIONS.flatMap((fn) => [
     `${NUMBERS} |> aggregateWindow(every: 7m, fn: ${fn})`,
     `${NUMBERS} |> aggregateWindow(every: 5m, fn: ${fn}, createEmpty: false)`,
@@ -268,7 +270,6 @@ const NOT_LEFT: readonly string[] = [
   // two types in one group
   `${NUMBERS} |> group() |> aggregateWindow(every: 1m, fn: max, createEmpty: false) |> tail(n: 2)`,
   `${of('r._measurement == "huge"')} |> sum()`,
-  `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> count()`,
   `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> sum()`,
   `${CPU} |> mean()`,
   `${NUMBERS} |> drop(columns: ["_field"]) |> count()`,
