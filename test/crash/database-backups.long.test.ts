@@ -12,7 +12,7 @@ import { SmallDisk } from "../support/storage/small-disk.ts";
 
 setDefaultTimeout(600_000);
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 12);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 6);
 const SEED = Number(process.env["SEED"] ?? 1);
 const FLAGS = ["--use-pacha-tree", "--compaction-check-interval", "100ms", "--compaction-delay", "0s", "--compaction-cleanup-wait", "0s"];
 /** As each body has in each of both tables. */

@@ -7,7 +7,7 @@ import { dataOf, startDataServer } from "../support/servers/data-server.ts";
 import type { TestServer } from "../support/servers/server.ts";
 import { dataFiles } from "../support/storage/data-files.ts";
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 8);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 6);
 const SEED = Number(process.env["SEED"] ?? 1);
 const CLIENTS = 4;
 const BODY_LINES_MAX = 60;

@@ -5,7 +5,7 @@ import { type Below, prng } from "../support/prng.ts";
 import { TestServer } from "../support/servers/server.ts";
 import { dataFiles } from "../support/storage/data-files.ts";
 
-const ROUNDS = Number(process.env["ROUNDS"] ?? 21);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 12);
 const SEED = Number(process.env["SEED"] ?? 1);
 const WRITERS = 4;
 const BODY_LINES_MAX = 200;

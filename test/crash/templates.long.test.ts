@@ -4,7 +4,7 @@ import { prng } from "../support/prng.ts";
 import { TestServer } from "../support/servers/server.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const KILLS = Number(process.env["KILLS"] ?? 8);
+const KILLS = Number(process.env["KILLS"] ?? 5);
 const EACH = 100;
 const HEADERS = { authorization: "Token tok", "content-type": "application/json" };
 const LISTS = ["labels", "checks", "tasks", "dashboards", "telegrafs", "variables"] as const;
