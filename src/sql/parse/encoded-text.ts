@@ -4,7 +4,7 @@ import type { Token } from "./tokens.ts";
 
 const LINE_FEED = 0x0a;
 
-/** Line from 1, column and offset in characters from 0. */
+/** Line and column from 1, the column in code points; offset in characters from 0. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -68,11 +68,16 @@ export class EncodedText {
     return low;
   }
 
+  /** The byte at which a code point of `sql` begins. */
+  byteOf(codePoint: number): number {
+    return Buffer.byteLength([...this.sql].slice(0, codePoint).join(""));
+  }
+
   /** The position of a token in the user's text, or of its end. */
   placeOf(token: number): Place {
     const position = this.tokens[token]?.start ?? this.tokens[this.tokens.length - 1]?.end ?? 0;
-    const before = this.original.slice(0, position);
-    return { line: before.split("\n").length, column: position - (before.lastIndexOf("\n") + 1) + 1, position };
+    const lines = this.original.slice(0, position).split("\n");
+    return { line: lines.length, column: [...lines.at(-1)!].length + 1, position };
   }
 
   /** The parts of the name that starts with a token: three for `a."B".c`; none if it is not a name. */

@@ -292,4 +292,12 @@ describe("shapes are parsed once", () => {
       expect(plan.placeOf(left!.query_location!)).toMatchObject({ line: 2, column });
     }
   });
+
+  test("errors of syntax count characters, whatever comes before them", async () => {
+    const cache = new PlanCache(serialize, 1 << 20);
+    for (const text of ["abc", "ä€😀"])
+      expect(await orError(cache.plan(`SELECT 'x' IN ('y', '${text}'), '${text}',\n'${text}' FROM t WHERE )`))).toBe(
+        'SQL error: syntax error at or near ")" at Line: 2, Column: 20',
+      );
+  });
 });

@@ -102,6 +102,7 @@ function syntaxError(message: string, position: string | undefined, text: Encode
   const decoded = near(decodeNames(message), SHOWN_CHARS);
   const offset = Number(position);
   if (position === undefined || !Number.isSafeInteger(offset)) return new TsdbError("bad_query", `SQL error: ${decoded}`);
-  const place = text.placeOf(text.tokenAt(offset));
+  // the parser counts code points, others count bytes
+  const place = text.placeOf(text.tokenAt(text.byteOf(offset)));
   return new TsdbError("bad_query", `SQL error: ${decoded} at Line: ${place.line}, Column: ${place.column}`, { ...place });
 }
