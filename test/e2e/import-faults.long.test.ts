@@ -11,7 +11,7 @@ import { store } from "./client.ts";
 
 const FLAGS = ["--use-pacha-tree"];
 /** Changed bytes and cuts of one file. */
-const ROUNDS = Number(process.env["ROUNDS"] ?? 8) * 5;
+const ROUNDS = Number(process.env["ROUNDS"] ?? 4) * 5;
 
 let server: TestServer;
 beforeAll(async () => {
