@@ -70,8 +70,14 @@ export class SortedSegments {
     const slot = this.slots.get(segment);
     if (slot === undefined) return null;
     slot.scanCount++;
-    const columns = run.columns.filter(({ columnId }) => fields.some(({ id }) => id === columnId));
-    const isThere = slot.order !== null && columns.every(({ columnId }) => slot.columns.has(columnId));
+    const columns: ColumnRun[] = [];
+    let isThere = slot.order !== null;
+    for (const { id } of fields) {
+      const column = run.columns.find(({ columnId }) => columnId === id);
+      if (column === undefined) continue;
+      columns.push(column);
+      isThere &&= slot.columns.has(id);
+    }
     if (!isThere && (slot.scanCount < scansMin || !lease.reader.hasRoom)) return null;
     try {
       const order = this.order(slot, run, lease);

@@ -64,6 +64,7 @@ export class Aggregator {
   private readonly rangesPtr: number;
   private readonly blockPtr: number;
   private readonly spansPtr: number;
+  private readonly isOneCell: boolean;
   private failed = false;
   private released = false;
 
@@ -76,6 +77,7 @@ export class Aggregator {
   ) {
     aggregateColumns(request);
     this.range = intersect(range, request.range);
+    this.isOneCell = isOneCell(request);
     this.keepsText = request.aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string);
     this.scratch = new Blocks(kernel);
     this.arrays = new CellArrays(kernel, options.memoryBytesMax);
@@ -106,7 +108,7 @@ export class Aggregator {
     if (this.failed) return false;
     const selected = this.within(added);
     const { fields } = this.request;
-    if (isOneCell(this.request) && RowSelection.isAll(selected)) {
+    if (this.isOneCell && RowSelection.isAll(selected)) {
       this.failed = !(this.prepare(selected.run) && this.addWhole(selected.run));
       return !this.failed;
     }
@@ -158,7 +160,9 @@ export class Aggregator {
   private within(selected: SelectedRun): SelectedRun {
     if (selected.selection === "all") return selected;
     const { run, selection } = selected;
-    return { run, selection: { ...selection, range: intersect(selection.range, this.range) } };
+    const { range } = selection;
+    if (range.minNs >= this.range.minNs && range.maxNs <= this.range.maxNs) return selected;
+    return { run, selection: { ...selection, range: intersect(range, this.range) } };
   }
 
   /** True for a sorted run with several rows of each series. The distance of the lowest and the highest series id bounds the number of
@@ -192,7 +196,10 @@ export class Aggregator {
 
   /** Starts counting present values for columns that contain NULLs in this run. Returns false if that exceeds the memory budget. */
   private prepare(run: PartialRun): boolean {
-    return [...this.columns.values()].every((facts) => facts.of(run)?.validityPtr === 0 || facts.countApart(this.rowCounts!));
+    for (const facts of this.columns.values()) {
+      if (facts.of(run)?.validityPtr !== 0 && !facts.countApart(this.rowCounts!)) return false;
+    }
+    return true;
   }
 
   /** Adds every row of the run to the only cell. */

@@ -43,6 +43,9 @@ export class ColumnFacts {
   counts: CellArray | null = null;
   private readonly arrays = new Map<Fact, CellArray>();
   private readonly times = new Map<Fact, CellArray>();
+  /** The run that `of` was last asked for, and its answer. */
+  private lastRun: PartialRun | undefined;
+  private lastColumn: ColumnRun | undefined;
 
   constructor(
     private readonly kernel: Kernel,
@@ -76,7 +79,11 @@ export class ColumnFacts {
 
   /** The column's data in a run; undefined if every row is NULL. */
   of(run: PartialRun): ColumnRun | undefined {
-    return columnRun(run, this.column);
+    if (run !== this.lastRun) {
+      this.lastColumn = columnRun(run, this.column);
+      this.lastRun = run;
+    }
+    return this.lastColumn;
   }
 
   /** Starts counting present values; call before adding a run that contains NULLs. Returns false if that exceeds the budget. */
@@ -165,8 +172,10 @@ export function columnRun(run: PartialRun, { id, type }: ColumnDef): ColumnRun |
   // the time column is never NULL; without a time array only rows are counted
   if (type === ColumnType.time) return { columnId: id, type, dataPtr: run.timePtr ?? 0, validityPtr: 0 };
   const column = run.columns.find(({ columnId }) => columnId === id);
-  assert(column === undefined || column.type === type, `column ${id} has type ${column?.type} in a run, ${type} in the table`);
-  if (column !== undefined) assertDense(column);
+  if (column === undefined) return undefined;
+  // once per run and column: the message is only built for a mistake
+  if (column.type !== type) assert(false, `column ${id} has type ${column.type} in a run, ${type} in the table`);
+  assertDense(column);
   return column;
 }
 

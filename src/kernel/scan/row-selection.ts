@@ -23,6 +23,10 @@ export interface RowChoice {
  *  the whole run, by its block, its page or a merge: nothing is left to evaluate, and series and times may be absent. */
 export type SelectedRun = { readonly selection: "all"; readonly run: PartialRun } | { readonly selection: RowChoice; readonly run: Run };
 
+const NO_PREDICATES = { ptr: 0, count: 0 };
+const NO_EXCLUSIONS: readonly Exclusion[] = [];
+const NO_TIMES: readonly TimeRange[] = [];
+
 /** The selected rows of a run in ascending order, returned once. Owned: call `release`. The criteria must outlive it. */
 export class RowSelection {
   private constructor(
@@ -57,15 +61,16 @@ export class RowSelection {
     const { run, range, wantedPtr, wantedCount, exclusions } = choice;
     const blocks = new Blocks(kernel);
     try {
-      const predicates = writePredicates(kernel, run, fields, blocks);
+      const predicates = fields.length === 0 ? NO_PREDICATES : writePredicates(kernel, run, fields, blocks);
       if (predicates === null) {
         blocks.release();
         return "none";
       }
       const exclusionsPtr = writeExclusions(kernel, exclusions, blocks);
       const ptr = create(kernel, run, range, wantedPtr);
-      kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
-      kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
+      // a new selection has none of either
+      if (exclusions.length > 0) kernel.call.selectionExclude(ptr, exclusionsPtr, exclusions.length);
+      if (predicates.count > 0) kernel.call.selectionWhere(ptr, predicates.ptr, predicates.count);
       return new RowSelection(kernel, { run, wantedCount }, ptr, blocks);
     } catch (error) {
       blocks.release();
@@ -123,18 +128,28 @@ function resolve(selected: SelectedRun): ResolvedChoice | "none" {
     const wantedCount = run.dictionary?.seriesCount ?? 0;
     return { run, isAll: true, range: ALL_TIME, wantedPtr: 0, wantedCount, exclusions: [] };
   }
-  const { range, filter, hidden, except = [] } = selected.selection;
+  const { range, filter, hidden, except = NO_TIMES } = selected.selection;
   if (range.minNs > range.maxNs || run.minTimeNs > range.maxNs || run.maxTimeNs < range.minNs) return "none";
   const { none, wantedPtr, count: wantedCount } = filter.wanted(selected.run.dictionary);
   if (none) return "none";
-  const hiddenRows = hidden?.of(selected.run) ?? [];
+  const hiddenRows = hidden?.of(selected.run) ?? NO_EXCLUSIONS;
   if (hiddenRows === "all") return "none";
-  const leftOut = except.filter(({ minNs, maxNs }) => minNs <= run.maxTimeNs && maxNs >= run.minTimeNs);
-  if (leftOut.some(({ minNs, maxNs }) => minNs <= run.minTimeNs && maxNs >= run.maxTimeNs)) return "none";
-  const exclusions = [...hiddenRows, ...leftOut.map((times) => ({ ...times, seriesPtr: 0 }))];
+  const exclusions = except.length === 0 ? hiddenRows : withTimes(hiddenRows, except, run);
+  if (exclusions === null) return "none";
   const isWithin = run.minTimeNs >= range.minNs && run.maxTimeNs <= range.maxNs;
   const isAll = isWithin && wantedPtr === 0 && exclusions.length === 0;
   return { run, isAll, range: isWithin ? ALL_TIME : range, wantedPtr, wantedCount, exclusions };
+}
+
+/** The exclusions and those of `except` that overlap the run; null if one of these covers it. */
+function withTimes(
+  exclusions: readonly Exclusion[],
+  except: readonly TimeRange[],
+  { minTimeNs, maxTimeNs }: Pick<Run, "minTimeNs" | "maxTimeNs">,
+): readonly Exclusion[] | null {
+  const leftOut = except.filter(({ minNs, maxNs }) => minNs <= maxTimeNs && maxNs >= minTimeNs);
+  if (leftOut.some(({ minNs, maxNs }) => minNs <= minTimeNs && maxNs >= maxTimeNs)) return null;
+  return [...exclusions, ...leftOut.map((times) => ({ ...times, seriesPtr: 0 }))];
 }
 
 function create({ call }: Kernel, run: PartialRun, range: TimeRange, wantedPtr: number): number {
