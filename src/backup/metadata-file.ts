@@ -1,10 +1,18 @@
 // The part `kv` of a backup: a line with a checksum, and JSON of all records of the bucket-based API and of the databases with the columns
 // of their tables. Rows are in shards. What port 8181 alone has (its tokens, caches, triggers, file indexes) is not part of it.
 import { TsdbError } from "../model/errors.ts";
+import { bucketNameError, tableNameError } from "../model/names.ts";
 import type { TableDef } from "../model/rows/column.ts";
 import { badValue, readArray, readCount, readObject, readText } from "../object-store/operation-values.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
-import { type ColumnOperation, columnTypeName, readColumn, readRetention, SERVER_NAMESPACE } from "../storage/catalog/operations.ts";
+import {
+  type ColumnOperation,
+  columnTypeName,
+  organizationNamespace,
+  readColumn,
+  readRetention,
+  SERVER_NAMESPACE,
+} from "../storage/catalog/operations.ts";
 import { type PolicySettings, readPolicies } from "../storage/catalog/policies.ts";
 import { type CatalogRecord, readRecord } from "../storage/catalog/records.ts";
 import { SHA256_DIGITS, sha256 } from "./checksum.ts";
@@ -94,24 +102,37 @@ function readDatabase(value: unknown): DatabaseBackup {
   const database = readObject("database", value);
   return {
     id: readCount("database.id", database["id"]),
-    namespace: readNamespace(database["namespace"]),
-    name: readText("database.name", database["name"]),
+    ...readPlacedName(database),
     retentionNs: readRetention("database.retentionNs", database["retentionNs"]),
     policies: readPolicies(database["policies"]),
     tables: readArray("database.tables", database["tables"]).map(readTable),
   };
 }
 
-function readNamespace(value: unknown): number {
-  const namespace = readCount("database.namespace", value);
-  return namespace === SERVER_NAMESPACE ? badValue("database.namespace", value, "one of an organization") : namespace;
+function readPlacedName(database: Readonly<Record<string, unknown>>): { namespace: number; name: string } {
+  const namespace = readCount("database.namespace", database["namespace"]);
+  if (namespace === SERVER_NAMESPACE) badValue("database.namespace", namespace, "one of an organization");
+  // system buckets have names that no other can have, in namespaces of their own
+  const isOfSystem = organizationNamespace(namespace) !== namespace;
+  return { namespace, name: isOfSystem ? readText("database.name", database["name"]) : readDatabaseName(database["name"]) };
+}
+
+/** A name that a database or a bucket can be given. @throws TsdbError corrupt_file */
+export function readDatabaseName(value: unknown): string {
+  return readName("database.name", value, bucketNameError);
+}
+
+function readName(what: string, value: unknown, errorOf: (name: string) => string | null): string {
+  const name = readText(what, value);
+  const error = errorOf(name);
+  return error === null ? name : badValue(what, name, `a valid name: ${error}`);
 }
 
 /** @throws TsdbError corrupt_file */
 export function readTable(value: unknown): TableBackup {
   const table = readObject("table", value);
   return {
-    name: readText("table.name", table["name"]),
+    name: readName("table.name", table["name"], tableNameError),
     retentionNs: readRetention("table.retentionNs", table["retentionNs"]),
     columns: readArray("table.columns", table["columns"]).map((column) => readColumn("column", column)),
   };

@@ -40,14 +40,25 @@ export function validateDatabaseName(name: string): void {
   if (message !== null) throw new TsdbError("bad_request", message, { name });
 }
 
-/** Line protocol has the same rule. @throws TsdbError bad_request */
-export function validateTableName(name: string): void {
-  if (name === "") throw new TsdbError("bad_request", "table name cannot be empty", { name });
-  if (name.includes("\0")) throw new TsdbError("bad_request", "table name contains a NUL character", { name });
+/** Why `name` is not a valid table name, or null. Line protocol has the same rule. */
+export function tableNameError(name: string): string | null {
+  if (name === "") return "table name cannot be empty";
+  if (name.includes("\0")) return "table name contains a NUL character";
   const bytes = Buffer.byteLength(name);
-  if (bytes > LIMITS.tableNameBytesMax) {
-    throw new TsdbError("bad_request", `table name too long: ${bytes} bytes, max ${LIMITS.tableNameBytesMax}`, {});
-  }
+  return bytes > LIMITS.tableNameBytesMax ? `table name too long: ${bytes} bytes, max ${LIMITS.tableNameBytesMax}` : null;
+}
+
+/** @throws TsdbError bad_request */
+export function validateTableName(name: string): void {
+  const message = tableNameError(name);
+  if (message !== null) throw new TsdbError("bad_request", message);
+}
+
+/** Why `name` is not a valid bucket name, or null. Buckets are databases too: every valid database name is valid, and many others are, also
+ *  the empty one. */
+export function bucketNameError(name: string): string | null {
+  if (name.startsWith("_")) return `bucket name ${name} is invalid. Buckets may not start with underscore`;
+  return name.includes('"') ? `bucket name ${name} is invalid. Bucket names may not include quotation marks` : null;
 }
 
 /** The database that a database and a retention policy denote together: default policies denote the database itself, any other `db/rp`,

@@ -53,14 +53,15 @@ test("imported rows are deleted, merged, backed up and restored as others; a del
   expect(await values()).toEqual([2, 5, 6]);
 }, 60_000);
 
-test("NaN is no value: rows that have one are there without it, and other values count", async () => {
+test("NaN and infinities are no values: rows that have one are there without it, and other values count", async () => {
   await using server = await startDataServer(["--use-pacha-tree", "--compaction-check-interval", "24h"]);
   const data = dataOf(server);
   await store(server, "nan", "m,h=a v=1 1000000000");
-  // of the values 0 to 99 each third is NaN or absent, and one column has nothing else
+  // of the values 0 to 99 each third is no finite number, another third is absent, and columns have nothing else
   const statement =
-    "SELECT i::BIGINT AS time, 'a' AS h, CASE WHEN i % 3 = 0 THEN 'nan'::DOUBLE WHEN i % 3 = 1 THEN NULL ELSE i::DOUBLE END AS v, " +
-    "'nan'::FLOAT AS w, CASE WHEN i = 64 THEN 'nan'::FLOAT ELSE 0.5::FLOAT END AS x, i AS n FROM range(100) t(i)";
+    "SELECT i::BIGINT AS time, 'a' AS h, CASE WHEN i % 3 = 0 THEN ['nan', 'inf', '-inf'][i % 9 // 3 + 1]::DOUBLE " +
+    "WHEN i % 3 = 1 THEN NULL ELSE i::DOUBLE END AS v, 'nan'::FLOAT AS w, CASE WHEN i = 64 THEN '-inf'::FLOAT ELSE 0.5::FLOAT END AS x, " +
+    "i AS n FROM range(100) t(i)";
   const job = await importFile(server, "nan", "m", await parquetFile(statement), { columns: { h: "tag" } });
   expect([job.status, job.row_count]).toEqual(["imported", 100]);
   const totals = "SELECT count(n) AS n, count(v) AS v, min(v) AS low, max(v) AS high, sum(v) AS sum, count(x) AS x FROM m";

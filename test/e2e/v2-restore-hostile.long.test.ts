@@ -175,6 +175,7 @@ describe("a server under attack", () => {
       ["ends before it begins", { endNs: "0" }],
       ["no tables", { tables: [] }],
       ["another table's id", { tables: [{ ...table, id: 77 }] }],
+      ["a table without a name", { tables: [{ ...table, name: "" }] }],
       ["no columns", { tables: [{ ...table, columns: [] }] }],
       [
         "columns of another type",

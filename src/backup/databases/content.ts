@@ -13,7 +13,7 @@ import { type PolicySettings, readPolicies } from "../../storage/catalog/policie
 import { readTrigger } from "../../storage/catalog/triggers.ts";
 import type { FileMeta, Manifest } from "../../storage/manifest/manifest.ts";
 import { fileToJson, readFile } from "../../storage/manifest/manifest-entry.ts";
-import { columnsOf, readTable, type TableBackup } from "../metadata-file.ts";
+import { columnsOf, readDatabaseName, readTable, type TableBackup } from "../metadata-file.ts";
 
 export interface TableContent extends TableBackup {
   readonly id: number;
@@ -112,7 +112,7 @@ function readDatabase(value: unknown): DatabaseContent {
   const id = readCount("database.id", database["id"]);
   return {
     id,
-    name: readText("database.name", database["name"]),
+    name: readDatabaseName(database["name"]),
     retentionNs: readRetention("database.retentionNs", database["retentionNs"]),
     policies: readPolicies(database["policies"]),
     fileIndex: readSetFileIndex({ of: "database", id, columns: database["fileIndex"] }).columns,

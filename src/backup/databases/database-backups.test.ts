@@ -382,6 +382,10 @@ test("a backup of which another server has removed a file does not become whole"
 
 test.each([
   ["two tables of a name", (content: BackupContent) => ({ ...content, databases: twice(content.databases) }), "a second table"],
+  ["a table without a name", (content: BackupContent) => ({ ...content, databases: named(content, {}, { name: "" }) }), "cannot be empty"],
+  ["a table with NUL", (content: BackupContent) => ({ ...content, databases: named(content, {}, { name: "a\0" }) }), "NUL character"],
+  ["the server's database", (content: BackupContent) => ({ ...content, databases: named(content, { name: "_internal" }) }), "underscore"],
+  ["a quoted database", (content: BackupContent) => ({ ...content, databases: named(content, { name: 'a"' }) }), "quotation marks"],
   ["rows of no table", (content: BackupContent) => ({ ...content, databases: [] }), "does not describe"],
   ["a file elsewhere", (content: BackupContent) => ({ ...content, files: elsewhere(content, "../../catalog/x") }), "file.place"],
   ["a file of another name", (content: BackupContent) => ({ ...content, files: elsewhere(content, "whole/run/none.pt") }), "is missing"],
@@ -402,6 +406,11 @@ function twice(databases: BackupContent["databases"]): BackupContent["databases"
     const [first, ...others] = database.tables;
     return { ...database, tables: [first!, ...others.map((table) => ({ ...table, name: first!.name }))] };
   });
+}
+
+function named({ databases }: BackupContent, ofDatabase: { name?: string }, ofTable: { name?: string } = {}): BackupContent["databases"] {
+  const tablesOf = ({ tables: [first, ...others] }: BackupContent["databases"][number]) => [{ ...first!, ...ofTable }, ...others];
+  return databases.map((database) => ({ ...database, ...ofDatabase, tables: tablesOf(database) }));
 }
 
 function elsewhere({ files }: BackupContent, place: string): BackupContent["files"] {

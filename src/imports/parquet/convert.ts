@@ -110,12 +110,13 @@ function floatValues(memory: Uint8Array, array: ArrowArray, bits: 16 | 32 | 64):
   return bytesOf(Float64Array.from(new Uint16Array(values.buffer), halfOf));
 }
 
-/** What is there and a number: no line can write another value, and programs for tables write NaN where there is none. */
+/** What is there and a finite number: no line can write another value, JSON has none, and programs for tables write NaN where there is
+ *  none. */
 function numbersOf(bytes: Bytes, validity: Bytes | null): Bytes | null {
   const values = new Float64Array(bytes.buffer);
   let numbers: Bytes | null = null;
   for (let row = 0; row < values.length; row++) {
-    if (!Number.isNaN(values[row]!)) continue;
+    if (Number.isFinite(values[row]!)) continue;
     numbers ??= validity?.slice() ?? allPresent(values.length);
     numbers[row >> 3]! &= ~(1 << (row & 7));
   }

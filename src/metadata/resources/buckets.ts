@@ -1,5 +1,6 @@
 // Buckets: the databases of an organization's namespace, with what the v2 line adds to them. Made in either place they are seen in both.
 import { TsdbError } from "../../model/errors.ts";
+import { bucketNameError } from "../../model/names.ts";
 import { type CatalogOperation, systemNamespace } from "../../storage/catalog/operations.ts";
 import { freshPolicies } from "../../storage/catalog/policies.ts";
 import { checkDatabaseLimit } from "../../storage/catalog/schema-limits.ts";
@@ -389,9 +390,6 @@ export class BucketService {
 
 /** @throws TsdbError bad_request */
 function checkBucketName(name: string): void {
-  if (name.startsWith("_")) {
-    throw new TsdbError("bad_request", `bucket name ${name} is invalid. Buckets may not start with underscore`);
-  }
-  if (name.includes('"'))
-    throw new TsdbError("bad_request", `bucket name ${name} is invalid. Bucket names may not include quotation marks`);
+  const message = bucketNameError(name);
+  if (message !== null) throw new TsdbError("bad_request", message);
 }
