@@ -14,7 +14,7 @@ import { TextColumn } from "./text-column.ts";
 import { type RunValues, ValueColumn } from "./value-column.ts";
 
 /** A group ends at either: readers hold one, and so does this server. */
-const GROUP_ROWS_MAX = 1_048_576;
+const GROUP_ROWS_MAX = 524_288;
 const GROUP_BYTES_MAX = 16 << 20;
 /** Long texts end a page before its rows do. */
 const PAGE_BYTES_MAX = 4 << 20;
