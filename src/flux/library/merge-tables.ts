@@ -42,6 +42,37 @@ export class TableMerge {
   *tables(): Tables {
     for (const part of inKeyOrder([...this.parts.values()])) yield part instanceof TableBuilder ? part.build() : part;
   }
+
+  /** What was merged of a key, which is as new then. */
+  protected taken(key: GroupKey): FluxTable {
+    const part = this.parts.get(key.text)!;
+    this.parts.delete(key.text);
+    return part instanceof TableBuilder ? part.build() : part;
+  }
+}
+
+/** The same with a further table of the key for rows whose columns are of other types. */
+export class PieceMerge extends TableMerge {
+  private readonly ended = new Map<string, FluxTable[]>();
+
+  override append(key: GroupKey, table: FluxTable, from?: number, to?: number): void {
+    try {
+      super.append(key, table, from, to);
+    } catch (error) {
+      if (!(error instanceof CollisionError)) throw error;
+      const ended = this.ended.get(key.text) ?? [];
+      this.ended.set(key.text, ended);
+      ended.push(this.taken(key));
+      super.append(key, table, from, to);
+    }
+  }
+
+  override *tables(): Tables {
+    for (const table of super.tables()) {
+      yield* this.ended.get(table!.key.text) ?? [];
+      yield table;
+    }
+  }
 }
 
 /** Columns of one label and of two types. */

@@ -41,8 +41,9 @@ export function located(
   handsOn: boolean,
   failsAtEnd: () => boolean = () => false,
   inStorage: () => boolean = () => false,
+  isResult: ErrorPlace["isResult"] = () => false,
 ): StreamBody {
-  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd, inStorage });
+  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd, inStorage, isResult });
 }
 
 /** The node of a call that returns tables, computed from those of `inputs`. */
@@ -59,8 +60,20 @@ export function streamOf(
     flow !== "tables" || operation instanceof SortOperation,
     () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
+    // what is read on is no result alone
+    () => resultName !== null && node.readers === 0,
   );
-  const node = new StreamNode(site?.name ?? "", inputs, site?.location ?? null, placed, resultName, bounds, effect, isInner, operation);
+  const node: StreamNode = new StreamNode(
+    site?.name ?? "",
+    inputs,
+    site?.location ?? null,
+    placed,
+    resultName,
+    bounds,
+    effect,
+    isInner,
+    operation,
+  );
   node.flow = flow;
   return node;
 }
@@ -70,10 +83,12 @@ interface ErrorPlace {
   readonly handsOn: boolean;
   readonly failsAtEnd: () => boolean;
   readonly inStorage: () => boolean;
+  /** A result leaves what is wrong with its source to clients. */
+  readonly isResult: () => boolean;
 }
 
 function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
-  const { site, handsOn, failsAtEnd, inStorage } = place;
+  const { site, handsOn, failsAtEnd, inStorage, isResult } = place;
   try {
     yield* body(inputs.map(marked), run);
   } catch (error) {
@@ -83,6 +98,7 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
     }
     if (error instanceof InputError && error.error instanceof SourceError) {
       const { message, code } = error.error;
+      if (isResult()) throw error.error;
       if (inStorage()) throw new UnplacedError(message, code);
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
     }
@@ -107,6 +123,11 @@ class InputError extends Error {
   constructor(readonly error: unknown) {
     super("an input failed");
   }
+}
+
+/** The error of an operator's input; null: it is another one. */
+export function inputErrorOf(error: unknown): unknown {
+  return error instanceof InputError ? error.error : null;
 }
 
 /** The tables of an operator's input: errors keep their own places. */

@@ -8,10 +8,11 @@ import { Regexp } from "./value.ts";
 
 /** @param source of RE2's syntax, checked by the parser @throws FluxError: the pattern is too large */
 export function compileRegexp(source: string): Regexp {
-  const tester = testerOf(source);
+  const known = withKnownNames(source);
+  const tester = testerOf(known);
   let search: RegexpSearch | null = null;
   const searched = () => {
-    search ??= new RegexpSearch(source);
+    search ??= new RegexpSearch(known);
     return search;
   };
   return new Regexp(source, {
@@ -40,6 +41,12 @@ export function regexpError(source: string): string | null {
 
 /** The same of a text that a script makes a regular expression of. */
 export function patternError(source: string): string | null {
-  const error = goRegexError(source);
+  const error = goRegexError(withKnownNames(source));
   return error === null ? null : `error parsing regexp: ${error}`;
+}
+
+/** A text may name a group `(?<name>…)`, which a literal may not. */
+function withKnownNames(source: string): string {
+  if (!source.includes("(?<")) return source;
+  return source.replace(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<(?=\w+>)/gs, (part) => (part === "(?<" ? "(?P<" : part));
 }

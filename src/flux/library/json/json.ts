@@ -18,6 +18,7 @@ import {
   type Value,
 } from "../../values/value.ts";
 import type { LibraryPackage, NativeCall } from "../native-call.ts";
+import { jsonProblem } from "./json-problem.ts";
 
 const DEPTH_MAX = 200;
 /** Of a value that becomes dynamic: it may hold another one many times over. */
@@ -68,12 +69,14 @@ function object(entries: readonly (readonly [string, Value])[], depth: number, m
   return `{${members.join(",")}}`;
 }
 
-function parsed(call: NativeCall, name: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(call.bytes("data").bytes));
-  } catch (error) {
-    throw new FluxError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+function parsed(call: NativeCall): unknown {
+  const { bytes } = call.bytes("data");
+  const problem = jsonProblem(bytes);
+  if (problem !== null) throw new FluxError(problem);
+  return JSON.parse(new TextDecoder().decode(bytes), (_, value: unknown, context?: { source?: string }) => {
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    throw new FluxError(`json: cannot unmarshal number ${context?.source ?? "beyond all"} into Go value of type float64`);
+  });
 }
 
 /** @param isMixed items of one list may be of several types */
@@ -85,8 +88,11 @@ function plainValue(json: unknown, isMixed: boolean, depth = 0): Value {
     if (!isMixed && new Set(items.map(kindOf)).size > 1) throw new FluxError("array values must all be the same type");
     return new FluxArray(items);
   }
+  // half a pair is no character
+  if (typeof json === "string") return json.toWellFormed();
   if (typeof json !== "object") return json as Value;
-  return new FluxRecord(new Map(Object.entries(json).map(([label, each]) => [label, plainValue(each, isMixed, depth + 1)])));
+  const members = Object.entries(json).map(([label, each]) => [label.toWellFormed(), plainValue(each, isMixed, depth + 1)] as const);
+  return new FluxRecord(new Map(members));
 }
 
 /** The value with everything in it dynamic. */
@@ -115,7 +121,7 @@ export const EXPERIMENTAL_JSON: LibraryPackage = {
   path: "experimental/json",
   name: "json",
   source: "builtin parse : (data: bytes) => A",
-  natives: { parse: (call) => plainValue(parsed(call, "json.parse"), false) },
+  natives: { parse: (call) => plainValue(parsed(call), false) },
 };
 
 export const DYNAMIC_PACKAGE: LibraryPackage = {
@@ -135,7 +141,7 @@ builtin isType : (v: dynamic, type: string) => bool
       if (value instanceof FluxArray) return value;
       throw new FluxError(`unable to convert dynamic value to array: dynamic value is ${value === null ? "null" : kindOf(value)}`);
     },
-    jsonParse: (call) => dynamicOf(plainValue(parsed(call, "jsonParse"), true)),
+    jsonParse: (call) => dynamicOf(plainValue(parsed(call), true)),
     jsonEncode: (call) => new Bytes(new TextEncoder().encode(encode(dynamicArgument(call)))),
     isType: (call) => {
       const { value } = dynamicArgument(call);

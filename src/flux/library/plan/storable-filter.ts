@@ -25,6 +25,15 @@ const NO_TAGS: ReadonlySet<string> = new Set(["_measurement", "_field", "_value"
 /** A filter is cut into the conditions that `and` joins. */
 export const storableFilter = keptWithTree(readFilter);
 
+/** Whether a filter lets all rows pass, whatever they are. */
+export const isAlwaysTrue = keptWithTree((fn: FluxFunction): boolean => {
+  const row = fn.parameters[0]?.name;
+  if (!(fn instanceof Closure) || fn.body === null || row === undefined) return false;
+  let { body } = fn;
+  while (body.type === "ParenExpression") body = body.expression;
+  return new Conditions(fn, row).isTrue(body);
+});
+
 function readFilter(fn: FluxFunction): StorableFilter {
   const row = fn.parameters[0]?.name;
   if (!(fn instanceof Closure) || fn.body === null || row === undefined || fn.parameters.length !== 1) return NOT_STORABLE;

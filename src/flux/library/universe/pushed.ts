@@ -97,6 +97,11 @@ export class PushedNode extends StreamNode {
     return !(input instanceof PushedNode) || pushedState(input) !== null;
   }
 
+  /** Tables in pieces of one schema each, for readers of rows that need not have the same; null: those that the node gives. */
+  pieces(_: ScriptRun): Tables | null {
+    return null;
+  }
+
   /** Tables to count the values of; null: those that the node gives. */
   counted(_: ScriptRun): Tables | null {
     return null;

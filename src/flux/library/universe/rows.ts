@@ -8,13 +8,13 @@ import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, gathered, StreamNode, type Tables } from "../../tables/stream.ts";
 import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
+import { DecodeError, FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { TableMerge } from "../merge-tables.ts";
+import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { haveOperandTypes, type MemberTypes, recordTypes, rowTypes } from "../operand-types.ts";
-import { located, operator } from "../operator.ts";
-import { NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
+import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
+import { isAlwaysTrue, NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
 import { checkOperands, isVectorized, rowError } from "../row-errors.ts";
 import {
@@ -37,14 +37,18 @@ export const filter: NativeBody = (call) => {
   if (onEmpty !== "drop" && onEmpty !== "keep") throw new FluxError(`onEmpty must be keep or drop, was ${JSON.stringify(onEmpty)}`);
   const keepsEmpty = onEmpty === "keep";
   const input = call.stream();
+  // as recorded: a filter that lets all rows pass is none
+  if (isAlwaysTrue(fn) && (keepsEmpty || !isStoredSeries(input))) return input;
   const storable = keepsEmpty || isRuleOff(call.run, "PushDownFilterRule") ? NOT_STORABLE : storableFilter(fn);
   const apply = located(
     call,
     ([tables], run) => {
+      const pieces = input instanceof PushedNode ? input.pieces(run) : null;
       const isPushed = storable.isWhole && isPlainPushed(input);
       const { tags, conditions } = isOfStorage(input) ? storable : NOT_STORABLE;
       const how = { keepsEmpty, isPushed, tags, conditions };
-      return eachTable(tables!, (table) => filteredTable(table, fn, how, run));
+      const filtered = eachTable(pieces === null ? tables! : marked(pieces), (table) => filteredTable(table, fn, how, run));
+      return pieces === null ? filtered : joined(filtered);
     },
     true,
   );
@@ -81,6 +85,21 @@ function reducedFilter(
     if (tables === null || parts.isDecided) return tables;
     return yield* gathered(apply([tables], run));
   };
+}
+
+/** Tables of one key put together. */
+function* joined(pieces: Tables): Tables {
+  const merge = new TableMerge();
+  for (const table of pieces) {
+    if (table === null) yield null;
+    else merge.append(table.key, table);
+  }
+  yield* merge.tables();
+}
+
+/** Rows of whole series, filtered or not: a filter of these may be read as a stream of its own. */
+function isStoredSeries(input: StreamNode): boolean {
+  return input instanceof PushedNode && input.read !== null && !input.state.isGrouped && !input.state.isWindowed;
 }
 
 const NOT_STORED = { read: null, state: null } as const;
@@ -189,54 +208,65 @@ function isEmptyExtension(body: Expression): boolean {
   return body.type === "ObjectExpression" && body.with !== undefined && body.properties.length === 0;
 }
 
-export const map = operator(
-  (call) => {
-    const fn = call.function("fn");
-    if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
-      throw new UnplacedError("extensible records must have at least one field");
-    const keepsOrder = isVectorized(fn);
-    const make = fn.prepare(["r"], keepsOrder ? "columns" : "rows");
-    return function* (input, run): Tables {
-      const merge = new TableMerge();
-      for (const table of input) {
-        if (table === null) {
-          yield null;
-          continue;
-        }
-        if (table.isEmpty) continue;
-        checkOperands("map", fn, new Map([["r", rowTypes(table)]]));
-        const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
-        run.pause();
-        if (whole !== null) {
-          merge.append(whole.key, whole);
-          continue;
-        }
-        const row = new RowRecord(table);
-        const rows = new RowAppender(merge, table, keepsOrder);
-        for (row.row = 0; row.row < table.rowCount; row.row++) {
-          if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
-            run.pause();
-            yield null;
-          }
-          let made: Value | null = null;
-          while (made === null) {
-            try {
-              made = make(row);
-            } catch (error) {
-              yield* run.outside.wait(rowError("map", fn, error));
-            }
-          }
-          run.outside.done();
-          if (!(made instanceof FluxRecord)) throw new FluxError(`map function must return an object, got ${kindOf(made)}`);
-          rows.append(made);
-        }
+/** As recorded: tables that cannot be put together have no place where a map works on whole columns. */
+function* unplaced(made: Tables): Tables {
+  try {
+    yield* made;
+  } catch (error) {
+    const cause = inputErrorOf(error) ?? error;
+    if (!(cause instanceof CollisionError) && !(cause instanceof SourceError)) throw error;
+    throw cause instanceof DecodeError ? error : new UnplacedError(`runtime error: ${cause.message}`, cause.code);
+  }
+}
+
+export const map: NativeBody = (call) => {
+  const input = call.stream();
+  const fn = call.function("fn");
+  if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
+    throw new UnplacedError("extensible records must have at least one field");
+  const keepsOrder = isVectorized(fn);
+  const make = fn.prepare(["r"], keepsOrder ? "columns" : "rows");
+  const body = function* (tables: Tables, run: ScriptRun): Tables {
+    const merge = new TableMerge();
+    const pieces = input instanceof PushedNode ? input.pieces(run) : null;
+    for (const table of pieces === null ? tables : marked(pieces)) {
+      if (table === null) {
+        yield null;
+        continue;
       }
-      yield* merge.tables();
-    };
-  },
-  "tables",
-  { flow: "open" },
-);
+      if (table.isEmpty) continue;
+      checkOperands("map", fn, new Map([["r", rowTypes(table)]]));
+      const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
+      run.pause();
+      if (whole !== null) {
+        merge.append(whole.key, whole);
+        continue;
+      }
+      const row = new RowRecord(table);
+      const rows = new RowAppender(merge, table, keepsOrder);
+      for (row.row = 0; row.row < table.rowCount; row.row++) {
+        if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
+          run.pause();
+          yield null;
+        }
+        let made: Value | null = null;
+        while (made === null) {
+          try {
+            made = make(row);
+          } catch (error) {
+            yield* run.outside.wait(rowError("map", fn, error));
+          }
+        }
+        run.outside.done();
+        if (!(made instanceof FluxRecord)) throw new FluxError(`map function must return an object, got ${kindOf(made)}`);
+        rows.append(made);
+      }
+    }
+    yield* merge.tables();
+  };
+  const placed = keepsOrder ? (tables: Tables, run: ScriptRun) => unplaced(body(tables, run)) : body;
+  return streamOf(call, [input], ([tables], run) => placed(tables!, run), { flow: "open" });
+};
 
 export const reduce = operator((call) => {
   const fn = call.function("fn");

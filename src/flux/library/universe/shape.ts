@@ -12,9 +12,9 @@ import { eachTable, finished, gathered, type StreamNode, type Tables } from "../
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, SourceError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { CollisionError, collision, TableMerge } from "../merge-tables.ts";
+import { CollisionError, collision, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { located, operator, streamOf } from "../operator.ts";
+import { located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
@@ -36,9 +36,9 @@ export const group: NativeBody = (call) => {
   const isOneTable = isBy && [...columns].every((label) => label === "_start" || label === "_stop");
   const oneTypeOf = plain("_field") ? ("each field" as const) : ("all fields" as const);
   const facts: GroupFacts = { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null, names: [...columns], isBy };
-  return new GroupNode(call, input, facts, (source, tables) =>
-    canPush && isPlainPushed(source) ? groupTables(tables, stored, storedCollision) : groupTables(tables, plain),
-  );
+  const body = (source: StreamNode, tables: Tables) =>
+    canPush && isPlainPushed(source) ? groupTables(tables, stored, storedCollision) : groupTables(tables, plain);
+  return new GroupNode(call, input, facts, { body, keep: plain });
 };
 
 interface GroupFacts {
@@ -64,12 +64,13 @@ const OF_ALL_SERIES: readonly string[] = ["_start", "_stop", "_time", "_value", 
 /** Of groups behind each other only the last one counts. */
 class GroupNode extends PushedNode {
   private readonly grouped: (inputs: readonly Tables[], run: ScriptRun) => Tables;
+  private readonly keep: KeepLabel;
 
   constructor(
     call: NativeCall,
     input: StreamNode,
     private readonly facts: GroupFacts,
-    body: (source: StreamNode, tables: Tables) => Tables,
+    { body, keep }: { readonly body: (source: StreamNode, tables: Tables) => Tables; readonly keep: KeepLabel },
   ) {
     const placed = located(call, ([tables]) => body(this.source, tables!), false);
     const { oneTypeOf } = facts;
@@ -83,6 +84,7 @@ class GroupNode extends PushedNode {
       { reduce: oneTypeOf === null ? null : reduced, isOneTable: facts.isOneTable },
     );
     this.grouped = placed;
+    this.keep = keep;
   }
 
   private *reducedGroups(
@@ -102,6 +104,10 @@ class GroupNode extends PushedNode {
     };
     const tables = yield* source.reduce(run, { ...wish, reduction });
     return tables === null ? null : yield* gathered(placed([tables], run));
+  }
+
+  override pieces(run: ScriptRun): Tables | null {
+    return this.isPushed || this.readers > 1 ? null : groupTables(marked(this.source.open(run)), this.keep, collision, new PieceMerge());
   }
 
   /** The groups with whole numbers for values: the storage counts values of any types together. Null: it does not count here. */
@@ -150,8 +156,12 @@ function withNumbers(table: FluxTable): FluxTable {
 }
 
 /** Rows by the values of the columns that `keep` wants. */
-export function* groupTables(input: Tables, keep: KeepLabel, collides: typeof collision = collision): Tables {
-  const merge = new TableMerge(collides);
+export function* groupTables(
+  input: Tables,
+  keep: KeepLabel,
+  collides: typeof collision = collision,
+  merge: TableMerge = new TableMerge(collides),
+): Tables {
   try {
     yield* groupRows(input, keep, merge);
   } catch (error) {

@@ -267,11 +267,15 @@ function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
   return kept.with([...set, ...rest], new GroupKey([...bounds, ...restOfKey]));
 }
 
-export const yieldResult: NativeBody = (call) =>
-  streamOf(call, [call.stream()], ([tables]) => tables!, {
+export const yieldResult: NativeBody = (call) => {
+  const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => tables!, {
     resultName: call.string("name", "_result"),
     flow: "rows",
+    // what is read on is no result alone
+    inStorage: () => node.readers > 0,
   });
+  return node;
+};
 
 export const union: NativeBody = (call) => {
   const items = call.array("tables", new FluxArray([])).items;
