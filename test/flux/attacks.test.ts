@@ -1,7 +1,7 @@
 // Hostile requests to the routes of scripts: what comes back is an error of the client's, and the one query worker goes on answering.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { TestServer } from "../support/servers/server.ts";
 
 const SETUP = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
@@ -126,6 +126,26 @@ test("a body of twice the limit is refused, plain, packed, or of unknown length"
   // what fits, does
   const fits = JSON.stringify({ query: `// ${"x".repeat(3 * MIB)}\n${GOOD}` });
   expect(await post("query?org=o", gzipSync(fits), { "content-encoding": "gzip" })).toEqual({ status: 200, text: GOOD_ANSWER });
+});
+
+test("an answer in gzip holds the bytes of the plain one, be it in one piece or in many", async () => {
+  const rows = (count: number) =>
+    `import "generate"\ngenerate.from(count: ${count}, fn: (n) => n * n, start: 2024-03-05T10:00:00Z, stop: 2024-03-05T11:00:00Z)`;
+  for (const query of [rows(3), rows(300), rows(20_000), "nope()"]) {
+    const ask = async (encoding: string) => {
+      const headers = { ...JSON_TYPE, "accept-encoding": encoding };
+      const init = { method: "POST", headers, body: JSON.stringify({ query }), decompress: false };
+      const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, init);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      return { status: response.status, isPacked: response.headers.get("content-encoding") === "gzip", bytes };
+    };
+    const [plain, packed] = [await ask("identity"), await ask("gzip")];
+    expect([plain.isPacked, packed.status]).toEqual([false, plain.status]);
+    // a short one is sent as it is
+    expect(packed.isPacked).toBe(plain.bytes.length > 4096);
+    const unpacked = packed.isPacked ? gunzipSync(packed.bytes) : packed.bytes;
+    expect(Buffer.from(unpacked).equals(Buffer.from(plain.bytes))).toBe(true);
+  }
 });
 
 /** Sends bytes, and gives what came until the other side closed or `until` was there. */
