@@ -51,7 +51,8 @@ export function tableNameError(name: string): string | null {
 /** @throws TsdbError bad_request */
 export function validateTableName(name: string): void {
   const message = tableNameError(name);
-  if (message !== null) throw new TsdbError("bad_request", message);
+  // configuring answers errors of names as JSON, as the vendor does, but for long ones
+  if (message !== null) throw new TsdbError("bad_request", message, Buffer.byteLength(name) > LIMITS.tableNameBytesMax ? {} : { name });
 }
 
 /** Why `name` is not a valid bucket name, or null. Buckets are databases too: every valid database name is valid, and many others are, also

@@ -87,12 +87,26 @@ function reducedFilter(
   };
 }
 
-/** Tables of one key put together. */
+/** Neighbours of one key put together. Those before an error of the pieces are given all the same. */
 function* joined(pieces: Tables): Tables {
-  const merge = new TableMerge();
-  for (const table of pieces) {
-    if (table === null) yield null;
-    else merge.append(table.key, table);
+  let merge = new TableMerge();
+  let latest: GroupKey | null = null;
+  try {
+    for (const table of pieces) {
+      if (table === null) {
+        yield null;
+        continue;
+      }
+      if (latest !== null && table.key.text !== latest.text) {
+        yield* merge.tables();
+        merge = new TableMerge();
+      }
+      merge.append(table.key, table);
+      latest = table.key;
+    }
+  } catch (error) {
+    if (!(error instanceof CollisionError)) yield* merge.tables();
+    throw error;
   }
   yield* merge.tables();
 }
