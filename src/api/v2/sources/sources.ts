@@ -43,8 +43,9 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
     return source;
   };
   return new V2Routes("sources", services)
-    .get(SOURCES, ({ principal }) => {
-      // `org` is no filter, as on release 2.8.0
+    .get(SOURCES, ({ principal, search }) => {
+      // no filter, as on release 2.8.0, but it has to be text
+      search.get("org");
       const all = sources().heads();
       const visible = all.filter((source) => principal.allows(needOf("read", source)));
       const items = found(visible, (id) => sources().find(id), shownSource);
