@@ -34,16 +34,18 @@ export interface StreamFacts {
 
 type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
 
+/** Which errors have another place, or none. Asked when the error comes. */
+interface PlaceRules {
+  /** Whether errors at the end of the stream have the place, too. */
+  readonly failsAtEnd?: () => boolean;
+  readonly inStorage?: (() => boolean) | undefined;
+  /** A result leaves what is wrong with its source to clients. */
+  readonly isResult?: () => boolean;
+}
+
 /** A body whose errors say where the call stands, unless they come at the end of the stream. @param handsOn tables leave as they come */
-export function located(
-  { site }: NativeCall,
-  body: StreamBody,
-  handsOn: boolean,
-  failsAtEnd: () => boolean = () => false,
-  inStorage: () => boolean = () => false,
-  isResult: ErrorPlace["isResult"] = () => false,
-): StreamBody {
-  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, failsAtEnd, inStorage, isResult });
+export function located({ site }: NativeCall, body: StreamBody, handsOn: boolean, rules: PlaceRules = {}): StreamBody {
+  return site === null ? body : (inputs, run) => withPlace(body, inputs, run, { site, handsOn, ...rules });
 }
 
 /** The node of a call that returns tables, computed from those of `inputs`. */
@@ -54,15 +56,12 @@ export function streamOf(
   { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
-  const placed = located(
-    call,
-    body,
-    flow !== "tables" || operation instanceof SortOperation,
-    () => flow === "tables" && inputs.some((input) => input.leavesOpen),
+  const placed = located(call, body, flow !== "tables" || operation instanceof SortOperation, {
+    failsAtEnd: () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
     // what is read on is no result alone
-    () => resultName !== null && node.readers === 0,
-  );
+    isResult: () => resultName !== null && node.readers === 0,
+  });
   const node: StreamNode = new StreamNode(
     site?.name ?? "",
     inputs,
@@ -78,13 +77,9 @@ export function streamOf(
   return node;
 }
 
-interface ErrorPlace {
+interface ErrorPlace extends PlaceRules {
   readonly site: NonNullable<NativeCall["site"]>;
   readonly handsOn: boolean;
-  readonly failsAtEnd: () => boolean;
-  readonly inStorage: () => boolean;
-  /** A result leaves what is wrong with its source to clients. */
-  readonly isResult: () => boolean;
 }
 
 function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
@@ -98,14 +93,16 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
     }
     if (error instanceof InputError && error.error instanceof SourceError) {
       const { message, code } = error.error;
-      if (isResult()) throw error.error;
-      if (inStorage()) throw new UnplacedError(message, code);
+      if (isResult?.() === true) throw error.error;
+      if (inStorage?.() === true) throw new UnplacedError(message, code);
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
     }
     if (error instanceof InputError) throw error.error;
     // a bucket that is not there is no fault of the operator
     if (error instanceof FluxError && error.code === "not found") throw error;
-    throw error instanceof FluxError && !failsAtEnd() ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`) : error;
+    throw error instanceof FluxError && failsAtEnd?.() !== true
+      ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`)
+      : error;
   }
 }
 

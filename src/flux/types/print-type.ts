@@ -1,16 +1,16 @@
 // Types as error messages show them. Variables are named A, B, … in the order in which they appear.
 import { BREAK, type Document, group, indented, LAST_COMMA, LINE, laidOut, SOFT_LINE, separated } from "../format/document.ts";
-import { type FunctionType, fieldsOf, resolve, type Type, type TypeVariable } from "./type.ts";
+import { type FunctionType, resolve, type Type } from "./type.ts";
+import { sortedFields, VariableNames } from "./type-names.ts";
 import type { TypeWork } from "./type-work.ts";
 
-const LETTERS = 26;
 const WIDTH = 120;
 /** More properties or parameters than these stand on lines of their own. */
 const ON_LINE_MAX = 4;
 
 /** Prints types with the same names for the same variables. */
 export class TypePrinter {
-  private readonly names = new Map<TypeVariable, string>();
+  private readonly names = new VariableNames();
 
   constructor(private readonly work: TypeWork) {}
 
@@ -23,7 +23,7 @@ export class TypePrinter {
     const type = resolve(given);
     switch (type.kind) {
       case "variable":
-        return this.nameOf(type);
+        return this.names.of(type);
       case "basic":
         return type.name;
       case "array":
@@ -48,9 +48,8 @@ export class TypePrinter {
 
   /** Labels from the last to the first, and of equal ones too; variables are named the other way round. */
   private record(type: Type): Document {
-    const { fields, rest } = fieldsOf(type);
-    const head = rest.kind === "variable" ? [group(this.nameOf(rest), LINE, "with"), LINE] : [];
-    fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const { fields, rest } = sortedFields(type);
+    const head = rest.kind === "variable" ? [group(this.names.of(rest), LINE, "with"), LINE] : [];
     const properties = fields.map(({ label, type: each }) => group(`${label}: `, this.document(each)));
     return group("{", ...listed(head, properties.reverse()), "}");
   }
@@ -62,16 +61,6 @@ export class TypePrinter {
     const ofPipe = pipe === null ? [] : [[`<-${pipe.name === "<-" ? "" : pipe.name}: `, this.document(pipe.type)]];
     const parameters = [...ofPipe, ...ofRequired, ...ofOptional].map((each) => group(...each));
     return group("(", ...listed([], parameters), ") => ", this.document(result));
-  }
-
-  private nameOf(variable: TypeVariable): string {
-    let name = this.names.get(variable);
-    if (name === undefined) {
-      const index = this.names.size;
-      name = index < LETTERS ? String.fromCharCode("A".charCodeAt(0) + index) : `t${index}`;
-      this.names.set(variable, name);
-    }
-    return name;
   }
 }
 

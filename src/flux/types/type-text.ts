@@ -1,9 +1,9 @@
 // Types of functions as values show them: on one line, variables A, B, … in the order in which they appear.
 import type { FunctionExpression } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
-import { type FunctionType, fieldsOf, resolve, type Type, type TypeVariable } from "./type.ts";
+import { type FunctionType, resolve, type Type } from "./type.ts";
+import { sortedFields, VariableNames } from "./type-names.ts";
 
-const LETTERS = 26;
 /** Parts of one type: a type may hold another one many times over, so a few lines can have one of 2^60 parts. */
 const PARTS_MAX = 10_000;
 
@@ -31,7 +31,7 @@ export function typeLine(type: Type): string {
 }
 
 class LinePrinter {
-  private readonly names = new Map<TypeVariable, string>();
+  private readonly names = new VariableNames();
   private parts = 0;
 
   print(given: Type): string {
@@ -39,7 +39,7 @@ class LinePrinter {
     const type = resolve(given);
     switch (type.kind) {
       case "variable":
-        return this.nameOf(type);
+        return this.names.of(type);
       case "basic":
         return type.name;
       case "array":
@@ -64,10 +64,9 @@ class LinePrinter {
 
   /** Variables of the properties are named before the extended one. */
   private record(type: Type): string {
-    const { fields, rest } = fieldsOf(type);
-    fields.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+    const { fields, rest } = sortedFields(type);
     const properties = fields.map(({ label, type: each }) => `${label}: ${this.print(each)}`).join(", ");
-    return rest.kind === "variable" ? `{${this.nameOf(rest)} with ${properties}}` : `{${properties}}`;
+    return rest.kind === "variable" ? `{${this.names.of(rest)} with ${properties}}` : `{${properties}}`;
   }
 
   private function({ required, optional, pipe, result }: FunctionType): string {
@@ -77,15 +76,5 @@ class LinePrinter {
       ...(pipe === null ? [] : [{ name: pipe.name, mark: "<-", type: pipe.type }]),
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
     return `(${parameters.map(({ name, mark, type }) => `${mark}${name}: ${this.print(type)}`).join(", ")}) => ${this.print(result)}`;
-  }
-
-  private nameOf(variable: TypeVariable): string {
-    let name = this.names.get(variable);
-    if (name === undefined) {
-      const index = this.names.size;
-      name = index < LETTERS ? String.fromCharCode("A".charCodeAt(0) + index) : `t${index}`;
-      this.names.set(variable, name);
-    }
-    return name;
   }
 }
