@@ -115,6 +115,18 @@ describe("times", () => {
     expect(parseTimeText(text)).toBe("range");
   });
 
+  test("times in seconds or milliseconds with Z are those of the general form", () => {
+    const below = prng(3);
+    const two = (value: number) => String(value).padStart(2, "0");
+    for (let i = 0; i < 2000; i++) {
+      const clock = `${two(below(25))}:${two(below(61))}:${two(below(62))}`;
+      const text = `${1899 + below(202)}-${two(below(14))}-${two(below(33))}T${clock}${["", ".5", ".007", ".1234567"][below(4)]}`;
+      expect([text, parseTimeText(`${text}Z`)]).toEqual([text, parseTimeText(`${text}+00:00`)]);
+      expect(parseTimeText(`${text}Z`, "Europe/Berlin")).toEqual(parseTimeText(`${text}+00:00`));
+    }
+    expect(parseTimeText("2020-02-28T23:59:59.999Z")).toBe(1_582_934_399_999_000_000n);
+  });
+
   test("adding months keeps to the month's end", () => {
     const time = (text: string): bigint => parseTimeText(text) as bigint;
     expect(addInterval(time("2024-01-31"), { months: 1, days: 0, ns: 0n })).toBe(time("2024-02-29"));

@@ -90,6 +90,9 @@ export function kindOfType(type: SqlType): Kind {
   }
 }
 
+/** For objects that are not shared yet. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** Properties of a timestamp type. */
 export interface Clock {
   /** For "time": the zone of its type, by name. The value is UTC nevertheless. */
@@ -101,7 +104,10 @@ export interface Clock {
 /** The clock of the first timestamp among `values`. */
 export function clockOf(values: readonly (Clock & { readonly kind: Kind })[]): Clock {
   const first = values.find(({ kind }) => kind === "time" || kind === "coarse");
-  return { ...(first?.zone === undefined ? {} : { zone: first.zone }), ...(first?.unit === undefined ? {} : { unit: first.unit }) };
+  const clock: Writable<Clock> = {};
+  if (first?.zone !== undefined) clock.zone = first.zone;
+  if (first?.unit !== undefined) clock.unit = first.unit;
+  return clock;
 }
 
 /** `value`, which is or was derived from one of `values`; a timestamp gets their clock. */
@@ -221,12 +227,11 @@ const NO_NOTE: TypeNote = {};
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
   const { kind, arrow, depth, mark } = value;
   if (kind !== "time" && kind !== "coarse" && arrow === undefined && depth === undefined && mark === undefined) return NO_NOTE;
-  return {
-    ...clockOf([value]),
-    ...(arrow === undefined ? {} : { arrow }),
-    ...(depth === undefined ? {} : { depth }),
-    ...(mark === undefined ? {} : { mark }),
-  };
+  const note: Writable<TypeNote> = clockOf([value]);
+  if (arrow !== undefined) note.arrow = arrow;
+  if (depth !== undefined) note.depth = depth;
+  if (mark !== undefined) note.mark = mark;
+  return note;
 }
 
 /** A rewritten expression and what is known about its value. */

@@ -83,12 +83,20 @@ function parseIso(text: string): Interval | null {
 
 /** `1 hour`, `1 day 02:30:00`, `-1.5 minutes`, `5 ns`, `P1DT2H`; a plain number means seconds. Null for an invalid text. */
 export function parseInterval(text: string): Interval | null {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
   if (text.length > TEXT_CHARS_MAX) return null;
   const interval = parseIso(text) ?? parseParts(text);
-  return interval === null || isTooLarge(interval) ? null : interval;
+  if (interval === null || isTooLarge(interval)) return null;
+  if (parsed.size >= PARSED_MAX) parsed.clear();
+  parsed.set(text, interval);
+  return interval;
 }
 
 const TEXT_CHARS_MAX = 500;
+/** Statements have few different intervals, and each is read several times. */
+const parsed = new Map<string, Interval>();
+const PARSED_MAX = 256;
 const I32_MAX = 2 ** 31 - 1;
 
 /** Months and days have 32 bits in the dialect, nanoseconds 64. */

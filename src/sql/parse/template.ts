@@ -19,7 +19,7 @@ class Slot {
   ) {}
 }
 
-/** A node that is copied with its plain members, and the members with nodes of their own, which are copied separately. */
+/** A node that is copied with its plain members, and the members with nodes of their own, which are filled separately. */
 class Form {
   constructor(
     readonly node: Node,
@@ -58,7 +58,7 @@ export class Template {
     );
   }
 
-  /** A new tree with these literals; locations are token numbers. */
+  /** A tree with these literals; locations are token numbers. Its expressions without literals are those of the template. */
   fill(literals: readonly Literal[]): QueryNode {
     return fill(this.root, literals) as QueryNode;
   }
@@ -123,19 +123,39 @@ class Builder {
 
 const IN: ReadonlySet<unknown> = new Set(["COMPARE_IN", "COMPARE_NOT_IN"]);
 
-/** Returns the form that `fill` copies: nodes become forms, lists stay lists. */
-function formOf(value: unknown): unknown {
+/** Returns the form that `fill` copies: nodes become forms, lists stay lists. An expression without literals is its own form, because
+ *  rewrites copy what they change of expressions; queries, their clauses and the names of items are changed in place.
+ *  @param isInside true within an expression */
+function formOf(value: unknown, isInside = false): unknown {
   if (value === null || typeof value !== "object" || value instanceof Slot || value instanceof ListSlot) return value;
-  if (Array.isArray(value)) return value.map(formOf);
-  const members = Object.entries(value as Node).filter(([, member]) => member !== null && typeof member === "object");
-  return new Form(
-    value as Node,
-    members.map(([key, member]) => [key, formOf(member)]),
-  );
+  if (Array.isArray(value)) {
+    const forms = value.map((item) => formOf(item, isInside));
+    return isInside && forms.every((form, i) => isShared(form, value[i])) ? value : forms;
+  }
+  const node = value as Node;
+  const isExpression = isInside || "class" in node;
+  const members: (readonly [key: string, form: unknown])[] = [];
+  let isSame = isExpression;
+  for (const [key, member] of Object.entries(node)) {
+    if (member === null || typeof member !== "object") continue;
+    const form = key === "select_list" ? (member as Node[]).map(itemForm) : formOf(member, isExpression && key !== "subquery");
+    isSame &&= isShared(form, member);
+    members.push([key, form]);
+  }
+  return isSame ? value : new Form(node, members);
+}
+
+function isShared(form: unknown, value: unknown): boolean {
+  return form === value && !(form instanceof Slot || form instanceof ListSlot);
+}
+
+/** A copy, because it is named in place. */
+function itemForm(item: Node): Form {
+  const form = formOf(item);
+  return form instanceof Form ? form : new Form(item, []);
 }
 
 function fill(form: unknown, literals: readonly Literal[]): unknown {
-  if (form === null || typeof form !== "object") return form;
   if (form instanceof Form) {
     const filled: Record<string, unknown> = { ...form.node };
     for (const [key, member] of form.members) filled[key] = fill(member, literals);
@@ -143,8 +163,7 @@ function fill(form: unknown, literals: readonly Literal[]): unknown {
   }
   if (Array.isArray(form)) return form.map((item) => fill(item, literals));
   if (form instanceof ListSlot) return literalList(form, literals[form.literal]!);
-  const { literal, negative } = form as Slot;
-  return literalValue(literals[literal]!, negative);
+  return form instanceof Slot ? literalValue(literals[form.literal]!, form.negative) : form;
 }
 
 function literalList({ node }: ListSlot, literal: Literal): LiteralList {

@@ -307,10 +307,9 @@ export function parseTree(json: string): SerializedSql {
 
 /** A call built by a rewrite. */
 export function call(name: string, children: Expression[], location?: number): FunctionCall {
-  return {
+  const built: FunctionCall = {
     class: "FUNCTION",
     type: "FUNCTION",
-    ...(location === undefined ? {} : { query_location: location }),
     alias: "",
     function_name: name,
     schema: "",
@@ -322,6 +321,8 @@ export function call(name: string, children: Expression[], location?: number): F
     is_operator: false,
     export_state: false,
   };
+  if (location !== undefined) built.query_location = location;
+  return built;
 }
 
 /** `left operator right`, built by a rewrite. */

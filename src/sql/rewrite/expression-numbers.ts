@@ -22,7 +22,10 @@ export class ExpressionNumbers {
   }
 
   private textOf(node: Expression): string {
-    if (node.class === "COLUMN_REF") return JSON.stringify(this.hasOneSource ? node.column_names.slice(-1) : node.column_names);
+    if (node.class === "COLUMN_REF") {
+      const { column_names: names } = node;
+      return this.hasOneSource || names.length === 1 ? `n${names.at(-1)!}` : JSON.stringify(names);
+    }
     if (node.class === "CONSTANT" && isPlainConstant(node)) {
       const { type, is_null, value } = node.value;
       return `c${Number(is_null)} ${type.id} ${typeof value} ${value}`;

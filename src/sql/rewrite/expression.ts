@@ -36,7 +36,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       const ref: Expression = { ...node, column_names: resolved.names };
       const { source, isOptional } = resolved.value;
       if (source !== undefined && isOptional !== true) noteSource(ref, source);
-      return { node: ref, ...resolved.value };
+      return { ...resolved.value, node: ref };
     }
     case "CONSTANT":
       return typedConstant(node);

@@ -37,16 +37,19 @@ export function rewriteFunction(node: FunctionCall, context: RewriteContext, sco
   const input: RuleInput = { node: rewritten, args, orders, context, scope };
   const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
-  return { ...withClock(typed(rewritten, resultKind(name, args)), args), ...keptType(name, args) };
+  const value = withClock(typed(rewritten, resultKind(name, args)), args);
+  const note = keptType(name, args);
+  return note === NO_NOTE ? value : { ...value, ...note };
 }
 
 /** The minimum and maximum of tags are plain texts. */
 function keptType(name: string, args: readonly Typed[]): TypeNote {
   if (name === "unnest") return itemType(args[0] ?? {});
-  if (!FIRST_ARGUMENT.has(name)) return {};
+  if (!FIRST_ARGUMENT.has(name)) return NO_NOTE;
   return EXTREMES.has(name) && args[0] !== undefined && isDictionary(args[0]) ? {} : sameType(args[0]);
 }
 
+const NO_NOTE: TypeNote = {};
 const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
 
 /** An argument of a call; an open parameter gets the type that the call requires. */
@@ -66,14 +69,17 @@ function rewriteParts(
     // keeps the name of a named argument
     return child.alias === "" ? value : { ...value, node: { ...value.node, alias: child.alias } };
   });
+  const isAggregate = isAggregateCall(node);
+  const isOrdered = node.order_bys.orders.length > 0;
   const rewritten: FunctionCall = {
     ...node,
     function_name: RENAMED_FUNCTIONS[node.function_name] ?? node.function_name,
     // an aggregate's result has the type of a literal argument
-    children: args.map((arg) => (isAggregateCall(node) ? wide(arg) : arg.node)),
+    children: args.map((arg) => (isAggregate ? wide(arg) : arg.node)),
     filter: node.filter === null ? null : context.expression(node.filter, scope).node,
-    order_bys: { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) },
+    order_bys: isOrdered ? { ...node.order_bys, orders: rewriteOrders(node.order_bys.orders, context, scope) } : node.order_bys,
   };
+  if (!isOrdered) return { rewritten, args, orders: [] };
   // a number in ORDER BY is a value here
   const orders = node.order_bys.orders.map(({ expression }, i) => ({
     ...context.expression(expression, scope),

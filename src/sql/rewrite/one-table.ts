@@ -2,7 +2,7 @@
 
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
-import { kindOfColumn, type ScanUse, type Typed } from "../bind/kind.ts";
+import { type EncodedColumns, kindOfColumn, type ScanUse, type Typed } from "../bind/kind.ts";
 import { type CteMap, type OutputColumn, type Resolved, Scope } from "../bind/scope.ts";
 import { tableNameOf } from "../parse/check.ts";
 import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
@@ -52,27 +52,11 @@ export class OneTable {
     outer: Scope | null,
     ctes: CteMap,
   ) {
-    const { defs, columns: encoded, isSmall } = description;
-    this.rows = {
-      handle: 0,
-      defs,
-      columns: encoded,
-      selectsExactly: false,
-      range: ALL_TIME,
-      tags: [],
-      fields: [],
-      newestOnly: false,
-      present: [],
-      stake: null,
-      takesConditions: description.takesConditions,
-      conditions: [],
-    };
-    this.isSmall = isSmall;
+    const { rows, columns } = rowsOf(description);
+    this.rows = rows;
+    this.isSmall = description.isSmall;
     this.where = node.where_clause;
     this.alias = from.alias !== "" ? from.alias : from.table_name;
-    const columns = encoded.map(({ name, type }, index): OutputColumn => {
-      return { name, kind: kindOfColumn(type), source: { scan: this.rows, index } };
-    });
     this.scope = new Scope([{ alias: this.alias, columns }], outer, ctes);
     this.scope.timeRange = () => this.knownTimes();
     this.itemNames = node.select_list.map(itemAlias);
@@ -164,6 +148,35 @@ export class OneTable {
       }
     });
   }
+}
+
+interface TableRows {
+  readonly rows: ScanUse;
+  readonly columns: readonly OutputColumn[];
+}
+
+/** By the columns of a table's definition, which statements share, as they do what is made of them: nothing changes it. */
+const known = new WeakMap<EncodedColumns, Map<boolean, TableRows>>();
+
+function rowsOf({ defs, columns: encoded, takesConditions }: TableDescription): TableRows {
+  let byConditions = known.get(encoded);
+  if (byConditions === undefined) {
+    byConditions = new Map();
+    known.set(encoded, byConditions);
+  }
+  let found = byConditions.get(takesConditions);
+  if (found === undefined) {
+    const rows: ScanUse = {
+      ...{ handle: 0, defs, columns: encoded, takesConditions, selectsExactly: false },
+      ...{ range: ALL_TIME, tags: [], fields: [], conditions: [], newestOnly: false, present: [], stake: null },
+    };
+    const columns = encoded.map(
+      ({ name, type }, index): OutputColumn => ({ name, kind: kindOfColumn(type), source: { scan: rows, index } }),
+    );
+    found = { rows, columns };
+    byConditions.set(takesConditions, found);
+  }
+  return found;
 }
 
 /** True if the expression calls a function whose value differs between calls. */

@@ -4,7 +4,7 @@
 import type { TimeRange } from "../../model/query/scan.ts";
 import { checkLimit, STATEMENT_LIMITS } from "../../model/query/statement-limits.ts";
 import { CteScope } from "../bind/cte-scope.ts";
-import { type Hint, type ScanUse, type Typed, typeNote } from "../bind/kind.ts";
+import { type Hint, type ScanUse, type Typed, typeNote, type Writable } from "../bind/kind.ts";
 import type { CteMap, Derived, Narrowable, OutputColumn } from "../bind/scope.ts";
 import { renameColumns, Scope, timesOfScan } from "../bind/scope.ts";
 import { DICTIONARY, isDictionary, isNullConstant, NULL_TYPE, sameType } from "../bind/type-notes.ts";
@@ -167,19 +167,17 @@ function rewriteSelectList(
     }
     if (containsStar(typed.node)) outputs = null;
     const numbers = known.numbers(item) ?? typed.numbers;
-    outputs?.push({
-      name: alias ?? lastName(item),
-      kind: typed.kind,
-      ...typeNote(typed),
-      ...(isNullConstant(typed) ? { arrow: NULL_TYPE } : {}),
-      ...(typed.times === undefined ? {} : { times: typed.times }),
-      ...(typed.source === undefined ? {} : known.isValue(item) ? sameType(typed) : { source: typed.source }),
-      ...(typed.isOptional === true || node.group_sets.length > 1 ? { isOptional: true } : {}),
-      ...(numbers === undefined ? {} : { numbers }),
-      ...(isNeverNull(item) ? { isPresent: true } : {}),
-      isWide: typed.kind === "integer" && !hasOwnWidth(item),
-    });
-    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { kind: typed.kind, ...typeNote(typed) });
+    const isWide = typed.kind === "integer" && !hasOwnWidth(item);
+    const output: Writable<OutputColumn> = { ...typeNote(typed), name: alias ?? lastName(item), kind: typed.kind, isWide };
+    if (isNullConstant(typed)) output.arrow = NULL_TYPE;
+    if (typed.times !== undefined) output.times = typed.times;
+    if (typed.source !== undefined && known.isValue(item)) Object.assign(output, sameType(typed));
+    else if (typed.source !== undefined) output.source = typed.source;
+    if (typed.isOptional === true || node.group_sets.length > 1) output.isOptional = true;
+    if (numbers !== undefined) output.numbers = numbers;
+    if (isNeverNull(item)) output.isPresent = true;
+    outputs?.push(output);
+    if (alias !== null && !scope.aliases.has(alias)) scope.aliases.set(alias, { ...typeNote(typed), kind: typed.kind });
     const value = wideConstant(typed);
     return alias === null ? value : withAlias(value, alias);
   });

@@ -1,7 +1,7 @@
 // Generic traversal of expressions.
 import type { Expression, OrderBy, Window } from "../parse/tree.ts";
 
-/** A copy of `node` with its direct children replaced; queries within are unchanged. */
+/** `node` with its direct children replaced: a copy, unless none of them changes. Queries within are unchanged. */
 export function mapChildren(node: Expression, map: (child: Expression) => Expression): Expression {
   const optional = (child: Expression | null): Expression | null => (child === null ? null : map(child));
   const orders = (list: readonly OrderBy[]): OrderBy[] => list.map((order) => ({ ...order, expression: map(order.expression) }));
@@ -12,13 +12,18 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
     case "POSITIONAL_REFERENCE":
     case "LITERALS":
       return node;
-    case "FUNCTION":
-      return {
-        ...node,
-        children: node.children.map(map),
-        filter: optional(node.filter),
-        order_bys: { ...node.order_bys, orders: orders(node.order_bys.orders) },
-      };
+    case "FUNCTION": {
+      const children = mapped(node.children, map);
+      if (node.filter !== null || node.order_bys.orders.length > 0) {
+        return {
+          ...node,
+          children,
+          filter: optional(node.filter),
+          order_bys: { ...node.order_bys, orders: orders(node.order_bys.orders) },
+        };
+      }
+      return children === node.children ? node : { ...node, children };
+    }
     case "WINDOW":
       return {
         ...node,
@@ -33,19 +38,26 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
         filter_expr: optional(node.filter_expr),
       };
     case "CAST":
-    case "COLLATE":
-      return { ...node, child: map(node.child) };
+    case "COLLATE": {
+      const child = map(node.child);
+      return child === node.child ? node : { ...node, child };
+    }
     case "CASE": {
       const case_checks = node.case_checks.map(({ when_expr, then_expr }) => ({ when_expr: map(when_expr), then_expr: map(then_expr) }));
       return { ...node, case_checks, else_expr: map(node.else_expr) };
     }
-    case "COMPARISON":
-      return { ...node, left: map(node.left), right: map(node.right) };
+    case "COMPARISON": {
+      const left = map(node.left);
+      const right = map(node.right);
+      return left === node.left && right === node.right ? node : { ...node, left, right };
+    }
     case "BETWEEN":
       return { ...node, input: map(node.input), lower: map(node.lower), upper: map(node.upper) };
     case "CONJUNCTION":
-    case "OPERATOR":
-      return { ...node, children: node.children.map(map) };
+    case "OPERATOR": {
+      const children = mapped(node.children, map);
+      return children === node.children ? node : { ...node, children };
+    }
     case "SUBQUERY":
       return { ...node, child: optional(node.child) };
     case "STAR": {
@@ -55,6 +67,17 @@ export function mapChildren(node: Expression, map: (child: Expression) => Expres
     case "LAMBDA":
       return { ...node, lhs: map(node.lhs), expr: map(node.expr) };
   }
+}
+
+/** The list itself if no element changes. */
+function mapped(list: Expression[], map: (child: Expression) => Expression): Expression[] {
+  let changed: Expression[] | null = null;
+  for (let i = 0; i < list.length; i++) {
+    const child = map(list[i]!);
+    if (child !== list[i]) changed ??= list.slice();
+    if (changed !== null) changed[i] = child;
+  }
+  return changed ?? list;
 }
 
 /** The direct children of `node`, in the order of mapChildren. */

@@ -98,6 +98,7 @@ export class TemplatePlans {
   /** Returns whether the plan of the case came from another statement's template. @throws if it differs from a new plan */
   async check({ sql, params, nowNs, tables }: PlanCase): Promise<boolean> {
     let isKnown = false;
+    let template: { readonly plan: SqlPlan; readonly tree: string } | null = null;
     const find = (name: string) => tables.find((table) => table.name === name) ?? null;
     const found: StatementTables = { find, isPlain: false, isInternal: false, refused: new Set(), takesConditions: true };
     const options = { params, nowNs, tables: found, functionBytesMax: this.engine.functionBytesMax };
@@ -105,9 +106,12 @@ export class TemplatePlans {
     const parseKept = async () => {
       const plan = await this.cache.plan(sql);
       isKnown = this.parsed === parsed;
+      template = { plan, tree: treeText(plan) };
       return plan;
     };
     const kept = await outcomeOf(parseKept, options);
+    // statements share what has no literals
+    if (template !== null) expectTree(template);
     const fresh = await outcomeOf(() => this.parseWhole(sql), options);
     expect({ sql, params, plan: kept }).toEqual({ sql, params, plan: fresh });
     expect({
@@ -176,4 +180,12 @@ function describePlan(plan: PhysicalPlan): object {
       source: source && [source.scan.handle, source.index],
     })),
   };
+}
+
+function treeText(plan: SqlPlan): string {
+  return JSON.stringify(plan.tree());
+}
+
+function expectTree({ plan, tree }: { readonly plan: SqlPlan; readonly tree: string }): void {
+  expect(treeText(plan)).toBe(tree);
 }

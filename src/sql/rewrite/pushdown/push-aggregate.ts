@@ -54,9 +54,9 @@ export function groupedSelect(table: OneTable): GroupedSelect | null {
 
 function groupsAsTable({ alias, from }: OneTable, scan: ScanUse, { request, columnNames }: GroupSource): From {
   const columns = aggregateColumns(request).map((type, index): OutputColumn => {
-    const source = type === ColumnType.tag ? { source: { scan, index } } : {};
-    const note = type === ColumnType.unsigned ? { arrow: "UInt64" } : {};
-    return { name: columnNames[index]!, kind: kindOfColumn(type), ...source, ...note };
+    const column = { name: columnNames[index]!, kind: kindOfColumn(type) };
+    if (type === ColumnType.tag) return { ...column, source: { scan, index } };
+    return type === ColumnType.unsigned ? { ...column, arrow: "UInt64" } : column;
   });
   return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };
 }
@@ -337,8 +337,9 @@ class Grouping {
 
   /** A column of the groups, by its qualified name, which no alias has. */
   private ref(name: string, location?: number): ColumnRef {
-    const place = location === undefined ? {} : { query_location: location };
-    return { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name], ...place };
+    const built: ColumnRef = { class: "COLUMN_REF", type: "COLUMN_REF", alias: "", column_names: [this.table.alias, name] };
+    if (location !== undefined) built.query_location = location;
+    return built;
   }
 
   /** What tells groups apart, if not all their tags do. */
