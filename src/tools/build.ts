@@ -32,6 +32,8 @@ export async function buildBinary({
     // compiled code lies beside the text: a start costs half as much
     bytecode: true,
     format: "esm",
+    // a start instantiates every function of the files that it loads: modules that are imported on demand, and those of workers, stay apart
+    splitting: true,
     // files in the user's current folder must not affect the server
     compile: { outfile: outFile, autoloadDotenv: false, autoloadBunfig: false },
     // keep names and lines for stack traces in users' logs

@@ -12,7 +12,7 @@ import { hidden } from "./operation.ts";
 export const docsRoutes = (services: AppServices, routes: () => readonly DocumentedRoute[]) => {
   const document = once(() => openApi(routes(), services.edition));
   const page = once(() => renderDocs(document(), { address: "http://localhost:8181", source: "openapi.json" }));
-  return new Routes("http.docs", services.access)
+  return new Routes(services.access)
     .get("/openapi.json", hidden("open"), () => json(200, document()))
     .get("/docs", hidden("open"), () => sizedResponse(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));
 };

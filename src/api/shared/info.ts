@@ -82,7 +82,7 @@ export const infoRoutes = (services: AppServices) => {
     if (degraded !== undefined) return text(503, `degraded: ${degraded}`);
     return state === "ready" ? text(200, "OK") : text(503, reason === undefined ? state : `${state}: ${reason}`);
   };
-  const routes = new Routes("http.info", services.access);
+  const routes = new Routes(services.access);
   if (services.edition === "enterprise") routes.get("/ready", READY, ready);
   return routes
     .get("/health", HEALTH, health)

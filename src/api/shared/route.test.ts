@@ -18,14 +18,14 @@ describe("an app", () => {
   test("starts when all routes have a rule", () => expect(() => createApp(fakes().services)).not.toThrow());
 
   test("does not start with a route without an access rule", () => {
-    const app = new Elysia().use(new Routes("a", access).get("/a", hidden("open"), () => new Response()).plugin);
+    const app = new Elysia().use(new Routes(access).get("/a", hidden("open"), () => new Response()).plugin);
     expect(() => requireChecks(app)).not.toThrow();
     expect(() => requireChecks(app.get("/b", () => "b"))).toThrow("the route GET /b has no access rule");
   });
 
   test("an app refuses paths with parameters or wildcards", () => {
     for (const path of ["/a/:b", "/a/*", "a", "/", "/a/", "/a?b", "//a"]) {
-      expect(() => new Routes("a", access).get(path, hidden("open"), () => new Response())).toThrow("exact path");
+      expect(() => new Routes(access).get(path, hidden("open"), () => new Response())).toThrow("exact path");
     }
   });
 });
@@ -33,7 +33,7 @@ describe("an app", () => {
 describe("a path with parameters", () => {
   const seen: unknown[] = [];
   const app = new Elysia().use(
-    new Routes("a", access)
+    new Routes(access)
       .pattern("PATCH", "/a/{id}/b", hidden("open"), ({ parameters }) => {
         seen.push(parameters);
         return new Response();
@@ -57,7 +57,7 @@ describe("a path with parameters", () => {
 
   test("is made of a path with a parameter", () => {
     for (const path of ["/a", "/a/{}", "/a/*", "/a/{b", "a/{b}", "/a/{b}/"]) {
-      expect(() => new Routes("a", access).pattern("GET", path, hidden("open"), () => new Response())).toThrow(
+      expect(() => new Routes(access).pattern("GET", path, hidden("open"), () => new Response())).toThrow(
         "not a path with parameters",
       );
     }
@@ -66,7 +66,7 @@ describe("a path with parameters", () => {
 
 describe("a route", () => {
   const open = new Elysia().use(
-    new Routes("a", access)
+    new Routes(access)
       .get("/a", hidden("open"), () => new Response("a"))
       .post("/b", hidden("open"), () => new Response("b"))
       .all("/c", hidden("open"), () => new Response("c")).plugin,

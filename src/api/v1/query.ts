@@ -160,7 +160,7 @@ export const v1QueryRoutes = (services: AppServices) => {
     headers: QueryHeaders,
     answers: ANSWERS,
   } as const;
-  return new Routes("http.v1.query", services.access)
+  return new Routes(services.access)
     .get(PATH, operation({ ...about, query: V1QueryQuery }), take)
     .post(
       PATH,

@@ -59,7 +59,7 @@ const DIALECT: WriteDialect = {
 /** Routes of the v1 write endpoint. */
 export const v1WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Routes("http.v1.write", services.access).post(
+  return new Routes(services.access).post(
     "/write",
     operation({
       tag: "Write",

@@ -36,7 +36,7 @@ const HEAD = "invalid json structure: ";
 export const authorizationRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  return new V2Routes("authorizations", services)
+  return new V2Routes(services)
     .get(AUTHORIZATIONS, ({ principal, search }) => {
       const id = search.id("id");
       const filter = readFilter(services, search);

@@ -21,7 +21,7 @@ const LEVELS: Readonly<Record<string, number>> = {
 const TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export const backupRoutes = (services: V2Services): V2Routes =>
-  new V2Routes("backup", services)
+  new V2Routes(services)
     .get("/api/v2/backup/kv", (call) => {
       call.principal.requireOperator();
       return answer(call, [services.backup().kv()], BYTES);

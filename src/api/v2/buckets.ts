@@ -43,7 +43,7 @@ export const bucketRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const shown = (bucket: Bucket) => shownBucket(bucket, line().labels.ofResource("buckets", bucket.id));
-  const routes = new V2Routes("buckets", services)
+  const routes = new V2Routes(services)
     .get(BUCKETS, ({ principal, search }) => {
       const page = readPage(search);
       const found = listed(services, search).filter((bucket) => canRead(principal, bucket));

@@ -23,7 +23,7 @@ const LABELS = "/api/v2/labels";
 export const labelRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  return new V2Routes("labels", services)
+  return new V2Routes(services)
     .get(LABELS, ({ principal, search }) => {
       const orgID = parseId(search.get("orgID") ?? "") ?? undefined;
       const all = line().labels.heads({ orgID, name: search.get("name") });

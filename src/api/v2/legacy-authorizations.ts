@@ -25,7 +25,7 @@ export const legacyAuthorizationRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const shown = (each: Parameters<typeof shownAuthorization>[1]) => shownAuthorization(line(), each, LEGACY_AUTHORIZATIONS);
-  return new V2Routes("legacy-authorizations", services)
+  return new V2Routes(services)
     .get(LEGACY_AUTHORIZATIONS, ({ principal, search }) => {
       const { legacyAuthorizations } = line();
       // the contract has `authID`, release 2.8.0 takes `id`

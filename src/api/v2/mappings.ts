@@ -33,7 +33,7 @@ export const mappingRoutes = (services: V2Services): V2Routes => {
     const id = readId(params["dbrpID"]!);
     return line().mappings.get(organizationId(line(), search.get("orgID"), search.get("org")), id);
   };
-  return new V2Routes("mappings", services)
+  return new V2Routes(services)
     .get(DBRPS, ({ principal, search }) => {
       const orgID = organizationId(line(), search.get("orgID"), search.get("org"));
       const isWanted = filterOf(search);

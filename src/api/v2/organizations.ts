@@ -17,7 +17,7 @@ const ORGS = "/api/v2/orgs";
 export const organizationRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  const routes = new V2Routes("organizations", services)
+  const routes = new V2Routes(services)
     .get(ORGS, ({ principal, search }) => {
       const page = readPage(search);
       const [id, userID, name] = [idOrNothing(search, "orgID"), idOrNothing(search, "userID"), search.get("org")];

@@ -39,7 +39,7 @@ export const passwordRoutes = (services: V2Services): V2Routes => {
   };
 
   return (
-    new V2Routes("passwords", services)
+    new V2Routes(services)
       .put("/api/v2/me/password", (call) => change(call, call.principal.userID))
       // of no user: `password` is taken for an id, and is none
       .put("/api/v2/users/password", () => {

@@ -17,7 +17,7 @@ export const profilingRoutes = (services: V2Services): V2Routes => {
     const query = Object.fromEntries(given.filter(([, text]) => text !== undefined));
     return profiles.answer({ name: params["profile"]!, query, request, server });
   };
-  return new V2Routes("profiling", services)
+  return new V2Routes(services)
     .open(
       "ALL",
       PROFILE_ROOT,

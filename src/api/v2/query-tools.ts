@@ -18,7 +18,7 @@ export const queryToolRoutes = (services: V2Services): V2Routes => {
     return shown(await asked(services, call, task, query));
   };
   const suggest = async (call: V2Call, name: string) => shown(await asked(services, call, "suggestions", name));
-  return new V2Routes("query-tools", services)
+  return new V2Routes(services)
     .post("/api/v2/query/ast", (call) => inspect(call, "ast"))
     .post("/api/v2/query/analyze", (call) => inspect(call, "analyze"))
     .get("/api/v2/query/suggestions", (call) => suggest(call, ""))

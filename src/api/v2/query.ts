@@ -38,7 +38,7 @@ export const queryRoutes = (services: V2Services): V2Routes => {
       }),
     );
   };
-  return new V2Routes("query", services).post(PATH, take);
+  return new V2Routes(services).post(PATH, take);
 };
 
 /** Answers differ by what the client says of encodings, also where this one is not compressed. */

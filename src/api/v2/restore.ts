@@ -45,7 +45,7 @@ export const restoreRoutes = (services: V2Services): V2Routes => {
   const refusable = new JsonBodies(services.now);
   const restoreBucket = (call: V2Call) => restoreMetadata(services, call.principal.isOperator ? manifests : refusable, call);
   const restoreOldBucket = (call: V2Call) => restoreDatabaseInfo(services, metadata, call);
-  return new V2Routes("restore", services)
+  return new V2Routes(services)
     .post("/api/v2/restore/kv", (call) =>
       patiently(call, async () => {
         const kv = await metadata.readWhole(call.request);

@@ -28,7 +28,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const shown = (scraper: Scraper) => shownScraper(services, scraper);
-  const routes = new V2Routes("scrapers", services)
+  const routes = new V2Routes(services)
     .get(SCRAPERS, ({ principal, search }) => {
       const visible = listed(services, search).filter((scraper) => principal.allows(needOf("read", scraper)));
       return listAnswer("configurations", visible.values().map(shown), { links: { self: SCRAPERS } });

@@ -19,7 +19,7 @@ export const secretRoutes = (services: V2Services): V2Routes => {
     call.principal.require({ action, type: "secrets", orgID: id });
     return id;
   };
-  return new V2Routes("secrets", services)
+  return new V2Routes(services)
     .get(SECRETS, (call) => {
       const id = organization(call, "read");
       const org = `/api/v2/orgs/${id}`;

@@ -8,7 +8,7 @@ import type { V2Services } from "./app/services.ts";
 
 export const sessionRoutes = (services: V2Services): V2Routes => {
   const { strongPasswords, isSecure } = services.options;
-  return new V2Routes("session", services)
+  return new V2Routes(services)
     .open("POST", "/api/v2/signin", async ({ request }) => {
       const { users, passwords, sessions } = services.line();
       const credentials = basicIn(request);

@@ -21,7 +21,7 @@ const HOUR_SECONDS = 3600;
 
 export const setupRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
-  return new V2Routes("setup", services)
+  return new V2Routes(services)
     .open("GET", "/api/v2/setup", () => json(200, { allowed: services.line().onboarding.isAllowed }))
     .open("POST", "/api/v2/setup", async ({ request }) => {
       const line = services.line();

@@ -16,7 +16,7 @@ export const systemRoutes = (services: V2Services): V2Routes => {
   const ready = () => readyAnswer(services);
   const ping = () => new Response(null, { status: 204 });
   return (
-    new V2Routes("system", services)
+    new V2Routes(services)
       .ownCredentials("ALL", "/api/v2", ({ request }) => {
         // anybody may look, other methods are for those who are signed in, as recorded
         const principal = request.method === "GET" ? null : admit(services, request);

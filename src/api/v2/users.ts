@@ -18,7 +18,7 @@ const USERS = "/api/v2/users";
 export const userRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  return new V2Routes("users", services)
+  return new V2Routes(services)
     .get("/api/v2/me", ({ principal }) => {
       principal.require({ action: "read", type: "users", id: principal.userID });
       return json(200, shownUser(line().users.get(principal.userID)));

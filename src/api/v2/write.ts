@@ -65,7 +65,7 @@ const DIALECT: WriteDialect = {
 /** Routes of the v2 write endpoint. */
 export const v2WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Routes("http.v2.write", services.access).post(
+  return new Routes(services.access).post(
     "/api/v2/write",
     operation({
       tag: "Write",

@@ -87,7 +87,7 @@ const OPERATIONS = {
 /** Only with the extended edition. */
 export const backupRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Routes("http.v3.backup", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .post(PATH, OPERATIONS.start, (call) =>

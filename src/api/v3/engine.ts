@@ -63,7 +63,7 @@ export const engineRoutes = (services: AppServices) => {
       },
     });
   const handle = (call: Call<"database">) => answer(services, { reader, bodies }, call);
-  return new Routes("http.v3.engine", services.access)
+  return new Routes(services.access)
     .below("GET", `${PREFIX}*`, about("Ask a plugin"), handle)
     .below(
       "POST",

@@ -68,7 +68,7 @@ const OPERATIONS = {
 
 /** Only with the extended edition. */
 export const exportRoutes = (services: AppServices) => {
-  const routes = new Routes("http.v3.export", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   const answered = async (call: Call<"database">, answer: () => Response | Promise<Response>): Promise<Response> => {
     try {

@@ -89,7 +89,7 @@ const OPERATIONS = {
 /** Only with the extended edition. */
 export const importRoutes = (services: AppServices) => {
   const reader = new BodyReader(FILE_BYTES_MAX, services.now);
-  const routes = new Routes("http.v3.import", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .post(PATH, OPERATIONS.start, (call) =>

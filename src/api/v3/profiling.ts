@@ -40,7 +40,7 @@ const PROFILE = operation({
 /** Routes of profiles. */
 export const profilingRoutes = (services: AppServices) => {
   const profiles = new ProfileAnswers({ commandLine: services.commandLine, clockMs: () => Date.now() });
-  return new Routes("http.profiling", services.access)
+  return new Routes(services.access)
     .get(PROFILE_ROOT, LIST, () => profiles.index())
     .pattern("GET", `${PROFILE_ROOT}/{profile}`, PROFILE, ({ parameters, target, request, server }) => {
       const query = readQueryString(ProfileQuery, target.search) ?? {};

@@ -37,7 +37,7 @@ const Telemetry = t.Object({
 
 /** Only with the extended edition. */
 export const querySqlTelemetryRoutes = (services: AppServices) => {
-  const routes = new Routes("http.v3.query-sql-telemetry", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   const about = operation({
     tag: "Query",

@@ -111,7 +111,7 @@ const ANSWERS = queryAnswers(SqlResults, "A row object a line.");
 export const querySqlRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const notAllowed = () => json(STATUS.method_not_allowed, { error: "method not allowed" }, { allow: "GET, POST" });
-  return new Routes("http.v3.query-sql", services.access)
+  return new Routes(services.access)
     .get(
       PATH,
       operation({

@@ -197,7 +197,7 @@ export const queryTsdbqlRoutes = (services: AppServices) => {
     headers: QueryHeaders,
     answers: ANSWERS,
   } as const;
-  const app = new Routes("http.v3.query-tsdbql", services.access);
+  const app = new Routes(services.access);
   for (const path of QUERY_ALIASES) {
     app
       .get(path, operation({ ...about, query: QueryTsdbqlQuery }), (call) => takeQuery(services, call, path, () => queryFromUrl(call)))

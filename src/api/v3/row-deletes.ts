@@ -125,7 +125,7 @@ const OPERATIONS = {
 /** Only with the extended edition. */
 export const rowDeleteRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Routes("http.v3.row-deletes", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   const requested = (call: Call<"database">): RowDeleteInfo => {
     const sequence = sequenceIn(call);

@@ -44,7 +44,7 @@ const DIALECT: WriteDialect = {
 /** Routes of the v3 write endpoint. */
 export const v3WriteRoutes = (services: AppServices) => {
   const route = new WriteRoute(services, DIALECT);
-  return new Routes("http.v3.write", services.access).post(
+  return new Routes(services.access).post(
     "/api/v3/write_lp",
     operation({
       tag: "Write",

@@ -36,7 +36,7 @@ export const checkRoutes = (services: V2Services): V2Routes => {
     for (const action of actions) principal.require(needOf(action, check));
     return check;
   };
-  const routes = new V2Routes("checks", services)
+  const routes = new V2Routes(services)
     .get(CHECKS, ({ principal, search }) => {
       const page = readPage(search);
       const found = pageOf(line().checks.list(listedOrganization(services, search)), principal, "checks", page);

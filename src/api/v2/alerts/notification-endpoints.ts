@@ -32,7 +32,7 @@ export const notificationEndpointRoutes = (services: V2Services): V2Routes => {
     for (const action of actions) principal.require(needOf(action, endpoint));
     return endpoint;
   };
-  const routes = new V2Routes("notification-endpoints", services)
+  const routes = new V2Routes(services)
     .get(ENDPOINTS, ({ principal, search }) => {
       const page = readPage(search);
       const orgID = listedOrganization(services, search);

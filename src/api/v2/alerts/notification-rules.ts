@@ -31,7 +31,7 @@ export const notificationRuleRoutes = (services: V2Services): V2Routes => {
     principal.require(needOf(action, rule));
     return rule;
   };
-  const routes = new V2Routes("notification-rules", services)
+  const routes = new V2Routes(services)
     .get(RULES, ({ principal, search }) => {
       const page = readPage(search);
       const orgID = listedOrganization(services, search);

@@ -1,6 +1,6 @@
 // Registers routes of port 8086. The check of who asks is part of what the router runs for a route, as on port 8181 (shared/route.ts).
 import type { Server } from "bun";
-import { type AnyElysia, Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import type { Principal } from "../../../metadata/access/principal.ts";
 import { type RequestTarget, targetOf } from "../../request/request-target.ts";
 import { failureOf } from "../../shared/errors.ts";
@@ -55,14 +55,14 @@ export function ruleOf(handler: unknown): V2Rule | undefined {
 
 /** The routes of one file. */
 export class V2Routes {
-  readonly plugin: AnyElysia;
+  private readonly list: ((app: AnyElysia) => void)[] = [];
+  /** For `use`; a function, as shared/route.ts has it. */
+  readonly plugin = (app: AnyElysia): AnyElysia => {
+    for (const register of this.list) register(app);
+    return app;
+  };
 
-  constructor(
-    name: string,
-    private readonly services: V2Services,
-  ) {
-    this.plugin = new Elysia({ name: `v2.${name}` });
-  }
+  constructor(private readonly services: V2Services) {}
 
   get(path: string, handle: V2Handler): this {
     return this.signedIn("GET", path, handle);
@@ -132,7 +132,7 @@ export class V2Routes {
     const checked: Checked = ({ request, server }) => run(request, server);
     RULES.set(checked, rule);
     // Handlers read bodies themselves, bounded.
-    this.plugin.route(method, path, checked as never, { parse: "none" });
+    this.list.push((app) => app.route(method, path, checked as never, { parse: "none" }));
     return this;
   }
 }

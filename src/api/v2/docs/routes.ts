@@ -12,7 +12,7 @@ export const docsRoutes = (services: V2Services): V2Routes => {
   const document = once(() => v2OpenApi());
   const page = once(() => renderDocs(document(), { address: ADDRESS, source: DOCUMENT, header: "Authorization: Token TOKEN" }));
   const show = () => json(200, document());
-  return new V2Routes("docs", services)
+  return new V2Routes(services)
     .open("GET", DOCUMENT, show)
     .open("GET", "/api/v2/swagger.json", show)
     .open("GET", "/docs", () => new Response(page(), { headers: { "content-type": "text/html; charset=utf-8" } }));

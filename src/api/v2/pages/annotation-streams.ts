@@ -35,7 +35,7 @@ export const annotationStreamRoutes = (services: V2Services): V2Routes => {
     return stream;
   };
   const read = async (request: Request, nameless = "") => readStream(await bodies.read(StreamBody, request), nameless);
-  return new V2Routes("annotation-streams", services)
+  return new V2Routes(services)
     .get(STREAMS, (call) => {
       const found = streams().list(ofOrganization(call, "read"), call.search.all("streamIncludes"));
       return textAnswer(listTexts(found));

@@ -44,7 +44,7 @@ export const annotationRoutes = (services: V2Services): V2Routes => {
     principal.require({ action, type: "annotations", id: annotation.id, orgID: annotation.orgID });
     return annotation;
   };
-  return new V2Routes("annotations", services)
+  return new V2Routes(services)
     .get(ANNOTATIONS, ({ principal, search }) => {
       const orgID = organizationIn(search);
       principal.require({ action: "read", type: "annotations", orgID });

@@ -33,7 +33,7 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const find = ({ params }: V2Call) => line().dashboards.get(readId(params["dashboardID"]!));
-  const routes = new V2Routes("dashboards", services)
+  const routes = new V2Routes(services)
     .get(DASHBOARDS, (call) => listed(services, call))
     .post(DASHBOARDS, async ({ principal, request }) => {
       const { orgID, name = "", description = "", cells = [] } = await bodies.read(DashboardBody, request);

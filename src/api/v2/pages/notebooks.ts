@@ -42,7 +42,7 @@ export const notebookRoutes = (services: V2Services): V2Routes => {
     const { id } = found(call, "write");
     return shown(await notebooks().update(id, { name, spec }));
   };
-  return new V2Routes("notebooks", services)
+  return new V2Routes(services)
     .get(NOTEBOOKS, ({ principal, search }) => {
       const orgID = organizationIn(search);
       principal.require({ action: "read", type: "notebooks", orgID });

@@ -48,7 +48,7 @@ export const PLUGIN_TYPES: readonly string[] = [...BY_TYPE.keys()];
 const ALL = { version: AGENT_VERSION, plugins: [...BY_TYPE.values()].flat() };
 
 export const telegrafPluginRoutes = (services: V2Services): V2Routes =>
-  new V2Routes("telegraf-plugins", services).get("/api/v2/telegraf/plugins", ({ search }) => {
+  new V2Routes(services).get("/api/v2/telegraf/plugins", ({ search }) => {
     const type = search.get("type");
     if (type === undefined) return json(200, ALL);
     const found = BY_TYPE.get(type);

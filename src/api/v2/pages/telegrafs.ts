@@ -48,7 +48,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const shown = (telegraf: Telegraf) => shownTelegraf(services, telegraf);
-  const routes = new V2Routes("telegrafs", services)
+  const routes = new V2Routes(services)
     .get(TELEGRAFS, ({ principal, search }) => {
       const visible = line()
         .telegrafs.heads(organizationOf(search))

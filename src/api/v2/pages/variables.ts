@@ -40,7 +40,7 @@ export const variableRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const shown = (variable: Variable) => shownVariable(services, variable);
-  const routes = new V2Routes("variables", services)
+  const routes = new V2Routes(services)
     .get(VARIABLES, (call) => listed(services, call))
     .post(VARIABLES, async ({ principal, request }) => {
       const { orgID, ...given } = wholeOf(read(await bodies.read(VariableBody, request, "")));

@@ -27,7 +27,7 @@ const HEAD = "failed to unmarshal json: ";
 export const remoteRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const remotes = () => services.line().remotes;
-  return new V2Routes("remotes", services)
+  return new V2Routes(services)
     .get(REMOTES, ({ principal, search }) => {
       const found = remotes().list({ orgID: orgIn(search), name: search.get("name"), remoteURL: search.get("remoteURL") });
       const visible = found.filter((remote) => principal.allows(needOf("read", remote)));

@@ -31,7 +31,7 @@ export const replicationRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const stored = () => services.line().replications;
   const shown = (replication: Replication) => shownReplication(services, replication);
-  return new V2Routes("replications", services)
+  return new V2Routes(services)
     .get(REPLICATIONS, ({ principal, search }) => {
       const found = stored().list(filterIn(search));
       const visible = found.filter((replication) => principal.allows(needOf("read", replication)));

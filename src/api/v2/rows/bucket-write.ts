@@ -13,7 +13,7 @@ import { goQuoted } from "./go-quoted.ts";
 export const bucketWriteRoutes = (services: V2Services): V2Routes => {
   const lines = new BucketLines(services);
   const targets = new WriteTargets();
-  return new V2Routes("bucket-write", services).post("/api/v2/write", ({ request, principal, search }) =>
+  return new V2Routes(services).post("/api/v2/write", ({ request, principal, search }) =>
     lines.take(request, principal, () => targets.get(services.line(), search)),
   );
 };

@@ -25,7 +25,7 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
 export const deleteRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
-  return new V2Routes("delete", services).post("/api/v2/delete", async ({ principal, request, search }) => {
+  return new V2Routes(services).post("/api/v2/delete", async ({ principal, request, search }) => {
     const { value, rest } = await bodies.first(request, HEAD);
     const body = checkedMembers(DeleteBody, value ?? {}, HEAD);
     const range = rangeOf(body);

@@ -42,7 +42,7 @@ export const sourceRoutes = (services: V2Services): V2Routes => {
     principal.require(needOf(action, source));
     return source;
   };
-  return new V2Routes("sources", services)
+  return new V2Routes(services)
     .get(SOURCES, ({ principal, search }) => {
       // no filter, as on release 2.8.0, but it has to be text
       search.get("org");

@@ -52,7 +52,7 @@ export const taskRoutes = (services: V2Services): V2Routes => {
     call.principal.require(taskNeed(action, task));
     return task;
   };
-  const routes = new V2Routes("tasks", services)
+  const routes = new V2Routes(services)
     .get(TASKS, ({ principal, search }) => {
       const { filter: given, limit, query, isBasic } = headed(DECODING, () => readFilter(services, search));
       // without either, a list is of the sender's own tasks

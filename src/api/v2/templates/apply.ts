@@ -17,7 +17,7 @@ import { stackOf } from "./stacks.ts";
 
 export const applyRoutes = (services: V2Services): V2Routes => {
   const bodies = new TemplateBodies(services.now);
-  return new V2Routes("templates-apply", services).post("/api/v2/templates/apply", async ({ principal, request }) => {
+  return new V2Routes(services).post("/api/v2/templates/apply", async ({ principal, request }) => {
     const given = await readApply(services, bodies, { principal, request });
     const turns = new Turns(request.signal);
     const { issues, resources } = await turns.run(templateSteps(given.objects, given.env));

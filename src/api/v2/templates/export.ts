@@ -46,7 +46,7 @@ interface Chosen {
 
 export const exportRoutes = (services: V2Services): V2Routes => {
   const bodies = new TemplateBodies(services.now);
-  return new V2Routes("templates-export", services).post("/api/v2/templates/export", async ({ principal, request }) => {
+  return new V2Routes(services).post("/api/v2/templates/export", async ({ principal, request }) => {
     const type = mediaTypeOf(request.headers.get("content-type"));
     if (request.body !== null && type !== "application/json" && !isYaml(type)) return new Response(null, { status: 415 });
     const raw = await bodies.read(request, "failed to unmarshal ");

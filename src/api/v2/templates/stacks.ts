@@ -33,7 +33,7 @@ const NO_ACCESS = "you do not have access to given stack ID";
 export const stackRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
-  return new V2Routes("stacks", services)
+  return new V2Routes(services)
     .get(STACKS, ({ principal, search }) => {
       const given = search.get("orgID") ?? "";
       const orgID = idIn(given, `organization id[${JSON.stringify(given.slice(0, 64))}] is invalid: `);

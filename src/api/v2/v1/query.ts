@@ -31,7 +31,7 @@ export const v1QueryRoutes = (services: V2Services): V2Routes => {
   const reader = new BodyReader(services.options.maxRequestBytes, services.now);
   const take = (call: OpenCall) => takeQuery(services, reader, call);
   return (
-    new V2Routes("v1-query", services)
+    new V2Routes(services)
       .ownCredentials("GET", PATH, take)
       .ownCredentials("POST", PATH, take)
       .ownCredentials("HEAD", PATH, take)

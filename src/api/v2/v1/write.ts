@@ -20,7 +20,7 @@ const V1_UNITS: Readonly<Record<string, Unit>> = {
 
 export const v1WriteRoutes = (services: V2Services): V2Routes => {
   const lines = new BucketLines(services);
-  return new V2Routes("v1-write", services).ownCredentials("POST", "/write", async (call) => {
+  return new V2Routes(services).ownCredentials("POST", "/write", async (call) => {
     const principal = await admitV1(services, call);
     const databases = new V1Databases(services.line(), principal);
     return lines.take(call.request, principal, () => {

@@ -133,7 +133,7 @@ export const cacheRoutes = (services: AppServices) => {
       const grant = caller.require(found.db, "create");
       await services.caches(grant).delete(kind, { database: found.db, table: found.table, name: found.name } satisfies CacheName);
     });
-  return new Routes("http.v3.configure.cache", services.access)
+  return new Routes(services.access)
     .post("/api/v3/configure/distinct_cache", CREATE_A_DISTINCT_VALUE_CACHE, (call) =>
       create(call, async () => {
         const body = await readJsonBody(DistinctBody, call.request, reader);

@@ -176,7 +176,7 @@ export const databaseRoutes = (services: AppServices) => {
     if (database === INTERNAL_DATABASE) throw new TsdbError("bad_request", `cannot change internal database '${database}'`, {});
     return services.data(grant).setRetention({ database }, period);
   };
-  return new Routes("http.v3.configure.database", services.access)
+  return new Routes(services.access)
     .get(PATH, LIST_DATABASES, (call) => listDatabases(services, call))
     .post(PATH, CREATE_A_DATABASE, (call) =>
       configure(services, call, 200, async () => {

@@ -26,7 +26,7 @@ const DeleteBody = t.Object({ db, table });
 /** Routes for file indexes. */
 export const fileIndexRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Routes("http.v3.configure.file-index", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .post(

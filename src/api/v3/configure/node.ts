@@ -25,7 +25,7 @@ const COMMON = { tag: "Server", access: "admin" } as const;
 /** Routes for nodes. */
 export const nodeRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Routes("http.v3.configure.node", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .post(

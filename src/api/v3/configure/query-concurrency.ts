@@ -34,7 +34,7 @@ const COMMON = { tag: "Server", access: "admin" } as const;
 /** Only with the extended edition. */
 export const queryConcurrencyRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  const routes = new Routes("http.v3.configure.query-concurrency", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise") return routes;
   return routes
     .get(

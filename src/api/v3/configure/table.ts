@@ -123,7 +123,7 @@ const KEEP_A_TABLE_ROWS_AS_LONG = operation({
 export const tableRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
   const isEnterprise = services.edition === "enterprise";
-  const routes = new Routes("http.v3.configure.table", services.access)
+  const routes = new Routes(services.access)
     .post(PATH, CREATE_A_TABLE, (call) =>
       configure(services, call, 200, async () => {
         const body = await readJsonBody(CreateBody, call.request, reader);

@@ -114,7 +114,7 @@ export const tokenRoutes = (services: AppServices) => {
       return configureFailed(services, call, error);
     }
   };
-  const routes = new Routes("http.v3.configure.token", services.access)
+  const routes = new Routes(services.access)
     .post(`${PATH}/admin`, CREATE_THE_FIRST_ADMIN_TOKEN, (call) => make(call, () => services.tokens().createOperatorToken()))
     .post(`${PATH}/admin/regenerate`, REPLACE_THE_FIRST_ADMIN_TOKEN, (call) =>
       make(call, () => services.tokens().regenerateOperatorToken(call.caller)),

@@ -59,7 +59,7 @@ export const triggerRoutes = (services: AppServices) => {
         }),
       }),
     ] as const;
-  return new Routes("http.v3.configure.trigger", services.access)
+  return new Routes(services.access)
     .post(
       PATH,
       operation({

@@ -67,7 +67,7 @@ async function answered(services: AppServices, call: AnyCall, run: () => Promise
 
 export const pluginDryRunRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  return new Routes("http.v3.plugins.dry-run", services.access)
+  return new Routes(services.access)
     .post(
       "/api/v3/plugin_test/wal",
       operation({

@@ -32,7 +32,7 @@ const NO_TRIGGER = "No trigger has the name, its plugin is of the other form, or
 
 export const pluginFileRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  return new Routes("http.v3.plugins.files", services.access)
+  return new Routes(services.access)
     .post(
       FILES,
       operation({

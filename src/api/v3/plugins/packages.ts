@@ -26,7 +26,7 @@ const ANSWERS = configureAnswers({
 
 export const pluginPackageRoutes = (services: AppServices) => {
   const reader = new BodyReader(services.maxRequestBytes, services.now);
-  return new Routes("http.v3.plugins.packages", services.access)
+  return new Routes(services.access)
     .post(
       `${PATH}/install_packages`,
       operation({

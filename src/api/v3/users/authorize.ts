@@ -76,7 +76,7 @@ const OPERATIONS = {
 
 /** Only with the extended edition, and with users. */
 export const authorizeRoutes = (services: AppServices) => {
-  const routes = new Routes("http.v3.authorize", services.access);
+  const routes = new Routes(services.access);
   if (services.edition !== "enterprise" || services.accounts === null) return routes;
   const reader = new BodyReader(Math.min(services.maxRequestBytes, BODY_BYTES_MAX), services.now);
   return routes
