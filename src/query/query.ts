@@ -25,8 +25,6 @@ import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { describePieces, emptyTables, encodePieces, statementOf } from "../tsdbql/execute/answer.ts";
 import { runTsdbql } from "../tsdbql/execute/tsdbql.ts";
 import { AnswerParts, type AnswerRun } from "./answer-parts.ts";
-import { runFlux } from "./flux/flux-statement.ts";
-import { RowExport } from "./row-export.ts";
 import { StatementClock, type StatementTimes } from "./statement-clock.ts";
 import { StatementTables } from "./statement-tables.ts";
 import { storedSystemTables } from "./stored-system-table.ts";
@@ -73,6 +71,11 @@ const NOTHING: DatabaseSnapshot = { tables: [], catalog: [], isInternal: false, 
 /** Drivers create values from a parameter's type; they cannot for an unknown one. */
 function bindable(type: ResultType): ResultType {
   return type.kind === "null" ? { kind: "utf8" } : type;
+}
+
+/** The script language, which is a third of a worker's code and used only with the bucket-based API. */
+export function loadFlux(): Promise<typeof import("./flux/flux-statement.ts")> {
+  return import("./flux/flux-statement.ts");
 }
 
 /** Runs statements of both languages in a query worker, several at a time. One instance per worker. */
@@ -235,8 +238,9 @@ export class QueryRunner {
   }
 
   /** Runs a script. */
-  private runFlux(request: StatementRequest, options: FluxOptions): StatementAnswer {
+  private async runFlux(request: StatementRequest, options: FluxOptions): Promise<StatementAnswer> {
     const { statement, signal, snapshot, onPlanned, write } = request;
+    const { runFlux } = await loadFlux();
     const startMs = performance.now();
     const { source, ...answer } = runFlux(
       { text: statement, options },
@@ -265,6 +269,8 @@ export class QueryRunner {
     if (found === undefined) throw new TsdbError("unknown_table", `table not found: ${table}`, { table });
     const { kernel, cache } = this;
     const clock = new StatementClock();
+    // on first use, like the encoders of Arrow and Parquet
+    const { RowExport } = await import("./row-export.ts");
     const rows = new RowExport({ kernel, cache, turns: new Turns(signal), ...this.known(found.table.id) }, found, range);
     onPlanned(clock.planned());
     return {

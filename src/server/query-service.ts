@@ -119,6 +119,7 @@ export class Queries {
         memoryBytes: Math.floor(queryMemoryBytes / workerCount),
         cacheBytes: Math.floor(config.fileCacheBytes / workerCount),
         loopMsMax: testedLoopMs ?? LIMITS.loopMsMax,
+        loadsFlux: config.v2Bind !== null,
         hasFaults: testedLoopMs !== undefined,
         processBytesMax: LIMITS.programBytes + queryMemoryBytes + functionBytesOf(queryMemoryBytes),
         nativeCallsMax: Math.floor(LIMITS.nativeCallsMax / workerCount),

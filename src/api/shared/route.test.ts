@@ -57,9 +57,7 @@ describe("a path with parameters", () => {
 
   test("is made of a path with a parameter", () => {
     for (const path of ["/a", "/a/{}", "/a/*", "/a/{b", "a/{b}", "/a/{b}/"]) {
-      expect(() => new Routes(access).pattern("GET", path, hidden("open"), () => new Response())).toThrow(
-        "not a path with parameters",
-      );
+      expect(() => new Routes(access).pattern("GET", path, hidden("open"), () => new Response())).toThrow("not a path with parameters");
     }
   });
 });

@@ -6,7 +6,7 @@ import { liveResultCount } from "../../duckdb/result-stream.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import { loopWatch, watchTimers } from "../../model/loop-watch.ts";
-import { QueryRunner } from "../../query/query.ts";
+import { loadFlux, QueryRunner } from "../../query/query.ts";
 import type { StatementTimes } from "../../query/statement-clock.ts";
 import type { DatabaseSnapshot, SnapshotNeed } from "../../scan/snapshot.ts";
 import { SqlEngine } from "../../sql/execute/engine.ts";
@@ -177,6 +177,8 @@ function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
 }
 
+/** First statements of a client that waited for the server go first. */
+const FLUX_DELAY_MS = 50;
 const TICK_MS = 100;
 /** The block cache keeps what was in use during the last six. */
 const CACHE_PERIOD_MS = 10_000;
@@ -371,6 +373,7 @@ async function start(options: QueryWorkerOptions): Promise<void> {
   }, TICK_MS);
   setInterval(() => returnUnused(attached), CACHE_PERIOD_MS);
   post({ type: "ready" });
+  if (options.loadsFlux) setTimeout(() => void loadFlux(), FLUX_DELAY_MS);
 }
 
 async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>): Promise<void> {

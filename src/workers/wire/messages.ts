@@ -35,6 +35,8 @@ export interface QueryWorkerOptions {
   readonly nativeCallsMax: number;
   /** Maximum time between returns to the event loop, in milliseconds. */
   readonly loopMsMax: number;
+  /** Scripts may come: their language is loaded once the worker is ready. */
+  readonly loadsFlux?: boolean;
   /** For tests: statements and tables may inject faults (faults.ts). */
   readonly hasFaults?: boolean;
   /** Set for the worker that holds the state of all last-value and distinct-value caches. */

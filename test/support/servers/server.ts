@@ -9,7 +9,8 @@ import { PROGRAM, PROGRAM_CACHE } from "./program.ts";
 
 const START_DEADLINE_MS = 30_000;
 const STOP_DEADLINE_MS = 30_000;
-const POLL_MS = 2;
+/** A start takes a few hundred milliseconds; asking more often costs it more processor time than is won. */
+const POLL_MS = 5;
 /** Only the end of the server's output is kept. */
 const OUTPUT_CHARACTERS_MAX = 64 * 1024;
 
