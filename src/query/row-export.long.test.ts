@@ -43,9 +43,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function exported(snapshot: TableSnapshot, range: TimeRange = ALL_TIME): Promise<{ bytes: Uint8Array; rowCount: number }> {
+async function exported(
+  snapshot: TableSnapshot,
+  range: TimeRange = ALL_TIME,
+  cache = new BlockCache(kernel, 0),
+): Promise<{ bytes: Uint8Array; rowCount: number }> {
   const numbers = new SeriesNumbersOfTables(kernel);
-  const cache = new BlockCache(kernel, 0);
   const known = { numbers: numbers.of(1), segments: null };
   const rows = new RowExport({ kernel, cache, turns: new Turns(new AbortController().signal), ...known }, snapshot, range);
   try {
@@ -189,6 +192,34 @@ describe("exported rows are those of the table", () => {
     const expected = rows.map(({ timeNs, tags, fields: { i, s, f, late } }) => [timeNs, tags["t"]!, i!, md5(s!), f!, late ?? null]);
     expect(found.map((row) => row.map(shown).join(" "))).toEqual(expected.map((row) => row.map(shown).join(" ")));
   }, 60_000);
+
+  test("pages pass the cache, except where rows are merged", async () => {
+    const rows = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i): TestRow => ({ timeNs: BigInt(from + i), tags: { t: "a" }, fields: { f: i } }));
+    const columns: readonly ColumnDef[] = [
+      TIME_COLUMN,
+      { id: 1, name: "t", type: ColumnType.tag },
+      { id: 2, name: "f", type: ColumnType.float },
+    ];
+    const bytesLeft: number[] = [];
+    for (const second of [50_000, 49_990]) {
+      const batches = [rows(0, 50_000), rows(second, 50_000)];
+      const parts = batches.map((batch): TablePart => ({ kind: "file", batches: [batch] }));
+      const snapshot = new TestSnapshot(kernel, parts, { columns });
+      const before = kernel.heap.usedBytes;
+      const cache = new BlockCache(kernel, 64 << 20);
+      const { rowCount } = await exported(snapshot.table, ALL_TIME, cache);
+      expect(rowCount).toBe(second + 50_000);
+      bytesLeft.push(kernel.heap.usedBytes - before);
+      expect(cache.bytes).toBeGreaterThanOrEqual(kernel.heap.usedBytes - before);
+      for (const { fileId } of snapshot.table.blocks) cache.dropFile(fileId);
+      expect(kernel.heap.usedBytes).toBe(before);
+      snapshot.free();
+    }
+    const pageBytes = 16_384 * 8;
+    expect(bytesLeft[0]!).toBeLessThan(pageBytes);
+    expect(bytesLeft[1]!).toBeGreaterThan(pageBytes);
+  });
 
   test("a table without rows in the range, and one of many columns", async () => {
     const many = Array.from({ length: 600 }, (_, i): ColumnDef => ({ id: i + 1, name: `f${i}`, type: ColumnType.float }));

@@ -38,6 +38,7 @@ export class RowExport {
     this.reader = new TableReader({ ...parts, limits: LIMITS }, snapshot, {
       range: { minNs: minNs < retentionMinNs ? retentionMinNs : minNs, maxNs },
       ...{ tags: [], texts: [], fields: fieldsOf(snapshot), series: true, time: true, keepsText: false, newestOnly: false, bySeries: true },
+      isOnePass: true,
     });
   }
 

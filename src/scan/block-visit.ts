@@ -35,6 +35,8 @@ export interface RunNeeds {
   readonly time: boolean;
   /** Text is used after the run was released. */
   readonly keepsText: boolean;
+  /** Pages are read once and not kept in the cache, where a scan of everything would take the place of others' data. */
+  readonly isOnePass?: boolean;
 }
 
 export interface VisitParts {
@@ -71,7 +73,7 @@ export class BlockVisit {
   ) {
     const { kernel, cache, reader, tally, tombstones } = parts;
     this.lease = reader.lease();
-    this.pageLease = reader.lease();
+    this.pageLease = needs.isOnePass === true ? reader.passingLease() : reader.lease();
     this.textLease = reader.lease();
     this.pageRows = new Blocks(kernel);
     this.textRows = new Blocks(kernel);

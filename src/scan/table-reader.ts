@@ -282,8 +282,8 @@ export class TableReader {
       const runs = members.flatMap((index): Run[] => {
         const part = this.parts[index]!;
         if ("run" in part) return this.takesSegment(part.run) ? [part.run] : [];
-        // a merge needs series and time of every row
-        const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true });
+        // a merge needs series and time of every row, and the next slice other rows of the same pages
+        const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true, isOnePass: false });
         visits.push(visit);
         return visit.taken(range, owned);
       });

@@ -133,6 +133,35 @@ test("entries in use survive the removal of their file until they are released",
   expect(kernel.heap.usedBytes).toBe(before);
 });
 
+test("what a passing lease loads is dropped with it, unless another scan uses it", () => {
+  const before = kernel.heap.usedBytes;
+  const cache = new BlockCache(kernel, 64 << 20);
+  const kept = readPage(cache, refOf(file), 0, [0]);
+  const [keptBytes, keptMemory] = [cache.bytes, kernel.heap.usedBytes];
+  const counts = { ...NOTHING };
+  const reader = cache.reader(counts);
+  const [lease, passing, other] = [reader.lease(), reader.passingLease(), reader.lease()];
+  const block = cache.open(refOf(file), lease);
+  for (const page of [0, 1, 2]) {
+    check(block, page, [0, 2, 3], passing);
+    passing.release();
+  }
+  // series and time of the first page were in the cache, and stay there
+  expect([counts.gen0Hits, counts.gen0Misses]).toEqual([4, 8]);
+  expect(cache.bytes).toBe(keptBytes);
+  check(block, 1, [2], passing);
+  check(block, 1, [2], other);
+  passing.release();
+  check(block, 1, [2], other);
+  other.release();
+  lease.release();
+  block.close();
+  expect([cache.bytes, kernel.heap.usedBytes]).toEqual([keptBytes, keptMemory]);
+  expect(readPage(cache, refOf(file), 0, [0])).toEqual({ ...NOTHING, gen0Hits: kept.gen0Misses });
+  cache.dropFile(1);
+  expect(kernel.heap.usedBytes).toBe(before);
+});
+
 test("damage is an error each time, and leaves nothing behind", () => {
   const before = kernel.heap.usedBytes;
   const cache = new BlockCache(kernel, 64 << 20);

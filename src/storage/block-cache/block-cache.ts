@@ -150,6 +150,7 @@ export class BlockCache {
     file.entryCount++;
     entry.isPassing = lease.reader.takesTooMuch(entry.bytes);
     this.lru.add(entry);
+    if (!lease.keeps) this.lru.forget(entry);
     lease.hold(entry);
     return entry;
   }
@@ -191,6 +192,11 @@ export class CacheReader {
     return new Lease(this.lru, this);
   }
 
+  /** The same for data that is read once: what the lease loads leaves the cache when it is released. */
+  passingLease(): Lease {
+    return new Lease(this.lru, this, false);
+  }
+
   /** True if more new entries may stay in the cache. */
   get hasRoom(): boolean {
     return this.loadedBytes < this.loadedBytesMax;
@@ -221,6 +227,8 @@ export class Lease {
   constructor(
     private readonly lru: SegmentedLru,
     readonly reader: CacheReader,
+    /** False: what it loads is dropped as soon as nobody uses it. */
+    readonly keeps = true,
   ) {}
 
   /** Bytes of its entries; an entry requested twice counts twice. */
