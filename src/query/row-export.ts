@@ -67,7 +67,7 @@ export class RowExport {
     const ordered = columns.toSorted((a, b) => compareNames(a.name, b.name));
     const file = await RowFile.create(kernel, name, ordered, turns);
     this.file = file;
-    yield file.begin();
+    yield* file.begin();
     for (const piece of this.reader.all()) {
       const rows = this.rowsOf(piece);
       if (rows === null) continue;

@@ -1,13 +1,15 @@
 // A column chunk of a Parquet file: its pages as they are made, and what the footer says of it. Source: apache/parquet-format,
 // parquet.thrift.
-import { type ThriftField, type ThriftStruct, ThriftType, writeThrift } from "../../encode/parquet/thrift.ts";
 import { freeBuffer } from "../../model/memory/free-buffer.ts";
+import { ChunkBytes, type ChunkMemory } from "./chunk-memory.ts";
 
 /** Numbers of parquet.thrift. */
 export const PHYSICAL = { boolean: 0, int64: 2, double: 5, bytes: 6 } as const;
 export const ENCODING = { plain: 0, rle: 3, delta: 5, dictionary: 8 } as const;
 export const CODEC = { none: 0, zstd: 6 } as const;
-const PAGE = { data: 0, dictionary: 2 } as const;
+/** And which field of a page's header has the rest of it. */
+const PAGE = { data: { kind: 0, detailId: 5 }, dictionary: { kind: 2, detailId: 7 } } as const;
+type PageType = (typeof PAGE)[keyof typeof PAGE];
 /** Quick, and half of the size of floats. */
 const ZSTD_LEVEL = 1;
 
@@ -19,10 +21,8 @@ export interface Bounds {
   readonly isExact: boolean;
 }
 
-/** A chunk as the file has it. */
+/** A chunk as the file has it. Owned: call `release`. */
 export interface FinishedChunk {
-  /** In the order of the file. */
-  readonly pages: readonly Uint8Array[];
   readonly bytes: number;
   readonly uncompressedBytes: number;
   readonly rowCount: number;
@@ -32,9 +32,12 @@ export interface FinishedChunk {
   readonly codec: number;
   readonly nullCount: number;
   readonly bounds: Bounds | null;
+  /** Its bytes, in the order of the file. Borrowed. */
+  views(): Iterable<Uint8Array>;
+  release(): void;
 }
 
-/** Whose buffers nobody else uses. */
+/** Borrowed. */
 export interface DataPage {
   readonly rowCount: number;
   readonly nullCount: number;
@@ -44,60 +47,84 @@ export interface DataPage {
   readonly encoding: number;
 }
 
+/** What a column keeps of the values of a group, once. */
+export interface DictionaryPage {
+  readonly values: Uint8Array;
+  readonly count: number;
+}
+
+const NO_LEVELS = new Uint8Array(0);
+
 /** Gathers the pages of one column and row group. */
 export class ChunkPages {
-  bytes = 0;
   private uncompressedBytes = 0;
   private rowCount = 0;
   private nullCount = 0;
   private readonly encodings = new Set<number>();
-  private readonly pages: Uint8Array[] = [];
+  private readonly pages: ChunkBytes;
 
-  constructor(private readonly codec: number) {}
+  constructor(
+    private readonly codec: number,
+    private readonly memory: ChunkMemory,
+  ) {
+    this.pages = new ChunkBytes(memory);
+  }
 
-  /** The page is consumed. */
+  /** Encoded bytes so far. */
+  get bytes(): number {
+    return this.pages.length;
+  }
+
+  /** Copies the page. */
   add({ rowCount, nullCount, levels, values, encoding }: DataPage): void {
-    const body = new Uint8Array((levels?.length ?? 0) + values.length);
-    if (levels !== null) body.set(levels);
-    body.set(values, levels?.length ?? 0);
-    freeBuffer(values.buffer);
-    if (levels !== null) freeBuffer(levels.buffer);
-    const about: ThriftStruct = new Map([i32(1, rowCount), i32(2, encoding), i32(3, ENCODING.rle), i32(4, ENCODING.rle)]);
-    this.push(PAGE.data, body, [5, about]);
+    this.write(this.pages, levels ?? NO_LEVELS, values, { type: PAGE.data, detail: [rowCount, encoding, ENCODING.rle, ENCODING.rle] });
     this.rowCount += rowCount;
     this.nullCount += nullCount;
     this.encodings.add(encoding);
     if (levels !== null) this.encodings.add(ENCODING.rle);
   }
 
-  /** @param dictionary of `count` values, which comes first */
-  finish(bounds: Bounds | null, dictionary: { readonly values: Uint8Array; readonly count: number } | null): FinishedChunk {
-    let dictionaryBytes = 0;
+  /** Once. @param dictionary comes first in the file */
+  finish(bounds: Bounds | null, dictionary: DictionaryPage | null): FinishedChunk {
+    const { pages, memory, rowCount, nullCount, codec } = this;
+    const first = new ChunkBytes(memory);
     if (dictionary !== null) {
-      const before = this.bytes;
-      this.push(PAGE.dictionary, dictionary.values, [7, new Map([i32(1, dictionary.count), i32(2, ENCODING.plain)])]);
-      this.pages.unshift(...this.pages.splice(-2));
-      dictionaryBytes = this.bytes - before;
+      this.write(first, NO_LEVELS, dictionary.values, { type: PAGE.dictionary, detail: [dictionary.count, ENCODING.plain] });
       this.encodings.add(ENCODING.plain);
     }
-    const { pages, bytes, uncompressedBytes, rowCount, nullCount, codec } = this;
-    const encodings = [...this.encodings];
-    return { pages, bytes, uncompressedBytes, rowCount, dictionaryBytes, encodings, codec, nullCount, bounds };
+    return {
+      ...{ bytes: first.length + pages.length, uncompressedBytes: this.uncompressedBytes, rowCount, nullCount },
+      ...{ dictionaryBytes: first.length, encodings: [...this.encodings], codec, bounds },
+      views: function* () {
+        yield* first.views();
+        yield* pages.views();
+      },
+      release: () => {
+        first.release();
+        pages.release();
+      },
+    };
   }
 
-  /** The body is consumed. */
-  private push(type: number, body: Uint8Array, [id, about]: readonly [id: number, about: ThriftStruct]): void {
-    const stored = this.codec === CODEC.none ? body : Bun.zstdCompressSync(body, { level: ZSTD_LEVEL });
-    const header = writeThrift(
-      new Map([i32(1, type), i32(2, body.length), i32(3, stored.length), [id, { type: ThriftType.struct, value: about }]]),
-    );
-    this.pages.push(header, stored);
-    this.bytes += header.length + stored.length;
-    this.uncompressedBytes += header.length + body.length;
-    if (stored !== body) freeBuffer(body.buffer);
+  private write(to: ChunkBytes, levels: Uint8Array, values: Uint8Array, { type, detail }: { type: PageType; detail: number[] }): void {
+    const bodyBytes = levels.length + values.length;
+    const compressed = this.codec === CODEC.none ? null : this.compressed(levels, values);
+    const header = this.memory.header.write([type.kind, bodyBytes, compressed?.length ?? bodyBytes], type.detailId, detail);
+    this.uncompressedBytes += header.length + bodyBytes;
+    to.append(header);
+    if (compressed === null) {
+      to.append(levels);
+      to.append(values);
+    } else {
+      to.append(compressed);
+      freeBuffer(compressed.buffer);
+    }
   }
-}
 
-function i32(id: number, value: number): readonly [number, ThriftField] {
-  return [id, { type: ThriftType.i32, value: BigInt(value) }];
+  private compressed(levels: Uint8Array, values: Uint8Array): Uint8Array {
+    const body = this.memory.bodyRoom(levels.length + values.length);
+    body.set(levels);
+    body.set(values, levels.length);
+    return Bun.zstdCompressSync(body, { level: ZSTD_LEVEL });
+  }
 }

@@ -3,6 +3,7 @@
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { TagColumnView } from "../../model/rows/run.ts";
 import { ChunkPages, CODEC, ENCODING, type FinishedChunk } from "./chunk.ts";
+import type { ChunkMemory } from "./chunk-memory.ts";
 import { indexBytes, levelBytes } from "./hybrid.ts";
 import type { PageColumn, PageMemory, PagePlace } from "./page-column.ts";
 import { boundsOf } from "./text-column.ts";
@@ -18,11 +19,14 @@ export interface RunTags {
   readonly tag: TagColumnView;
   /** u32 for each row: its series. */
   readonly seriesPtr: number;
+  /** The rows of each series lie together. */
+  readonly sorted: boolean;
 }
 
 /** A column of one tag. */
 export class DictionaryColumn implements PageColumn<RunTags> {
-  private chunk = new ChunkPages(CODEC.none);
+  private chunk: ChunkPages;
+  private readonly chunks: ChunkMemory;
   /** Indexes of the rows of the page that have a value, in order. */
   private readonly indexes: Uint32Array;
   private indexCount = 0;
@@ -33,8 +37,10 @@ export class DictionaryColumn implements PageColumn<RunTags> {
   /** By dictionary of series: the index for each code. */
   private readonly known = new Map<number, Uint32Array>();
 
-  constructor({ kernel, scratchPtr, pageRows }: PageMemory) {
+  constructor({ kernel, scratchPtr, pageRows, chunks }: PageMemory) {
     this.kernel = kernel;
+    this.chunks = chunks;
+    this.chunk = new ChunkPages(CODEC.none, chunks);
     this.codesPtr = scratchPtr;
     this.indexes = new Uint32Array(pageRows);
     this.validity = new Uint8Array(pageRows / 8);
@@ -44,11 +50,31 @@ export class DictionaryColumn implements PageColumn<RunTags> {
     return this.chunk.bytes + this.dictionary.bytes;
   }
 
-  add(source: RunTags | null, { from, count, at }: PagePlace): void {
+  add(source: RunTags | null, place: PagePlace): void {
     if (source === null) return;
+    const known = this.indexesOf(source.dictionaryId, source.tag);
+    if (source.sorted) this.addStretches(source, known, place);
+    else this.addRows(source, known, place);
+  }
+
+  /** The rows of a series at a time. */
+  private addStretches({ tag, seriesPtr }: RunTags, known: Uint32Array, { from, count, at }: PagePlace): void {
+    const { kernel, indexes, validity } = this;
+    const series = kernel.u32.subarray(seriesPtr / 4 + from, seriesPtr / 4 + from + count);
+    for (let i = 0; i < count; ) {
+      const end = stretchEnd(series, i);
+      const code = kernel.u32[tag.codesPtr / 4 + series[i]!]!;
+      if (code !== 0) {
+        indexes.fill(this.indexOf(code, tag, known), this.indexCount, this.indexCount + end - i);
+        this.indexCount += end - i;
+        setBits(validity, at + i, end - i);
+      }
+      i = end;
+    }
+  }
+
+  private addRows({ tag, seriesPtr }: RunTags, known: Uint32Array, { from, count, at }: PagePlace): void {
     const { kernel, codesPtr, indexes, validity } = this;
-    const { dictionaryId, tag, seriesPtr } = source;
-    const known = this.indexesOf(dictionaryId, tag);
     kernel.call.gather4(tag.codesPtr, seriesPtr + from * 4, count, codesPtr);
     const codes = kernel.u32.subarray(codesPtr / 4, codesPtr / 4 + count);
     let [last, index] = [0, 0];
@@ -57,11 +83,7 @@ export class DictionaryColumn implements PageColumn<RunTags> {
       if (code === 0) continue;
       if (code !== last) {
         last = code;
-        index = known[code]!;
-        if (index === UNKNOWN) {
-          index = this.dictionary.indexOf(kernel, tag.valuesPtr + code * 16);
-          known[code] = index;
-        }
+        index = this.indexOf(code, tag, known);
       }
       indexes[this.indexCount++] = index;
       validity[(at + i) >> 3]! |= 1 << ((at + i) & 7);
@@ -69,11 +91,11 @@ export class DictionaryColumn implements PageColumn<RunTags> {
   }
 
   endPage(rowCount: number): void {
-    const presentCount = this.indexCount;
+    const { chunks, indexCount: presentCount } = this;
     this.chunk.add({
       ...{ rowCount, nullCount: rowCount - presentCount },
-      levels: levelBytes(presentCount === rowCount ? null : this.validity, rowCount),
-      values: indexBytes(this.indexes.subarray(0, presentCount), this.dictionary.count),
+      levels: levelBytes(chunks.levels, presentCount === rowCount ? null : this.validity, rowCount),
+      values: indexBytes(chunks.indexes, this.indexes.subarray(0, presentCount), this.dictionary.count),
       encoding: ENCODING.dictionary,
     });
     this.indexCount = 0;
@@ -83,10 +105,15 @@ export class DictionaryColumn implements PageColumn<RunTags> {
   endGroup(): FinishedChunk {
     const { dictionary } = this;
     const finished = this.chunk.finish(dictionary.bounds(), { values: dictionary.values(), count: dictionary.count });
-    this.chunk = new ChunkPages(CODEC.none);
+    this.chunk = new ChunkPages(CODEC.none, this.chunks);
     this.dictionary = new GroupDictionary();
     this.known.clear();
     return finished;
+  }
+
+  private indexOf(code: number, { valuesPtr }: TagColumnView, known: Uint32Array): number {
+    if (known[code] === UNKNOWN) known[code] = this.dictionary.indexOf(this.kernel, valuesPtr + code * 16);
+    return known[code]!;
   }
 
   private indexesOf(dictionaryId: number, { valueCount }: TagColumnView): Uint32Array {
@@ -102,6 +129,36 @@ export class DictionaryColumn implements PageColumn<RunTags> {
     this.known.set(dictionaryId, known);
     return known;
   }
+}
+
+/** Behind the last of the equal values from `start` on. Equal values lie together, so that steps may double. */
+function stretchEnd(values: Uint32Array, start: number): number {
+  const value = values[start];
+  let [equal, step] = [start, 1];
+  while (equal + step < values.length && values[equal + step] === value) {
+    equal += step;
+    step *= 2;
+  }
+  let other = Math.min(equal + step, values.length);
+  while (other - equal > 1) {
+    const middle = (equal + other) >>> 1;
+    if (values[middle] === value) equal = middle;
+    else other = middle;
+  }
+  return other;
+}
+
+/** Of a bitmap whose bits from `from` on are 0. */
+function setBits(bitmap: Uint8Array, from: number, count: number): void {
+  const [first, last] = [from >> 3, (from + count) >> 3];
+  const [head, tail] = [(0xff << (from & 7)) & 0xff, 0xff >> (8 - ((from + count) & 7))];
+  if (first === last) {
+    bitmap[first]! |= head & tail;
+    return;
+  }
+  bitmap[first]! |= head;
+  bitmap.fill(0xff, first + 1, last);
+  if (tail !== 0) bitmap[last]! |= tail;
 }
 
 /** The values of a group in the order in which they come. */

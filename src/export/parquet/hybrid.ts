@@ -6,23 +6,24 @@
 
 const RUN_MIN = 8;
 const GROUP = 8;
+const LENGTH_BYTES = 4;
 
-/** Definition levels of a column without nested values, behind their length as pages have them. `validity`: LSB-first, 1 = present; null:
- *  every row is. */
-export function levelBytes(validity: Uint8Array | null, rowCount: number): Uint8Array {
-  const out = new HybridBytes();
+/** Definition levels of a column without nested values, behind their length as pages have them: borrowed from `out`. `validity`:
+ *  LSB-first, 1 = present; null: every row is. */
+export function levelBytes(out: HybridBytes, validity: Uint8Array | null, rowCount: number): Uint8Array {
+  out.begin();
+  for (let i = 0; i < LENGTH_BYTES; i++) out.byte(0);
   if (validity === null) out.run(1, rowCount, 1);
   else out.bits(validity, rowCount);
-  const bytes = new Uint8Array(4 + out.length);
-  new DataView(bytes.buffer).setUint32(0, out.length, true);
-  bytes.set(out.take(), 4);
+  const bytes = out.take();
+  new DataView(bytes.buffer).setUint32(0, bytes.length - LENGTH_BYTES, true);
   return bytes;
 }
 
-/** Indexes below `count`, behind the byte that says how many bits each has. */
-export function indexBytes(indexes: Uint32Array, count: number): Uint8Array {
+/** Indexes below `count`, behind the byte that says how many bits each has: borrowed from `out`. */
+export function indexBytes(out: HybridBytes, indexes: Uint32Array, count: number): Uint8Array {
   const width = count <= 1 ? 0 : 32 - Math.clz32(count - 1);
-  const out = new HybridBytes();
+  out.begin();
   out.byte(width);
   let literals = 0;
   for (let at = 0; at < indexes.length; ) {
@@ -42,9 +43,15 @@ export function indexBytes(indexes: Uint32Array, count: number): Uint8Array {
   return out.take();
 }
 
-class HybridBytes {
-  length = 0;
+/** Runs and literals of one page after another. */
+export class HybridBytes {
+  private length = 0;
   private bytes = new Uint8Array(256);
+
+  /** A page, over the bytes of the previous one. */
+  begin(): void {
+    this.length = 0;
+  }
 
   byte(value: number): void {
     this.reserve(1);

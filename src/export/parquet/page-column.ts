@@ -3,6 +3,7 @@ import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { bitmapBytes } from "../../kernel/scan/rows.ts";
 import type { FinishedChunk } from "./chunk.ts";
+import { ChunkMemory } from "./chunk-memory.ts";
 import { levelBytes } from "./hybrid.ts";
 
 /** As many as a page of our own files has, or fewer where there are many columns: a multiple of 64. */
@@ -18,6 +19,7 @@ const DELTA_WORK_BYTES = 128 * 8;
 export class PageMemory {
   readonly pageRows: number;
   readonly blocks: Blocks;
+  readonly chunks = new ChunkMemory();
   /** For one column at a time: its values without gaps, or encoded. */
   readonly scratchPtr: number;
   readonly workPtr: number;
@@ -36,6 +38,7 @@ export class PageMemory {
 
   release(): void {
     this.blocks.release();
+    this.chunks.release();
   }
 }
 
@@ -63,9 +66,11 @@ export class PageValidity {
   readonly ptr: number;
   private readonly kernel: Kernel;
   private readonly byteCount: number;
+  private readonly chunks: ChunkMemory;
 
-  constructor({ kernel, blocks, pageRows }: PageMemory) {
+  constructor({ kernel, blocks, pageRows, chunks }: PageMemory) {
     this.kernel = kernel;
+    this.chunks = chunks;
     this.byteCount = bitmapBytes(pageRows);
     this.ptr = blocks.allocZeroed(this.byteCount);
   }
@@ -82,9 +87,10 @@ export class PageValidity {
     return this.kernel.call.countBits(this.ptr, 0, rowCount);
   }
 
-  /** Definition levels of the page. */
+  /** Definition levels of the page, borrowed. */
   levels(rowCount: number, presentCount: number): Uint8Array {
-    return levelBytes(presentCount === rowCount ? null : this.kernel.copyOut(this.ptr, Math.ceil(rowCount / 8)), rowCount);
+    const bits = presentCount === rowCount ? null : this.kernel.u8.subarray(this.ptr, this.ptr + Math.ceil(rowCount / 8));
+    return levelBytes(this.chunks.levels, bits, rowCount);
   }
 
   clear(): void {

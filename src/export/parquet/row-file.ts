@@ -2,12 +2,12 @@
 // them.
 import { ParquetEncoder } from "../../encode/parquet/parquet-encoder.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
-import { freeBuffer } from "../../model/memory/free-buffer.ts";
 import type { ResultField, ResultType } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { Run } from "../../model/rows/run.ts";
 import type { Turns } from "../../model/turns.ts";
 import { DictionaryColumn, type RunTags } from "./dictionary-column.ts";
+import { FileParts } from "./file-parts.ts";
 import { type PageColumn, PageMemory, type PagePlace } from "./page-column.ts";
 import { ParquetFile } from "./parquet-file.ts";
 import { TextColumn } from "./text-column.ts";
@@ -18,8 +18,6 @@ const GROUP_ROWS_MAX = 524_288;
 const GROUP_BYTES_MAX = 16 << 20;
 /** Long texts end a page before its rows do. */
 const PAGE_BYTES_MAX = 4 << 20;
-/** As many as a worker sends in one message, without another copy. */
-const PART_BYTES = 128 << 10;
 
 /** A column of the file, and where its values are in a run. */
 interface Writer {
@@ -34,6 +32,7 @@ export class RowFile {
   private groupRows = 0;
   /** Encoded bytes of the group's pages that are over. */
   private groupBytes = 0;
+  private readonly parts = new FileParts();
 
   private constructor(
     private readonly file: ParquetFile,
@@ -56,8 +55,8 @@ export class RowFile {
     }
   }
 
-  begin(): Uint8Array {
-    return this.file.begin();
+  begin(): Iterable<Uint8Array> {
+    return this.parts.add(this.file.begin());
   }
 
   /** Adds all rows of a run with series and times, whose fields are not packed. The run is borrowed until the end of the iteration.
@@ -75,7 +74,8 @@ export class RowFile {
   async *end(): AsyncGenerator<Uint8Array> {
     if (this.pageRows > 0) yield* this.endPage();
     if (this.groupRows > 0) yield* this.endGroup();
-    yield this.file.end();
+    yield* this.parts.add(this.file.end());
+    yield* this.parts.end();
   }
 
   release(): void {
@@ -104,23 +104,10 @@ export class RowFile {
     this.file.addGroup(chunks, this.groupRows);
     this.groupRows = 0;
     this.groupBytes = 0;
-    yield* joined(chunks.flatMap(({ pages }) => pages));
-  }
-}
-
-/** Pages in parts of at least PART_BYTES; each page is freed when it has been copied. */
-function* joined(pages: readonly Uint8Array[]): Generator<Uint8Array> {
-  for (let from = 0; from < pages.length; ) {
-    let [end, bytes] = [from, 0];
-    while (end < pages.length && bytes < PART_BYTES) bytes += pages[end++]!.length;
-    const part = new Uint8Array(bytes);
-    for (let at = 0; from < end; from++) {
-      const page = pages[from]!;
-      part.set(page, at);
-      at += page.length;
-      freeBuffer(page.buffer);
+    for (const chunk of chunks) {
+      for (const view of chunk.views()) yield* this.parts.add(view);
+      chunk.release();
     }
-    yield part;
   }
 }
 
@@ -152,9 +139,9 @@ function writerOf(memory: PageMemory, { id, type }: ColumnDef): Writer {
   return { column, add: (run, place) => column.add(fieldIn(run, id), place) };
 }
 
-function tagOf({ dictionary, seriesPtr }: Run, columnId: number): RunTags | null {
+function tagOf({ dictionary, seriesPtr, sorted }: Run, columnId: number): RunTags | null {
   const tag = dictionary.tags.find((each) => each.columnId === columnId);
-  return tag === undefined ? null : { dictionaryId: dictionary.id, tag, seriesPtr };
+  return tag === undefined ? null : { dictionaryId: dictionary.id, tag, seriesPtr, sorted };
 }
 
 function fieldIn({ columns }: Run, columnId: number): RunValues | null {

@@ -14,7 +14,7 @@ const STEP_ROWS = 1024;
 
 /** A column of texts, as long as they are. */
 export class TextColumn implements PageColumn<RunValues> {
-  private chunk = new ChunkPages(CODEC.zstd);
+  private chunk: ChunkPages;
   private bounds: Bounds | null = null;
   /** Texts of the page, each behind its length. */
   private page = new Uint8Array(64 * 1024);
@@ -22,8 +22,9 @@ export class TextColumn implements PageColumn<RunValues> {
   private readonly validity: PageValidity;
   private readonly kernel: Kernel;
 
-  constructor(memory: PageMemory) {
+  constructor(private readonly memory: PageMemory) {
     this.kernel = memory.kernel;
+    this.chunk = new ChunkPages(CODEC.zstd, memory.chunks);
     this.validity = new PageValidity(memory);
   }
 
@@ -41,7 +42,7 @@ export class TextColumn implements PageColumn<RunValues> {
 
   endPage(rowCount: number): void {
     const presentCount = this.validity.count(rowCount);
-    const values = this.page.slice(0, this.pageBytes);
+    const values = this.page.subarray(0, this.pageBytes);
     this.widen(values);
     const levels = this.validity.levels(rowCount, presentCount);
     this.chunk.add({ rowCount, nullCount: rowCount - presentCount, levels, values, encoding: ENCODING.plain });
@@ -51,7 +52,7 @@ export class TextColumn implements PageColumn<RunValues> {
 
   endGroup(): FinishedChunk {
     const finished = this.chunk.finish(this.bounds, null);
-    this.chunk = new ChunkPages(CODEC.zstd);
+    this.chunk = new ChunkPages(CODEC.zstd, this.memory.chunks);
     this.bounds = null;
     return finished;
   }

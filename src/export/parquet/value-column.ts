@@ -65,7 +65,7 @@ export class ValueColumn implements PageColumn<RunValues> {
   }
 
   private newChunk(): ChunkPages {
-    return new ChunkPages(this.type === ColumnType.float ? CODEC.zstd : CODEC.none);
+    return new ChunkPages(this.type === ColumnType.float ? CODEC.zstd : CODEC.none, this.memory.chunks);
   }
 
   /** The values of the rows that have one, one after the other. */
@@ -78,13 +78,14 @@ export class ValueColumn implements PageColumn<RunValues> {
     return this.valuesPtr;
   }
 
+  /** Borrowed. */
   private encoded(ptr: number, count: number): { values: Uint8Array; encoding: number } {
     const { kernel, type } = this;
-    if (type === ColumnType.float) return { values: kernel.copyOut(ptr, count * 8), encoding: ENCODING.plain };
+    if (type === ColumnType.float) return { values: kernel.u8.subarray(ptr, ptr + count * 8), encoding: ENCODING.plain };
     if (type === ColumnType.boolean) return { values: packBits(kernel.u8.subarray(ptr, ptr + count)), encoding: ENCODING.plain };
     const { workPtr, scratchPtr } = this.memory;
     const end = kernel.call.parquetDelta(ptr, count, workPtr, scratchPtr) >>> 0;
-    return { values: kernel.copyOut(scratchPtr, end - scratchPtr), encoding: ENCODING.delta };
+    return { values: kernel.u8.subarray(scratchPtr, end), encoding: ENCODING.delta };
   }
 
   private widen(ptr: number, count: number): void {
