@@ -24,9 +24,21 @@ export function union(ranges: readonly TimeRange[]): TimeRange[] {
   return apart;
 }
 
+/** One range less: the two with the shortest gap are joined, of several the last. */
+function joinTwo(ranges: readonly TimeRange[]): TimeRange[] {
+  let [index, least] = [1, ranges[1]!.minNs - ranges[0]!.maxNs];
+  for (let i = 2; i < ranges.length; i++) {
+    const gap = ranges[i]!.minNs - ranges[i - 1]!.maxNs;
+    if (gap <= least) [index, least] = [i, gap];
+  }
+  const joined = { minNs: ranges[index - 1]!.minNs, maxNs: ranges[index]!.maxNs };
+  return [...ranges.slice(0, index - 1), joined, ...ranges.slice(index + 1)];
+}
+
 /** At most `countMax` ranges that cover `ranges` (ascending, disjoint), keeping the largest gaps. */
 export function joinNearest(ranges: readonly TimeRange[], countMax: number): TimeRange[] {
   if (ranges.length <= countMax) return [...ranges];
+  if (ranges.length === countMax + 1 && countMax > 1) return joinTwo(ranges);
   const gapBefore = (i: number) => ranges[i]!.minNs - ranges[i - 1]!.maxNs;
   const gaps = ranges.map((_, i) => i).slice(1);
   gaps.sort((a, b) => (gapBefore(a) > gapBefore(b) ? -1 : gapBefore(a) < gapBefore(b) ? 1 : a - b));

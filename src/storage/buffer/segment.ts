@@ -7,12 +7,13 @@ import { appendTargetsBytes, writeAppendTargets } from "../../kernel/parse/appen
 import { ParsedRows } from "../../kernel/parse/parsed-rows.ts";
 import { bitmapBytes, timeRange } from "../../kernel/scan/rows.ts";
 import { assert } from "../../model/assert.ts";
-import { ALL_TIME } from "../../model/query/scan.ts";
+import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import type { Reclaimer } from "../../model/reclaimer.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
-import { joinOverlaps, type Overlaps } from "../../model/rows/overlap-ranges.ts";
+import { type Overlaps, withOverlap } from "../../model/rows/overlap-ranges.ts";
 import type { ColumnRun, DictionaryView, RowFacts, Run } from "../../model/rows/run.ts";
+import { intersection } from "../../model/rows/time-ranges.ts";
 
 /** Rows of one table to be buffered, with the result of SeriesDictionary.noteTimes; all pointers are borrowed. */
 export interface BufferBatch extends RowFacts {
@@ -186,7 +187,7 @@ export class BufferSegment {
     this.seqMax = sequence;
     this.ascending &&= batch.ascending === true;
     // a batch may span two segments: count only overlaps of the rows in this one
-    if (!batch.unique) this.addOverlaps(joinOverlaps([batch], { minNs, maxNs }));
+    if (!batch.unique) this.addOverlaps(batch, { minNs, maxNs });
     this.rowCount += count;
   }
 
@@ -218,8 +219,11 @@ export class BufferSegment {
     this.blocks.length = 0;
   }
 
-  private addOverlaps(overlaps: Overlaps): void {
-    this.overlaps = joinOverlaps([this.overlaps, overlaps], ALL_TIME);
+  private addOverlaps({ overlaps = [ALL_TIME] }: Overlaps, within: TimeRange): void {
+    for (const overlap of overlaps) {
+      const added = intersection(overlap, within);
+      if (added !== null) this.overlaps = withOverlap(this.overlaps, added);
+    }
   }
 
   /** Bytes of text outside the views of a batch's rows. */
