@@ -45,7 +45,7 @@ export class NewestRows {
   ) {}
 
   /** False if no series has its newest row in this segment, considering times up to `maxNs`. */
-  canHold({ dictionary, maxTimeNs }: Run, maxNs = maxTimeNs): boolean {
+  canHold({ dictionary, maxTimeNs }: Pick<Run, "dictionary" | "maxTimeNs">, maxNs = maxTimeNs): boolean {
     const met = this.met.get(dictionary);
     return met === undefined || met.leftCount > 0 || met.earliestNs <= maxNs;
   }

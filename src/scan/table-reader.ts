@@ -13,14 +13,14 @@ import { VALUE_BYTES } from "../model/rows/column.ts";
 import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import type { BlockCache, CacheReader, Lease } from "../storage/block-cache/block-cache.ts";
-import { BlockIndex } from "./block-index.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
 import { IndexLookup } from "./index-lookup.ts";
 import { NewestRows } from "./newest-rows.ts";
 import { ScanTally } from "./scan-tally.ts";
+import type { JoinableSegments, SortedSegments } from "./segments/sorted-segments.ts";
 import type { SeriesNumbers } from "./series-numbers.ts";
 import type { BlockSnapshot, TableSnapshot } from "./snapshot.ts";
-import type { SortedSegments } from "./sorted-segments.ts";
+import { byTime, type Part, rowsInMemory, rowsOf, rowsWithin, summaryOf, tableParts } from "./table-parts.ts";
 
 export interface PieceLimits {
   /** Approximate size of one merge. */
@@ -55,9 +55,6 @@ export interface PieceRequest extends RunNeeds {
   readonly canHold?: (dictionary: DictionaryView, maxNs: bigint) => boolean;
 }
 
-/** A part of the table in log order: rows in memory, or a block that is read on demand. */
-type Part = { readonly run: Run } | { readonly block: BlockSnapshot };
-
 type Releasable = { release(): void };
 
 /** The runs of one scan. Used once. Owned: call `release`. */
@@ -89,16 +86,10 @@ export class TableReader {
     this.limits = limits;
     this.numbers = numbers;
     this.segments = segments;
-    const { minNs, maxNs } = request.range;
     this.tally = new ScanTally(snapshot);
     this.reader = cache.reader(this.tally.record);
     this.choice = IndexLookup.of(snapshot, request, cache.indexes);
-    this.parts = [
-      ...BlockIndex.of(snapshot.blocks)
-        .within(request.range)
-        .map((block) => ({ block })),
-      ...snapshot.runs.filter((run) => minNs <= maxNs && run.minTimeNs <= maxNs && run.maxTimeNs >= minNs).map((run) => ({ run })),
-    ];
+    this.parts = tableParts(snapshot, request, segments);
     this.rowCountMax = this.parts.reduce((sum, part) => sum + rowsOf(part).rowCount, 0);
     this.filter = new SeriesFilter(kernel, request.tags);
     this.hidden = new HiddenRows(kernel, snapshot.tombstones);
@@ -135,6 +126,7 @@ export class TableReader {
     for (const part of ordered) {
       const source = this.parts[part.index]!;
       if ("block" in source) yield* this.pages(source.block, part);
+      else if ("group" in source) yield* this.joined(source.group, part);
       else yield* this.segment(source.run, part);
     }
     for (const slice of canHold === undefined ? merges : merges.toReversed()) yield* this.mergedPieces(slice);
@@ -146,12 +138,13 @@ export class TableReader {
     for (const part of alone.toSorted((a, b) => this.latestFirst(a.index, b.index))) {
       const source = this.parts[part.index]!;
       if ("block" in source) yield* this.newestOfBlock(source.block, part, newest);
+      else if ("group" in source) yield* this.newestOfGroup(source.group, part, newest);
       else yield* this.newestOfSegment(source.run, part, newest);
     }
     for (const slice of merges) {
       const canHold = slice.members.some((index) => {
         const part = this.parts[index]!;
-        return "run" in part ? newest.canHold(part.run, slice.range.maxNs) : newest.canHoldBlock(part.block, slice.range.maxNs);
+        return "block" in part ? newest.canHoldBlock(part.block, slice.range.maxNs) : newest.canHold(rowsInMemory(part), slice.range.maxNs);
       });
       if (!canHold) continue;
       if (this.request.keepsRows !== true) yield* this.mergedPieces(slice);
@@ -204,6 +197,26 @@ export class TableReader {
     }
   }
 
+  /** Segments in one sorted order if available, otherwise one after the other. */
+  private *joined(group: JoinableSegments, times: Times): Generator<SelectedRun> {
+    const lease = this.reader.lease();
+    try {
+      const run = this.sortedGroup(group, lease);
+      if (run === null) for (const member of group.members) yield* this.segment(member, times);
+      else yield { run, selection: { range: times.range, except: times.except, filter: this.filter, hidden: this.hidden } };
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Null also if none of its series is wanted. */
+  private sortedGroup(group: JoinableSegments, lease: Lease): Run | null {
+    if (this.filter.wanted(group.dictionary).none) return null;
+    const run = this.segments?.findJoined(group, this.request.fields, lease) ?? null;
+    if (run !== null) for (const member of group.members) this.tally.segment(member);
+    return run;
+  }
+
   /** A segment with its wanted fields, unpacked; in sorted order if available. */
   private readable(run: Run, blocks: Blocks, lease: Lease): Run {
     const { fields, bySeries } = this.request;
@@ -251,6 +264,24 @@ export class TableReader {
     yield* this.taken(rows);
   }
 
+  private *newestOfGroup(group: JoinableSegments, times: Times, newest: NewestRows): Generator<SelectedRun> {
+    if (!newest.canHold(group)) return;
+    const lease = this.reader.lease();
+    let rows: OwnedRun | null;
+    try {
+      const run = this.sortedGroup(group, lease);
+      if (run === null) {
+        const latestFirst = group.members.toSorted((a, b) => byTime(b.maxTimeNs, a.maxTimeNs));
+        for (const member of latestFirst) yield* this.newestOfSegment(member, times, newest);
+        return;
+      }
+      rows = newest.take(run, times.range, times.except);
+    } finally {
+      lease.release();
+    }
+    yield* this.taken(rows);
+  }
+
   /** The rows with a dictionary of their own: that of a merge ends with it. */
   private withOwnSeries(run: OwnedRun | null): OwnedRun | null {
     if (run === null) return null;
@@ -282,6 +313,7 @@ export class TableReader {
       const runs = members.flatMap((index): Run[] => {
         const part = this.parts[index]!;
         if ("run" in part) return this.takesSegment(part.run) ? [part.run] : [];
+        if ("group" in part) return part.group.members.filter((run) => rowsWithin(run, range) > 0 && this.takesSegment(run));
         // a merge needs series and time of every row, and the next slice other rows of the same pages
         const visit = this.visit(part.block, { ...this.request, series: true, time: true, keepsText: true, isOnePass: false });
         visits.push(visit);
@@ -308,14 +340,14 @@ export class TableReader {
     if (choice === null) return { members, range };
     const left = members.filter((index) => {
       const part = this.parts[index]!;
-      return "run" in part || this.canHoldSeries(part.block);
+      return !("block" in part) || this.canHoldSeries(part.block);
     });
     const blocks: BlockSnapshot[] = [];
     const runs: TimeRange[] = [];
     for (const index of left) {
       const part = this.parts[index]!;
       if ("block" in part) blocks.push(part.block);
-      else runs.push({ minNs: part.run.minTimeNs, maxNs: part.run.maxTimeNs });
+      else runs.push({ minNs: rowsOf(part).minTimeNs, maxNs: rowsOf(part).maxTimeNs });
     }
     const times = left.length === 0 ? null : choice.times(blocks, runs, range, (block, flags) => this.pageTimes(block, flags));
     if (times !== null) {
@@ -379,29 +411,9 @@ export class TableReader {
   }
 
   private latestFirst(a: number, b: number): number {
-    const [left, right] = [rowsOf(this.parts[a]!).maxTimeNs, rowsOf(this.parts[b]!).maxTimeNs];
-    return left > right ? -1 : left < right ? 1 : 0;
+    return byTime(rowsOf(this.parts[b]!).maxTimeNs, rowsOf(this.parts[a]!).maxTimeNs);
   }
 }
 
 /** The times of a part to read, except those returned by other runs. */
 type Times = Pick<AlonePart, "range" | "except">;
-
-type Rows = Pick<Run, "rowCount" | "minTimeNs" | "maxTimeNs" | "unique" | "overlaps">;
-
-function rowsOf(part: Part): Rows {
-  return "run" in part ? part.run : part.block;
-}
-
-function summaryOf(part: Part) {
-  const { minTimeNs, maxTimeNs, unique, overlaps } = rowsOf(part);
-  return { minTimeNs, maxTimeNs, unique, overlaps, sorted: "run" in part ? part.run.sorted : true };
-}
-
-/** Estimated rows in the range, assuming an even distribution over time; 0 only if there can be none. */
-function rowsWithin({ rowCount, minTimeNs, maxTimeNs }: Rows, { minNs, maxNs }: TimeRange): number {
-  const from = minTimeNs > minNs ? minTimeNs : minNs;
-  const to = maxTimeNs < maxNs ? maxTimeNs : maxNs;
-  if (from > to) return 0;
-  return Math.max(1, (rowCount * Number(to - from + 1n)) / Number(maxTimeNs - minTimeNs + 1n));
-}

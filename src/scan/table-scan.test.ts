@@ -27,8 +27,8 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts
 import type { Tombstone } from "../model/rows/tombstone.ts";
 import { finish } from "../model/steps.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
+import { SortedSegments } from "./segments/sorted-segments.ts";
 import { noSeriesNumbers, type SeriesNumbers, SeriesNumbersOfTables } from "./series-numbers.ts";
-import { SortedSegments } from "./sorted-segments.ts";
 import { TableScan } from "./table-scan.ts";
 
 const kernel = Kernel.create();
@@ -168,7 +168,10 @@ describe("agrees with merging and filtering row by row", () => {
       const left = batches.flatMap((rows, i) => rows.filter((row) => !isHiddenRow(row, i + 1, tombstones)));
       const merged = mergeRows(left).filter(({ timeNs }) => timeNs >= retentionMinNs);
       const cache = new BlockCache(kernel, cacheBytes, { readsMax: below(4), pageRowsMin: below(64) });
-      const segments = new SortedSegments(kernel, cache, { rowsMin: below(50), rowsPerSeriesMin: below(2), scansMin: below(4) });
+      const segments = new SortedSegments(kernel, cache, {
+        ...{ rowsMin: below(50), rowsPerSeriesMin: below(2), scansMin: below(4) },
+        ...{ joined: 2 + below(3), joinScansMin: below(4) },
+      });
       for (const { segment } of snapshot.table.runs) if (below(4) > 0) segments.begin(segment!);
       const limits = { mergeBytesMax: below(2) === 0 ? 10_000 : LIMITS.mergeBytesMax };
       const scan = new TableScan(kernel, snapshot.table, cache, limits, { numbers: numbers.of(below(3)), segments });

@@ -28,6 +28,12 @@ export interface MergeOptions {
   readonly ownDictionary?: boolean;
 }
 
+/** Memory for results. */
+interface Room {
+  alloc(bytes: number): number;
+  allocZeroed(bytes: number): number;
+}
+
 /** The selected rows of one run. */
 interface Input {
   readonly run: Run;
@@ -121,6 +127,52 @@ export class RunMerge {
   }
 }
 
+/** Several runs of one dictionary in one order, columns on demand; nothing of it is freed here. The text of columns stays in the runs. */
+export class JoinedOrder {
+  private constructor(
+    private readonly kernel: Kernel,
+    /** Without columns. */
+    readonly rows: Run,
+    private readonly placesPtr: number,
+  ) {}
+
+  /** @param runs as for `mergeRuns`, ascending sequences. @throws TsdbError overloaded */
+  static of(kernel: Kernel, runs: readonly Run[], room: Room): JoinedOrder {
+    const { dictionary } = runs.reduce((longest, run) => (run.dictionary.seriesCount > longest.dictionary.seriesCount ? run : longest));
+    assert(
+      runs.every((run) => run.dictionary.id === dictionary.id),
+      "runs of one dictionary",
+    );
+    const inputs = wholeInputs(runs);
+    const scratch = new Blocks(kernel);
+    try {
+      const placesPtr = room.alloc(inputs.reduce((sum, { count }) => sum + count, 0) * 4);
+      return new JoinedOrder(
+        kernel,
+        orderInputs(kernel, inputs, { dictionary, maps: new Map() }, { rows: room, placesPtr, scratch }),
+        placesPtr,
+      );
+    } finally {
+      scratch.release();
+    }
+  }
+
+  /** A field of the same runs; undefined if none has it. @throws TsdbError overloaded */
+  column(runs: readonly Run[], column: ColumnDef, room: Room): ColumnRun | undefined {
+    const { rowCount } = this.rows;
+    return mergeColumn(this.kernel, wholeInputs(runs), { column, rowCount, places: this.placesPtr, blocks: room });
+  }
+}
+
+function wholeInputs(runs: readonly Run[]): Input[] {
+  let base = 0;
+  return runs.map((run) => {
+    const input = { run, rowsPtr: 0, count: run.rowCount, base };
+    base += run.rowCount;
+    return input;
+  });
+}
+
 function releaseOnce(owned: { release(): void }[]): () => void {
   let parts = owned;
   return () => {
@@ -203,8 +255,8 @@ function unifySeries(kernel: Kernel, inputs: readonly Input[], { own, blocks }: 
 function orderInputs(
   kernel: Kernel,
   inputs: readonly Input[],
-  { dictionary, maps }: UnifiedSeries,
-  { rows, placesPtr, scratch }: { rows: Blocks; placesPtr: number; scratch: Blocks },
+  { dictionary, maps }: Omit<UnifiedSeries, "release">,
+  { rows, placesPtr, scratch }: { rows: Room; placesPtr: number; scratch: Blocks },
 ): Run {
   const { call } = kernel;
   const { seriesCount } = dictionary;
@@ -243,7 +295,7 @@ function orderInputs(
 function mergeColumn(
   kernel: Kernel,
   inputs: readonly Input[],
-  { column, rowCount, places, blocks }: { column: ColumnDef; rowCount: number; places: number; blocks: Blocks },
+  { column, rowCount, places, blocks }: { column: ColumnDef; rowCount: number; places: number; blocks: Room },
 ): ColumnRun | undefined {
   const { id, type } = column;
   if (type === ColumnType.tag || type === ColumnType.time) return undefined;

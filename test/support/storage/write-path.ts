@@ -17,10 +17,10 @@ import { type ColumnDef, ColumnType } from "../../../src/model/rows/column.ts";
 import { Precision } from "../../../src/model/time/precision.ts";
 import type { IncomingBody, WriteRequest, WriteResult } from "../../../src/model/write.ts";
 import { FileObjectStore } from "../../../src/object-store/file-object-store.ts";
+import { SortedSegments } from "../../../src/scan/segments/sorted-segments.ts";
 import { SeriesNumbersOfTables } from "../../../src/scan/series-numbers.ts";
 import type { TableSnapshot } from "../../../src/scan/snapshot.ts";
 import { Snapshots } from "../../../src/scan/snapshots.ts";
-import { SortedSegments } from "../../../src/scan/sorted-segments.ts";
 import { TableScan } from "../../../src/scan/table-scan.ts";
 import { BlockCache } from "../../../src/storage/block-cache/block-cache.ts";
 import { LiveTables } from "../../../src/storage/buffer/live-tables.ts";
@@ -119,7 +119,7 @@ export class WritePath {
   ) {
     this.cache = new BlockCache(kernel, CACHE_BYTES, { readsMax: 1, pageRowsMin: 1 });
     this.numbers = new SeriesNumbersOfTables(kernel, { seriesMax: 200_000, seriesOfTableMax: 200 });
-    this.segments = new SortedSegments(kernel, this.cache, { rowsMin: 1, rowsPerSeriesMin: 0, scansMin: 2 });
+    this.segments = new SortedSegments(kernel, this.cache, { rowsMin: 1, rowsPerSeriesMin: 0, scansMin: 2, joined: 2, joinScansMin: 2 });
     this.flusher = new Flusher({
       tables,
       pins,
