@@ -16,7 +16,7 @@ const POLL_MS = 2;
 
 export const ingestCaches: Bench = {
   name: "ingest-caches",
-  async run(size, say, { rows = size === "real" ? 1_000_000 : 20_000, only = "" } = {}) {
+  async run(size, say, { rows = size === "real" ? 1_000_000 : 10_000, only = "" } = {}) {
     const answers: Answer[] = [];
     for (const hosts of HOSTS.filter((count) => String(count).includes(only))) {
       const loader = await Loader.create({ hosts, rows, seed: 1 });

@@ -2,7 +2,7 @@
 // only. Windows are at random positions, so data is not always cached.
 import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf } from "./data/tsbs-queries.ts";
-import { type Answer, type Bench, short } from "./support/bench.ts";
+import { type Answer, type Bench, type Size, short } from "./support/bench.ts";
 import { Loader } from "./support/loader.ts";
 import { checkOurRows, withOutput, writeUrlOf } from "./support/ours.ts";
 import { measureOurs, questionsFor, warmOurs } from "./support/questions.ts";
@@ -10,18 +10,18 @@ import { measureOurs, questionsFor, warmOurs } from "./support/questions.ts";
 const HOSTS = 100;
 const WARM_MS = 300;
 /** Numbers of passes over the data. */
-const SIZES = [1, 10, 50];
+const SIZES: Record<Size, readonly number[]> = { smoke: [1, 2], real: [1, 10, 50] };
 
 export const queryGrowth: Bench = {
   name: "query-growth",
-  async run(size, say, { rows = size === "real" ? 50_000_000 : 100_000, only } = {}) {
-    const passRows = Math.ceil(rows / SIZES.at(-1)!);
+  async run(size, say, { rows = size === "real" ? 50_000_000 : 4_000, only } = {}) {
+    const passRows = Math.ceil(rows / SIZES[size].at(-1)!);
     const loader = await Loader.create({ hosts: HOSTS, rows: passRows, seed: 1, bodyLines: Math.min(passRows, 10_000) });
     const server = await TestServer.start();
     const milliseconds = new Map<string, number[]>();
     try {
       let loaded = 0;
-      for (const passes of SIZES) {
+      for (const passes of SIZES[size]) {
         await loader.run(writeUrlOf(server), { firstPass: loaded, passes: passes - loaded, goOnInTime: true });
         loaded = passes;
         await checkOurRows(server, passes * passRows);
@@ -41,7 +41,7 @@ export const queryGrowth: Bench = {
       loader.close();
       await server.dispose();
     }
-    const sizes = SIZES.map((passes) => short(passes * passRows)).join(", ");
+    const sizes = SIZES[size].map((passes) => short(passes * passRows)).join(", ");
     return [...milliseconds].map(
       ([name, found]): Answer => ({
         ...{ what: `${name}, ${short(rows)} rows ÷ ${short(passRows)}`, value: found.at(-1)! / found[0]!, unit: "×" },

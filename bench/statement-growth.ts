@@ -13,7 +13,7 @@ import { withOutput } from "./support/ours.ts";
 const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL, GROWING_BODIES];
 const DATABASE = "growth";
 /** Smoke asks one production of so many. */
-const SMOKE_EVERY = 12;
+const SMOKE_EVERY = 36;
 
 export const statementGrowth: Bench = {
   name: "statement-growth",

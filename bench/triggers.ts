@@ -12,14 +12,14 @@ const ROWS_PER_SECOND = 100_000;
 const BODY_ROWS = 5000;
 const BODY_MS = (BODY_ROWS * 1000) / ROWS_PER_SECOND;
 const ROUNDS = 3;
-const REQUESTS = { smoke: 50, real: 2000 } as const;
-const TRIGGERS = { smoke: 3, real: 50 } as const;
+const REQUESTS = { smoke: 10, real: 2000 } as const;
+const TRIGGERS = { smoke: 2, real: 50 } as const;
 const WAIT_MS = 300_000;
 /** Writers at full speed. */
 const CONNECTIONS = 3;
-const CAPACITY_BODIES = { smoke: 30, real: 200 } as const;
+const CAPACITY_BODIES = { smoke: 5, real: 200 } as const;
 /** Before the clock runs: Python starts with the first call, and code is compiled as it runs. */
-const WARM_BODIES = { smoke: 2, real: 20 } as const;
+const WARM_BODIES = { smoke: 1, real: 20 } as const;
 
 // the counts are in another database: rows that one trigger writes would call the others
 const PLUGIN = `
@@ -62,24 +62,24 @@ export const triggers: Bench = {
     };
     try {
       if ("one trigger".includes(only)) {
-        const { ratio, detail } = await compare(folder, { triggerCount: 1, seconds: isReal ? 10 : 0.2, warmBodies }, isReal ? ROUNDS : 1);
+        const { ratio, detail } = await compare(folder, { triggerCount: 1, seconds: isReal ? 10 : 0.1, warmBodies }, isReal ? ROUNDS : 1);
         const what = "ingest at 100 k rows/s with an all_tables trigger ÷ without";
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("many triggers".includes(only)) {
         const triggerCount = TRIGGERS[size];
-        const { ratio, detail } = await compare(folder, { triggerCount, seconds: isReal ? 5 : 0.2, warmBodies }, 1);
+        const { ratio, detail } = await compare(folder, { triggerCount, seconds: isReal ? 5 : 0.1, warmBodies }, 1);
         const what = `ingest at 100 k rows/s with ${triggerCount} all_tables triggers ÷ without`;
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("capacity".includes(only)) {
         const bodies = Array.from({ length: CAPACITY_BODIES[size] }, (_, i) => bodyOf(i));
-        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.2, rounds: isReal ? 5 : 1, warmBodies });
+        const { ratio, detail } = await compareCapacity(folder, bodies, { seconds: isReal ? 8 : 0.1, rounds: isReal ? 5 : 1, warmBodies });
         const what = "ingest at full speed beside 100 k rows/s with an all_tables trigger ÷ beside the same without";
         add({ what, value: ratio, unit: "×", ...(isReal ? { goal: { atLeast: 0.9 } } : {}), detail });
       }
       if ("throughput".includes(only)) {
-        const value = await countAll(folder, isReal ? 1_000_000 : 20_000, warmBodies);
+        const value = await countAll(folder, isReal ? 1_000_000 : 10_000, warmBodies);
         const what = "rows that an all_tables trigger counts, in one process";
         add({
           ...{ what, value, unit: "rows/s", ...(isReal ? { goal: { atLeast: ROWS_PER_SECOND } } : {}) },

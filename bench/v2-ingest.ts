@@ -10,7 +10,7 @@ const GOALS = new Map([[OURS, { atLeast: 0.9 }]]);
 
 export const v2Ingest: Bench = {
   name: "v2-ingest",
-  async run(size, say, { only = "", rows = size === "real" ? 200_000 : 10_000 } = {}) {
+  async run(size, say, { only = "", rows = size === "real" ? 200_000 : 2_000 } = {}) {
     const [plain] = dataSets(size);
     const small = { name: "bodies of 10 lines, 64 connections", options: { hosts: 100, rows, seed: 1, bodyLines: 10 } };
     const runs = [

@@ -18,6 +18,8 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["test/crash/deletions.long.test.ts", /./, { ROUNDS: "16" }],
   ["test/crash/kill.long.test.ts", /./, { ROUNDS: "42" }],
   ["test/crash/templates.long.test.ts", /./, { KILLS: "16" }],
+  ["test/e2e/cache-life.long.test.ts", /with (one|three)/, { ROUNDS: "15" }],
+  ["test/e2e/engine-attacks.long.test.ts", /kill -9|hundreds/, { ROUNDS: "4", TRIGGERS: "2000" }],
   ["test/e2e/import-faults.long.test.ts", /cut or changed/, { ROUNDS: "16" }],
   ["test/flux/row-functions.test.ts", /./, { ROUNDS: "4000" }],
   ["test/sql/tag-conditions.long.test.ts", /./, { ALL_STATES: "1" }],

@@ -1,5 +1,5 @@
 // Requests to plugins and plugins themselves that misuse a real server: raw bytes, invalid answers, plugins that remove what they
-// belong to, two thousand triggers. The server serves others meanwhile, and afterwards as before.
+// belong to, hundreds of triggers. The server serves others meanwhile, and afterwards as before.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -327,7 +327,7 @@ if (pluginPython() !== null) {
       (await server.sql<{ n: number }>("seen", "SELECT count(*) AS n FROM seen GROUP BY trigger ORDER BY trigger").catch(() => [])).map(
         ({ n }) => n,
       );
-    for (let round = 0; round < Number(process.env["ROUNDS"] ?? 4); round++) {
+    for (let round = 0; round < Number(process.env["ROUNDS"] ?? 2); round++) {
       // while each trigger is being called
       const before = await called();
       while ((await called()).length < 3 || (await called()).some((count, i) => count <= (before[i] ?? 0))) await Bun.sleep(20);
@@ -358,31 +358,33 @@ if (pluginPython() !== null) {
     await wellAgain();
   });
 
-  test("two thousand triggers: writes stay fast, those of their tables are called, and a restart has them all", async () => {
+  test("hundreds of triggers: writes stay fast, those of their tables are called, and a restart has them all", async () => {
     await server.dispose();
     server = await TestServer.start({ flags: ["--plugin-dir", folder] });
-    const count = 2000;
+    const count = Number(process.env["TRIGGERS"] ?? 400);
+    // each that is called starts a Python of its own
+    const [ofAll, written] = [count / 100, count / 40];
     await write("many", "m v=0i 1");
     const startMs = performance.now();
-    const spec = (number: number) => (number < 20 ? "all_tables" : `table:t${number}`);
+    const spec = (number: number) => (number < ofAll ? "all_tables" : `table:t${number}`);
     for (let from = 0; from < count; from += 20) {
       const numbers = Array.from({ length: 20 }, (_, i) => from + i);
       await Promise.all(numbers.map((number) => create("many", `t${number}`, spec(number), "count.py", { name: `t${number}` })));
     }
     const createMs = (performance.now() - startMs) / count;
     const times: number[] = [];
-    for (let i = 0; i < 50; i++) {
+    for (let i = 0; i < written; i++) {
       const beginMs = performance.now();
-      await write("many", `t${1950 + i} v=${i}i ${i + 1}`);
+      await write("many", `t${count - written + i} v=${i}i ${i + 1}`);
       times.push(performance.now() - beginMs);
     }
-    const [median, most] = [times.sort((a, b) => a - b)[25]!, times.at(-1)!].map((ms) => ms.toFixed(1));
+    const [median, most] = [times.sort((a, b) => a - b)[times.length >> 1]!, times.at(-1)!].map((ms) => ms.toFixed(1));
     console.log(
       `a trigger is made in ${createMs.toFixed(1)} ms; a write takes ${median} ms, at most ${most}; ${residentMiB().toFixed(0)} MiB`,
     );
     const called = async () =>
       (await server.sql<{ n: number }>("many", "SELECT count(DISTINCT trigger) AS n FROM counted").catch(() => []))[0]?.n;
-    while ((await called()) !== 20 + 50) await Bun.sleep(50);
+    while ((await called()) !== ofAll + written) await Bun.sleep(50);
     await server.kill("SIGKILL");
     await server.restart();
     expect((await server.sql("many", "SELECT trigger_name FROM system.processing_engine_triggers")).length).toBe(count);
