@@ -13,6 +13,7 @@ import {
   randomTombstones,
 } from "../../test/support/rows/naive-scan.ts";
 import { ALL_TYPES, randomRows } from "../../test/support/rows/random-rows.ts";
+import { readGroups } from "../../test/support/rows/read-groups.ts";
 import type { TestRow, TestValue } from "../../test/support/rows/rows.ts";
 import { drain, project, type RowValues } from "../../test/support/rows/scan-rows.ts";
 import { type TablePart, TestSnapshot } from "../../test/support/rows/table-snapshot.ts";
@@ -20,7 +21,7 @@ import { EVERY_AGGREGATE } from "../../test/support/sql/every-aggregate.ts";
 import { Kernel } from "../kernel/memory/kernel.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type AggregateRequest, aggregateColumns } from "../model/query/aggregate.ts";
+import type { AggregateRequest } from "../model/query/aggregate.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
@@ -79,10 +80,11 @@ function randomRequest(below: Below): ScanRequest {
   };
 }
 
-function randomGrouping(below: Below): Pick<AggregateRequest, "bins" | "groupBy" | "aggregates"> {
+function randomGrouping(below: Below): Pick<AggregateRequest, "bins" | "groupBy" | "aggregates" | "numbersGroups"> {
   const bins = { originNs: BigInt(below(9)), widthNs: BigInt(1 + below(50)) * HOUR_NS };
   const tags = ALL_TYPES.filter(({ type }) => type === ColumnType.tag && below(3) === 0);
-  return { bins: below(2) === 0 ? null : bins, groupBy: tags, aggregates: EVERY_AGGREGATE.filter(() => below(5) === 0) };
+  const aggregates = EVERY_AGGREGATE.filter(() => below(5) === 0);
+  return { bins: below(2) === 0 ? null : bins, groupBy: tags, aggregates, numbersGroups: tags.length > 0 && below(2) === 0 };
 }
 
 /** Sums of integers at the ends of 64 bits overflow, and then the scan makes no groups. */
@@ -94,8 +96,7 @@ function checkGroups(scan: TableScan, merged: readonly TestRow[], request: Aggre
     expect(sums).toBe(true);
     return;
   }
-  const columns = aggregateColumns(request).map((type, id) => ({ id, name: "", type }));
-  expectGroups(drain(kernel, cursor, columns), groups, request);
+  expectGroups(readGroups(kernel, cursor, request), groups, request);
   expect(scan.records().at(-1)!.rowsReturned).toBe(groups.size);
 }
 

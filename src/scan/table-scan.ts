@@ -9,7 +9,7 @@ import { LIMITS } from "../model/limits.ts";
 import { type AggregateRequest, columnsOf } from "../model/query/aggregate.ts";
 import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
-import type { ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
+import type { GroupTag, ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { CombinationRequest } from "../model/query/tag-combinations.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
@@ -291,6 +291,10 @@ class GroupsCursor implements ScanCursor {
     const chunk = this.isClosed ? null : this.groups.next();
     if (chunk !== null) this.pieces.tally.returned(chunk.rowCount);
     return chunk;
+  }
+
+  groupTags(): readonly GroupTag[] {
+    return this.isClosed ? [] : (this.groups.groupTags?.() ?? []);
   }
 
   close(): void {

@@ -126,6 +126,17 @@ const LEFT: readonly string[] = [
       `${rows} |> group(columns: ["host", "_time", "_value"], mode: "except") |> ${fn}()`,
     ]),
   ),
+  // columns that nothing reads behind windows are in no table, and series that differ in them stay apart
+  ...["count", "mean", "max", "last"].flatMap((fn) =>
+    [MEM, PAIR, `${CPU} |> filter(fn: (r) => r.host =~ /[ab]/ and r._field == "usage")`].flatMap((rows) =>
+      ['["_time", "_value", "_field", "host"]', '["_value", "_start", "slot", "none"]', '["region", "_measurement", "_value"]'].flatMap(
+        (labels) => [
+          `${rows} |> aggregateWindow(every: 6m, fn: ${fn}, createEmpty: false) |> keep(columns: ${labels})`,
+          `${rows} |> aggregateWindow(every: 6m, fn: ${fn}) |> sort(columns: ["zone", "_time"]) |> limit(n: 4) |> keep(columns: ${labels})`,
+        ],
+      ),
+    ),
+  ),
   // columns that go before windows
   ...["count", "mean", "min", "max", "first"].flatMap((fn) =>
     [MEM, PAIR, of('r._measurement == "many" and r._field == "w"')].flatMap((rows) =>

@@ -9,6 +9,7 @@ import { CellTexts, EOL } from "./cells.ts";
 import { ConstantCells } from "./constant-cells.ts";
 import { pieceRanges } from "./piece-ranges.ts";
 import { RowBatches } from "./row-batches.ts";
+import { TableBatch } from "./table-batch.ts";
 
 export type Annotation = "datatype" | "group" | "default";
 
@@ -26,16 +27,18 @@ const DATATYPES: Readonly<Record<FluxColumnType, string>> = {
   string: "string",
   time: "dateTime:RFC3339",
 };
-/** Tables with fewer rows are written cell by cell. */
+/** Fewer rows are written cell by cell. */
 const KERNEL_ROWS_MIN = 16;
 
 /** Text, or its UTF-8. */
 export type CsvPiece = string | Uint8Array<ArrayBuffer>;
 
-/** Where rows of large tables are written, from `rowsMin` on (16). */
+/** Where rows are written, from `rowsMin` (16) of a table, or of neighbouring ones, on. */
 export interface KernelRows {
   readonly maker: RowTextMaker;
   readonly rowsMin?: number;
+  /** For comparisons. False: each table alone. */
+  readonly joinsTables?: boolean;
 }
 
 type Schema = readonly { readonly label: string; readonly type: FluxColumnType; readonly isKey: boolean }[];
@@ -69,6 +72,8 @@ export class CsvResult {
   private readonly texts: CellTexts;
   private readonly constants: ConstantCells;
   private readonly shownName: string;
+  /** Tables that wait for their neighbours; null: none do. */
+  private readonly batch: TableBatch | null;
 
   constructor(
     private readonly name: string,
@@ -79,35 +84,54 @@ export class CsvResult {
     this.texts = new CellTexts(dialect.delimiter);
     this.constants = new ConstantCells(this.texts, dialect.delimiter);
     this.shownName = dialect.annotations.includes("default") ? "" : this.texts.quoted(name);
+    const before = `${dialect.delimiter}${this.shownName}${dialect.delimiter}`;
+    const joinsTables = kernelRows !== null && kernelRows.joinsTables !== false;
+    this.batch = joinsTables ? new TableBatch(before, dialect.delimiter, kernelRows.maker, this.texts) : null;
   }
 
-  /** Pieces of one table, in order. */
+  /** Pieces up to one table, in order: its own may wait for the next call. */
   *table(table: FluxTable): Generator<CsvPiece, void> {
-    let text = "";
     if (this.schema === null || this.wasEmpty || table.isEmpty || !hasSchema(table, this.schema)) {
-      if (this.schema !== null) text += EOL;
-      text += this.head(table);
+      yield* this.waiting();
+      yield (this.schema === null ? "" : EOL) + this.head(table);
       this.schema = schemaOf(table);
     }
     this.wasEmpty = table.isEmpty;
-    const { kernelRows } = this;
-    if (kernelRows !== null && table.rowCount >= (kernelRows.rowsMin ?? KERNEL_ROWS_MIN) && table.columns.length > 0) {
-      if (text !== "") yield text;
-      for (const { bytes, from, to } of new RowBatches(table, this.prefix, this.dialect.delimiter, kernelRows.maker, this.texts).pieces()) {
-        yield bytes ?? this.rows(table, from, to);
-      }
-    } else {
-      for (const { from, to } of pieceRanges(table)) {
-        yield text + this.rows(table, from, to);
-        text = "";
-      }
-      if (table.isEmpty) yield text;
+    if (!table.isEmpty && this.batch?.add(table) !== true) {
+      yield* this.waiting();
+      if (this.batch?.add(table) !== true) yield* this.alone(table);
     }
     this.tableIndex++;
   }
 
-  end(): string {
-    return EOL;
+  /** Pieces of the tables that wait. */
+  *waiting(): Generator<CsvPiece, void> {
+    const { batch } = this;
+    if (batch === null || batch.count === 0) return;
+    const firstIndex = this.tableIndex - batch.count;
+    const bytes = this.isForKernel(batch.rowCount) ? batch.bytes(firstIndex) : null;
+    if (bytes !== null) yield bytes;
+    else for (const [i, table] of batch.held.entries()) yield this.rows(table, firstIndex + i, 0, table.rowCount);
+    batch.clear();
+  }
+
+  /** The last pieces. */
+  *end(): Generator<CsvPiece, void> {
+    yield* this.waiting();
+    yield EOL;
+  }
+
+  private *alone(table: FluxTable): Generator<CsvPiece, void> {
+    const { kernelRows, tableIndex } = this;
+    const { delimiter } = this.dialect;
+    if (kernelRows !== null && this.isForKernel(table.rowCount) && table.columns.length > 0) {
+      const batches = new RowBatches(table, this.prefix(tableIndex), delimiter, kernelRows.maker, this.texts);
+      for (const { bytes, from, to } of batches.pieces()) yield bytes ?? this.rows(table, tableIndex, from, to);
+    } else for (const { from, to } of pieceRanges(table)) yield this.rows(table, tableIndex, from, to);
+  }
+
+  private isForKernel(rowCount: number): boolean {
+    return rowCount >= (this.kernelRows?.rowsMin ?? KERNEL_ROWS_MIN);
   }
 
   private head(table: FluxTable): string {
@@ -127,21 +151,21 @@ export class CsvResult {
     return [this.name, String(this.tableIndex), ...values];
   }
 
-  /** What every row of the table begins with. */
-  private get prefix(): string {
+  /** What every row of a table begins with. */
+  private prefix(index: number): string {
     const { delimiter } = this.dialect;
-    return `${delimiter}${this.shownName}${delimiter}${this.tableIndex}`;
+    return `${delimiter}${this.shownName}${delimiter}${index}`;
   }
 
-  /** Rows [from, to). */
-  private rows({ columns }: FluxTable, from: number, to: number): string {
+  /** Rows [from, to). @param index of the table */
+  private rows({ columns }: FluxTable, index: number, from: number, to: number): string {
     // a table without columns has no rows either
     if (columns.length === 0 || from === to) return "";
     const { delimiter } = this.dialect;
     const varying: FluxColumn[] = [];
     // columns with one value are part of the texts around the others
     const before: string[] = [];
-    let parts = [this.prefix];
+    let parts = [this.prefix(index)];
     const tail = this.constants.tailOf(columns);
     for (let place = 0; place < tail.from; place++) {
       const column = columns[place]!;

@@ -12,7 +12,8 @@ function csv(tables: readonly FluxTable[]): string {
   const result = new CsvResult("r", DIALECT);
   let text = "";
   for (const table of tables) for (const piece of result.table(table)) text += piece;
-  return text + result.end();
+  for (const piece of result.end()) text += piece;
+  return text;
 }
 
 /** With no column that another table has. */

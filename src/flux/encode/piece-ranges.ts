@@ -3,9 +3,9 @@ import type { FluxTable } from "../tables/table.ts";
 
 const PIECE_ROWS = 8192;
 /** UTF-16 units of a piece of more than one row. */
-const PIECE_UNITS = 512 << 10;
+export const PIECE_UNITS = 512 << 10;
 /** Of a cell without its text, with what is around it. */
-const CELL_UNITS = 24;
+export const CELL_UNITS = 24;
 
 export interface RowRange {
   readonly from: number;

@@ -7,8 +7,9 @@ import type { FluxColumnType } from "../values/column-type.ts";
 import { type CellTexts, EOL } from "./cells.ts";
 import { pieceRanges, type RowRange } from "./piece-ranges.ts";
 
-const NOTHING = new Uint8Array(0);
-const TYPES: Readonly<Record<FluxColumnType, ResultType>> = {
+export const NOTHING = new Uint8Array(0);
+/** What the kernel's formatter knows values as. */
+export const RESULT_TYPES: Readonly<Record<FluxColumnType, ResultType>> = {
   bool: { kind: "bool" },
   int: { kind: "int", bits: 64, signed: true },
   uint: { kind: "int", bits: 64, signed: false },
@@ -45,7 +46,7 @@ export class RowBatches {
       }
     }
     this.varying = varying;
-    const fields: ResultField[] = varying.map(({ label, type }) => ({ name: label, type: TYPES[type] }));
+    const fields: ResultField[] = varying.map(({ label, type }) => ({ name: label, type: RESULT_TYPES[type] }));
     const ends = { rowStart: encoder.encode(prefix), rowEnd: encoder.encode(before + EOL), nullText: NOTHING };
     this.rowText = maker.make(fields, { isCsv: true, isAnnotated: true, skipsNulls: false, ...ends, labels });
   }
@@ -64,20 +65,59 @@ function resultColumn(column: FluxColumn, from: number, to: number, cellTexts: C
   const { cells, valid } = column;
   const validity = valid === null ? null : bitmap(valid, from, to);
   if (!Array.isArray(cells)) return { validity, values: cells.subarray(from, to) };
-  return { validity, values: NOTHING, ...texts(cells, from, to, cellTexts) };
+  const texts = new TextCells(to - from);
+  textsOf(texts, cells, from, to, cellTexts);
+  return { validity, values: NOTHING, ...texts.finish() };
 }
 
 /** One bit for a row, the first the lowest. */
-function bitmap(valid: Uint8Array, from: number, to: number): Uint8Array {
+export function bitmap(valid: Uint8Array, from: number, to: number): Uint8Array {
   const bits = new Uint8Array((to - from + 7) >> 3);
   for (let row = from; row < to; row++) if (valid[row] !== 0) bits[(row - from) >> 3]! |= 1 << ((row - from) & 7);
   return bits;
 }
 
-function texts(cells: readonly string[], from: number, to: number, cellTexts: CellTexts): { offsets: Int32Array; data: Uint8Array } {
-  const offsets = new Int32Array(to - from + 1);
-  const shown: string[] = new Array(to - from);
-  let units = 0;
+/** Texts of rows, as the kernel's formatter reads them. */
+export class TextCells {
+  private readonly offsets: Int32Array;
+  private readonly shown: string[] = [];
+  /** Rows that have the text of the same place. */
+  private readonly counts: number[] = [];
+  private row = 0;
+  private units = 0;
+
+  constructor(rowCount: number) {
+    this.offsets = new Int32Array(rowCount + 1);
+  }
+
+  /** The text of the next rows, in quotes if it needs them. */
+  repeat(text: string, count: number): void {
+    this.shown.push(count === 1 ? text : text.repeat(count));
+    this.counts.push(count);
+    for (let i = 0; i < count; i++) {
+      this.units += text.length;
+      this.offsets[++this.row] = this.units;
+    }
+  }
+
+  finish(): { readonly offsets: Int32Array; readonly data: Uint8Array } {
+    const { offsets, shown, counts } = this;
+    const data = encoder.encode(shown.join(""));
+    if (data.length === this.units) return { offsets, data };
+    let [bytes, row] = [0, 0];
+    for (const [i, text] of shown.entries()) {
+      const length = Buffer.byteLength(text) / counts[i]!;
+      for (let k = 0; k < counts[i]!; k++) {
+        bytes += length;
+        offsets[++row] = bytes;
+      }
+    }
+    return { offsets, data };
+  }
+}
+
+/** Appends the texts of rows [from, to). */
+export function textsOf(texts: TextCells, cells: readonly string[], from: number, to: number, cellTexts: CellTexts): void {
   // neighbours are often equal
   let last: string | undefined;
   let lastShown = "";
@@ -88,16 +128,6 @@ function texts(cells: readonly string[], from: number, to: number, cellTexts: Ce
       last = cell;
       lastShown = cellTexts.quoted(cell);
     }
-    shown[row - from] = lastShown;
-    units += lastShown.length;
-    offsets[row - from + 1] = units;
+    texts.repeat(lastShown, 1);
   }
-  const data = encoder.encode(shown.join(""));
-  if (data.length === units) return { offsets, data };
-  let bytes = 0;
-  for (const [i, text] of shown.entries()) {
-    bytes += Buffer.byteLength(text);
-    offsets[i + 1] = bytes;
-  }
-  return { offsets, data };
 }

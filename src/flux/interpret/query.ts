@@ -66,16 +66,17 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
         }
       }
       if (csv === null) continue;
-      held.add(csv.end());
+      for (const piece of csv.end()) held.add(piece);
       yield* held.all();
     }
   } catch (error) {
     const known = languageError(error);
+    for (const piece of csv?.waiting() ?? []) held.add(piece);
     const wasStarted = held.isStarted;
     if (query.withoutRows === true) throw known;
     const leavesTables = known instanceof WriteError || (known instanceof SourceError && !held.isEmpty);
     if (!(known instanceof FluxError) || (!wasStarted && !leavesTables)) throw known;
-    if (!wasStarted) held.add(csv?.end() ?? "");
+    if (!wasStarted) for (const piece of csv?.end() ?? []) held.add(piece);
     held.add(errorTable(known.message, query.dialect));
     yield* held.all();
   }

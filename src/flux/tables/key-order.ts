@@ -1,5 +1,5 @@
 // The order of tables whose operator collects all of them: that of their keys.
-import { compareTexts } from "../values/text-order.ts";
+import { compareTexts, comparisonFor } from "../values/text-order.ts";
 import { isNull, Time, UInt, type Value } from "../values/value.ts";
 import type { GroupKey, KeyColumn } from "./table.ts";
 
@@ -45,7 +45,8 @@ function ranksOf(keys: readonly (readonly KeyColumn[])[]): Uint32Array | null {
       if (column.label !== label || typeof column.value !== "string") return null;
       numbers.set(column.value, 0);
     }
-    for (const [rank, text] of [...numbers.keys()].sort(compareTexts).entries()) numbers.set(text, rank);
+    const texts = [...numbers.keys()];
+    for (const [rank, text] of texts.sort(comparisonFor(texts)).entries()) numbers.set(text, rank);
     for (const [i, key] of keys.entries()) ranks[i * varying.length + place] = numbers.get(key[c]!.value as string)!;
   }
   return ranks;

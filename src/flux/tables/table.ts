@@ -23,13 +23,13 @@ export class GroupKey {
 
   /** Equal for equal keys, whatever the order of the columns. */
   get text(): string {
-    this.text_ ??= keyText(this.columns);
+    this.text_ ??= keyText(this.sorted);
     return this.text_;
   }
 
   /** The columns by label. */
   get sorted(): readonly KeyColumn[] {
-    this.sorted_ ??= isSorted(this.columns) ? this.columns : [...this.columns].sort((a, b) => (a.label < b.label ? -1 : 1));
+    this.sorted_ ??= isSorted(this.columns) ? this.columns : byLabel(this.columns);
     return this.sorted_;
   }
 
@@ -77,9 +77,24 @@ export function isSorted(columns: readonly KeyColumn[]): boolean {
   return true;
 }
 
+/** Most columns of a key stand in order, so that only few are moved. */
+function byLabel(columns: readonly KeyColumn[]): readonly KeyColumn[] {
+  if (columns.length > SEARCHED_MAX) return [...columns].sort((a, b) => (a.label < b.label ? -1 : 1));
+  const sorted = [...columns];
+  for (let i = 1; i < sorted.length; i++) {
+    const column = sorted[i]!;
+    let place = i;
+    for (; place > 0 && sorted[place - 1]!.label > column.label; place--) sorted[place] = sorted[place - 1]!;
+    sorted[place] = column;
+  }
+  return sorted;
+}
+
+/** @param columns by label */
 function keyText(columns: readonly KeyColumn[]): string {
-  const parts = columns.map(columnText);
-  return parts.length > 1 ? parts.sort().join("") : (parts[0] ?? "");
+  let text = "";
+  for (const column of columns) text += columnText(column);
+  return text;
 }
 
 /** Lengths before the texts: no two columns have the same. */

@@ -5,11 +5,11 @@ import { prng } from "../../../test/support/prng.ts";
 import { aggregateRows, expectGroups, type GroupValue } from "../../../test/support/rows/naive-aggregate.ts";
 import { isHiddenRow, randomFields, randomTags, randomTombstones } from "../../../test/support/rows/naive-scan.ts";
 import { ALL_TYPES, randomRows } from "../../../test/support/rows/random-rows.ts";
-import { Arena, isPresent, readChunk, type TestRow, type TestValue, writeRun } from "../../../test/support/rows/rows.ts";
+import { readGroups } from "../../../test/support/rows/read-groups.ts";
+import { Arena, isPresent, type TestRow, type TestValue, writeRun } from "../../../test/support/rows/rows.ts";
 import { addOne } from "../../../test/support/rows/run-scan.ts";
 import { EVERY_AGGREGATE } from "../../../test/support/sql/every-aggregate.ts";
-import { LIMITS } from "../../model/limits.ts";
-import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import type { Aggregate, AggregateFunction, AggregateRequest } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
@@ -83,13 +83,7 @@ function rangeOf(parts: readonly Part[]): TimeRange {
 }
 
 function drain(cursor: ScanCursor, wanted: AggregateRequest): GroupValue[][] {
-  const columns = aggregateColumns(wanted).map((type, id) => ({ id, name: "", type }));
-  const rows: GroupValue[][] = [];
-  for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
-    expect(chunk.rowCount).toBeLessThanOrEqual(LIMITS.vectorRows);
-    rows.push(...readChunk(kernel, columns, chunk));
-  }
-  cursor.close();
+  const rows = readGroups(kernel, cursor, wanted);
   cursor.close();
   return rows;
 }
@@ -143,7 +137,7 @@ function randomRequest(below: (n: number) => number, spread: bigint): AggregateR
   const minNs = BigInt(below(400) - 200) * spread;
   const ranges: TimeRange[] = [ALL_TIME, { minNs, maxNs: minNs + BigInt(below(200)) * spread }];
   const widths = [1n, 7n, spread, spread * 10n, spread * 64n + 3n, spread * 1000n];
-  return {
+  const request = {
     range: ranges[below(2)]!,
     tags: randomTags(below),
     fields: below(3) === 0 ? randomFields(below) : [],
@@ -151,6 +145,7 @@ function randomRequest(below: (n: number) => number, spread: bigint): AggregateR
     groupBy: ["region", "host", "rack"].filter(() => below(2) === 0).map(column),
     aggregates: EVERY_AGGREGATE.filter(() => below(3) === 0),
   };
+  return { ...request, numbersGroups: request.groupBy.length > 0 && below(2) === 0 };
 }
 
 describe("random rows and requests", () => {

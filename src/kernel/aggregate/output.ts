@@ -3,7 +3,7 @@
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type AggregateRequest, aggregateType, type QuantileAggregate, type ValueAggregate } from "../../model/query/aggregate.ts";
-import type { ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan-table.ts";
+import type { GroupTag, ScanChunk, ScanColumn, ScanCursor } from "../../model/query/scan-table.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { Blocks } from "../memory/blocks.ts";
 import type { Kernel } from "../memory/kernel.ts";
@@ -67,7 +67,7 @@ export class GroupCursor implements ScanCursor {
       this.timesPtr = request.bins === null ? 0 : this.blocks.alloc(CHUNK_ROWS * 8);
       this.writers = [
         ...(request.bins === null ? [] : [() => ({ dataPtr: this.timesPtr, validityPtr: 0 })]),
-        ...request.groupBy.map((_, index) => this.tagWriter(groups, index)),
+        ...(request.numbersGroups ? [] : request.groupBy.map((_, index) => this.tagWriter(groups, index))),
         ...request.aggregates.map((aggregate) =>
           aggregate.fn === "quantile" ? this.quantileWriter(aggregate) : this.aggregateWriter(aggregate),
         ),
@@ -85,7 +85,14 @@ export class GroupCursor implements ScanCursor {
     if (count === 0) return null;
     this.nextCell = this.kernel.u32[this.listPtr / 4 + count - 1]! + 1;
     cells.describe(this.listPtr, count, { groupsPtr: this.groupsPtr, timesPtr: this.timesPtr });
-    return { rowCount: count, columns: this.writers.map((write) => write(count)) };
+    const columns = this.writers.map((write) => write(count));
+    return this.accumulated.request.numbersGroups ? { rowCount: count, columns, groupsPtr: this.groupsPtr } : { rowCount: count, columns };
+  }
+
+  groupTags(): readonly GroupTag[] {
+    const { request, groups } = this.accumulated;
+    assert(!this.closed, "a closed cursor was asked for tags");
+    return request.groupBy.map((_, index) => groups.tag(index));
   }
 
   close(): void {

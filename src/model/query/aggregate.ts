@@ -50,6 +50,8 @@ export interface AggregateRequest {
   /** Some of these combinations are one group, which shows the values of one of them. */
   readonly merged?: MergedGroups;
   readonly aggregates: readonly Aggregate[];
+  /** True: chunks have the numbers of the rows' groups in place of their tags, which the cursor tells group by group. Only with tags. */
+  readonly numbersGroups?: boolean;
   /** Above this number of groups reading the rows is cheaper: none are made. */
   readonly groupsMax?: number;
 }
@@ -92,13 +94,14 @@ export function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
   return aggregate.fn === "quantile" && aggregate.weight !== null ? [column, aggregate.weight] : [column];
 }
 
-/** Types of the result columns in order: the bin's start if there are bins, the grouping tags, the aggregates. NULL stands for an absent
- *  tag, and for an aggregate other than count without values. @throws if an aggregate has no type */
-export function aggregateColumns({ bins, groupBy, aggregates }: AggregateRequest): ColumnType[] {
+/** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates.
+ *  NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate has no type */
+export function aggregateColumns({ bins, groupBy, aggregates, numbersGroups = false }: AggregateRequest): ColumnType[] {
   const types = aggregates.map((aggregate) => {
     const type = aggregateType(aggregate);
     if (type === null) throw new Error(`BUG: ${aggregate.fn} of column ${aggregate.column?.name}`);
     return type;
   });
-  return [...(bins === null ? [] : [ColumnType.time]), ...groupBy.map(() => ColumnType.tag), ...types];
+  const tags = numbersGroups ? [] : groupBy.map(() => ColumnType.tag);
+  return [...(bins === null ? [] : [ColumnType.time]), ...tags, ...types];
 }

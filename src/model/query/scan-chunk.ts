@@ -14,15 +14,25 @@ export interface ScanSeries {
   readonly dictionary: DictionaryView;
 }
 
+/** Values of a tag: a code for each group, 0 for absent, and a view for each code, that of 0 undefined. */
+export interface GroupTag {
+  readonly codesPtr: number;
+  readonly valuesPtr: number;
+}
+
 export interface ScanChunk {
   /** 1 .. LIMITS.vectorRows */
   readonly rowCount: number;
   readonly columns: readonly ScanColumn[];
   /** Present if the request has `withSeries`. */
   readonly series?: ScanSeries;
+  /** Present if the request has `numbersGroups`: the number of each row's group, u32. Borrowed like columns. */
+  readonly groupsPtr?: number;
 }
 
 export interface ScanCursor {
   next(): ScanChunk | null;
+  /** The grouping tags of all groups; borrowed until `close`. Present if the request has `numbersGroups`. */
+  groupTags?(): readonly GroupTag[];
   close(): void;
 }

@@ -2,7 +2,7 @@
 import type { SourceRows, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import { type ColumnCells, FluxColumn } from "../../flux/tables/column.ts";
 import type { FluxColumnType } from "../../flux/values/column-type.ts";
-import { compareTexts } from "../../flux/values/text-order.ts";
+import { comparisonFor } from "../../flux/values/text-order.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import { isValid } from "../../tsdbql/functions/validity.ts";
@@ -24,7 +24,7 @@ export interface FieldCells {
 }
 
 export interface GroupedFields {
-  /** Of each series: the values of its tags, "" for absent. */
+  /** Of each series: the values of its tags, "" for absent. Series may have no rows. */
   readonly groups: readonly (readonly string[])[];
   /** Series i has the rows starts[i] .. ends[i] - 1; without `ends` up to the next one's. */
   readonly starts: Uint32Array;
@@ -49,10 +49,18 @@ interface GroupTags {
 /** In the order of their keys. */
 function groupsInOrder(tagNames: readonly string[], { groups }: GroupedFields): GroupTags[] {
   const found = groups.map((values, group) => {
-    const tags = tagNames.flatMap((name, i) => (values[i] === "" ? [] : [[name, values[i]!] as const]));
-    return { group, tags, key: tags.map(([name, value]) => `${name}=${value}`).join() };
+    const tags: (readonly [string, string])[] = [];
+    let key = "";
+    for (const [i, name] of tagNames.entries()) {
+      const value = values[i]!;
+      if (value === "") continue;
+      key += `${key === "" ? "" : ","}${name}=${value}`;
+      tags.push([name, value]);
+    }
+    return { group, tags, key };
   });
-  return found.sort((a, b) => compareTexts(a.key, b.key));
+  const compare = comparisonFor(found.map(({ key }) => key));
+  return found.sort((a, b) => compare(a.key, b.key));
 }
 
 function fieldOrder(fields: readonly (readonly [string, FieldType])[]): number[] {
@@ -128,6 +136,7 @@ export function* seriesOf(
   const series: SourceSeries[] = [];
   for (const { group, tags } of groupsInOrder(tagNames, set)) {
     const [from, to] = [set.starts[group]!, set.ends?.[group] ?? set.starts[group + 1]!];
+    if (from === to) continue;
     for (const i of order) {
       const column = set.columns[i] ?? null;
       if (column === null) continue;

@@ -4,37 +4,26 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateType } from "../../model/query/aggregate.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
-import type { Steps } from "../../model/steps.ts";
+import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import { codesOf } from "../../scan/series-tags.ts";
 import type { TableScan } from "../../scan/table-scan.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
-import { aggregatedColumns } from "../../tsdbql/execute/rows/aggregated.ts";
-import { takeTimes } from "../../tsdbql/execute/rows/cells.ts";
-import type { GrowingColumn, NumberColumn, TagCells } from "../../tsdbql/execute/rows/columns.ts";
-import { groupRows, orderRows } from "../../tsdbql/execute/rows/order.ts";
 import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
+import { wordsOf } from "../../tsdbql/functions/int64.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import type { FieldType } from "../../tsdbql/parse/ast.ts";
 import { bySeriesOf, type ExtremeRequest, extremeRows, seriesKey } from "./extreme-rows.ts";
 import { compareBytes, type FieldCells, type GroupedFields, seriesOf } from "./field-series.ts";
 import { tagPredicates } from "./measurement-reader.ts";
 import { newestSeries } from "./newest-series.ts";
+import { type OrderedGroups, orderedGroups } from "./ordered-groups.ts";
 import { fieldPredicate } from "./value-tests.ts";
 
 interface Field {
   readonly name: string;
   readonly type: FieldType;
   readonly column: ColumnDef;
-}
-
-/** Rows of one aggregation, in order of series and window. */
-interface Aggregated {
-  readonly groups: readonly (readonly string[])[];
-  readonly starts: Uint32Array;
-  readonly numbers: BigInt64Array;
-  /** In the order of the request. */
-  readonly cells: readonly Cells[];
 }
 
 const NUMBERS: readonly FieldType[] = ["float", "integer", "unsigned"];
@@ -144,14 +133,14 @@ export class ReducedReader {
     const runs = await this.runs(table, asked, { aggregates, groupBy: tagColumns });
     if (runs === null) return null;
     const found: SourceSeries[][] = [];
-    for (const { cells, groups, starts, numbers } of runs) {
+    for (const { cells, groups, starts, times } of runs) {
       const columns = parts.map(([value, second]): FieldCells => {
         const own = cells[value!]!;
         const other = second === undefined ? null : cells[second]!;
         const present = reduction.fn === "count" ? withoutZeros(own) : own;
         return {
           cells: present,
-          times: reduction.ownTimes && other !== null ? (other.values as BigInt64Array) : numbers,
+          times: reduction.ownTimes && other !== null ? (other.values as BigInt64Array) : times,
           counts: reduction.isPartial && other !== null ? (other.values as BigInt64Array) : null,
         };
       });
@@ -176,9 +165,9 @@ export class ReducedReader {
     table: MeasurementTable,
     { request, tags, fields }: Asked,
     what: Pick<AggregateRequest, "aggregates" | "groupBy">,
-  ): Promise<Aggregated[] | null> {
+  ): Promise<OrderedGroups[] | null> {
     const { startNs, stopNs, reduction } = request;
-    const found: Aggregated[] = [];
+    const found: OrderedGroups[] = [];
     for (const run of reduction.runs ?? [null]) {
       const range = { minNs: startNs, maxNs: stopNs - 1n };
       if (run !== null) {
@@ -187,21 +176,13 @@ export class ReducedReader {
         if (endNs <= range.maxNs) range.maxNs = endNs - 1n;
       }
       const bins = run === null ? null : { originNs: run.startNs, widthNs: run.widthNs };
-      const aggregated = await this.aggregate(table, { range, tags, fields, bins, ...what });
-      if (aggregated === null) return null;
-      const { numbers } = aggregated;
-      if (run !== null) {
-        const [firstNumber, { startNs: originNs, widthNs }] = [BigInt(run.firstNumber), run];
-        for (let i = 0; i < numbers.length; i++) numbers[i] = (numbers[i]! - originNs) / widthNs + firstNumber;
-      }
-      found.push(aggregated);
+      const request = { range, tags, fields, bins, ...what };
+      const groups = await orderedGroups(table, request, this.turns, (bytes) => this.memory.check(bytes * 2));
+      if (groups === null) return null;
+      if (run !== null) await this.turns.run(numberWindows(groups.times, run));
+      found.push(groups);
     }
     return found;
-  }
-
-  private async aggregate(table: MeasurementTable, wanted: AggregateRequest): Promise<Aggregated | null> {
-    const found = await aggregatedColumns(table, wanted, this.turns, (bytes) => this.memory.check(bytes * 2));
-    return found === null ? null : this.turns.run(orderedGroups(found.columns, wanted, found.rowCount));
   }
 }
 
@@ -249,17 +230,31 @@ function functionsOf({ fn, isPartial, ownTimes }: ReduceRequest["reduction"]): r
   return fn === "last" && ownTimes ? ["last", "lastTime"] : [fn];
 }
 
-function* orderedGroups(columns: readonly GrowingColumn[], { bins, groupBy }: AggregateRequest, rowCount: number): Steps<Aggregated> {
-  const firstTag = bins === null ? 0 : 1;
-  const keys: TagCells[] = [];
-  for (const column of columns.slice(firstTag, firstTag + groupBy.length)) keys.push((yield* column.take(null, rowCount)) as TagCells);
-  const groups = yield* groupRows(keys, rowCount);
-  const times = bins === null ? new BigInt64Array(rowCount) : ((columns[0] as NumberColumn).view() as BigInt64Array);
-  const { rows, starts } = yield* orderRows(groups, times, false, null);
-  const cells: Cells[] = [];
-  for (const column of columns.slice(firstTag + groupBy.length)) cells.push((yield* column.take(rows, rowCount)) as Cells);
-  return { groups: groups.tags, starts, numbers: yield* takeTimes(times, rows), cells };
+/** The numbers of windows in place of their starts. */
+function* numberWindows(times: BigInt64Array, { startNs, widthNs, firstNumber, count }: WindowRun): Steps<void> {
+  if (count > COUNT_MAX) {
+    for (let i = 0; i < times.length; i++) {
+      if (isPause(i)) yield;
+      times[i] = (times[i]! - startNs) / widthNs + BigInt(firstNumber);
+    }
+    return;
+  }
+  const words = wordsOf(times);
+  const [width, low, high] = [Number(widthNs), Number(BigInt.asUintN(32, startNs)), Number(startNs >> 32n)];
+  yield* inSteps(times.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      // the distance may have lost its last digits, the number of windows is whole
+      const distance = (words[2 * i + 1]! - high) * TWO_32 + ((words[2 * i]! >>> 0) - low);
+      const number = Math.round(distance / width) + firstNumber;
+      words[2 * i] = number;
+      words[2 * i + 1] = number / TWO_32;
+    }
+  });
 }
+
+const TWO_32 = 2 ** 32;
+/** Of windows whose numbers a division of floats gives exactly. */
+const COUNT_MAX = 2 ** 50;
 
 /** A window without values has a count too. */
 function withoutZeros(cells: Cells): Cells {

@@ -242,7 +242,7 @@ export function isPresent(kernel: Kernel, validityPtr: number, row: number): boo
 }
 
 /** One value of a column; null if absent. @throws Error if the slot of an absent row is not 0 */
-function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
+export function readValue(kernel: Kernel, type: ColumnType, data: { dataPtr: number; validityPtr: number }, row: number): TestValue | null {
   if (data.dataPtr === 0) return null;
   if (!isPresent(kernel, data.validityPtr, row)) {
     const width = VALUE_BYTES[type];

@@ -64,7 +64,7 @@ class KeptNode extends PushedNode {
       const reduction = { ...wish.reduction, oneTypeOf: oneTypeOf(wish, isKept), isPartial: wish.reduction.fn === "mean" };
       // rows of one table differ in time and value alone, which the reduction gives
       if (wish.reduction.oneTypeOf === null && !hasOrder(wish)) reduction.apart = apart;
-      const tables = yield* input.reduce!(run, { ...wish, reduction });
+      const tables = yield* input.reduce!(run, { ...wish, reduction, shown: null });
       const columns: IsKept = (label) => isKept(label) || label === COUNTS;
       return tables === null ? null : yield* gathered(withColumns(tables, columns));
     };

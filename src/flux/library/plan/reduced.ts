@@ -22,13 +22,14 @@ export function* reducedOr(
   reduce: StorageReduce,
   {
     columns = null,
+    shown = null,
     ...reduction
-  }: Pick<Reduction, "fn" | "runs" | "ownTimes"> & Partial<Pick<Reduction, "latest">> & Partial<Pick<ReduceWish, "columns">>,
+  }: Pick<Reduction, "fn" | "runs" | "ownTimes"> & Partial<Pick<Reduction, "latest">> & Partial<Pick<ReduceWish, "columns" | "shown">>,
   use: (tables: readonly FluxTable[]) => Tables | null,
   otherwise: () => Tables,
 ): Tables {
   const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
-  const wish = { reduction: { ...whole, ...reduction }, columns, filters: [], values: [] };
+  const wish = { reduction: { ...whole, ...reduction }, columns, shown, filters: [], values: [] };
   const tables = run.pushesDown ? yield* asInput(reduce(run, wish)) : null;
   yield* (tables === null ? null : use(tables)) ?? otherwise();
 }

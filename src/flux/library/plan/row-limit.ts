@@ -23,7 +23,7 @@ export function* firstRowsOf(node: PushedNode, rowCount: number, run: ScriptRun)
     const runs = [{ firstNumber: 0, startNs, widthNs, count: WINDOWS }];
     const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
     const reduction = { ...whole, fn: "count", runs, ownTimes: false } as const;
-    const tables = yield* asInput(reduce(run, { reduction, columns: null, filters: [], values: [] }));
+    const tables = yield* asInput(reduce(run, { reduction, columns: null, shown: null, filters: [], values: [] }));
     if (tables === null) return null;
     const { first, last, rows } = reach(tables, rowCount);
     const endNs = startNs + BigInt(last + 1) * widthNs;

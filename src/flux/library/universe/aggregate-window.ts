@@ -100,7 +100,14 @@ function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): 
     return reducedOr(
       run,
       reduce,
-      { fn: how.fn, runs: how.windows.runs, ownTimes: false, latest: latestOf(last, found), columns: columnsOf(last) },
+      {
+        fn: how.fn,
+        runs: how.windows.runs,
+        ownTimes: false,
+        latest: latestOf(last, found),
+        columns: columnsOf(last),
+        shown: columnsOf(last),
+      },
       (tables) => windowTables(tables, how),
       all,
     );

@@ -39,6 +39,8 @@ export interface ReduceWish {
   readonly reduction: Reduction;
   /** Labels of the columns that are read, besides the value and the times; null: unknown. */
   readonly columns: readonly string[] | null;
+  /** Labels of the columns that the tables need besides the value and the time, not in their keys; null: all. */
+  readonly shown: readonly string[] | null;
   readonly filters: readonly FluxFunction[];
   readonly values: readonly ValueTest[];
 }

@@ -76,12 +76,13 @@ function reducedFilter(
 ): StorageReduce | null {
   if (reduce === null) return null;
   return function* (run, wish) {
-    const { filters, values } = wish;
+    const { columns, filters, values } = wish;
     // what the function tests has to be a column of the reduced rows
     const reduction = parts.isDecided ? wish.reduction : { ...wish.reduction, apart: null };
     // reduced rows of these are no rows that the function can test
     if (!parts.isDecided && parts.values.length > 0 && !["min", "max", "first", "last"].includes(reduction.fn)) return null;
-    const tables = yield* reduce(run, { ...wish, reduction, filters: [fn, ...filters], values: [...parts.values, ...values] });
+    const shown = parts.isDecided ? wish.shown : null;
+    const tables = yield* reduce(run, { reduction, columns, shown, filters: [fn, ...filters], values: [...parts.values, ...values] });
     if (tables === null || parts.isDecided) return tables;
     return yield* gathered(apply([tables], run));
   };

@@ -102,7 +102,7 @@ class GroupNode extends PushedNode {
       isPartial: wish.reduction.fn === "mean",
       apart: this.apartTags(wish),
     };
-    const tables = yield* source.reduce(run, { ...wish, reduction });
+    const tables = yield* source.reduce(run, { ...wish, reduction, shown: null });
     return tables === null ? null : yield* gathered(placed([tables], run));
   }
 

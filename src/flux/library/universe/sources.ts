@@ -137,14 +137,14 @@ function* reducedTables(
   run: ScriptRun,
   from: FromNode,
   bounds: TimeBounds,
-  { reduction, filters, values }: ReduceWish,
+  { reduction, shown, filters, values }: ReduceWish,
 ): ReturnType<StorageReduce> {
   const { source } = run;
   if (source.reduced === undefined) return null;
   const wanted = wantedSeries(filters);
   const request = { bucketId: from.bucketId(run), ...bounds, ...(wanted === null ? {} : { wanted }), reduction, values };
   const found = yield* source.reduced(request);
-  const tables = new SeriesTables(bounds);
+  const tables = new SeriesTables(bounds, shown);
   return found?.map((series) => tables.table(series)) ?? null;
 }
 
@@ -179,8 +179,11 @@ interface SharedColumns {
   readonly length: number;
   /** Measurement and tags in the order of their labels. */
   readonly named: readonly KeyColumn[];
+  /** Those that are shown. */
   readonly columns: readonly FluxColumn[];
   readonly bounds: readonly FluxColumn[];
+  /** Where the field stands among `named`, and among `columns`. */
+  readonly fieldPlaces: readonly [number, number];
 }
 
 /** Makes tables of the series in a range, with the columns that `from` returns. */
@@ -189,13 +192,20 @@ export class SeriesTables {
   /** The same columns in all tables. */
   private readonly boundColumns: readonly FluxColumn[];
   private latest: SharedColumns | null = null;
+  private readonly fields = new Map<string, KeyColumn>();
 
-  constructor({ startNs, stopNs }: TimeBounds) {
+  /** @param shown labels of the columns that are read besides the time and the value: the others are only in the keys; null: all */
+  constructor(
+    { startNs, stopNs }: TimeBounds,
+    private readonly shown: readonly string[] | null = null,
+  ) {
     this.bounds = [
       { label: "_start", type: "time", value: new Time(startNs) },
       { label: "_stop", type: "time", value: new Time(stopNs) },
     ];
-    this.boundColumns = this.bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, 1));
+    this.boundColumns = this.bounds
+      .filter(({ label }) => this.isShown(label))
+      .map(({ label, type, value }) => FluxColumn.constant(label, type, value, 1));
   }
 
   /** A series with a column for each field, behind the others. */
@@ -209,18 +219,19 @@ export class SeriesTables {
 
   table({ measurement, field, tags, type, timesNs, values, counts }: SourceSeries): FluxTable {
     const length = timesNs.length;
-    const { named, columns: sharedColumns, bounds } = this.shared(measurement, tags, length);
-    let place = 0;
-    while (place < named.length && named[place]!.label < "_field") place++;
-    const key: KeyColumn[] = [...this.bounds, ...named];
-    key.splice(this.bounds.length + place, 0, { label: "_field", type: "string", value: field });
+    const { named, columns: sharedColumns, bounds, fieldPlaces } = this.shared(measurement, tags, length);
+    const [keyPlace, place] = fieldPlaces;
+    const key: KeyColumn[] = [...this.bounds];
+    for (let i = 0; i < keyPlace; i++) key.push(named[i]!);
+    key.push(this.fieldColumn(field));
+    for (let i = keyPlace; i < named.length; i++) key.push(named[i]!);
     const columns = [
       ...bounds,
       new FluxColumn("_time", "time", timesNs, null, length),
       new FluxColumn("_value", type, values, null, length),
     ];
     for (let i = 0; i < place; i++) columns.push(sharedColumns[i]!);
-    columns.push(new FluxColumn("_field", "string", [field], null, length, 0));
+    if (this.isShown("_field")) columns.push(new FluxColumn("_field", "string", [field], null, length, 0));
     for (let i = place; i < sharedColumns.length; i++) columns.push(sharedColumns[i]!);
     if (counts !== undefined) columns.push(new FluxColumn(COUNTS, "int", counts, null, length));
     return new FluxTable(new GroupKey(key), columns, length);
@@ -230,11 +241,42 @@ export class SeriesTables {
     const { latest } = this;
     const isOfSeries = latest !== null && latest.tags === tags && latest.measurement === measurement;
     if (isOfSeries && latest.length === length) return latest;
-    const named = isOfSeries ? latest.named : namedColumns(measurement, tags);
-    const columns = named.map(({ label, value }) => new FluxColumn(label, "string", [value as string], null, length, 0));
+    const named = isOfSeries ? latest.named : this.named(measurement, tags);
+    const columns: FluxColumn[] = [];
+    const fieldPlaces: [number, number] = [0, 0];
+    for (const { label, value } of named) {
+      const isShown = this.isShown(label);
+      if (isShown) columns.push(new FluxColumn(label, "string", [value as string], null, length, 0));
+      if (label >= "_field") continue;
+      fieldPlaces[0]++;
+      if (isShown) fieldPlaces[1]++;
+    }
     const bounds = latest?.length === length ? latest.bounds : this.boundColumns.map((column) => column.slice(0, length));
-    this.latest = { measurement, tags, length, named, columns, bounds };
+    this.latest = { measurement, tags, length, named, columns, bounds, fieldPlaces };
     return this.latest;
+  }
+
+  private isShown(label: string): boolean {
+    return this.shown === null || this.shown.includes(label);
+  }
+
+  /** Columns of the series before that have the same value are the same: keys are compared quickly then. */
+  private named(measurement: string, tags: SourceSeries["tags"]): readonly KeyColumn[] {
+    const named = namedColumns(measurement, tags);
+    const before = this.latest?.named ?? [];
+    for (let i = 0; i < named.length && i < before.length; i++) {
+      if (named[i]!.value === before[i]!.value && named[i]!.label === before[i]!.label) named[i] = before[i]!;
+    }
+    return named;
+  }
+
+  private fieldColumn(field: string): KeyColumn {
+    let column = this.fields.get(field);
+    if (column === undefined) {
+      column = { label: "_field", type: "string", value: field };
+      this.fields.set(field, column);
+    }
+    return column;
   }
 }
 

@@ -176,6 +176,12 @@ function shortText(view: Uint32Array): string | null {
   return all < 0x80 ? shortBytes.toString("latin1", 0, length) : null;
 }
 
+/** The text of the view at words[at]. */
+export function viewText(words: Uint32Array, at: number): string {
+  const view = words.slice(at, at + VIEW_BYTES / 4);
+  return shortText(view) ?? decoder.decode(readStrings(new Uint8Array(view.buffer), 1, null).data);
+}
+
 const CACHE_SLOTS = 256;
 
 /** Tag values as codes. Consecutive rows mostly have the same view, or one of few. */
@@ -264,9 +270,8 @@ export class TagColumn implements GrowingColumn {
       cachedViews[place + 2] === c &&
       cachedViews[place + 3] === d;
     if (isKnown) return cachedCodes[slot]!;
-    const view = words.slice(at, at + 4);
-    const code = this.code(shortText(view) ?? decoder.decode(readStrings(new Uint8Array(view.buffer), 1, null).data));
-    cachedViews.set(view, place);
+    const code = this.code(viewText(words, at));
+    cachedViews.set([a, b, c, d], place);
     cachedCodes[slot] = code;
     return code;
   }
