@@ -236,13 +236,15 @@ class CostLimits {
       parts.push(part);
       return part.node;
     });
-    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const { isConstant, weight } = summary(parts);
     const rows = isConstant ? 1 : sizes.rows;
-    const weight = parts.reduce((all, part) => all + part.weight, 1);
     const work = workOf(weight, parts);
-    const bytesOf = (part: Part) => (part.isConstant === true ? part.bytes * rows : part.bytes);
-    const most = parts.reduce((largest, part) => Math.max(largest, bytesOf(part)), 0);
-    const sum = parts.reduce((all, part) => all + bytesOf(part), 0);
+    let [most, sum] = [0, 0];
+    for (const part of parts) {
+      const bytes = part.isConstant === true ? part.bytes * rows : part.bytes;
+      most = Math.max(most, bytes);
+      sum += bytes;
+    }
     if (node.class === "CAST") return { ...this.cast(mapped, weight, sum, rows), work, isConstant };
     const isValue = node.class === "COMPARISON" || node.class === "CONJUNCTION" || node.class === "BETWEEN";
     if (node.class === "WINDOW") {
@@ -271,11 +273,10 @@ class CostLimits {
       parts.push(part);
       return part.node;
     }) as FunctionCall;
-    const isConstant = parts.length > 0 && parts.every((part) => part.isConstant === true);
+    const { isConstant, weight } = summary(parts);
     const rows = isConstant ? 1 : sizes.rows;
     const args = parts.slice(0, node.children.length).map((part) => (part.isConstant === true ? inRows(part, rows) : part));
     this.taken(stepsOf(mapped.function_name, args, rows));
-    const weight = parts.reduce((sum, part) => sum + part.weight, 1);
     const pattern = saferPattern(mapped);
     if (pattern !== null)
       return { node: { ...pattern, alias: node.alias }, weight: weight + 4, work: workOf(weight, parts), bytes: VALUE_BYTES * sizes.rows };
@@ -336,6 +337,16 @@ class CostLimits {
     }
     return bytes;
   }
+}
+
+/** Of an expression with these parts; one without parts is no constant. */
+function summary(parts: readonly Part[]): { readonly isConstant: boolean; readonly weight: number } {
+  let [isConstant, weight] = [parts.length > 0, 1];
+  for (const part of parts) {
+    isConstant &&= part.isConstant === true;
+    weight += part.weight;
+  }
+  return { isConstant, weight };
 }
 
 /** The size of a constant repeated for this many rows. */

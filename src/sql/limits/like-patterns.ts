@@ -43,9 +43,19 @@ function asText(node: Expression): Expression {
 
 /** A single `%` that is not at the end needs no backtracking. DuckDB splits constant patterns of letters at each `%`. */
 function isQuick(pattern: string, mark: string, { isBlind }: Kind): boolean {
-  const inner = pattern.replace(/%+$/, "").replace(/%+/g, "%").split("%").length - 1;
-  if (inner <= 1) return true;
+  if (innerRuns(pattern) <= 1) return true;
   return !isBlind && mark === "" && !pattern.includes("_");
+}
+
+/** The number of runs of `%` before the last other character. */
+function innerRuns(pattern: string): number {
+  let runs = 0;
+  for (let at = pattern.indexOf("%"); at >= 0; at = pattern.indexOf("%", at)) {
+    while (pattern[at] === "%") at++;
+    if (at === pattern.length) break;
+    runs++;
+  }
+  return runs;
 }
 
 /** The same pattern for RE2, whose flag s lets `.` match line feeds too. */

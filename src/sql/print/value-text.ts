@@ -45,7 +45,8 @@ function doubleText(value: number): string {
 /** The double nearest to a DECIMAL constant. */
 export function decimalValue(value: SqlValue): number {
   const { scale = 0 } = value.type.type_info ?? {};
-  return Number(`${wideValue(value)}e-${scale}`);
+  const digits = typeof value.value === "object" ? wideValue(value) : value.value;
+  return Number(`${digits}e-${scale}`);
 }
 
 /** The integer of a constant of up to 128 bits. */

@@ -13,7 +13,8 @@ export interface FirstRows {
 
 /** Returns null if it has another form, or names would change their meaning. */
 export function firstRowsOf(node: SelectNode): FirstRows | null {
-  if (!isBare(node) || node.modifiers.length > 0) return null;
+  if (node.qualify === null && node.from_table.type !== "SUBQUERY") return null;
+  if (node.modifiers.length > 0 || !isBare(node)) return null;
   return node.qualify !== null ? ofQualify(node, node.qualify) : ofSubquery(node);
 }
 
