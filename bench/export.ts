@@ -4,7 +4,7 @@ import type { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, short } from "./support/bench.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { withOneDay } from "./support/one-day.ts";
-import { residentBytesOf } from "./support/process-stats.ts";
+import { cpuMsOf, residentBytesOf } from "./support/process-stats.ts";
 
 const PASSES = 10;
 const ROWS = { smoke: 20_000, real: 10_000_000 } as const;
@@ -19,28 +19,25 @@ export const exportDay: Bench = {
   name: "export",
   run: (size, say, { rows = ROWS[size] } = {}) =>
     withOneDay(rows, PASSES, async (server) => {
-      const speeds: number[] = [];
-      let bytes = await archiveBytes(server);
-      for (let round = 0; round < ROUNDS[size]; round++) {
-        const startMs = performance.now();
-        bytes = await archiveBytes(server);
-        speeds.push((rows * 1000) / (performance.now() - startMs));
+      const first = residentBytesOf(server.pid)?.now;
+      const fast = await fastReaders(server, size, rows);
+      const answers = [fast.speed];
+      const slow = await slowReaders(server, size);
+      if (first === undefined || slow.length === 0) say("the system does not tell a process's memory: left out");
+      else {
+        const left = residentBytesOf(server.pid)!.now;
+        answers.push(
+          {
+            ...{ what: "resident memory that a reader costs who does not read ÷ 32 MiB", value: median(slow) / SLOW_BYTES_MAX, unit: "×" },
+            ...(size === "real" ? { goal: { atMost: 1 } } : {}),
+            detail: `${mib(slow)}; who reads at once ${mib(fast.costs)}`,
+          },
+          {
+            ...{ what: "resident memory after exports ÷ before the first", value: left / first, unit: "×" },
+            detail: `${mib([left])} ÷ ${mib([first])}, ${1 + fast.costs.length + slow.length} exports`,
+          },
+        );
       }
-      const answers: Answer[] = [
-        {
-          ...{ what: `a day of ${short(rows)} rows as an archive`, value: median(speeds), unit: "rows/s" },
-          ...(size === "real" ? { goal: { atLeast: 1_000_000 } } : {}),
-          detail: `${short(bytes / 1e6)} MB, ${short(bytes / rows)} bytes a row; slowest of ${speeds.length} ${short(Math.min(...speeds))} rows/s`,
-        },
-      ];
-      const costs = await slowReaders(server, size);
-      if (costs.length === 0) say("the system does not tell a process's memory: left out");
-      else
-        answers.push({
-          ...{ what: "resident memory that a reader costs who does not read ÷ 32 MiB", value: median(costs) / SLOW_BYTES_MAX, unit: "×" },
-          ...(size === "real" ? { goal: { atMost: 1 } } : {}),
-          detail: costs.map((cost) => `${(cost / MIB).toFixed(0)} MiB`).join(", "),
-        });
       for (const { what, value, unit, detail } of answers) say(`${what}: ${short(value)} ${unit}; ${detail}`);
       return answers;
     }),
@@ -49,6 +46,55 @@ export const exportDay: Bench = {
 const archiveUrl = ({ url }: TestServer) => `${url}/api/v3/export/window_data?${new URLSearchParams({ db: DATABASE, table: "cpu" })}`;
 
 const PAGE_BYTES = 4096;
+
+const mib = (bytes: readonly number[]) => bytes.map((each) => `${(each / MIB).toFixed(0)} MiB`).join(", ");
+
+/** Exports one after the other, behind one that does not count, and the resident bytes that each took beyond those before it. */
+async function fastReaders(server: TestServer, size: keyof typeof ROUNDS, rows: number): Promise<{ speed: Answer; costs: number[] }> {
+  const speeds: number[] = [];
+  const costs: number[] = [];
+  let bytes = await archiveBytes(server);
+  const cpuMs = cpuMsOf(server.pid) ?? Number.NaN;
+  for (let round = 0; round < ROUNDS[size]; round++) {
+    const watch = new ResidentWatch(server.pid);
+    const startMs = performance.now();
+    bytes = await archiveBytes(server);
+    speeds.push((rows * 1000) / (performance.now() - startMs));
+    costs.push(watch.end());
+  }
+  const cpuNs = (((cpuMsOf(server.pid) ?? Number.NaN) - cpuMs) * 1e6) / (rows * speeds.length);
+  const speed: Answer = {
+    ...{ what: `a day of ${short(rows)} rows as an archive`, value: median(speeds), unit: "rows/s" },
+    ...(size === "real" ? { goal: { atLeast: 1_000_000 } } : {}),
+    detail:
+      `${short(bytes / 1e6)} MB, ${short(bytes / rows)} bytes a row; slowest of ${speeds.length} ${short(Math.min(...speeds))} rows/s; ` +
+      `${short(cpuNs)} ns of processor time a row`,
+  };
+  return { speed, costs };
+}
+
+/** The most resident bytes of a process beyond those at first. */
+class ResidentWatch {
+  private readonly first: number | undefined;
+  private most = 0;
+  private readonly timer: ReturnType<typeof setInterval>;
+
+  constructor(private readonly pid: number) {
+    this.first = residentBytesOf(pid)?.now;
+    this.timer = setInterval(() => this.look(), SAMPLE_MS);
+  }
+
+  /** At least a page: memory that others return meanwhile may be more. */
+  end(): number {
+    clearInterval(this.timer);
+    this.look();
+    return Math.max(PAGE_BYTES, this.most - (this.first ?? 0));
+  }
+
+  private look(): void {
+    this.most = Math.max(this.most, residentBytesOf(this.pid)?.now ?? 0);
+  }
+}
 
 /** Length of the archive; it is only counted. */
 async function archiveBytes(server: TestServer): Promise<number> {
@@ -59,23 +105,19 @@ async function archiveBytes(server: TestServer): Promise<number> {
   return bytes;
 }
 
-/** For each round: the resident bytes while a reader has taken only the first bytes, beyond those while the day is read. */
+/** For each round: the resident bytes while a reader has taken only the first bytes, and while the day is read, beyond those before. */
 async function slowReaders(server: TestServer, size: keyof typeof ROUNDS): Promise<number[]> {
+  if (residentBytesOf(server.pid) === undefined) return [];
   const costs: number[] = [];
   for (let round = 0; round < ROUNDS[size]; round++) {
-    const before = residentBytesOf(server.pid);
-    if (before === undefined) return [];
+    const watch = new ResidentWatch(server.pid);
     const { hostname, port, pathname, search } = new URL(archiveUrl(server));
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
     await new Promise((resolve) => socket.once("readable", resolve));
-    let most = 0;
-    for (const endMs = performance.now() + STALLED_MS[size]; performance.now() < endMs; await Bun.sleep(SAMPLE_MS)) {
-      most = Math.max(most, residentBytesOf(server.pid)!.now);
-    }
-    // memory that others return meanwhile may be more
-    costs.push(Math.max(PAGE_BYTES, most - before.now));
+    await Bun.sleep(STALLED_MS[size]);
+    costs.push(watch.end());
     socket.destroy();
   }
   return costs;
