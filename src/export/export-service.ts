@@ -1,11 +1,13 @@
 // Lists what can be exported, and reads it as statements do: an export has what a query shows, wherever rows lie.
 import { TsdbError } from "../model/errors.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query/query.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import { ident } from "../sql/parse/names.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Manifest } from "../storage/manifest/manifest.ts";
+import { archiveStream } from "./archive-stream.ts";
 import { checkDay, dayRange, dayStartMs, FIRST_DAY } from "./day-windows.ts";
 import { windowArchive } from "./window-archive.ts";
 
@@ -66,21 +68,7 @@ export class DayExports implements ExportService {
     }
     this.running += 1;
     const chunks = this.chunks(database, table, [...new Set(wanted ?? found)], signal);
-    let first: IteratorResult<Uint8Array<ArrayBuffer>> | null = await chunks.next();
-    return new ReadableStream(
-      {
-        async pull(controller) {
-          const { done, value } = first ?? (await chunks.next());
-          first = null;
-          if (done === true) controller.close();
-          else controller.enqueue(value);
-        },
-        async cancel() {
-          await chunks.return(undefined);
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    return archiveStream(chunks, LIMITS.readerStallMs);
   }
 
   /** Counted as running until it has ended. */

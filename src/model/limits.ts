@@ -23,6 +23,8 @@ export const LIMITS = {
   bodyMemoryBytesMax: 384 * MIB,
   /** A connection without traffic is closed after this time, even while the server delays reading a body; queries disable the timeout. */
   connectionIdleSeconds: 60,
+  /** A reader of an answer or archive that takes nothing for so long loses it: it holds pinned rows, or a place and a file. */
+  readerStallMs: 300_000,
   /** How long a body waits for a flush to make room, */
   admissionWaitSeconds: 20,
   /** and how long for other bodies to end, before it is read. */

@@ -21,7 +21,6 @@ import { QueryClient } from "../workers/query/query-client.ts";
 import type { SpawnedWorker } from "../workers/query/spawn.ts";
 import type { Storage } from "./storage.ts";
 
-const READER_STALL_MS = 300_000;
 /** A cancelled statement ends within tens of milliseconds; others must not delay the final flush. */
 const CLOSE_MS = 3000;
 
@@ -127,7 +126,7 @@ export class Queries {
       concurrentMax: config.concurrentQueriesMax,
       timeoutMs: config.queryTimeoutMs,
       stuckGraceMs: config.queryStuckGraceMs,
-      readerStallMs: READER_STALL_MS,
+      readerStallMs: LIMITS.readerStallMs,
       memory: Extents.attach(shared),
       // DuckDB's spill files, usually none
       removeFolder: (path) => rmSync(path, { recursive: true, force: true }),

@@ -17,6 +17,13 @@ export function watchStream(
   };
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        // a source that gives up its reader does so while nobody reads
+        reader.closed.catch((error: unknown) => {
+          end("broken", error);
+          controller.error(error);
+        });
+      },
       async pull(controller) {
         let next: Awaited<ReturnType<typeof reader.read>>;
         try {

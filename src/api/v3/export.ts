@@ -57,7 +57,8 @@ const OPERATIONS = {
     ...{ tag: "Export", access: "database", summary: "Export days as Parquet", query: DataQuery },
     description:
       "A file `YYYY-MM-DD.parquet` for each day, as a query shows its rows at that moment: later writes win, deleted and expired rows " +
-      "are left out. A day is made when the one before has been read. An error after the first byte breaks the connection.",
+      "are left out. A day is made when the one before has been read. A reader that takes nothing for five minutes, and an error after " +
+      "the first byte, break the connection.",
     answers: {
       ...common,
       200: { description: "The archive.", content: { [TAR_TYPE]: t.String({ format: "binary" }) } },
