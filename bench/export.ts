@@ -49,7 +49,7 @@ const PAGE_BYTES = 4096;
 
 const mib = (bytes: readonly number[]) => bytes.map((each) => `${(each / MIB).toFixed(0)} MiB`).join(", ");
 
-/** Exports one after the other, behind one that does not count, and the resident bytes that each took beyond those before it. */
+/** Exports one after the other, after a first, uncounted export, and the resident bytes that each took beyond those before it. */
 async function fastReaders(server: TestServer, size: keyof typeof ROUNDS, rows: number): Promise<{ speed: Answer; costs: number[] }> {
   const speeds: number[] = [];
   const costs: number[] = [];

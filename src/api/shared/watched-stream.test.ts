@@ -33,7 +33,7 @@ test.each([
   expect(reader.read()).rejects.toBe(why);
 });
 
-test("one that is read to its end, or left, has ended once", async () => {
+test("a source that is read to its end, or left, has ended once", async () => {
   const ends: unknown[] = [];
   const left = sourceOf();
   const reader = watchStream(left.stream, (how, bytes) => ends.push([how, bytes])).getReader();
