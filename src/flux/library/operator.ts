@@ -1,4 +1,5 @@
 // Table operators as native functions: a node of the plan whose errors say where the call stands.
+import { AnswerPending } from "../interpret/outside.ts";
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
 import { boundsOf, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
@@ -111,8 +112,13 @@ export function* asInput<T>(reading: Generator<null, T, void>): Generator<null, 
   try {
     return yield* reading;
   } catch (error) {
-    throw error instanceof InputError ? error : new InputError(error);
+    throw inputError(error);
   }
+}
+
+/** What is answered later is no error: it goes to who waits for it as it is. */
+function inputError(error: unknown): unknown {
+  return error instanceof InputError || error instanceof AnswerPending ? error : new InputError(error);
 }
 
 /** An error of an operator's input has its place already. */
@@ -132,6 +138,6 @@ export function* marked(input: Tables): Tables {
   try {
     yield* input;
   } catch (error) {
-    throw error instanceof InputError ? error : new InputError(error);
+    throw inputError(error);
   }
 }

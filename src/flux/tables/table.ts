@@ -1,7 +1,7 @@
 // Tables: columns of equal length and the key that names the table within its stream.
 import type { FluxColumnType } from "../values/column-type.ts";
 import { FluxRecord, isNull, NULL, RecordShape, Time, UInt, type Value } from "../values/value.ts";
-import type { FluxColumn } from "./column.ts";
+import { FluxColumn } from "./column.ts";
 import { ColumnBuilder } from "./column-builder.ts";
 
 export interface KeyColumn {
@@ -120,6 +120,18 @@ export class FluxTable {
 
   column(label: string): FluxColumn | undefined {
     return this.columns.find((column) => column.label === label);
+  }
+
+  /** The key without what no column shows: groups of the storage have the tags in their keys that their series lack. */
+  get shownKey(): GroupKey {
+    return this.key.filter((label) => this.column(label) !== undefined);
+  }
+
+  /** With a column for each of the key. */
+  withKeyColumns(): FluxTable {
+    const absent = this.key.columns.filter(({ label }) => this.column(label) === undefined);
+    if (absent.length === 0) return this;
+    return this.with([...this.columns, ...absent.map(({ label, type, value }) => FluxColumn.constant(label, type, value, this.rowCount))]);
   }
 
   /** The same rows with other columns. */

@@ -3,14 +3,15 @@ import { FluxError } from "../../values/flux-error.ts";
 import { fullTimeText, stringOf } from "../../values/text.ts";
 import { Bytes, isNull, kindOf, Time, UInt } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
+import { typeText } from "../universe/conversions.ts";
 import { cityHash64 } from "./city-hash.ts";
 
-/** A null stays null; only strings are hashed. */
-function ofText(name: string, make: (text: string, call: NativeCall) => string): NativeBody {
+/** A null stays null; only strings are hashed. @param shown the name that errors have */
+function ofText(shown: string, make: (text: string, call: NativeCall) => string): NativeBody {
   return (call) => {
     const value = call.value("v");
     if (isNull(value)) return value;
-    if (typeof value !== "string") throw new FluxError(`hash cannot convert ${kindOf(value)} to ${name}`);
+    if (typeof value !== "string") throw new FluxError(`hash cannot convert ${typeText(value)} to ${shown}`);
     return make(value, call);
   };
 }
@@ -30,8 +31,8 @@ builtin hmac : (v: A, k: A) => string
     sha256: digest("sha256"),
     sha1: digest("sha1"),
     md5: digest("md5"),
-    xxhash64: ofText("xxhash64", (text) => String(Bun.hash.xxHash64(text))),
-    cityhash64: ofText("cityhash64", (text) => String(cityHash64(new TextEncoder().encode(text)))),
+    xxhash64: ofText("sha256", (text) => String(Bun.hash.xxHash64(text))),
+    cityhash64: ofText("sha256", (text) => String(cityHash64(new TextEncoder().encode(text)))),
     b64: ofText("b64", (text) => urlBase64(new TextEncoder().encode(text))),
     hmac: ofText("hmac", (text, call) => new Bun.CryptoHasher("sha1", call.string("k")).update(text).digest("base64")),
   },

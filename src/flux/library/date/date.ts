@@ -2,7 +2,7 @@
 import { addDuration, civilOf, DAY_NS, daysOf, floorDiv, negated, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { type Location, locationOf } from "../../values/location.ts";
-import { Duration, isNull, Null, Time, type Value } from "../../values/value.ts";
+import { Duration, isNull, kindOf, Null, Time, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { Windows } from "../universe/window-bounds.ts";
 
@@ -17,7 +17,7 @@ function checkTimeable(value: Value): void {
 export function timeOf(value: Value, call: NativeCall): Time {
   if (value instanceof Time) return value;
   if (value instanceof Duration) return addDuration(call.run.nowTime, value);
-  throw new FluxError("cannot convert to time");
+  throw new FluxError(`${kindOf(value)} is not Timeable`);
 }
 
 /** The argument `location`, or the script's option. @throws FluxError for an unknown zone */

@@ -177,7 +177,7 @@ function* atOnce(
     try {
       for (const table of source.open(run)) {
         if (table !== null) sources.push({ key: wholeKey(table.key, options), type: table.column(column)?.type ?? "float" });
-        yield table;
+        yield table === null ? null : table.withKeyColumns();
       }
     } catch (error) {
       sourceError = error;

@@ -14,8 +14,10 @@ import { FillEmptyOperation } from "../plan/operations.ts";
 export const fill = operator((call) => {
   const label = call.string("column", "_value");
   const usePrevious = call.bool("usePrevious", false);
-  if (!usePrevious && !call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
-  if (usePrevious && call.has("value")) throw new FluxError("fill requires exactly one of value or usePrevious");
+  // one of them is given, and if it is usePrevious, it is true
+  if (call.has("usePrevious") === call.has("value") || usePrevious === call.has("value")) {
+    throw new FluxError("fill requires exactly one of value or usePrevious");
+  }
   const value = usePrevious ? null : call.value("value");
   if (value !== null && !isCell(value))
     throw new FluxError("value type for fill must be a valid primitive type (bool, int, uint, float, string, time)");

@@ -36,7 +36,7 @@ export const pivot = operator((call) => {
     for (const table of input) {
       yield null;
       if (table === null) continue;
-      const key = table.key.filter((label) => !columnKey.includes(label) && label !== valueColumn);
+      const key = table.shownKey.filter((label) => !columnKey.includes(label) && label !== valueColumn);
       let found = pivots.get(key.text);
       if (found === undefined) {
         found = new Pivot(key, rowKey, columnKey, valueColumn, (count) => run.checkCells(count));

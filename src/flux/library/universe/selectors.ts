@@ -4,7 +4,7 @@ import { FluxColumn, newCells } from "../../tables/column.ts";
 import { eachTable, missingColumn, type Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import type { NativeBody } from "../native-call.ts";
+import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { SelectorOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
@@ -35,9 +35,14 @@ function chooseExtreme(isBetter: (a: number | bigint, b: number | bigint) => boo
   };
 }
 
+/** The column that is looked at: no name means the value. */
+function selectedColumn(call: NativeCall): string {
+  return call.string("column", "_value") || "_value";
+}
+
 function selector(name: SelectorOperation["name"], choose: Choose): NativeBody {
   return (call) => {
-    const label = call.string("column", "_value");
+    const label = selectedColumn(call);
     const input = call.stream();
     const body = ([tables]: readonly Tables[], run: ScriptRun) => {
       const state = pushedState(input);
@@ -126,7 +131,7 @@ export const sample = operator((call) => {
   const pos = call.int("pos", -1);
   if (n <= 0) throw new FluxError(`n must be a positive integer, but was ${n}`);
   if (pos >= n) throw new FluxError(`pos must be less than n, but ${pos} >= ${n}`);
-  const label = call.string("column", "_value");
+  const label = selectedColumn(call);
   return (input) =>
     eachTable(input, (table) => {
       if (table.column(label) === undefined) throw new FluxError(`no column "${label}" exists`);

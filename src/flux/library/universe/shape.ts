@@ -12,10 +12,11 @@ import { eachTable, finished, gathered, type StreamNode, type Tables } from "../
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, SourceError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { CollisionError, collision, PieceMerge, TableMerge } from "../merge-tables.ts";
+import { CollisionError, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
+import { storedGroups } from "../stored-groups.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
@@ -24,20 +25,18 @@ type KeepLabel = (label: string) => boolean;
 export const group: NativeBody = (call) => {
   const mode = call.string("mode", "by");
   const columns = new Set(call.strings("columns", []));
-  if (mode !== "by" && mode !== "except" && mode !== "") throw new FluxError(`invalid group mode: must be "by" or "except"`);
+  if (mode !== "by" && mode !== "except") throw new FluxError(`invalid group mode: must be "by" or "except"`);
   const input = call.stream();
   const isBy = mode !== "except";
   // times and values differ within a series
   const isOfSeries = isBy ? !columns.has("_time") && !columns.has("_value") : columns.has("_time") && columns.has("_value");
   const plain: KeepLabel = isBy ? (label) => columns.has(label) : (label) => !columns.has(label) && label !== COUNTS;
-  // the storage keeps the bounds in the key
-  const stored: KeepLabel = (label) => columns.has(label) || label === "_start" || label === "_stop";
   const canPush = isBy && !isRuleOff(call.run, "PushDownGroupRule") && !columns.has("_time") && !columns.has("_value");
   const isOneTable = isBy && [...columns].every((label) => label === "_start" || label === "_stop");
   const oneTypeOf = plain("_field") ? ("each field" as const) : ("all fields" as const);
   const facts: GroupFacts = { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null, names: [...columns], isBy };
   const body = (source: StreamNode, tables: Tables) =>
-    canPush && isPlainPushed(source) ? groupTables(tables, stored, storedCollision) : groupTables(tables, plain);
+    canPush && isPlainPushed(source) ? storedGroups(tables, [...columns]) : groupTables(tables, plain);
   return new GroupNode(call, input, facts, { body, keep: plain });
 };
 
@@ -49,13 +48,6 @@ interface GroupFacts {
   /** The columns of the key, or all others. */
   readonly names: readonly string[];
   readonly isBy: boolean;
-}
-
-const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
-
-function storedCollision(_: string, first: string, second: string): CollisionError {
-  const [known, other] = [first, second].map((type) => STORED_TYPES[type] ?? type);
-  return new CollisionError(`schema collision: cannot group ${known} and ${other} types together`);
 }
 
 /** Columns of reduced rows that series do not differ in, or that come in their order. */
@@ -95,7 +87,8 @@ class GroupNode extends PushedNode {
     const { source } = this;
     if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed) return null;
     const { oneTypeOf } = this.facts;
-    const isCounted = wish.reduction.fn === "count" && this.isPushed;
+    // the storage counts values of any types together, but not in windows
+    const isCounted = wish.reduction.fn === "count" && wish.reduction.runs === null && this.isPushed;
     const reduction = {
       ...wish.reduction,
       oneTypeOf: isCounted ? null : oneTypeOf,
@@ -107,7 +100,7 @@ class GroupNode extends PushedNode {
   }
 
   override pieces(run: ScriptRun): Tables | null {
-    return this.isPushed || this.readers > 1 ? null : groupTables(marked(this.source.open(run)), this.keep, collision, new PieceMerge());
+    return this.isPushed || this.readers > 1 ? null : groupTables(marked(this.source.open(run)), this.keep, new PieceMerge());
   }
 
   /** The groups with whole numbers for values: the storage counts values of any types together. Null: it does not count here. */
@@ -156,12 +149,7 @@ function withNumbers(table: FluxTable): FluxTable {
 }
 
 /** Rows by the values of the columns that `keep` wants. */
-export function* groupTables(
-  input: Tables,
-  keep: KeepLabel,
-  collides: typeof collision = collision,
-  merge: TableMerge = new TableMerge(collides),
-): Tables {
+export function* groupTables(input: Tables, keep: KeepLabel, merge: TableMerge = new TableMerge()): Tables {
   try {
     yield* groupRows(input, keep, merge);
   } catch (error) {
@@ -251,7 +239,7 @@ function renamedTable(table: FluxTable, renamed: (label: string) => string): [Gr
     const first = columns.findIndex((column) => column.label === label);
     if (first !== i) throw new FluxError(`column ${first} and ${i} have the same name ("${label}") which is not allowed`);
   });
-  const key = new GroupKey(table.key.columns.map((column) => ({ ...column, label: renamed(column.label) })));
+  const key = new GroupKey(table.shownKey.columns.map((column) => ({ ...column, label: renamed(column.label) })));
   return [key, table.with(columns)];
 }
 

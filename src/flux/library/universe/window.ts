@@ -201,7 +201,7 @@ function windowTable(table: FluxTable, times: TimeBounds, options: WindowOptions
   const bounds = boundsColumns(times, options);
   let made = table;
   for (const { label, type, value } of bounds) made = made.set(FluxColumn.constant(label, type, value, table.rowCount));
-  return made.with(made.columns, table.key.with(...bounds));
+  return made.with(made.columns, table.shownKey.with(...bounds));
 }
 
 const LARGEST_NS = (1n << 63n) - 1n;
