@@ -21,6 +21,7 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["test/e2e/cache-life.long.test.ts", /with (one|three)/, { ROUNDS: "15" }],
   ["test/e2e/engine-attacks.long.test.ts", /kill -9|hundreds/, { ROUNDS: "4", TRIGGERS: "2000" }],
   ["test/e2e/import-faults.long.test.ts", /cut or changed/, { ROUNDS: "16" }],
+  ["test/flux/format.test.ts", /recorded scripts|trees of JSON/, { ALL_STATES: "1" }],
   ["test/flux/row-functions.test.ts", /./, { ROUNDS: "4000" }],
   ["test/sql/tag-conditions.long.test.ts", /./, { ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],

@@ -1,4 +1,4 @@
 // Some of the recorded requests: answers.long.test.ts asks them all.
 import { recordedAnswers } from "./recorded-answers.ts";
 
-recordedAnswers(8);
+recordedAnswers(24);

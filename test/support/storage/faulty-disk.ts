@@ -382,7 +382,7 @@ function tornWrite(inode: Inode, offset: number, bytes: Uint8Array, below: (n: n
 }
 
 /** Of a scenario's calls beyond the first 30 one in so many fails; FAULTS_EVERY=1: each of them, as rounds.full.test.ts asks. */
-const FAULTS_EVERY = Number(process.env["FAULTS_EVERY"] ?? 5);
+const FAULTS_EVERY = Number(process.env["FAULTS_EVERY"] ?? 10);
 const EACH_CALL_UNTIL = 30;
 
 /** Runs `scenario` with the 1st, 2nd, … call failing, and once with none; `check` looks at each disk after the power was cut, and
