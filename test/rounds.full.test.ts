@@ -7,6 +7,7 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["src/ingest/schema-steps.test.ts", /what its lines are one by one/, { ROUNDS: "6" }],
   ["src/ingest/definitions/deletions.test.ts", /./, { FAULTS_EVERY: "1" }],
   ["src/ingest/row-deletes/row-deletes.test.ts", /against a list/, { ROUNDS: "20", FAULTS_EVERY: "1" }],
+  ["src/ingest/series-eviction.test.ts", /many times/, { ROUNDS: "6" }],
   ["src/kernel/scan/row-selection.test.ts", /seed/, { ROUNDS: "8" }],
   ["src/object-store", /./, { FAULTS_EVERY: "1" }],
   ["src/query/random-sql.test.ts", /random tables and statements/, { ROUNDS: "8" }],
@@ -23,6 +24,7 @@ const FULL: readonly (readonly [path: string, tests: RegExp, environment: Readon
   ["test/e2e/import-faults.long.test.ts", /cut or changed/, { ROUNDS: "16" }],
   ["test/flux/format.test.ts", /recorded scripts|trees of JSON/, { ALL_STATES: "1" }],
   ["test/flux/row-functions.test.ts", /./, { ROUNDS: "4000" }],
+  ["test/sql/gapfill-random.test.ts", /random statements/, { ROUNDS: "200" }],
   ["test/sql/tag-conditions.long.test.ts", /./, { ALL_STATES: "1" }],
   ["test/tsdbql/row-order.test.ts", /./, { ROUNDS: "6" }],
 ];

@@ -28,7 +28,9 @@ async function expectModel(path: WritePath, model: StorageModel): Promise<void> 
   }
 }
 
-test.each([1, 2])("many times more series than there is room for, duplicates, deletions and restarts between, seed %i", async (seed) => {
+const SEEDS = Array.from({ length: Number(process.env["ROUNDS"] ?? 1) }, (_, i) => i + 1);
+
+test.each(SEEDS)("many times more series than there is room for, duplicates, deletions and restarts between, seed %i", async (seed) => {
   const below = prng(seed);
   const disk = new FaultyDisk();
   const memory = () => new SeriesMemory(LIMIT_BYTES);

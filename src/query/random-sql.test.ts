@@ -16,7 +16,7 @@ import { SqlEngine } from "../sql/execute/engine.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 
 const SEED = Number(process.env["SEED"] ?? 2);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 1);
 const STATEMENTS = 40;
 const SECOND = 1_000_000_000n;
 const columns = columnDefs(TWIN_COLUMNS);

@@ -8,7 +8,7 @@ import { sqlEngine } from "../support/sql/sql-engine.ts";
 import { askRows, type SqlValue } from "../support/sql/sql-rows.ts";
 
 const SEED = Number(process.env["SEED"] ?? 4);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 60);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 30);
 const MINUTE = 60_000_000_000n;
 const DAY = 1440n * MINUTE;
 

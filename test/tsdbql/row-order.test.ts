@@ -7,7 +7,7 @@ import type { TestRow } from "../support/rows/rows.ts";
 import { type Layout, TsdbqlData } from "../support/sql/tsdbql-data.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
-const ROUNDS = Number(process.env["ROUNDS"] ?? 2);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 1);
 
 /** Every nth row, from each of 0 .. n - 1 on. */
 const dealt = (rows: readonly TestRow[], n: number) => Array.from({ length: n }, (_, at) => rows.filter((_, i) => i % n === at));
