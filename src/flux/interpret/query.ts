@@ -2,7 +2,7 @@
 import { type Annotation, type CsvPiece, CsvResult, type Dialect, errorTable, type KernelRows } from "../encode/annotated-csv.ts";
 import type { File } from "../parse/ast.ts";
 import { planProblem, startAll } from "../tables/plan-check.ts";
-import { FluxError, SourceError, WriteError } from "../values/flux-error.ts";
+import { FluxError, PiecesError, SourceError, WriteError } from "../values/flux-error.ts";
 import type { Time } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
 import { HeldPieces } from "./held-pieces.ts";
@@ -70,7 +70,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
       yield* held.all();
     }
   } catch (error) {
-    const known = languageError(error);
+    const known = error instanceof PiecesError && error.own !== null ? error.own : languageError(error);
     for (const piece of csv?.waiting() ?? []) held.add(piece);
     const wasStarted = held.isStarted;
     if (query.withoutRows === true) throw known;

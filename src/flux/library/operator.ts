@@ -3,7 +3,8 @@ import { AnswerPending } from "../interpret/outside.ts";
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
 import { boundsOf, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
-import { DecodeError, FluxError, SourceError, UnplacedError } from "../values/flux-error.ts";
+import type { FluxTable } from "../tables/table.ts";
+import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
 import { SortOperation } from "./plan/operations.ts";
 
@@ -29,8 +30,10 @@ export interface StreamFacts {
   readonly isInner?: boolean;
   readonly operation?: object;
   readonly flow?: Flow;
-  /** Whether the reference's storage computes this: its errors have no place. Asked when the error comes. */
+  /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
+  /** Whether errors of its source have no place. Asked when the error comes. */
+  readonly hidesPlace?: () => boolean;
 }
 
 type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
@@ -40,6 +43,7 @@ interface PlaceRules {
   /** Whether errors at the end of the stream have the place, too. */
   readonly failsAtEnd?: () => boolean;
   readonly inStorage?: (() => boolean) | undefined;
+  readonly hidesPlace?: (() => boolean) | undefined;
   /** A result leaves what is wrong with its source to clients. */
   readonly isResult?: () => boolean;
 }
@@ -54,12 +58,13 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage }: StreamFacts = {},
+  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage, hidesPlace }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const placed = located(call, body, flow !== "tables" || operation instanceof SortOperation, {
     failsAtEnd: () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
+    hidesPlace,
     // what is read on is no result alone
     isResult: () => resultName !== null && node.readers === 0,
   });
@@ -84,10 +89,13 @@ interface ErrorPlace extends PlaceRules {
 }
 
 function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
-  const { site, handsOn, failsAtEnd, inStorage, isResult } = place;
+  const { site, handsOn, failsAtEnd, inStorage, hidesPlace, isResult } = place;
+  const isSource = inStorage?.() === true;
   try {
-    yield* body(inputs.map(marked), run);
+    const made = body(inputs.map(marked), run);
+    yield* isSource ? exceptFailed(made) : made;
   } catch (error) {
+    if (error instanceof PiecesError) throw error.placedBy(`runtime error @${placeText(site.location)}: ${site.name}`);
     if (error instanceof SourceError) throw error;
     if (error instanceof InputError && error.error instanceof DecodeError) {
       throw handsOn ? error.error : new UnplacedError(error.error.message);
@@ -95,7 +103,8 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
     if (error instanceof InputError && error.error instanceof SourceError) {
       const { message, code } = error.error;
       if (isResult?.() === true) throw error.error;
-      if (inStorage?.() === true) throw new UnplacedError(message, code);
+      if (isSource) throw new SourceError(message, code);
+      if (hidesPlace?.() === true) throw new UnplacedError(message, code);
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
     }
     if (error instanceof InputError) throw error.error;
@@ -105,6 +114,17 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
       ? error.within(`runtime error @${placeText(site.location)}: ${site.name}`)
       : error;
   }
+}
+
+/** Without the table of the group whose rows were cut off by an error. */
+function* exceptFailed(tables: Tables): Tables {
+  let last: FluxTable | null = null;
+  for (const table of tables) {
+    if (table !== null && last !== null) yield last;
+    if (table === null) yield null;
+    else last = table;
+  }
+  if (last !== null) yield last;
 }
 
 /** What an operator reads in place of its input: errors keep their own places. */

@@ -37,6 +37,21 @@ export class WriteError extends FluxError {
 /** An error of a source behind tables that it has given: the operator that reads it has the place, and clients get the tables. */
 export class SourceError extends FluxError {}
 
+/** Tables that an operator hands on in pieces, which have columns of different types: who puts them together has the place. */
+export class PiecesError extends SourceError {
+  /** @param own the error where they are an answer as they are; null: with the operator's place */
+  constructor(
+    message: string,
+    readonly own: FluxError | null = null,
+  ) {
+    super(message);
+  }
+
+  placedBy(context: string): PiecesError {
+    return this.own === null ? new PiecesError(this.message, this.within(context)) : this;
+  }
+}
+
 /** Text that a source cannot read, behind tables that it has given: operators that hand these on at once leave them to clients. */
 export class DecodeError extends SourceError {}
 

@@ -37,11 +37,11 @@ export const CSV: LibraryPackage = {
   natives: {
     from: (call) => {
       const mode = call.string("mode", "annotations");
-      if (call.has("file") && call.has("csv")) throw new FluxError("must provide exactly one of the parameters csv or file");
-      const text = call.string("csv", "");
-      if (text === "" && !call.has("file")) throw new FluxError("must provide csv raw text or filename");
+      const [text, file] = [call.string("csv", ""), call.string("file", "")];
+      if (text !== "" && file !== "") throw new FluxError("must provide exactly one of the parameters csv or file");
+      if (text === "" && file === "") throw new FluxError("must provide csv raw text or filename");
       return streamOf(call, [], function* () {
-        if (call.has("file"))
+        if (file !== "")
           throw new UnplacedError(`error in csv.from(): csv.from() failed to read file: filesystem service is uninitialized`);
         let hasTables = false;
         try {

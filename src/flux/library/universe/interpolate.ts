@@ -23,7 +23,7 @@ function interpolated(table: FluxTable, windows: Windows, { use }: ScriptRun): F
   }
   const [times, values] = [table.column("_time"), table.column("_value")];
   if (times === undefined || values === undefined) throw new FluxError("interpolate.linear requires _time and _value columns");
-  if (values.type !== "float") throw new FluxError("interpolate.linear requires _value column to be of type float");
+  if (values.type !== "float") throw new FluxError(`cannot interpolate ${values.type} values; expected float values`);
   const [newTimes, newValues] = [new ColumnBuilder("_time", "time"), new ColumnBuilder("_value", "float")];
   let before: { readonly ns: bigint; readonly value: number } | null = null;
   for (let row = 0; row < table.rowCount; row++) {

@@ -8,7 +8,7 @@ import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, gathered, StreamNode, type Tables } from "../../tables/stream.ts";
 import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { DecodeError, FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
+import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
@@ -230,7 +230,10 @@ function* unplaced(made: Tables): Tables {
   } catch (error) {
     const cause = inputErrorOf(error) ?? error;
     if (!(cause instanceof CollisionError) && !(cause instanceof SourceError)) throw error;
-    throw cause instanceof DecodeError ? error : new UnplacedError(`runtime error: ${cause.message}`, cause.code);
+    if (cause instanceof DecodeError) throw error;
+    const own = new UnplacedError(`runtime error: ${cause.message}`, cause.code);
+    // tables of its own go to its reader in pieces
+    throw cause === error && cause instanceof CollisionError ? new PiecesError(cause.message, own) : own;
   }
 }
 

@@ -10,11 +10,11 @@ import { RowNumbers } from "../../tables/row-numbers.ts";
 import { rowOrder } from "../../tables/row-order.ts";
 import { eachTable, finished, gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
-import { FluxError, SourceError } from "../../values/flux-error.ts";
+import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { located, marked, operator, streamOf } from "../operator.ts";
+import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
 import { storedGroups } from "../stored-groups.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
@@ -64,7 +64,8 @@ class GroupNode extends PushedNode {
     private readonly facts: GroupFacts,
     { body, keep }: { readonly body: (source: StreamNode, tables: Tables) => Tables; readonly keep: KeepLabel },
   ) {
-    const placed = located(call, ([tables]) => body(this.source, tables!), false);
+    const read = ([tables]: readonly Tables[]) => body(this.source, tables!);
+    const placed = located(call, (inputs) => (this.source === this.inputs[0] ? read(inputs) : withoutPlace(read(inputs))), false);
     const { oneTypeOf } = facts;
     const reduced: StorageReduce = (run, wish) => this.reducedGroups(run, wish, placed);
     super(
@@ -136,6 +137,15 @@ class GroupNode extends PushedNode {
   }
 }
 
+/** Groups of groups: errors of their pieces have no place. */
+function* withoutPlace(tables: Tables): Tables {
+  try {
+    yield* tables;
+  } catch (error) {
+    throw error instanceof PiecesError ? new PiecesError(error.message, new UnplacedError(`runtime error: ${error.message}`)) : error;
+  }
+}
+
 /** The table with 0 for each value. */
 function withNumbers(table: FluxTable): FluxTable {
   const values = table.column("_value");
@@ -153,10 +163,8 @@ export function* groupTables(input: Tables, keep: KeepLabel, merge: TableMerge =
   try {
     yield* groupRows(input, keep, merge);
   } catch (error) {
-    // what came before stays, and the reader gets the error
-    if (!(error instanceof CollisionError)) throw error;
-    yield* merge.tables();
-    throw new SourceError(error.message);
+    const cause = inputErrorOf(error) ?? error;
+    throw cause instanceof CollisionError || cause instanceof PiecesError ? new PiecesError(cause.message) : error;
   }
   yield* merge.tables();
 }

@@ -314,7 +314,7 @@ export const yieldResult: NativeBody = (call) => {
     resultName: call.string("name", "_result"),
     flow: "rows",
     // what is read on is no result alone
-    inStorage: () => node.readers > 0,
+    hidesPlace: () => node.readers > 0,
   });
   return node;
 };
