@@ -32,8 +32,8 @@ export interface StreamFacts {
   readonly flow?: Flow;
   /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
-  /** Whether errors of its source have no place. Asked when the error comes. */
-  readonly hidesPlace?: () => boolean;
+  /** What stands before errors of its source; null: its place. Asked when the error comes. */
+  readonly sourceContext?: () => string | null;
 }
 
 type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
@@ -43,7 +43,7 @@ interface PlaceRules {
   /** Whether errors at the end of the stream have the place, too. */
   readonly failsAtEnd?: () => boolean;
   readonly inStorage?: (() => boolean) | undefined;
-  readonly hidesPlace?: (() => boolean) | undefined;
+  readonly sourceContext?: (() => string | null) | undefined;
   /** A result leaves what is wrong with its source to clients. */
   readonly isResult?: () => boolean;
 }
@@ -58,13 +58,13 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage, hidesPlace }: StreamFacts = {},
+  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage, sourceContext }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const placed = located(call, body, flow !== "tables" || operation instanceof SortOperation, {
     failsAtEnd: () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
-    hidesPlace,
+    sourceContext,
     // what is read on is no result alone
     isResult: () => resultName !== null && node.readers === 0,
   });
@@ -89,7 +89,7 @@ interface ErrorPlace extends PlaceRules {
 }
 
 function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun, place: ErrorPlace): Tables {
-  const { site, handsOn, failsAtEnd, inStorage, hidesPlace, isResult } = place;
+  const { site, handsOn, failsAtEnd, inStorage, sourceContext, isResult } = place;
   const isSource = inStorage?.() === true;
   try {
     const made = body(inputs.map(marked), run);
@@ -104,7 +104,8 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
       const { message, code } = error.error;
       if (isResult?.() === true) throw error.error;
       if (isSource) throw new SourceError(message, code);
-      if (hidesPlace?.() === true) throw new UnplacedError(message, code);
+      const context = sourceContext?.() ?? null;
+      if (context !== null) throw new UnplacedError(`${context}${message}`, code);
       throw new FluxError(`runtime error @${placeText(site.location)}: ${site.name}: ${message}`, code);
     }
     if (error instanceof InputError) throw error.error;

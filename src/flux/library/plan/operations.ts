@@ -52,6 +52,9 @@ export class FillEmptyOperation {}
 
 /** `sort`. */
 export class SortOperation {
+  /** Set by a reader that wants the first rows: where it is the only one, the reference computes both in one step without a place. */
+  isLimited = false;
+
   constructor(
     readonly columns: readonly string[],
     readonly isDescending: boolean,

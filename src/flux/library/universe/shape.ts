@@ -307,7 +307,12 @@ export const sort: NativeBody = (call) => {
   const columns = call.strings("columns", ["_value"]);
   const isDescending = call.bool("desc", false);
   const body = (table: FluxTable): Tables => sortedTables(table, columns, isDescending);
-  return streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), { operation: new SortOperation(columns, isDescending) });
+  const operation = new SortOperation(columns, isDescending);
+  const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), {
+    operation,
+    sourceContext: () => (operation.isLimited && node.readers === 1 ? "runtime error: " : null),
+  });
+  return node;
 };
 
 function* sortedTables(table: FluxTable, labels: readonly string[], isDescending: boolean): Tables {

@@ -314,7 +314,7 @@ export const yieldResult: NativeBody = (call) => {
     resultName: call.string("name", "_result"),
     flow: "rows",
     // what is read on is no result alone
-    hidesPlace: () => node.readers > 0,
+    sourceContext: () => (node.readers > 0 ? "" : null),
   });
   return node;
 };
@@ -338,6 +338,7 @@ const prepareLimit = (call: NativeCall): TableBody => {
   const offset = call.int("offset", 0);
   // as recorded: sorted rows have no limit below 0
   if (n < 0 && offset === 0 && input.operation instanceof SortOperation) return (tables) => tables;
+  if (offset === 0 && input.operation instanceof SortOperation) input.operation.isLimited = true;
   const limited = (tables: Tables) =>
     eachTable(tables, (table) => {
       const from = Math.min(table.rowCount, Math.max(0, offset));
