@@ -1,12 +1,12 @@
 // Registers routes. Each is declared with its access rule, and the check is part of the function that the router calls: no handler runs
 // unchecked, however the router interpreted a request.
 import type { Server } from "bun";
-import type { AnyElysia } from "elysia";
 import type { CallerOf } from "../../auth/authorizer.ts";
 import type { AccessRule } from "../../model/access.ts";
 import type { DescribedRoute } from "../docs/operation.ts";
 import { type RequestTarget, targetOf } from "../request/request-target.ts";
 import type { AccessControl } from "./access.ts";
+import { RouteList } from "./route-list.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "ALL";
 
@@ -39,12 +39,8 @@ export function isChecked(handler: unknown): boolean {
 
 /** The routes of one module. */
 export class Routes {
-  private readonly list: ((app: AnyElysia) => void)[] = [];
-  /** For `use`. A function, not an app of its own: Elysia would register each route twice, which costs a third of a server's start. */
-  readonly plugin = (app: AnyElysia): AnyElysia => {
-    for (const register of this.list) register(app);
-    return app;
-  };
+  private readonly list = new RouteList();
+  readonly plugin = this.list.plugin;
 
   constructor(private readonly access: AccessControl) {}
 
@@ -120,8 +116,7 @@ export class Routes {
     };
     const checked: Checked = ({ request, server }) => run(request, server);
     CHECKED.add(checked);
-    // Handlers read bodies themselves, with a limit.
-    this.list.push((app) => app.route(method, path, checked as never, { parse: "none", detail: about.detail }));
+    this.list.add(method, path, checked, about.detail);
     return this;
   }
 }

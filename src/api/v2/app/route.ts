@@ -1,9 +1,9 @@
 // Registers routes of port 8086. The check of who asks is part of what the router runs for a route, as on port 8181 (shared/route.ts).
 import type { Server } from "bun";
-import type { AnyElysia } from "elysia";
 import type { Principal } from "../../../metadata/access/principal.ts";
 import { type RequestTarget, targetOf } from "../../request/request-target.ts";
 import { failureOf } from "../../shared/errors.ts";
+import { RouteList } from "../../shared/route-list.ts";
 import { admit } from "./admit.ts";
 import { errorAnswer } from "./errors.ts";
 import { SearchParams } from "./params.ts";
@@ -55,12 +55,8 @@ export function ruleOf(handler: unknown): V2Rule | undefined {
 
 /** The routes of one file. */
 export class V2Routes {
-  private readonly list: ((app: AnyElysia) => void)[] = [];
-  /** For `use`; a function, as shared/route.ts has it. */
-  readonly plugin = (app: AnyElysia): AnyElysia => {
-    for (const register of this.list) register(app);
-    return app;
-  };
+  private readonly list = new RouteList();
+  readonly plugin = this.list.plugin;
 
   constructor(private readonly services: V2Services) {}
 
@@ -131,8 +127,7 @@ export class V2Routes {
     };
     const checked: Checked = ({ request, server }) => run(request, server);
     RULES.set(checked, rule);
-    // Handlers read bodies themselves, bounded.
-    this.list.push((app) => app.route(method, path, checked as never, { parse: "none" }));
+    this.list.add(method, path, checked);
     return this;
   }
 }
