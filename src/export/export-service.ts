@@ -1,13 +1,11 @@
 // Lists what can be exported, and reads it as statements do: an export has what a query shows, wherever rows lie.
 import { TsdbError } from "../model/errors.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../model/query/query.ts";
 import type { ExportService } from "../model/rows/export.ts";
 import { ident } from "../sql/parse/names.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import type { Manifest } from "../storage/manifest/manifest.ts";
-import { archiveStream } from "./archive-stream.ts";
 import { checkDay, dayRange, dayStartMs, FIRST_DAY } from "./day-windows.ts";
 import { windowArchive } from "./window-archive.ts";
 
@@ -58,7 +56,7 @@ export class DayExports implements ExportService {
     table: string,
     wanted: readonly string[] | null,
     signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>> {
     for (const day of wanted ?? []) checkDay(day);
     const found = await this.windows(database, table, signal);
     const missing = wanted?.find((day) => !found.includes(day));
@@ -67,8 +65,7 @@ export class DayExports implements ExportService {
       throw new TsdbError("overloaded", `${ARCHIVES_MAX} exports are running; try again when one has ended`);
     }
     this.running += 1;
-    const chunks = this.chunks(database, table, [...new Set(wanted ?? found)], signal);
-    return archiveStream(chunks, LIMITS.readerStallMs);
+    return this.chunks(database, table, [...new Set(wanted ?? found)], signal);
   }
 
   /** Counted as running until it has ended. */

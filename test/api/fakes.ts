@@ -95,6 +95,10 @@ export function answer(text: string, contentType = "application/json"): QueryAns
 
 const ANY_TRIGGER: EngineRoute = { database: "d", run: async () => ({ status: 200, headers: [], body: new Uint8Array() }) };
 
+async function* chunksOf(text: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield new TextEncoder().encode(text);
+}
+
 /** Answers with what routes pass on. */
 function recordedExports(onCall: NonNullable<FakeOptions["onCall"]>): ExportService {
   const called = <T>(method: string, answer: T): T => {
@@ -105,7 +109,7 @@ function recordedExports(onCall: NonNullable<FakeOptions["onCall"]>): ExportServ
     databases: () => called("databases", []),
     tables: () => called("tables", []),
     windows: async () => called("windows", []),
-    archive: async () => called("archive", new Response("archive").body as ReadableStream<Uint8Array<ArrayBuffer>>),
+    archive: async () => called("archive", chunksOf("archive")),
   };
 }
 

@@ -4,9 +4,11 @@ import zlib from "node:zlib";
 import type { MetadataParts } from "../../backup/backup-service.ts";
 import { readShardId } from "../../backup/shard-id.ts";
 import { near, TsdbError } from "../../model/errors.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
+import { type ArchiveChunks, endingWith, gzipped } from "../shared/archive-chunks.ts";
+import { archiveStream } from "../shared/archive-stream.ts";
 import { acceptsGzip } from "../shared/gzip-answer.ts";
-import { watchStream } from "../shared/watched-stream.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 
@@ -53,7 +55,7 @@ export const backupRoutes = (services: V2Services): V2Routes =>
           restore();
           void shard.remove();
         };
-        return streamed(shard.chunks(), level, end);
+        return await streamed(shard.chunks(), level, end);
       } finally {
         if (!isOver) restore();
       }
@@ -90,15 +92,10 @@ function answer(
 
 const GZIP = { "content-encoding": "gzip", vary: "Accept-Encoding" };
 
-/** `end` is called when nothing more is sent. */
-function streamed(chunks: AsyncGenerator<Uint8Array>, level: number | null, end: () => void): Response {
-  const bytes = Readable.from(chunks, { objectMode: false });
-  const body = Readable.toWeb(level === null ? bytes : bytes.pipe(zlib.createGzip({ level }))) as unknown as ReadableStream<Uint8Array>;
-  const watched = watchStream(body, (how) => {
-    if (how !== "complete") bytes.destroy();
-    end();
-  });
-  return new Response(watched, { headers: level === null ? BYTES : { ...BYTES, ...GZIP } });
+/** `end` is called once nothing more is read: the reader has all, has left, or took nothing for `LIMITS.readerStallMs`. */
+async function streamed(chunks: ArchiveChunks, level: number | null, end: () => void): Promise<Response> {
+  const body = await archiveStream(endingWith(level === null ? chunks : gzipped(chunks, level), end), LIMITS.readerStallMs);
+  return new Response(body, { headers: level === null ? BYTES : { ...BYTES, ...GZIP } });
 }
 
 function multipart(boundary: string, { kv, sql, buckets }: MetadataParts): Uint8Array<ArrayBuffer>[] {

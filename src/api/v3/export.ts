@@ -1,9 +1,11 @@
 // /api/v3/export: rows of days that are over, as Parquet files.
 import { t } from "elysia";
+import { LIMITS } from "../../model/limits.ts";
 import { operation } from "../docs/operation.ts";
 import { liftIdleLimit } from "../request/idle-limit.ts";
 import { readRequiredQuery } from "../request/query-string.ts";
 import type { AppServices } from "../services.ts";
+import { archiveStream } from "../shared/archive-stream.ts";
 import { StreamSize, sized } from "../shared/body-size.ts";
 import { failureOf } from "../shared/errors.ts";
 import { errorJson, json } from "../shared/respond.ts";
@@ -114,7 +116,8 @@ export const exportRoutes = (services: AppServices) => {
         call.caller.require(database, "read");
         const restoreIdleLimit = liftIdleLimit(call.server, call.request);
         try {
-          const archive = await services.exports().archive(database, name, windows?.split(",") ?? null, call.request.signal);
+          const chunks = await services.exports().archive(database, name, windows?.split(",") ?? null, call.request.signal);
+          const archive = await archiveStream(chunks, LIMITS.readerStallMs);
           const size = new StreamSize();
           const watched = watchStream(archive, (how, bytes, error) => {
             size.ended(bytes);

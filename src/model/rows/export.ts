@@ -8,12 +8,13 @@ export interface ExportService {
   tables(database: string): readonly string[];
   /** Days with visible rows, `YYYY-MM-DD`, ascending. @throws what a query throws */
   windows(database: string, table: string, signal: AbortSignal): Promise<readonly string[]>;
-  /** A tar archive of `YYYY-MM-DD.parquet` for each of `windows` in their order, null: of all days. Resolves once its first bytes are
-   *  there. @throws TsdbError not_found for a day without rows; bad_request for another text; overloaded; what a query throws */
+  /** A tar archive of `YYYY-MM-DD.parquet` for each of `windows` in their order, null: of all days. It counts as running until the
+   *  chunks are read or returned, so ask for the first at once. @throws TsdbError not_found for a day without rows; bad_request for another
+   *  text; overloaded; from the first chunk on what a query throws */
   archive(
     database: string,
     table: string,
     windows: readonly string[] | null,
     signal: AbortSignal,
-  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>>;
 }

@@ -1,6 +1,6 @@
-// An archive as a stream. What it holds (a file of a day's rows, one of few places) must not depend on a reader who has gone, or never
+// An archive as a stream. What it holds (files with its rows, one of few places) must not depend on a reader who has gone, or never
 // reads: the idle limit of connections is lifted while an archive is sent.
-import { TsdbError } from "../model/errors.ts";
+import { TsdbError } from "../../model/errors.ts";
 
 type Chunk = Uint8Array<ArrayBuffer>;
 
