@@ -5,9 +5,9 @@ import type { PhysicalPlan, PlanOptions } from "./physical-plan.ts";
 export class KnownPlan {
   private physical: PhysicalPlan | null = null;
 
-  /** The plan, if planning with these options would return an equal one; otherwise null. */
+  /** The plan for this moment, if planning with these options would return an equal one; otherwise null. */
   find(options: PlanOptions): PhysicalPlan | null {
-    return this.physical?.fits(options) === true ? this.physical : null;
+    return this.physical?.fits(options) === true ? this.physical.at(options.nowNs) : null;
   }
 
   keep(physical: PhysicalPlan): void {

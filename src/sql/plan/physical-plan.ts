@@ -1,6 +1,7 @@
 // The physical plan of one statement over one snapshot: its scans, and either a direct scan or SQL text for DuckDB.
 import type { QueryParams } from "../../model/query/query.ts";
 import type { EncodedColumns } from "../bind/kind.ts";
+import { PlanClock } from "../bind/plan-clock.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
@@ -37,22 +38,54 @@ export interface PlanOptions {
   readonly onPart?: (part: "fill" | "names" | "rewrite" | "limit") => void;
 }
 
+/** What a plan consists of, but for the value of now(). */
+interface PlanParts {
+  readonly query: QueryNode;
+  /** Their ranges may follow from now(). */
+  readonly scans: readonly PlannedScan[];
+  readonly tables: SeenTables;
+  readonly isRepeatable: boolean;
+  readonly isInternal: boolean;
+  readonly outputs: readonly OutputColumn[] | null;
+  readonly functionBytes: number;
+  readonly direct: DirectScan<PlannedScan> | null;
+}
+
 /** The physical plan of one statement. It does not change: runs of the same text may share it (known-plan.ts). */
 export class PhysicalPlan {
+  readonly scans: readonly PlannedScan[];
+  /** Null: DuckDB is needed. */
+  readonly direct: DirectScan<PlannedScan> | null;
+
   private constructor(
-    private readonly query: QueryNode,
-    readonly scans: readonly PlannedScan[],
-    private readonly tables: SeenTables,
-    /** True if it depends on the text and the tables' properties only: not on parameters, the clock, or an attempt that has failed. */
-    readonly isRepeatable: boolean,
-    private readonly isInternal: boolean,
-    /** Columns of the answer; null: only DuckDB knows them. */
-    readonly outputs: readonly OutputColumn[] | null,
-    /** Bytes that functions may create at a time. */
-    readonly functionBytes: number,
-    /** Null: DuckDB is needed. */
-    readonly direct: DirectScan<PlannedScan> | null,
-  ) {}
+    private readonly parts: PlanParts,
+    nowNs: bigint,
+  ) {
+    const { scans, direct } = parts;
+    this.scans = scans.map((scan) => scan.at(nowNs));
+    this.direct = direct === null ? null : { ...direct, scan: this.scans[direct.scan.handle]! };
+  }
+
+  /** True if it depends on the text, the tables' properties, and by ranges of scans on the clock: not on parameters, nor on an attempt that
+   *  has failed. */
+  get isRepeatable(): boolean {
+    return this.parts.isRepeatable;
+  }
+
+  /** Columns of the answer; null: only DuckDB knows them. */
+  get outputs(): readonly OutputColumn[] | null {
+    return this.parts.outputs;
+  }
+
+  /** Bytes that functions may create at a time. */
+  get functionBytes(): number {
+    return this.parts.functionBytes;
+  }
+
+  /** The plan when now() has that value. */
+  at(nowNs: bigint): PhysicalPlan {
+    return this.parts.scans.some(({ isDeferred }) => isDeferred) ? new PhysicalPlan(this.parts, nowNs) : this;
+  }
 
   /** @throws TsdbError bad_query */
   static of(statement: ParsedQuery, options: PlanOptions): PhysicalPlan {
@@ -80,14 +113,10 @@ export class PhysicalPlan {
     onPart?.("fill");
     yield;
     const planned = new PlannedTables(tables);
-    let readsClock = false;
-    const now = () => {
-      readsClock = true;
-      return nowNs;
-    };
+    const clock = new PlanClock(nowNs);
     bindNames(query, names, (schema, table) => planned.columnsOf(schema, table));
     onPart?.("names");
-    const input = { tables: planned, params, now, references: new TableReferences(query), open };
+    const input = { tables: planned, params, clock, references: new TableReferences(query), open };
     const { columns: outputs } = rewriteStatement(query, input);
     onPart?.("rewrite");
     yield;
@@ -107,17 +136,24 @@ export class PhysicalPlan {
     yield;
     const direct = tables.isPlain ? null : directScan(query, scans);
     const { seen } = planned;
-    return new PhysicalPlan(query, scans, seen, !readsClock && isRepeatable(options), tables.isInternal, outputs, functionBytes, direct);
+    // a statement for DuckDB, and one over combinations, have now() in their text
+    const isTimeless = !clock.isUsed || (!clock.isRead && direct !== null && beforehand.length === 0);
+    const parts = {
+      ...{ query, scans, tables: seen, outputs, functionBytes, direct },
+      ...{ isRepeatable: isTimeless && isRepeatable(options), isInternal: tables.isInternal },
+    };
+    return new PhysicalPlan(parts, nowNs);
   }
 
   /** True if planning the same text with these options would return an equal plan. */
   fits(options: PlanOptions): boolean {
-    return this.isRepeatable && isRepeatable(options) && options.tables.isInternal === this.isInternal && this.tables.fit(options.tables);
+    const { isInternal, tables } = this.parts;
+    return this.isRepeatable && isRepeatable(options) && options.tables.isInternal === isInternal && tables.fit(options.tables);
   }
 
   /** The statement for DuckDB. `scanCalls`: those of `scans`, in order. */
   print(scanCalls: readonly string[]): SqlWriter {
-    return printStatement(this.query, scanCalls);
+    return printStatement(this.parts.query, scanCalls);
   }
 }
 

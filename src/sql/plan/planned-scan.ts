@@ -6,6 +6,7 @@ import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { EncodedColumns, GapFill, GroupSource, ScanUse, SeriesCondition } from "../bind/kind.ts";
+import { isDeferred, rangeAt } from "../bind/plan-clock.ts";
 import { compareNames, encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
@@ -62,6 +63,22 @@ export class PlannedScan implements ScanUse {
     readonly selectsExactly: boolean,
   ) {}
 
+  /** True if its times follow from now(). */
+  get isDeferred(): boolean {
+    return isDeferred(this.range) || (this.subject.kind === "groups" && isDeferredSource(this.subject.source));
+  }
+
+  /** The scan when now() has that value. */
+  at(nowNs: bigint): PlannedScan {
+    if (!this.isDeferred) return this;
+    const { subject, handle, defs, columns, table, selectsExactly } = this;
+    const bound = subject.kind === "groups" ? { ...subject, source: sourceAt(subject.source, nowNs) } : subject;
+    const { tags, fields, newestOnly, present, stake, conditions, series, keys } = this;
+    const range = rangeAt(this.range, nowNs);
+    const scan = new PlannedScan(bound, handle, defs, columns, table, selectsExactly);
+    return Object.assign(scan, { range, tags, fields, newestOnly, present, stake, conditions, series, keys });
+  }
+
   get times(): TimeRange {
     return this.table?.times ?? ALL_TIME;
   }
@@ -69,6 +86,15 @@ export class PlannedScan implements ScanUse {
   get takesConditions(): boolean {
     return this.table?.takesConditions === true;
   }
+}
+
+function isDeferredSource({ request, unbinned }: GroupSource): boolean {
+  return isDeferred(request.range) || isDeferred(unbinned);
+}
+
+function sourceAt(source: GroupSource, nowNs: bigint): GroupSource {
+  const { request, unbinned } = source;
+  return { ...source, request: { ...request, range: rangeAt(request.range, nowNs) }, unbinned: rangeAt(unbinned, nowNs) };
 }
 
 /** A user table referenced by the statement. */

@@ -5,6 +5,7 @@ import type { TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { SystemColumn } from "../../model/system-table.ts";
 import type { EncodedColumns, GroupSource, ScanUse, Typed } from "../bind/kind.ts";
+import type { PlanClock } from "../bind/plan-clock.ts";
 import type { CteMap, Derived, Narrowable, Relation, Scope } from "../bind/scope.ts";
 import type { Expression, QueryNode, TableRef } from "../parse/tree.ts";
 import type { OpenParameters } from "./open-parameters.ts";
@@ -55,8 +56,8 @@ export interface TableDescription {
 export interface RewriteInput {
   readonly tables: TableCatalog;
   readonly params: QueryParams;
-  /** Value of now(). */
-  now(): bigint;
+  /** Of now(). */
+  readonly clock: PlanClock;
   /** Number of references to each WITH entry. */
   readonly references: TableReferences;
   /** Set if the statement is described, not run: parameters without a value stay open. */

@@ -3,6 +3,7 @@
 import { ALL_TIME, type TimeRange } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import { type EncodedColumns, kindOfColumn, type ScanUse, type Typed } from "../bind/kind.ts";
+import { intersect } from "../bind/plan-clock.ts";
 import { type CteMap, type OutputColumn, type Resolved, Scope } from "../bind/scope.ts";
 import { tableNameOf } from "../parse/check.ts";
 import type { BaseTable, Expression, SelectNode } from "../parse/tree.ts";
@@ -10,7 +11,6 @@ import type { RewriteContext, TableDescription } from "./context.ts";
 import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
 import { itemAlias } from "./item-name.ts";
-import { intersect } from "./pushdown/narrow.ts";
 import { VOLATILE } from "./pushdown/series-conditions.ts";
 import { type PushedDown, pushDown } from "./pushdown/where.ts";
 import { someNode } from "./walk.ts";

@@ -3,11 +3,11 @@
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { TimeZone } from "../../../model/time/time-zone.ts";
 import { kindOfType } from "../../bind/kind.ts";
+import { intersect } from "../../bind/plan-clock.ts";
 import { type CteMap, Scope } from "../../bind/scope.ts";
 import type { ColumnRef, Expression, SelectNode, TableRef } from "../../parse/tree.ts";
 import type { RewriteContext } from "../context.ts";
 import { rewriteExpression } from "../expression.ts";
-import { intersect } from "../pushdown/narrow.ts";
 import { planError } from "../rule.ts";
 import { asTime } from "../time/time-value.ts";
 import { conjuncts, someNode } from "../walk.ts";

@@ -5,6 +5,7 @@ import type { ComparisonOperator, TimeRange } from "../../../model/query/scan.ts
 import { ColumnType } from "../../../model/rows/column.ts";
 import { I64_MAX, I64_MIN, U64_MAX } from "../../../model/rows/int64.ts";
 import type { Hint, Typed } from "../../bind/kind.ts";
+import { deferredTime } from "../../bind/plan-clock.ts";
 
 const OPERATORS: Readonly<Record<string, ComparisonOperator>> = {
   COMPARE_EQUAL: "=",
@@ -41,7 +42,7 @@ function columnHint(column: Typed, operator: ComparisonOperator, constant: Typed
   if (source === undefined || type === undefined) return null;
   if (type === ColumnType.tag) return operator === "=" && constant.text !== undefined ? tagHint(column, [constant.text]) : null;
   if (type === ColumnType.time) {
-    const range = constant.timeNs === undefined ? null : timeRange(operator, constant.timeNs);
+    const range = operator === "!=" ? null : rangeOf(operator, constant);
     return range === null ? null : { kind: "time", scan: source.scan, range };
   }
   if (type === ColumnType.string) return operator === "=" && constant.text !== undefined ? textHint(column, [constant.text]) : null;
@@ -90,9 +91,17 @@ export function truthHint(column: Typed, value: boolean): Hint | null {
 /** An empty range. */
 const NEVER: TimeRange = { minNs: I64_MAX, maxNs: I64_MIN };
 
+type RangeOperator = Exclude<ComparisonOperator, "!=">;
+
+/** The times in that order to a constant; null if it is no time. */
+function rangeOf(operator: RangeOperator, constant: Typed): TimeRange | null {
+  const deferred = deferredTime(constant);
+  if (deferred !== undefined) return deferred.clock.range((nowNs) => timeRange(operator, deferred.at(nowNs)));
+  return constant.timeNs === undefined ? null : timeRange(operator, constant.timeNs);
+}
+
 /** `at` may be outside of i64. */
-function timeRange(operator: ComparisonOperator, at: bigint): TimeRange | null {
-  if (operator === "!=") return null;
+function timeRange(operator: RangeOperator, at: bigint): TimeRange {
   const minNs = operator === "=" || operator === ">=" ? at : operator === ">" ? at + 1n : I64_MIN;
   const maxNs = operator === "=" || operator === "<=" ? at : operator === "<" ? at - 1n : I64_MAX;
   if (minNs > I64_MAX || maxNs < I64_MIN) return NEVER;

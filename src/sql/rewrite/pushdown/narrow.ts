@@ -1,8 +1,8 @@
 // Determines the scans that a condition may narrow. A scan may omit rows that cannot contribute to the answer: omitting them must not
 // affect the NULL rows of an outer join, a limit, or other references to the same rows.
-import type { TimeRange } from "../../../model/query/scan.ts";
 import { STATEMENT_LIMITS } from "../../../model/query/statement-limits.ts";
 import type { Hint } from "../../bind/kind.ts";
+import { intersect } from "../../bind/plan-clock.ts";
 import type { Narrowable } from "../../bind/scope.ts";
 import type { Modifier, SelectNode } from "../../parse/tree.ts";
 import { isAggregateCall } from "../functions/aggregate-call.ts";
@@ -30,11 +30,6 @@ export function applyHints(hints: readonly Hint[], narrowable: Narrowable): bool
     } else if (when === "always" || !hint.values.includes(null)) scan.tags.push({ columnId: hint.columnId, values: hint.values });
   }
   return isDone;
-}
-
-/** The times of both ranges. */
-export function intersect(a: TimeRange, b: TimeRange): TimeRange {
-  return { minNs: a.minNs > b.minNs ? a.minNs : b.minNs, maxNs: a.maxNs < b.maxNs ? a.maxNs : b.maxNs };
 }
 
 /** A join's condition: rows that fail it are removed by an inner join; an outer join keeps those of one side. */

@@ -5,8 +5,10 @@
 
 import { TsdbError } from "../../../model/errors.ts";
 import { type Aggregate, aggregateColumns } from "../../../model/query/aggregate.ts";
+import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { type GroupSource, kindOfColumn, type ScanUse, type TimeBin, type Typed } from "../../bind/kind.ts";
+import { mapRange } from "../../bind/plan-clock.ts";
 import type { OutputColumn } from "../../bind/scope.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression, FunctionCall, Modifier, SelectNode } from "../../parse/tree.ts";
@@ -369,9 +371,14 @@ class Grouping {
       ...groupBy.map(({ name }) => encodeName(name)),
       ...aggregates.map(({ name }) => name),
     ];
-    const first = bin === null || range.minNs >= bin.firstNs ? range.minNs : bin.firstNs;
-    const request = { range: { minNs: first, maxNs: range.maxNs }, tags, fields, ...groups };
-    const unbinned = { minNs: range.minNs, maxNs: range.maxNs < first ? range.maxNs : first - 1n };
+    const firstNs = ({ minNs }: TimeRange) => (bin === null || minNs >= bin.firstNs ? minNs : bin.firstNs);
+    const binned = mapRange(range, (times) => ({ minNs: firstNs(times), maxNs: times.maxNs }));
+    const unbinned = mapRange(range, (times) => {
+      const { minNs, maxNs } = times;
+      const first = firstNs(times);
+      return { minNs, maxNs: maxNs < first ? maxNs : first - 1n };
+    });
+    const request = { range: binned, tags, fields, ...groups };
     return { request, columnNames, unbinned, conditions, keys: this.keys() };
   }
 }

@@ -1,10 +1,10 @@
 // Splits a WHERE clause into conditions that the scan evaluates exactly (time range, tag values, field comparisons) and the rest.
 import { ALL_TIME, type FieldPredicate, type TagPredicate, type TimeRange } from "../../../model/query/scan.ts";
 import type { ScanUse, SeriesCondition, Typed } from "../../bind/kind.ts";
+import { intersect } from "../../bind/plan-clock.ts";
 import type { Expression } from "../../parse/tree.ts";
 import { asCondition } from "../expression.ts";
 import { conjuncts } from "../walk.ts";
-import { intersect } from "./narrow.ts";
 import { withSeriesHint } from "./series-conditions.ts";
 
 export interface PushedDown {

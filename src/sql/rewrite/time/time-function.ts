@@ -13,7 +13,7 @@ import { fromUnixtime, makeDate, toDate, toTimestamp, toUnixtime } from "./time-
 import { toCharRule } from "./time-format.ts";
 import { timeMacro } from "./time-macro.ts";
 import { datePart } from "./time-part.ts";
-import { intervalConstant, nsOf, timeConstant } from "./time-value.ts";
+import { intervalConstant, nsOf, timeConstant, timeOfClock } from "./time-value.ts";
 import { atTimeZoneRule, toLocalTimeRule, tzRule } from "./time-zone.ts";
 
 /** `current_timestamp` and similar, written without parentheses. */
@@ -21,19 +21,23 @@ export function currentTime(name: string, context: RewriteContext): Typed | null
   switch (name) {
     case "current_timestamp":
     case "localtimestamp":
-      return timeConstant(context.now());
+      return currentInstant(context);
     case "current_date":
       return today(context);
     case "current_time":
     case "localtime":
-      return typed(castTo(castTo(timeConstant(context.now()).node, "TIMESTAMP"), "TIME"), "other");
+      return typed(castTo(castTo(currentInstant(context).node, "TIMESTAMP"), "TIME"), "other");
     default:
       return null;
   }
 }
 
+function currentInstant({ clock }: RewriteContext): Typed {
+  return timeOfClock(clock, (nowNs) => nowNs);
+}
+
 function today(context: RewriteContext): Typed {
-  return typed(castTo(timeConstant(floorDiv(context.now(), DAY_NS) * DAY_NS).node, "DATE"), "date");
+  return typed(castTo(timeConstant(floorDiv(context.clock.now(), DAY_NS) * DAY_NS).node, "DATE"), "date");
 }
 
 /** to_days(n) …: the parsed form of `INTERVAL '1' DAY` and `INTERVAL 3 MONTH`. */
@@ -74,7 +78,7 @@ export const TIME_RULES: Readonly<Record<string, Rule>> = {
   date_format: toCharRule,
   current_date: ({ context }) => today(context),
   current_time: ({ context }) => currentTime("current_time", context),
-  current_timestamp: ({ context }) => timeConstant(context.now()),
+  current_timestamp: ({ context }) => currentInstant(context),
   epoch: ({ args }) => (args[0]?.kind === "time" ? typed(timeMacro("__epoch", args[0].node), "float") : null),
   epoch_ns: ({ args }) => (args[0]?.kind === "time" ? typed(nsOf(args[0]), "integer") : null),
   from_unixtime: fromUnixtime,
@@ -82,7 +86,7 @@ export const TIME_RULES: Readonly<Record<string, Rule>> = {
   make_timestamp_ns: ({ node }) => typed(node, "time"),
   now: (input) => {
     expectArguments(input, 0);
-    return timeConstant(input.context.now());
+    return currentInstant(input.context);
   },
   time_bucket: timeBucket,
   today: ({ context }) => today(context),

@@ -2,9 +2,10 @@
 import { near, TsdbError } from "../../../model/errors.ts";
 import { I64_MAX, I64_MIN } from "../../../model/rows/int64.ts";
 import type { Typed } from "../../bind/kind.ts";
+import { type At, noteDeferred, type PlanClock } from "../../bind/plan-clock.ts";
 import { duckInterval, type Interval, isTooLarge } from "../../parse/interval.ts";
 import { parseTimeText } from "../../parse/time-text.ts";
-import { bigintConstant, call, castTo, type Expression, integerConstant, stringConstant } from "../../parse/tree.ts";
+import { bigintConstant, type Constant, call, castTo, type Expression, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { typed } from "../typed.ts";
 import { nanosecondsOf, timeMacro } from "./time-macro.ts";
 
@@ -19,6 +20,34 @@ export function timeConstant(timeNs: bigint): Typed {
   else if (timeNs === -I64_MAX) node = castTo(stringConstant("-infinity"), "TIMESTAMP_NS");
   else node = call("make_timestamp_ns", [castTo(integerConstant(timeNs), "BIGINT")]);
   return { node, kind: "time", timeNs };
+}
+
+/** A time that follows from now(). */
+export function timeOfClock(clock: PlanClock, at: At<bigint>): Typed {
+  const nowNs = clock.valueOf(at);
+  // those have other expressions
+  if (nowNs >= I64_MAX || nowNs <= -I64_MAX) return timeConstant(at(clock.now()));
+  const read = (): bigint => at(clock.now());
+  const { value, ...constant } = integerConstant(nowNs);
+  const { type, is_null } = value;
+  const deferred: Constant = {
+    ...constant,
+    value: {
+      ...{ type, is_null },
+      get value() {
+        return String(read());
+      },
+    },
+  };
+  const time: Typed = {
+    node: call("make_timestamp_ns", [castTo(deferred, "BIGINT")]),
+    kind: "time",
+    get timeNs() {
+      return read();
+    },
+  };
+  noteDeferred(time, { clock, at });
+  return time;
 }
 
 /** A constant interval. @throws TsdbError bad_query for too many months or days */

@@ -4,6 +4,7 @@ import { ALL_TIME } from "../../../model/query/scan.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import { isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
+import { deferredTime } from "../../bind/plan-clock.ts";
 import { isNullConstant } from "../../bind/type-notes.ts";
 import type { Interval } from "../../parse/interval.ts";
 import { addIntervals, intervalNs, isFine, scaleInterval as multiplied, negateInterval } from "../../parse/interval.ts";
@@ -13,7 +14,7 @@ import { bigintConstant, call, castTo, operator } from "../../parse/tree.ts";
 import { nullConstant, planError } from "../rule.ts";
 import { onClock } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
-import { asTime, intervalConstant, nsOf, timeConstant, timeOfNs } from "../time/time-value.ts";
+import { asTime, intervalConstant, nsOf, timeConstant, timeOfClock, timeOfNs } from "../time/time-value.ts";
 import { inZone, zoneOf } from "../time/time-zone.ts";
 import { typed } from "../typed.ts";
 import { asDuration } from "./comparison.ts";
@@ -169,6 +170,8 @@ function shift(from: Typed, by: Typed, sign: 1 | -1): Typed {
 
 /** Months and days are added in local time of the time's zone, hours and smaller units in UTC. */
 function shiftByConstant(time: Typed, { months, days, ns }: Interval): Typed {
+  const deferred = deferredTime(time);
+  if (deferred !== undefined) return timeOfClock(deferred.clock, (nowNs) => addInterval(deferred.at(nowNs), { months, days, ns }));
   if (zoneOf(time) === null && time.timeNs === undefined) return inZone(shiftNode(time, months, BigInt(days) * DAY_NS + ns), time.zone);
   const move = (local: Typed): Typed =>
     local.timeNs === undefined

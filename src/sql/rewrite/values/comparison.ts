@@ -1,6 +1,7 @@
 // Comparisons with times and durations, and their hints for scans: conditions of the form column-operator-constant.
 
 import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
+import { deferredTime } from "../../bind/plan-clock.ts";
 import { markOf, withMarkOf } from "../../bind/type-notes.ts";
 import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
@@ -50,7 +51,8 @@ export function asDuration(value: Typed): Typed {
 
 /** A time outside of i64 as the nearest one inside, which has the same order. */
 function inRange(value: Typed): Typed {
-  if (value.timeNs === undefined) return value;
+  // one following from now() is inside
+  if (deferredTime(value) !== undefined || value.timeNs === undefined) return value;
   const timeNs = clampI64(value.timeNs);
   return value.kind === "time" && timeNs === value.timeNs ? value : { ...value, node: timeConstant(timeNs).node };
 }
