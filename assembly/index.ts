@@ -40,6 +40,7 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
+export { narrowBase, narrowValues, narrowWidth, widenParts, widenValues } from "./codec/narrow";
 export { parquetDelta, parquetTexts } from "./codec/parquet";
 export { codecDecodeParts } from "./codec/parts";
 export { appendRows, frameRows, frameRowsMax, hasColumnIds, hasSeriesIds } from "./line/known-rows";
@@ -125,7 +126,7 @@ export {
   spansMostFloat,
   spansMostInteger,
 } from "./scan/reduce-extremes";
-export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumUnsigned } from "./scan/reduce-integers";
+export { rowsSumInteger, rowsSumUnsigned, spansSumInteger, spansSumNarrow, spansSumUnsigned } from "./scan/reduce-integers";
 export { rowsCount, rowsCountTrue, rowsSumFloat, spansCount, spansCountTrue, spansSumFloat } from "./scan/reduce-sum";
 export {
   newestByRun,

@@ -16,6 +16,45 @@ export function spansSumUnsigned(spans: u32, count: u32, data: u32, validity: u3
   return sumSpans<u64>(spans, count, data, validity, sums);
 }
 
+/** spansSumInteger, or spansSumUnsigned, of values that are all present and narrowed (codec/narrow.ts): below 2^17 of them to a span, and
+ *  `base` within 2^47 of 0, so that the sum of a span does not leave 63 bits. */
+export function spansSumNarrow(spans: u32, count: u32, data: u32, width: u32, base: i64, unsigned: bool, sums: u32): u32 {
+  overflow = 0;
+  for (const end = spans + count * SPAN_BYTES; spans < end; spans += SPAN_BYTES) {
+    const from = load<u32>(spans, 4);
+    const rows = load<u32>(spans, 8) - from;
+    const sum = base * <i64>rows + sumNarrow(data + from * width, rows, width);
+    const at = sums + (load<u32>(spans) << 3);
+    const known = load<u64>(at);
+    store<u64>(at, unsigned ? add<u64>(known, sum) : add<i64>(known, sum));
+  }
+  return <u32>(overflow >> 63);
+}
+
+function sumNarrow(at: u32, count: u32, width: u32): u64 {
+  const end = at + count * width;
+  const wide = at + ((count * width) & ~15);
+  let lanes = i64x2.splat(0);
+  if (width == 4) {
+    for (; at < wide; at += 16) {
+      const values = v128.load(at);
+      lanes = i64x2.add(lanes, i64x2.add(i64x2.extend_low_i32x4_u(values), i64x2.extend_high_i32x4_u(values)));
+    }
+  } else {
+    // 2^17 values are 2^14 times eight: a lane of 32 bits gets twice 65,535 each time
+    let sums = i32x4.splat(0);
+    for (; at < wide; at += 16) {
+      const values = v128.load(at);
+      const words = width == 1 ? i16x8.extadd_pairwise_i8x16_u(values) : values;
+      sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(words));
+    }
+    lanes = i64x2.add(i64x2.extend_low_i32x4_u(sums), i64x2.extend_high_i32x4_u(sums));
+  }
+  let sum = <u64>i64x2.extract_lane(lanes, 0) + <u64>i64x2.extract_lane(lanes, 1);
+  for (; at < end; at += width) sum += width == 1 ? <u64>load<u8>(at) : width == 2 ? <u64>load<u16>(at) : <u64>load<u32>(at);
+  return sum;
+}
+
 /** sums[cell of a row] += its value if it is present. Not 0: overflow. */
 export function rowsSumInteger(cells: u32, rows: u32, first: u32, count: u32, data: u32, validity: u32, sums: u32): u32 {
   return sumRows<i64>(cells, rows, first, count, data, validity, sums);

@@ -13,7 +13,8 @@ import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts
 import { type ColumnRun, type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
 import { canHide, type Tombstone } from "../model/rows/tombstone.ts";
 import { type BlockPage, type BlockSeries, timesOf } from "../storage/block/data-block.ts";
-import type { BlockCache, CacheReader, Lease, OpenBlock } from "../storage/block-cache/block-cache.ts";
+import type { BlockCache, OpenBlock } from "../storage/block-cache/block-cache.ts";
+import type { CacheReader, Lease } from "../storage/block-cache/lease.ts";
 import type { ScanTally } from "./scan-tally.ts";
 import type { BlockSnapshot } from "./snapshot.ts";
 import { takeRows } from "./taken-rows.ts";

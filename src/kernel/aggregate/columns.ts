@@ -2,7 +2,7 @@
 import { assert } from "../../model/assert.ts";
 import { type ColumnDef, ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import { I64_MAX, I64_MIN } from "../../model/rows/int64.ts";
-import type { ColumnRun, PartialRun } from "../../model/rows/run.ts";
+import type { ColumnRun, NarrowValues, PartialRun } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import { assertDense } from "../scan/dense-run.ts";
 import type { CellArray, CellArrays } from "./arrays.ts";
@@ -96,11 +96,16 @@ export class ColumnFacts {
   }
 
   /** Adds the rows' values; `inTime` describes the same rows in spans of ascending time. Returns false if a sum of integers overflowed. */
-  add({ rows, inTime }: { rows: CellRows; inTime: CellRows }, { dataPtr, validityPtr }: ColumnRun, timePtr: number): boolean {
+  add({ rows, inTime }: { rows: CellRows; inTime: CellRows }, column: ColumnRun, timePtr: number): boolean {
+    const { validityPtr } = column;
     if (this.counts !== null) countRows(this.kernel, rows, validityPtr, this.counts);
     let fine = true;
     for (const [fact, { ptr }] of this.arrays) {
-      const at = { dataPtr, validityPtr, targetPtr: ptr };
+      if (fact === "sum" && rows.kind === "spans" && isNarrowSum(column)) {
+        fine &&= this.addNarrow(rows, column.narrow, ptr);
+        continue;
+      }
+      const at = { dataPtr: column.dataPtr, validityPtr, targetPtr: ptr };
       if (isOfTime(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
       else fine &&= this.addValues(fact, rows, at);
     }
@@ -131,6 +136,15 @@ export class ColumnFacts {
       const reduce = isFirst ? call.rowsFirst : call.rowsLast;
       reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
     }
+  }
+
+  private addNarrow(
+    { ptr, count }: Extract<CellRows, { kind: "spans" }>,
+    { ptr: dataPtr, width, base }: NarrowValues,
+    targetPtr: number,
+  ): boolean {
+    const isUnsigned = Number(this.column.type === ColumnType.unsigned);
+    return this.kernel.call.spansSumNarrow(ptr, count, dataPtr, width, base, isUnsigned, targetPtr) === 0;
   }
 
   /** Returns false if a sum of integers overflowed. */
@@ -165,6 +179,16 @@ export class ColumnFacts {
     }
     return true;
   }
+}
+
+/** Above it sums of a page's values may leave 64 bits. */
+const NARROW_BASE_MAX = 2n ** 47n;
+
+/** True if a sum of the values is that of narrow ones. */
+function isNarrowSum(column: ColumnRun): column is ColumnRun & { readonly narrow: NarrowValues } {
+  const { narrow, type, validityPtr } = column;
+  if (narrow === undefined || validityPtr !== 0 || narrow.base > NARROW_BASE_MAX) return false;
+  return narrow.base >= (type === ColumnType.unsigned ? 0n : -NARROW_BASE_MAX);
 }
 
 /** A column's data in a run; undefined if every row is NULL. */

@@ -157,6 +157,7 @@ export interface AggregateExports {
   spansSumFloat: SpanReducer;
   spansSumInteger: SpanReducer;
   spansSumUnsigned: SpanReducer;
+  spansSumNarrow(spans: number, count: number, data: number, width: number, base: bigint, unsigned: number, target: number): number;
   spansLeastFloat: SpanReducer;
   spansMostFloat: SpanReducer;
   spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
@@ -342,6 +343,11 @@ export interface CodecExports {
     text: number,
     textBytes: number,
   ): number;
+  narrowWidth(values: number, count: number): number;
+  narrowBase(): bigint;
+  narrowValues(values: number, count: number, base: bigint, width: number, target: number): void;
+  widenValues(source: number, count: number, base: bigint, width: number, target: number): void;
+  widenParts(source: number, parts: number, partCount: number, base: bigint, width: number, target: number): void;
 }
 
 /** assembly/store */

@@ -73,12 +73,16 @@ export class PageParts {
 
   /** The rows' values of a column of the whole page. Text stays where it is. @throws TsdbError overloaded */
   take({ columnId, type, dataPtr, validityPtr }: ColumnRun, memory: TargetMemory): ColumnRun {
-    const target = this.values(dataPtr, type, memory);
-    if (validityPtr === 0) return { columnId, type, dataPtr: target, validityPtr };
+    return { columnId, type, dataPtr: this.values(dataPtr, type, memory), validityPtr: this.bits(validityPtr, memory) };
+  }
+
+  /** The rows' bits of a bitmap of the whole page; 0 of none. @throws TsdbError overloaded */
+  bits(validityPtr: number, memory: TargetMemory): number {
+    if (validityPtr === 0) return 0;
     const { rows, rowCount } = this;
     const bitmap = memory.alloc(bitmapBytes(rowCount));
     this.kernel.call.partBits(validityPtr, rows.ptr, rows.count, rowCount, bitmap);
-    return { columnId, type, dataPtr: target, validityPtr: bitmap };
+    return bitmap;
   }
 
   release(): void {

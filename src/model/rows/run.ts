@@ -17,6 +17,15 @@ export interface ColumnRun {
   /** Only the values of present rows are at dataPtr, back to back, and there is a bitmap. Buffer segments have such columns; merges read
    *  them, all other code uses `denseRun` (kernel/scan/dense-run.ts). */
   readonly isPacked?: true;
+  /** The same values in fewer bytes. Those at dataPtr are written when it is read for the first time then. */
+  readonly narrow?: NarrowValues;
+}
+
+/** Integers as differences to the smallest of them: `width` bytes (1, 2 or 4) × rowCount at `ptr`. */
+export interface NarrowValues {
+  readonly ptr: number;
+  readonly width: number;
+  readonly base: bigint;
 }
 
 /** Known relations of rows to each other and to earlier rows. */

@@ -6,8 +6,9 @@ import { TsdbError } from "../../model/errors.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import type { ColumnRun, Run } from "../../model/rows/run.ts";
 import type { DecodeMemory } from "../../storage/block/data-block.ts";
-import type { BlockCache, Lease } from "../../storage/block-cache/block-cache.ts";
+import type { BlockCache } from "../../storage/block-cache/block-cache.ts";
 import type { CacheOwner, Decoded } from "../../storage/block-cache/block-cache-entries.ts";
+import type { Lease } from "../../storage/block-cache/lease.ts";
 import { type SegmentGroup, SegmentGroups } from "./segment-groups.ts";
 
 /** Which segments to sort; others are read in place. */

@@ -1,4 +1,5 @@
 // The contents of the block cache: files, their blocks, and the cached entries.
+import type { NarrowColumn } from "../../kernel/codec/narrow-column.ts";
 import { Heap } from "../../kernel/memory/heap.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import type { BlockSeries, DataBlock, DataFile, DecodeMemory } from "../block/data-block.ts";
@@ -53,6 +54,17 @@ export class FileSlot implements CacheOwner {
   }
 }
 
+/** A column of a page, as scans read it and as it waits for them. */
+export class PageColumn {
+  whole: Decoded<ColumnRun> | null = null;
+  /** Of integers that fit it. */
+  narrow: Decoded<NarrowColumn> | null = null;
+
+  entries(): LruEntry[] {
+    return [this.whole, this.narrow].filter((entry) => entry !== null);
+  }
+}
+
 /** The decoded data of a block. */
 export class BlockSlot {
   series: Decoded<BlockSeries> | null = null;
@@ -62,16 +74,37 @@ export class BlockSlot {
   lastIds: Decoded<number> | null = null;
   /** By page. */
   readonly ids = new Map<number, Decoded<number>>();
-  private readonly columns = new Map<number, Map<number, Decoded<ColumnRun>>>();
+  private readonly columns = new Map<number, Map<number, PageColumn>>();
   private readonly reads = new Map<number, Uint8Array>();
 
-  pagesOf(columnId: number): Map<number, Decoded<ColumnRun>> {
+  /** By page: what there is of a column. */
+  pagesOf(columnId: number): Map<number, PageColumn> {
     let pages = this.columns.get(columnId);
     if (pages === undefined) {
       pages = new Map();
       this.columns.set(columnId, pages);
     }
     return pages;
+  }
+
+  /** A column as scans read it is in the cache from now on. */
+  setWhole(page: number, columnId: number, entry: Decoded<ColumnRun>): void {
+    const column = this.added(page, columnId);
+    column.whole = entry;
+    entry.onDrop = () => {
+      column.whole = null;
+      this.tidy(page, columnId, column);
+    };
+  }
+
+  /** The same of one as it waits. */
+  setNarrow(page: number, columnId: number, entry: Decoded<NarrowColumn>): void {
+    const column = this.added(page, columnId);
+    column.narrow = entry;
+    entry.onDrop = () => {
+      column.narrow = null;
+      this.tidy(page, columnId, column);
+    };
   }
 
   /** By page: how often a few rows of the column were read. */
@@ -85,9 +118,23 @@ export class BlockSlot {
   }
 
   entries(): LruEntry[] {
-    const pages = [...this.columns.values()].flatMap((column) => [...column.values()]);
+    const pages = [...this.columns.values()].flatMap((column) => [...column.values()].flatMap((page) => page.entries()));
     const single = [this.series, this.lastIds].filter((entry) => entry !== null);
     return [...single, ...this.last.values(), ...this.ids.values(), ...pages];
+  }
+
+  private added(page: number, columnId: number): PageColumn {
+    const pages = this.pagesOf(columnId);
+    let column = pages.get(page);
+    if (column === undefined) {
+      column = new PageColumn();
+      pages.set(page, column);
+    }
+    return column;
+  }
+
+  private tidy(page: number, columnId: number, column: PageColumn): void {
+    if (column.entries().length === 0) this.pagesOf(columnId).delete(page);
   }
 }
 

@@ -1,12 +1,16 @@
 // Decoded data that stays, goes and comes back: hits, misses, bytes, memory; a file that is damaged or gone; a kernel without memory.
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { Arena, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
+import { Arena, isPresent, type TestRow, writeRun } from "../../../test/support/rows/rows.ts";
+import { Blocks } from "../../kernel/memory/blocks.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
+import { PageParts } from "../../kernel/scan/page-parts.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../../model/rows/column.ts";
+import type { ColumnRun } from "../../model/rows/run.ts";
 import { encodePt } from "../pt/writer.ts";
-import { BlockCache, type BlockRef, type CacheCounts, type Lease, type OpenBlock } from "./block-cache.ts";
+import { BlockCache, type OpenBlock } from "./block-cache.ts";
+import type { BlockRef, CacheCounts, CacheReader, Lease } from "./lease.ts";
 
 const COLUMNS: readonly ColumnDef[] = [
   TIME_COLUMN,
@@ -22,10 +26,10 @@ const rows = Array.from({ length: HOSTS * 1000 }, (_, i): TestRow => {
   return { timeNs: BigInt(i % 1000) * 1000n, tags: { host: `host_${String(host).padStart(2, "0")}` }, fields };
 });
 
-function fileOf(kernel: Kernel): Uint8Array {
+function fileOf(kernel: Kernel, columns = COLUMNS, ofFile: readonly TestRow[] = rows): Uint8Array {
   const arena = new Arena(kernel);
-  const run = writeRun(arena, COLUMNS, rows, { unique: true });
-  const { bytes } = encodePt(kernel, [{ databaseId: 1, tableId: 1, columns: COLUMNS, runs: [run] }]);
+  const run = writeRun(arena, columns, ofFile, { unique: true });
+  const { bytes } = encodePt(kernel, [{ databaseId: 1, tableId: 1, columns, runs: [run] }]);
   arena.free();
   return bytes;
 }
@@ -160,6 +164,145 @@ test("what a passing lease loads is dropped with it, unless another scan uses it
   expect(readPage(cache, refOf(file), 0, [0])).toEqual({ ...NOTHING, gen0Hits: kept.gen0Misses });
   cache.dropFile(1);
   expect(kernel.heap.usedBytes).toBe(before);
+});
+
+describe("integers", () => {
+  const USED: ColumnDef = { id: 4, name: "used", type: ColumnType.integer };
+  const columns = [...COLUMNS.slice(0, 2), USED];
+  // 40,000 rows in three pages; of the first page all rows have a value, of the others three in four
+  const usedOf = (row: number) => (row < 16_384 || row % 4 !== 0 ? BigInt((row * 31) % 60_000) - 10n : null);
+  const used = rows.map(({ timeNs, tags }, row): TestRow => {
+    const value = usedOf(row);
+    return { timeNs, tags, fields: value === null ? {} : { used: value } };
+  });
+  const ref = refOf(fileOf(kernel, columns, used));
+
+  function checkUsed(block: OpenBlock, page: number, { dataPtr, validityPtr }: ColumnRun): void {
+    const { firstRow, rowCount } = block.pages[page]!;
+    const found = [...kernel.i64.subarray(dataPtr / 8, dataPtr / 8 + rowCount)];
+    expect(found).toEqual(found.map((_, row) => usedOf(firstRow + row) ?? 0n));
+    if (page === 0) expect(validityPtr).toBe(0);
+    else for (const row of [0, 1, 4, 5, 6000]) expect(isPresent(kernel, validityPtr, row)).toBe(usedOf(firstRow + row) !== null);
+  }
+
+  /** Opens the block on a cache with room for a wide page only while it is in use, unless said otherwise. */
+  function withBlock(use: (block: OpenBlock, reader: CacheReader, cache: BlockCache, counts: CacheCounts) => void, bytes = 1 << 20): void {
+    const before = kernel.heap.usedBytes;
+    const cache = new BlockCache(kernel, bytes);
+    const counts = { ...NOTHING };
+    const reader = cache.reader(counts);
+    const held = reader.lease();
+    const block = cache.open(ref, held);
+    use(block, reader, cache, counts);
+    held.release();
+    block.close();
+    cache.dropFile(1);
+    expect(cache.bytes).toBe(0);
+    expect(kernel.heap.usedBytes).toBe(before);
+  }
+
+  test("wait in fewer bytes, and are read without the file", () => {
+    withBlock((block, reader, cache, counts) => {
+      const lease = reader.lease();
+      const before = cache.bytes;
+      for (const page of [0, 1, 2]) {
+        checkUsed(block, page, block.column(page, USED.id, lease)!);
+        lease.release();
+      }
+      expect(counts.gen0Misses).toBe(3);
+      // values in two bytes of eight, and bitmaps, in blocks of powers of two
+      expect(cache.bytes - before).toBeLessThan(3 * 40_000);
+      const { bytesRead } = counts;
+      const waiting = cache.bytes;
+      for (let round = 0; round < 2; round++) {
+        for (const page of [0, 1, 2]) {
+          const column = block.column(page, USED.id, lease)!;
+          expect(column.narrow).toMatchObject({ width: 2 });
+          // nothing is widened before it is read
+          expect(cache.bytes).toBe(waiting);
+          checkUsed(block, page, column);
+          expect(cache.bytes).toBeGreaterThan(waiting + 8 * 7000);
+          checkUsed(block, page, block.column(page, USED.id, lease)!);
+          lease.release();
+          expect(cache.bytes).toBe(waiting);
+        }
+      }
+      expect(counts).toMatchObject({ gen0Misses: 3, gen0Hits: 12, bytesRead });
+    });
+  });
+
+  test("are as wide as scans read them where there is room", () => {
+    withBlock((block, reader) => {
+      const lease = reader.lease();
+      const { dataPtr } = block.column(0, USED.id, lease)!;
+      lease.release();
+      const again = block.column(0, USED.id, lease)!;
+      expect([again.narrow, again.dataPtr]).toEqual([undefined, dataPtr]);
+      lease.release();
+    }, 64 << 20);
+  });
+
+  test("that are handed over unread stay until the other lease is released", () => {
+    withBlock((block, reader, cache) => {
+      const [lease, kept] = [reader.lease(), reader.lease()];
+      for (const page of [0, 1]) {
+        block.column(page, USED.id, lease);
+        lease.release();
+      }
+      const column = block.column(0, USED.id, lease)!;
+      lease.handOver(kept);
+      // what is read by the first lease afterwards has other memory
+      for (let round = 0; round < 3; round++) {
+        checkUsed(block, 1, block.column(1, USED.id, lease)!);
+        lease.release();
+      }
+      cache.makeRoom();
+      checkUsed(block, 0, column);
+      kept.release();
+    });
+  });
+
+  test("a few rows of them are read where they wait", () => {
+    withBlock((block, reader, _, counts) => {
+      const lease = reader.lease();
+      const series = block.series(lease);
+      for (const page of [0, 1]) {
+        const pageLease = reader.lease();
+        block.column(page, USED.id, pageLease);
+        pageLease.release();
+        expect(block.isRare(page, [USED.id])).toBe(true);
+        const { bytesRead } = counts;
+        const { offsetsPtr, dictionary } = series;
+        const wanted = kernel.heap.allocZeroed(dictionary.seriesCount);
+        kernel.u8[wanted + 16] = 1;
+        const parts = new PageParts(kernel, block.pages[page]!, offsetsPtr, wanted);
+        const memory = new Blocks(kernel);
+        // host 16 has rows 16,000 to 16,999, the first 384 of them on the first page
+        const [from, count] = page === 0 ? [16_000, 384] : [16_384, 616];
+        expect(parts.rowCount).toBe(count);
+        const { dataPtr, validityPtr } = block.rows(page, USED.id, parts, memory, lease)!;
+        for (const row of [0, 1, 2, 3, 4, count - 1]) {
+          expect(kernel.i64[dataPtr / 8 + row]).toBe(usedOf(from + row) ?? 0n);
+          expect(isPresent(kernel, validityPtr, row)).toBe(usedOf(from + row) !== null);
+        }
+        expect(counts.bytesRead).toBe(bytesRead);
+        memory.release();
+        parts.release();
+        kernel.heap.free(wanted, dictionary.seriesCount);
+      }
+      lease.release();
+    });
+  });
+
+  test("of a passing lease do not wait", () => {
+    withBlock((block, reader, cache) => {
+      const before = cache.bytes;
+      const passing = reader.passingLease();
+      checkUsed(block, 0, block.column(0, USED.id, passing)!);
+      passing.release();
+      expect(cache.bytes).toBe(before);
+    });
+  });
 });
 
 test("damage is an error each time, and leaves nothing behind", () => {

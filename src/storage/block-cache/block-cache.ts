@@ -1,34 +1,18 @@
 // Caches decoded file data for later scans within a memory budget: series of blocks, columns of pages, directories of open files. One per
 // thread; what a scan uses is pinned by its leases and not evicted.
+import { NarrowColumn, type Narrowness, narrownessOf } from "../../kernel/codec/narrow-column.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { PageParts } from "../../kernel/scan/page-parts.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
-import { type ObjectSource, openByteSource } from "../block/byte-source.ts";
+import { openByteSource } from "../block/byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
 import { readLastRows } from "../block/last-rows.ts";
 import { FileIndexCache } from "../file-index/cache.ts";
 import { PtReader } from "../pt/reader.ts";
-import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileSlot } from "./block-cache-entries.ts";
+import { type BlockSlot, type CacheOwner, Decoded, Directory, EntryMemory, FileSlot, type PageColumn } from "./block-cache-entries.ts";
+import { type BlockRef, type CacheCounts, CacheReader, type Lease } from "./lease.ts";
 import { type LruEntry, SegmentedLru } from "./segmented-lru.ts";
-
-/** Identifies a block of a file. */
-export interface BlockRef {
-  readonly fileId: number;
-  /** 0 = flushed, higher = compacted. */
-  readonly generation: number;
-  readonly source: ObjectSource;
-  readonly blockIndex: number;
-}
-
-/** Columns of pages and series of blocks found in the cache (hits) and not (misses), and the bytes read for misses. */
-export interface CacheCounts {
-  gen0Hits: number;
-  gen0Misses: number;
-  compactedHits: number;
-  compactedMisses: number;
-  bytesRead: number;
-}
 
 /** Estimated JavaScript memory per page and column of an open block. */
 const PAGE_BYTES = 200;
@@ -42,13 +26,18 @@ export interface PartLimits {
 }
 
 const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
-/** Share of the budget that one scan's new entries may use under normal LRU rules; what it loads beyond is evicted first. A scan larger
- *  than the cache therefore finds part of its data the next time and does not evict the data of others. */
-const READER_SHARE = 0.25;
+/** Share of the budget for integers as scans read them: they also wait narrowed, in an eighth to a half of the memory, and are widened when
+ *  they are needed again. Nothing else has less room before there are that many. */
+const WIDE_SHARE = 1 / 16;
 /** Calls of `beginPeriod` during which an entry must be in use to stay. */
 const PERIODS_KEPT = 6;
 /** Minimum evicted when the kernel's memory is full: one large eviction is faster than many small ones. */
 const ROOM_BYTES_MIN = 16 << 20;
+
+interface PageColumnRef {
+  readonly page: number;
+  readonly columnId: number;
+}
 
 /** The block cache of one thread. */
 export class BlockCache {
@@ -56,6 +45,8 @@ export class BlockCache {
   readonly counts: CacheCounts = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
   readonly indexes = new FileIndexCache();
   private readonly lru: SegmentedLru;
+  /** Integers that wait narrowed in `lru` too. */
+  private readonly wide: SegmentedLru;
   private readonly files = new Map<number, FileSlot>();
 
   constructor(
@@ -64,11 +55,12 @@ export class BlockCache {
     readonly partLimits = PART_LIMITS,
   ) {
     this.lru = new SegmentedLru(bytesMax);
+    this.wide = new SegmentedLru(bytesMax * WIDE_SHARE);
   }
 
   /** Bytes in use, pinned entries included. */
   get bytes(): number {
-    return this.lru.bytes;
+    return this.lru.bytes + this.wide.bytes;
   }
 
   /** Files that have something in it. */
@@ -78,7 +70,7 @@ export class BlockCache {
 
   /** Starts the accounting of one scan; its hits and misses are added to `counts`. */
   reader(counts: CacheCounts): CacheReader {
-    return new CacheReader(this.lru, [counts, this.counts], this.bytesMax * READER_SHARE);
+    return new CacheReader(this.lru, [counts, this.counts]);
   }
 
   /** Opens a block, to be closed by `close`; reads the file's directory if it is not cached. @throws TsdbError corrupt_file, io */
@@ -111,7 +103,7 @@ export class BlockCache {
 
   /** Drops entries that will not be requested again. */
   drop(entries: readonly LruEntry[]): void {
-    for (const entry of entries) this.lru.forget(entry);
+    for (const entry of entries) entry.lru!.forget(entry);
   }
 
   /** Runs `make`; while the kernel's memory is full, evicts entries and runs it again. @throws what `make` throws */
@@ -128,16 +120,20 @@ export class BlockCache {
 
   /** Evicts entries; false if there are none that are not in use. */
   makeRoom(): boolean {
-    return this.lru.evict(Math.max(ROOM_BYTES_MIN, this.lru.bytes / 8)) > 0;
+    const wanted = Math.max(ROOM_BYTES_MIN, this.bytes / 8);
+    const evicted = this.wide.evict(wanted);
+    return evicted + (evicted < wanted ? this.lru.evict(wanted - evicted) : 0) > 0;
   }
 
   /** Begins a period, and evicts what was not in use during the last six. Returns the bytes evicted. */
   beginPeriod(): number {
-    return this.lru.beginPeriod(PERIODS_KEPT);
+    const evicted = this.wide.beginPeriod(PERIODS_KEPT) + this.lru.beginPeriod(PERIODS_KEPT);
+    this.share();
+    return evicted;
   }
 
-  /** Creates an entry: `read` decodes into its memory. The lease holds it. */
-  load<T>(file: CacheOwner, lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
+  /** Creates an entry: `read` decodes into its memory. The lease holds it. @param isWide true if the value waits narrowed too */
+  load<T>(file: CacheOwner, lease: Lease, read: (memory: DecodeMemory) => T, isWide = (_: T) => false): Decoded<T> {
     const entry = this.withRoom(() => {
       const memory = new EntryMemory(this.kernel.heap);
       try {
@@ -148,11 +144,18 @@ export class BlockCache {
       }
     });
     file.entryCount++;
-    entry.isPassing = lease.reader.takesTooMuch(entry.bytes);
-    this.lru.add(entry);
-    if (!lease.keeps) this.lru.forget(entry);
+    const lru = isWide(entry.value) ? this.wide : this.lru;
+    entry.isPassing = lease.reader.takesTooMuch(lru, entry.bytes);
+    lru.add(entry);
+    if (lru === this.wide) this.share();
+    if (!lease.keeps) lru.forget(entry);
     lease.hold(entry);
     return entry;
+  }
+
+  /** Gives what wide integers do not use to all others. */
+  private share(): void {
+    this.lru.bytesMax = Math.max(0, this.bytesMax - this.wide.bytes);
   }
 
   /** The open file and its block, both held by the lease. */
@@ -174,90 +177,6 @@ export class BlockCache {
       this.lru.grow(directory, block.pages.length * PAGE_BYTES + block.columns.length * COLUMN_BYTES);
     }
     return block;
-  }
-}
-
-/** The accounting of one scan. */
-export class CacheReader {
-  private loadedBytes = 0;
-
-  constructor(
-    private readonly lru: SegmentedLru,
-    private readonly counts: readonly CacheCounts[],
-    private readonly loadedBytesMax: number,
-  ) {}
-
-  /** A lease that pins what the scan requests until it is released. */
-  lease(): Lease {
-    return new Lease(this.lru, this);
-  }
-
-  /** The same for data that is read once: what the lease loads leaves the cache when it is released. */
-  passingLease(): Lease {
-    return new Lease(this.lru, this, false);
-  }
-
-  /** True if more new entries may stay in the cache. */
-  get hasRoom(): boolean {
-    return this.loadedBytes < this.loadedBytesMax;
-  }
-
-  asked({ generation }: BlockRef, isHit: boolean): void {
-    for (const counts of this.counts) {
-      if (generation === 0) counts[isHit ? "gen0Hits" : "gen0Misses"]++;
-      else counts[isHit ? "compactedHits" : "compactedMisses"]++;
-    }
-  }
-
-  read(bytes: number): void {
-    for (const counts of this.counts) counts.bytesRead += bytes;
-  }
-
-  /** Counts a new entry; returns true if the scan has exceeded its share. */
-  takesTooMuch(bytes: number): boolean {
-    this.loadedBytes += bytes;
-    return this.loadedBytes > this.loadedBytesMax;
-  }
-}
-
-/** The entries that a scan uses at a time: pinned until `release`. */
-export class Lease {
-  private entries: LruEntry[] = [];
-
-  constructor(
-    private readonly lru: SegmentedLru,
-    readonly reader: CacheReader,
-    /** False: what it loads is dropped as soon as nobody uses it. */
-    readonly keeps = true,
-  ) {}
-
-  /** Bytes of its entries; an entry requested twice counts twice. */
-  get bytes(): number {
-    return this.entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  /** Takes over an existing pin. */
-  hold(entry: LruEntry): void {
-    this.entries.push(entry);
-  }
-
-  /** Pins an entry found in the cache. */
-  found(entry: LruEntry): void {
-    this.lru.pin(entry);
-    this.entries.push(entry);
-  }
-
-  /** Transfers all pins to another lease. */
-  handOver(to: Lease): void {
-    to.entries.push(...this.entries);
-    this.entries = [];
-  }
-
-  /** Idempotent; the lease may be used again. */
-  release(): void {
-    const { entries } = this;
-    this.entries = [];
-    for (const entry of entries) this.lru.unpin(entry);
   }
 }
 
@@ -330,42 +249,80 @@ export class OpenBlock {
 
   /** Returns null if the block lacks the column. @throws as series */
   column(page: number, columnId: number, lease: Lease): ColumnRun | null {
-    const pages = this.decoded.pagesOf(columnId);
-    const known = pages.get(page);
+    const known = this.decoded.pagesOf(columnId).get(page);
     if (known !== undefined) {
       lease.reader.asked(this.ref, true);
-      lease.found(known);
-      return known.value;
+      return this.found(known, { page, columnId }, lease);
     }
     if (!this.block.columns.some((column) => column.columnId === columnId)) return null;
     lease.reader.asked(this.ref, false);
-    const entry = this.load(lease, (memory) => this.block.readColumn(page, columnId, memory)!);
-    pages.set(page, entry);
-    entry.onDrop = () => pages.delete(page);
+    let narrowness: Narrowness | null = null;
+    const { rowCount } = this.block.pages[page]!;
+    const isWide = (column: ColumnRun) => {
+      if (lease.keeps) narrowness = narrownessOf(this.kernel, column, rowCount);
+      return narrowness !== null;
+    };
+    const entry = this.load(lease, (memory) => this.block.readColumn(page, columnId, memory)!, isWide);
+    this.decoded.setWhole(page, columnId, entry);
+    if (narrowness !== null) {
+      const { value } = entry;
+      const narrow = this.load(lease, (memory) => new NarrowColumn(this.kernel, value, rowCount, narrowness!, memory));
+      this.decoded.setNarrow(page, columnId, narrow);
+    }
     return entry.value;
   }
 
-  /** True if a column of the page is not in the cache and has not been asked for often enough to be kept as a whole. */
+  private found({ whole, narrow }: PageColumn, { page, columnId }: PageColumnRef, lease: Lease): ColumnRun {
+    // a column that is in use stays narrowed too
+    if (narrow !== null) lease.found(narrow);
+    if (whole !== null) {
+      lease.found(whole);
+      return whole.value;
+    }
+    const column = narrow!.value.run(() => this.widened({ page, columnId }, narrow!.value, lease));
+    lease.widens(column);
+    return column;
+  }
+
+  private widened({ page, columnId }: PageColumnRef, narrow: NarrowColumn, lease: Lease): ColumnRun {
+    const known = this.decoded.pagesOf(columnId).get(page)?.whole;
+    if (known) {
+      lease.found(known);
+      return known.value;
+    }
+    const read = (memory: DecodeMemory) => narrow.widen(memory);
+    const entry = this.load(lease, read, () => true);
+    this.decoded.setWhole(page, columnId, entry);
+    return entry.value;
+  }
+
+  /** True if a few rows of the page are better decoded alone: a column is not in the cache, and has not been asked for often enough to be
+   *  kept as a whole, or it is narrowed. */
   isRare(page: number, columnIds: readonly number[]): boolean {
     const { decoded, pages } = this;
     const { readsMax, pageRowsMin } = this.cache.partLimits;
     if (pages[page]!.rowCount < pageRowsMin) return false;
     return this.columns.some(({ columnId: id }) => {
-      if (!columnIds.includes(id) || decoded.pagesOf(id).has(page)) return false;
-      return decoded.partReads(id, pages.length)[page]! < readsMax;
+      if (!columnIds.includes(id)) return false;
+      const known = decoded.pagesOf(id).get(page);
+      return known === undefined ? decoded.partReads(id, pages.length)[page]! < readsMax : known.whole === null;
     });
   }
 
   /** The values of some rows of a page, in `memory`; not kept. Returns null if the block lacks the column. @throws as series */
   rows(page: number, columnId: number, parts: PageParts, memory: DecodeMemory, lease: Lease): ColumnRun | null {
     const known = this.decoded.pagesOf(columnId).get(page);
-    if (known !== undefined) {
+    if (known?.whole) {
       lease.reader.asked(this.ref, true);
-      lease.found(known);
-      return parts.take(known.value, memory);
+      lease.found(known.whole);
+      return parts.take(known.whole.value, memory);
     }
     if (!this.block.columns.some((column) => column.columnId === columnId)) return null;
-    lease.reader.asked(this.ref, false);
+    lease.reader.asked(this.ref, known !== undefined);
+    if (known?.narrow) {
+      lease.found(known.narrow);
+      return known.narrow.value.rows(parts, memory);
+    }
     const reads = this.decoded.partReads(columnId, this.pages.length);
     if (reads[page]! < this.cache.partLimits.readsMax) reads[page]!++;
     return this.counted(lease, () => this.block.readRows(page, columnId, { parts: parts.rows, rowCount: parts.rowCount }, memory));
@@ -429,8 +386,8 @@ export class OpenBlock {
     this.file.closeUnused();
   }
 
-  private load<T>(lease: Lease, read: (memory: DecodeMemory) => T): Decoded<T> {
-    return this.counted(lease, () => this.cache.load(this.file, lease, read));
+  private load<T>(lease: Lease, read: (memory: DecodeMemory) => T, isWide?: (value: T) => boolean): Decoded<T> {
+    return this.counted(lease, () => this.cache.load(this.file, lease, read, isWide));
   }
 
   /** Runs `read`, whose bytes are the lease's. */

@@ -6,6 +6,8 @@ const PROTECTED_SHARE = 0.8;
 
 /** A cache entry. Its members are written by the list only. */
 export abstract class LruEntry {
+  /** Where it was added. */
+  lru: SegmentedLru | null = null;
   previous: LruEntry | null = null;
   next: LruEntry | null = null;
   pins = 0;
@@ -33,7 +35,17 @@ export class SegmentedLru {
   private bytes_ = 0;
   private period = 0;
 
-  constructor(private readonly bytesMax: number) {}
+  constructor(private bytesMax_: number) {}
+
+  get bytesMax(): number {
+    return this.bytesMax_;
+  }
+
+  /** Evicts what is beyond a new budget. */
+  set bytesMax(bytes: number) {
+    this.bytesMax_ = bytes;
+    this.trim();
+  }
 
   /** Bytes of all entries, pinned ones included. */
   get bytes(): number {
@@ -42,6 +54,7 @@ export class SegmentedLru {
 
   /** Adds a new entry, pinned once, evicting others if needed. */
   add(entry: LruEntry): void {
+    entry.lru = this;
     entry.pins = 1;
     this.bytes_ += entry.bytes;
     this.trim();
@@ -54,7 +67,7 @@ export class SegmentedLru {
     entry.isPassing = false;
     entry.isProtected = true;
     this.protectedBytes += entry.bytes;
-    while (this.protectedBytes > this.bytesMax * PROTECTED_SHARE) {
+    while (this.protectedBytes > this.bytesMax_ * PROTECTED_SHARE) {
       const demoted = this.protected_.oldest;
       if (demoted === null) break;
       this.protected_.remove(demoted);
@@ -114,7 +127,7 @@ export class SegmentedLru {
   }
 
   private trim(): void {
-    while (this.bytes_ > this.bytesMax && this.dropOldest());
+    while (this.bytes_ > this.bytesMax_ && this.dropOldest());
   }
 
   private dropOldest(): boolean {

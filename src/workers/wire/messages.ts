@@ -9,7 +9,7 @@ import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableDef } from "../../model/rows/column.ts";
 import type { StatementTimes } from "../../query/statement-clock.ts";
 import type { SnapshotNeed } from "../../scan/snapshot.ts";
-import type { CacheCounts } from "../../storage/block-cache/block-cache.ts";
+import type { CacheCounts } from "../../storage/block-cache/lease.ts";
 import type { IndexRequest } from "../../storage/compaction/build-index.ts";
 import type { FileRequest, MergedFile } from "../../storage/compaction/merge-file.ts";
 import type { PtDirectory, PtTableInput } from "../../storage/pt/file.ts";
