@@ -24,7 +24,7 @@ export type ScriptServices = Pick<V2Services, "line" | "query" | "options"> & Li
 export interface Script extends Pick<FluxOptions, "dialect" | "extern" | "ast" | "nowNs"> {
   /** Empty where there is a tree. */
   readonly text: string;
-  readonly task: "query" | "run";
+  readonly task: "query" | "run" | "rehearsal";
 }
 
 export interface ScriptSender {
@@ -77,7 +77,9 @@ export class Scripts {
       ...{ database: orgID, statement: text, format: "csv", params: {}, queryType: "flux", signal },
       scope: new ReadableBuckets(line.buckets, principal),
       flux: { task, ...named, otherOrganizations, nowNs, dialect, extern, ast, ...granted },
-      write: (bucketId, lines) => this.write(principal, bucketId, lines),
+      ...(task === "rehearsal"
+        ? { write: async () => null, isUnlisted: true }
+        : { write: (bucketId, lines) => this.write(principal, bucketId, lines) }),
     });
   }
 
