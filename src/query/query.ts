@@ -75,8 +75,11 @@ function bindable(type: ResultType): ResultType {
 
 /** The script language, which is a third of a worker's code and used only with the bucket-based API. */
 export function loadFlux(): Promise<typeof import("./flux/flux-statement.ts")> {
-  return import("./flux/flux-statement.ts");
+  flux ??= import("./flux/flux-statement.ts");
+  return flux;
 }
+
+let flux: ReturnType<typeof loadFlux> | undefined;
 
 /** Runs statements of both languages in a query worker, several at a time. One instance per worker. */
 export class QueryRunner {

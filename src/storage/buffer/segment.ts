@@ -79,6 +79,7 @@ export class BufferSegment {
   /** Overlaps of all rows. */
   private overlaps: Overlaps = { unique: true };
   private cachedColumns: readonly ColumnRun[] | undefined;
+  private lastRun: Run | undefined;
   /** Address of the columns' description for the kernel (abi.ts); 0 = outdated. */
   private targetsPtr = 0;
   private targetsBlock = 0;
@@ -191,8 +192,17 @@ export class BufferSegment {
     this.rowCount += count;
   }
 
-  /** The rows so far; later rows are not visible in it. `isClosed`: the segment takes no more rows. */
+  /** The rows so far, the same object until there are more; later rows are not visible in it. `isClosed`: the segment takes no more. */
   run(dictionary: DictionaryView, isClosed: boolean): Run {
+    const last = this.lastRun;
+    const number = isClosed ? this.number : undefined;
+    if (last?.dictionary === dictionary && last.rowCount === this.rowCount && last.segment === number) return last;
+    const run = this.madeRun(dictionary, number);
+    this.lastRun = run;
+    return run;
+  }
+
+  private madeRun(dictionary: DictionaryView, segment: number | undefined): Run {
     for (const own of this.columns.values()) this.closeGap(own);
     this.cachedColumns ??= [...this.columns.values()].map(({ columnId, type, dataPtr, validityPtr, packed }) =>
       packed === undefined ? { columnId, type, dataPtr, validityPtr } : { columnId, type, dataPtr, validityPtr, isPacked: true },
@@ -206,7 +216,7 @@ export class BufferSegment {
       sorted: false,
       ...this.overlaps,
       ascending: this.ascending,
-      segment: isClosed ? this.number : undefined,
+      segment,
       minTimeNs: this.minTimeNs,
       maxTimeNs: this.maxTimeNs,
       seqMin: this.seqMin,
@@ -300,6 +310,7 @@ export class BufferSegment {
 
   private columnsChanged(): void {
     this.cachedColumns = undefined;
+    this.lastRun = undefined;
     this.targetsPtr = 0;
   }
 

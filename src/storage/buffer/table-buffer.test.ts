@@ -48,6 +48,26 @@ const rowsOf = (runs: readonly Run[]) => runs.flatMap((run) => readRun(kernel, C
 const row = (timeNs: bigint, fields: TestRow["fields"] = { f: 1 }): TestRow => ({ timeNs, tags: { host: "a" }, fields });
 
 describe("TableBuffer", () => {
+  test("a run is the same object until its segment has more rows or is closed", () => {
+    const { dictionary, buffer } = setUp();
+    const append = (sequence: number, rows: TestRow[]) => buffer.append(writeBatch(arena, dictionary, COLUMNS, rows), sequence);
+    append(1, [row(1n), row(2n)]);
+    const [before] = buffer.runs();
+    expect(buffer.runs()[0]).toBe(before!);
+    append(2, [row(3n)]);
+    const [after] = buffer.runs();
+    expect(rowsOf([after!]).map(({ timeNs }) => timeNs)).toEqual([1n, 2n, 3n]);
+    expect(rowsOf([before!]).map(({ timeNs }) => timeNs)).toEqual([1n, 2n]);
+    expect(buffer.runs()[0]).toBe(after!);
+    expect(after!.segment).toBeUndefined();
+    buffer.cut();
+    const [closed] = buffer.runs();
+    expect(closed!.segment).toBeGreaterThan(0);
+    append(3, [row(4n)]);
+    expect(buffer.runs()[0]).toBe(closed!);
+    buffer.dropAll();
+  });
+
   test.each([1, 2, 3, 4, 5, 6])("gives back what was appended, in every snapshot, seed %i", (seed) => {
     const below = prng(seed);
     const { dictionary, buffer, pins } = setUp();

@@ -7,6 +7,7 @@ import { type QueryTelemetry, telemetryOf } from "../../model/query/query-teleme
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { LoggedQuery } from "../../query/query-log.ts";
 import type { SnapshotNeed } from "../../scan/snapshot.ts";
+import type { StatementEnd } from "../wire/messages.ts";
 import type { WireSnapshot } from "../wire/snapshot-wire.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
@@ -162,12 +163,8 @@ export class ActiveQuery implements RunOwner {
       case "withdrawn":
         return; // it was moved to another worker
       case "answer":
-        if (this.clientDone) return;
-        this.rowCount = message.rowCount;
-        this.log.timed(message.times);
-        this.settleHead?.resolve({ contentType: message.contentType, body: message.bytes, rowCount: () => message.rowCount });
-        this.settleHead = undefined;
-        this.endClient(true);
+        this.answerWhole(message);
+        if (message.end !== undefined) this.ended(message.end);
         return;
       case "planned":
         this.log.planned(message.planMs);
@@ -183,11 +180,7 @@ export class ActiveQuery implements RunOwner {
         this.deliver();
         return;
       case "end":
-        this.rowCount = message.rowCount;
-        this.log.timed(message.times);
-        this.log.fileCount = BigInt(message.scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
-        this.reportTelemetry(message.scans);
-        this.done();
+        this.ended(message);
         if (this.clientDone) return;
         this.answerHead();
         this.deliver();
@@ -197,6 +190,24 @@ export class ActiveQuery implements RunOwner {
         this.done();
         return;
     }
+  }
+
+  private answerWhole({ contentType, bytes, rowCount, times }: Extract<StatementMessage, { type: "answer" }>): void {
+    if (this.clientDone) return;
+    this.rowCount = rowCount;
+    this.log.timed(times);
+    this.settleHead?.resolve({ contentType, body: bytes, rowCount: () => rowCount });
+    this.settleHead = undefined;
+    this.endClient(true);
+  }
+
+  /** The worker has finished. */
+  private ended({ rowCount, scans, times }: StatementEnd): void {
+    this.rowCount = rowCount;
+    this.log.timed(times);
+    this.log.fileCount = BigInt(scans.reduce((sum, { filesRead }) => sum + filesRead, 0));
+    this.reportTelemetry(scans);
+    this.done();
   }
 
   /** Ends the statement early: tells the client why, and the worker to stop; the worker's last message releases the rest. */

@@ -142,6 +142,9 @@ export class QuerySlot implements RunWorker {
       case "ended":
         this.ended();
         return;
+      case "answer":
+        this.cache = message.end?.cache ?? this.cache;
+        break;
       case "end":
         this.cache = message.cache;
         break;

@@ -138,12 +138,14 @@ class RunningQuery {
 
   /** Sends the rest, or the whole answer if nothing was sent before. */
   finish(contentType: string, rowCount: number, times: StatementTimes): void {
-    if (this.streams) {
-      this.flush();
-      return;
-    }
+    if (this.streams) this.flush();
+    else this.answer({ contentType, rowCount, times });
+  }
+
+  /** Sends the whole answer. */
+  answer(about: Omit<Extract<FromQueryWorker, { type: "answer" }>, "type" | "id" | "bytes">): void {
     const bytes = this.take();
-    self.postMessage({ type: "answer", id: this.id, contentType, bytes, rowCount, times } satisfies FromQueryWorker, [bytes.buffer]);
+    self.postMessage({ type: "answer", id: this.id, bytes, ...about } satisfies FromQueryWorker, [bytes.buffer]);
   }
 
   private flush(): void {
@@ -236,6 +238,7 @@ async function runQuery(message: StatementMessage): Promise<void> {
         query.planMs = planMs;
       },
     });
+    let isWhole = false;
     try {
       const { contentType } = answer;
       let partCount = 0;
@@ -244,12 +247,16 @@ async function runQuery(message: StatementMessage): Promise<void> {
         await query.send(bytes, contentType);
         if (query.streams) faults?.whileSending(message.statement);
       }
-      query.finish(contentType, answer.rowCount(), answer.times());
+      // a script reads nothing after its answer, DuckDB may
+      isWhole = message.flux !== undefined && !query.streams;
+      if (!isWhole) query.finish(contentType, answer.rowCount(), answer.times());
     } finally {
       await answer.close();
     }
     const state = { ...cache!.counts, bytes: cache!.bytes, files: cache!.fileCount };
-    post({ type: "end", id: message.id, rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
+    const end = { rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state };
+    if (isWhole) query.answer({ contentType: answer.contentType, rowCount: end.rowCount, times: end.times, end });
+    else post({ type: "end", id: message.id, ...end });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.signal.aborted ? query.stopError : error) });
   } finally {

@@ -79,6 +79,7 @@ export class WorkerRun {
   receive(message: StatementMessage): void {
     const { owner } = this;
     if (message.type === "end" || message.type === "error" || message.type === "withdrawn") this.end();
+    if (message.type === "answer" && message.end !== undefined) this.end();
     owner?.receive(message);
   }
 

@@ -140,7 +140,7 @@ export type FromQueryWorker =
   | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }
   /** Lines that the statement writes; `written` answers. `number` counts the writes of the statement. */
   | { readonly type: "write"; readonly id: number; readonly number: number; readonly database: string; readonly lines: string }
-  /** A complete answer in one message; `end` follows when the worker no longer reads the snapshot. */
+  /** A complete answer in one message; without `end`, an `end` follows when the worker no longer reads the snapshot. */
   | {
       readonly type: "answer";
       readonly id: number;
@@ -148,20 +148,22 @@ export type FromQueryWorker =
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly rowCount: number;
       readonly times: StatementTimes;
+      readonly end?: StatementEnd;
     }
   /** A long-running statement has been planned; `planMs` is the time it took. */
   | { readonly type: "planned"; readonly id: number; readonly planMs: number }
   | { readonly type: "head"; readonly id: number; readonly contentType: string }
   | { readonly type: "bytes"; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  | {
-      readonly type: "end";
-      readonly id: number;
-      readonly rowCount: number;
-      readonly scans: readonly ScanRecord[];
-      readonly times: StatementTimes;
-      readonly cache: CacheState;
-    }
+  | ({ readonly type: "end"; readonly id: number } & StatementEnd)
   | { readonly type: "error"; readonly id: number; readonly error: ErrorDescription };
+
+/** What a statement did, once it reads nothing any more. */
+export interface StatementEnd {
+  readonly rowCount: number;
+  readonly scans: readonly ScanRecord[];
+  readonly times: StatementTimes;
+  readonly cache: CacheState;
+}
 
 /** State of one worker's block cache: current bytes, and counts since its start. */
 export interface CacheState extends CacheCounts {

@@ -86,12 +86,25 @@ test("segments and blocks that stay are sent once", () => {
   expect(last().blocks!.added.length).toBe(2);
   // the second segment has grown: its columns lie where they were
   const after = send(snapshot({ table, runs: [first, { ...second, rowCount: 99 }], blocks: [...blocks] }));
-  expect(last()).toMatchObject({ table: null, dictionaries: null, columns: null, blocks: null });
+  expect(last()).toMatchObject({ table: null, runs: { dictionaries: null, columns: null }, blocks: null });
   const tables = [before.tables[0]!, after.tables[0]!];
   expect(tables[0]!.table).toBe(tables[1]!.table);
   expect(tables[0]!.blocks).toBe(tables[1]!.blocks);
   expect(tables[0]!.runs[0]!.dictionary).toBe(tables[1]!.runs[1]!.dictionary);
   expect(tables[0]!.runs[1]!.columns).toBe(tables[1]!.runs[1]!.columns);
+});
+
+test("unchanged runs are the same list, and are not sent", () => {
+  const { send, last } = pair();
+  const dictionary = dictionaryOf(1);
+  const [first, second] = [runOf(1, dictionary), runOf(2, dictionary)];
+  const before = send(snapshot({ runs: [first, second] }));
+  const after = send(snapshot({ runs: [first, second], sequence: 7 }));
+  expect(last()).toMatchObject({ runs: null, sequence: 7 });
+  expect(after.tables[0]!.runs).toBe(before.tables[0]!.runs);
+  send(snapshot({ runs: [first] }));
+  send(snapshot({ runs: [first, { ...second }] }));
+  expect(last().runs!.columns!.added).toEqual([second.columns]);
 });
 
 test("a new file, a file that is gone, another order", () => {

@@ -19,6 +19,13 @@ export interface WireTable {
   readonly sequence: number | undefined;
   readonly lastDeletion: number | undefined;
   readonly tombstones: readonly Tombstone[];
+  /** Null: unchanged. */
+  readonly runs: WireRuns | null;
+  readonly blocks: WireList<BlockSnapshot>;
+  readonly indexes: WireList<FileIndexRef>;
+}
+
+export interface WireRuns {
   readonly dictionaries: WireList<DictionaryView>;
   /** Columns of each run. */
   readonly columns: WireList<readonly ColumnRun[]>;
@@ -28,8 +35,6 @@ export interface WireTable {
   readonly times: BigInt64Array;
   /** By run index, where present. */
   readonly overlaps: ReadonlyMap<number, readonly TimeRange[]>;
-  readonly blocks: WireList<BlockSnapshot>;
-  readonly indexes: WireList<FileIndexRef>;
 }
 
 export interface WireSnapshot {
@@ -127,10 +132,25 @@ class TableSender {
   private readonly table = new ListSender<TableDef>();
   private readonly dictionaries = new ListSender<DictionaryView>();
   private readonly columns = new ListSender<readonly ColumnRun[]>();
+  /** Of the last snapshot. */
+  private runs: readonly Run[] = [];
   private readonly blocks = new ListSender<BlockSnapshot>();
   private readonly indexes = new ListSender<FileIndexRef>();
 
   encode({ table, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks, indexes = [] }: TableSnapshot): WireTable {
+    return {
+      tableId: table.id,
+      table: this.table.encode([table]),
+      ...{ retentionMinNs, sequence, lastDeletion, tombstones },
+      runs: this.encodeRuns(runs),
+      blocks: this.blocks.encode(blocks),
+      indexes: this.indexes.encode(indexes),
+    };
+  }
+
+  private encodeRuns(runs: readonly Run[]): WireRuns | null {
+    if (isSameList(runs, this.runs)) return null;
+    this.runs = runs;
     const dictionaries = [...new Set(runs.map(({ dictionary }) => dictionary))];
     const numbers = new Float64Array(runs.length * RUN_NUMBERS);
     const times = new BigInt64Array(runs.length * 2);
@@ -147,19 +167,9 @@ class TableSender {
       if (run.overlaps !== undefined) overlaps.set(i, run.overlaps);
     });
     return {
-      tableId: table.id,
-      table: this.table.encode([table]),
-      retentionMinNs,
-      sequence,
-      lastDeletion,
-      tombstones,
       dictionaries: this.dictionaries.encode(dictionaries),
       columns: this.columns.encode(runs.map(({ columns }) => columns)),
-      numbers,
-      times,
-      overlaps,
-      blocks: this.blocks.encode(blocks),
-      indexes: this.indexes.encode(indexes),
+      ...{ numbers, times, overlaps },
     };
   }
 }
@@ -170,17 +180,14 @@ class TableReceiver {
   private columns: readonly (readonly ColumnRun[])[] = [];
   private blocks: readonly BlockSnapshot[] = [];
   private indexes: readonly FileIndexRef[] = [];
-
+  private runs: readonly Run[] = [];
   private segments: ReadonlySet<number> = new Set();
 
   constructor(private readonly watcher: PartWatcher) {}
 
   decode(wire: WireTable): TableSnapshot {
-    const { table, retentionMinNs, sequence, lastDeletion, tombstones, dictionaries, columns, numbers, times, overlaps, blocks, indexes } =
-      wire;
+    const { table, retentionMinNs, sequence, lastDeletion, tombstones, blocks, indexes } = wire;
     this.table = decodeList(this.table, table);
-    this.dictionaries = decodeList(this.dictionaries, dictionaries);
-    this.columns = decodeList(this.columns, columns);
     if (blocks !== null) {
       const kept = new Set(blocks.places);
       this.blocks.forEach((block, place) => {
@@ -189,7 +196,23 @@ class TableReceiver {
     }
     this.blocks = decodeList(this.blocks, blocks);
     this.indexes = decodeList(this.indexes, indexes);
-    const runs = this.columns.map((runColumns, i): Run => {
+    if (wire.runs !== null) this.decodeRuns(wire.runs);
+    return {
+      table: this.table[0]!,
+      retentionMinNs,
+      sequence,
+      lastDeletion,
+      tombstones,
+      runs: this.runs,
+      blocks: this.blocks,
+      indexes: this.indexes,
+    };
+  }
+
+  private decodeRuns({ dictionaries, columns, numbers, times, overlaps }: WireRuns): void {
+    this.dictionaries = decodeList(this.dictionaries, dictionaries);
+    this.columns = decodeList(this.columns, columns);
+    this.runs = this.columns.map((runColumns, i): Run => {
       const at = i * RUN_NUMBERS;
       const flags = numbers[at + 5]!;
       return {
@@ -209,8 +232,7 @@ class TableReceiver {
         seqMax: numbers[at + 4]!,
       };
     });
-    this.setSegments(new Set(runs.flatMap(({ segment }) => segment ?? [])));
-    return { table: this.table[0]!, retentionMinNs, sequence, lastDeletion, tombstones, runs, blocks: this.blocks, indexes: this.indexes };
+    this.setSegments(new Set(this.runs.flatMap(({ segment }) => segment ?? [])));
   }
 
   /** The sender has forgotten the table. */
@@ -231,14 +253,17 @@ class ListSender<T extends object> {
   private places = new Map<T, number>();
 
   encode(list: readonly T[]): WireList<T> {
-    const isSame = list.length === this.sent.length && list.every((item, i) => item === this.sent[i]);
-    if (isSame) return null;
+    if (isSameList(list, this.sent)) return null;
     const added: T[] = [];
     const places = Int32Array.from(list, (item) => this.places.get(item) ?? -added.push(item));
     this.sent = list;
     this.places = new Map(list.map((item, place) => [item, place]));
     return { places, added };
   }
+}
+
+function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
 }
 
 function decodeList<T>(before: readonly T[], wire: WireList<T>): readonly T[] {
