@@ -185,26 +185,31 @@ export class BlockVisit {
     this.pageRows = new Blocks(this.parts.kernel);
   }
 
-  private choosePages({ minNs, maxNs }: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null): number[] {
+  private choosePages(range: TimeRange, except: readonly TimeRange[], flags: Uint8Array | null): number[] {
     const { pages } = this.block;
-    let inTime = pages.flatMap(({ minTimeNs, maxTimeNs }, page) => {
-      if (minTimeNs > maxNs || maxTimeNs < minNs) return [];
-      return except.some((times) => times.minNs <= minTimeNs && times.maxNs >= maxTimeNs) ? [] : [page];
-    });
-    if (flags !== null) {
-      const possible = inTime.filter((page) => flags[page] !== 0);
-      this.parts.tally.pagesRuledOut(inTime.length - possible.length);
-      inTime = possible;
+    const isInTime = (page: BlockPage) => mayHold(page, range, except);
+    // a block without rows in the range does not read its series
+    if (!pages.some(isInTime)) return [];
+    if (flags === null) {
+      const isWanted = this.wantedPages();
+      // series first: times are slow to compare, and a block has thousands of pages
+      return numbersOf(pages, (page) => isWanted(page) && isInTime(page));
     }
-    if (inTime.length === 0 || this.needs.tags.length === 0) return inTime;
+    const inTime = numbersOf(pages, isInTime);
+    const possible = inTime.filter((page) => flags[page] !== 0);
+    this.parts.tally.pagesRuledOut(inTime.length - possible.length);
+    if (possible.length === 0) return [];
+    const isWanted = this.wantedPages();
+    return possible.filter((page) => isWanted(pages[page]!));
+  }
+
+  /** Tells whether a page has wanted series. */
+  private wantedPages(): (page: BlockPage) => boolean {
+    if (this.needs.tags.length === 0) return () => true;
     const { none, wantedPtr } = this.filter.wanted(this.readSeries().dictionary);
-    if (none) return [];
-    if (wantedPtr === 0) return inTime;
+    if (none) return () => false;
     const { u8 } = this.parts.kernel;
-    return inTime.filter((page) => {
-      const { firstSeries, lastSeries } = pages[page]!;
-      return u8.subarray(wantedPtr + firstSeries, wantedPtr + lastSeries + 1).includes(1);
-    });
+    return (page) => wantedPtr === 0 || hasOne(u8, wantedPtr, page);
   }
 
   private run(page: number, range: TimeRange, except: readonly TimeRange[]): SelectedRun {
@@ -319,4 +324,26 @@ export class BlockVisit {
     const file = source.kind === "path" ? source.path : "object in memory";
     throw new TsdbError("corrupt_file", `cannot read ${file}: column ${id} has type ${column.type}, the table's has ${type}`, { file });
   }
+}
+
+/** False: no row of the page is within the range, or all are in times of `except`. */
+function mayHold({ minTimeNs, maxTimeNs }: BlockPage, { minNs, maxNs }: TimeRange, except: readonly TimeRange[]): boolean {
+  if (minTimeNs > maxNs || maxTimeNs < minNs) return false;
+  return !except.some((times) => times.minNs <= minTimeNs && times.maxNs >= maxTimeNs);
+}
+
+function numbersOf(pages: readonly BlockPage[], isChosen: (page: BlockPage) => boolean): number[] {
+  const chosen: number[] = [];
+  for (let number = 0; number < pages.length; number++) if (isChosen(pages[number]!)) chosen.push(number);
+  return chosen;
+}
+
+/** A view costs as much as looking at so many bytes. */
+const VIEW_BYTES = 32;
+
+/** True if a series of the page is wanted. @param wantedPtr a byte per series */
+function hasOne(u8: Uint8Array, wantedPtr: number, { firstSeries, lastSeries }: BlockPage): boolean {
+  if (lastSeries - firstSeries >= VIEW_BYTES) return u8.subarray(wantedPtr + firstSeries, wantedPtr + lastSeries + 1).includes(1);
+  for (let series = firstSeries; series <= lastSeries; series++) if (u8[wantedPtr + series] === 1) return true;
+  return false;
 }
