@@ -1,6 +1,6 @@
 // `reduce` of a table: what depends on the row alone is computed by loops over columns, what depends on the accumulator row by row.
 import { Closure } from "../interpret/closure.ts";
-import { labelOf } from "../interpret/compile.ts";
+import { labelOf } from "../interpret/labels.ts";
 import type { Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
 import type { FluxTable } from "../tables/table.ts";

@@ -1,7 +1,7 @@
 // Bodies of row functions computed column by column: a node of the tree is a loop over cells. What has no loop, and what the interpreter
 // might answer otherwise, throws `NotCompiled`.
 import { Closure } from "../interpret/closure.ts";
-import { labelOf } from "../interpret/compile.ts";
+import { labelOf } from "../interpret/labels.ts";
 import type { CallExpression, Expression, ObjectExpression, Property } from "../parse/ast.ts";
 import { FluxColumn } from "../tables/column.ts";
 import type { FluxTable } from "../tables/table.ts";

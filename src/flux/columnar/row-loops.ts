@@ -1,6 +1,6 @@
 // `filter` and `map` of a table by loops over its columns, a part of the rows at a time. Null stands for a pause.
 import { Closure } from "../interpret/closure.ts";
-import { labelOf } from "../interpret/compile.ts";
+import { labelOf } from "../interpret/labels.ts";
 import { valuesEqual } from "../interpret/operators.ts";
 import type { Expression, Property } from "../parse/ast.ts";
 import { FluxColumn } from "../tables/column.ts";

@@ -2,6 +2,7 @@
 import type {
   Block,
   CallExpression,
+  DateTimeLiteral,
   Expression,
   FunctionExpression,
   Identifier,
@@ -35,11 +36,13 @@ import {
 } from "../values/value.ts";
 import { Closure, type Code, type FunctionCode } from "./closure.ts";
 import { withFloats } from "./float-operators.ts";
+import { calleeName, labelOf, parameterOf, pipeName, repeated } from "./labels.ts";
 import { BINARY, compared, minus, ofNulls } from "./operators.ts";
 import { RecordLayout } from "./record-layout.ts";
 import { ITEM_BYTES } from "./run-limits.ts";
 import { CodeScope, type Frame } from "./scope.ts";
 import type { CallSite } from "./script-run.ts";
+import type { TimeLiterals } from "./time-literals.ts";
 
 const NULL_BOOL = Null.of("bool");
 const NO_NAMES: ReadonlyMap<string, Code> = new Map();
@@ -56,13 +59,25 @@ function nullInText(value: Value, { run }: Frame, place: string): FluxError {
   return new FluxError(kindOf(value) === "invalid" ? "invalid interpolation type" : "string expression evaluated to null");
 }
 
+export interface CompiledFile {
+  /** In places; empty for the script. */
+  readonly file?: string;
+  readonly times?: TimeLiterals | null;
+}
+
 /** Compiles the statements and expressions of one file. */
 export class CodeCompiler {
-  /** @param globals values of names that no scope declares, found when the code runs @param file name in places, empty for the script */
+  private readonly file: string;
+  private readonly times: TimeLiterals | null;
+
+  /** @param globals values of names that no scope declares, found when the code runs */
   constructor(
     private readonly globals: (name: string, frame: Frame) => Value,
-    private readonly file = "",
-  ) {}
+    { file = "", times = null }: CompiledFile = {},
+  ) {
+    this.file = file;
+    this.times = times;
+  }
 
   expression(node: Expression, scope: CodeScope): Code {
     switch (node.type) {
@@ -78,7 +93,7 @@ export class CodeCompiler {
       case "UnsignedIntegerLiteral":
         return constant(new UInt(node.value));
       case "DateTimeLiteral":
-        return constant(parseTime(node.value) ?? NULL);
+        return this.time(node);
       case "DurationLiteral":
         return constant(durationOf(node.values));
       case "RegexpLiteral":
@@ -197,6 +212,12 @@ export class CodeCompiler {
       free: tree === null ? NO_NAMES : this.freeNames(tree, inner, scope),
     };
     return (frame) => new Closure(code, frame);
+  }
+
+  private time(node: DateTimeLiteral): Code {
+    const value = parseTime(node.value) ?? NULL;
+    const number = this.times?.numberOf(node);
+    return number === undefined ? constant(value) : ({ run }) => run.times[number] ?? value;
   }
 
   /** Code in the outer scope for the names of a body that are no parameters; none for a body with functions in it. */
@@ -404,37 +425,6 @@ function chargedText(text: string, { run }: Frame): string {
 
 function constant(value: Value): Code {
   return () => value;
-}
-
-/** A label that comes more than once, or null. */
-function repeated(properties: readonly Property[]): string | null {
-  const seen = new Set<string>();
-  for (const { key } of properties) {
-    const label = labelOf(key);
-    if (seen.has(label)) return label;
-    seen.add(label);
-  }
-  return null;
-}
-
-/** The name of a property, with or without quotes. */
-export function labelOf(key: Identifier | StringLiteral): string {
-  return key.type === "Identifier" ? key.name : key.value;
-}
-
-function parameterOf({ key, value }: Property) {
-  const isPipe = value?.type === "PipeLiteral";
-  return { name: labelOf(key), isOptional: value !== null && !isPipe, isPipe };
-}
-
-function calleeName(callee: Expression): string {
-  if (callee.type === "ParenExpression") return calleeName(callee.expression);
-  if (callee.type === "Identifier") return callee.name;
-  return callee.type === "MemberExpression" ? labelOf(callee.property) : "<anonymous>";
-}
-
-function pipeName(called: FluxFunction): string {
-  return called.parameters.find(({ isPipe }) => isPipe)?.name ?? "<-";
 }
 
 /** Of `{source with …}`: inference leaves open what `source` is.  @throws FluxError if it is no record */

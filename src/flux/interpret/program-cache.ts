@@ -2,7 +2,8 @@
 import type { File } from "../parse/ast.ts";
 import { syntaxErrorText, syntaxProblems } from "../parse/check.ts";
 import { FluxError } from "../values/flux-error.ts";
-import { FluxProgram, type ProgramLibrary } from "./program.ts";
+import { FluxProgram, type Program, type ProgramLibrary } from "./program.ts";
+import { shapeOf, TimeLiterals } from "./time-literals.ts";
 
 /** Characters of all scripts together, a thousand tasks. A character costs about 100 bytes with its tree, types and code. */
 const TEXT_MAX = 512 << 10;
@@ -11,6 +12,8 @@ const SCRIPT_MAX = 32 << 10;
 
 interface CachedScript {
   readonly file: File;
+  /** Null: the script has no times. */
+  readonly shape: string | null;
   /** With nothing before it. */
   program: FluxProgram | null;
 }
@@ -19,24 +22,46 @@ interface CachedScript {
 export class ProgramCache {
   /** By text, the one used last at the end. */
   private readonly scripts = new Map<string, CachedScript>();
+  /** By shape: the text of the latest script. */
+  private readonly shapes = new Map<string, string>();
   private textLength = 0;
 
   constructor(private readonly library: ProgramLibrary) {}
 
   /** @param extern files that stand before the script: they differ from request to request, so only its tree is kept
    *  @throws FluxError with all problems of syntax, or else of types */
-  program(text: string, extern: readonly File[] = []): FluxProgram {
+  program(text: string, extern: readonly File[] = []): Program {
     const known = this.scripts.get(text);
-    const script: CachedScript = known ?? { file: FluxProgram.parse(text), program: null };
-    let program = extern.length === 0 ? script.program : null;
-    if (program === null) {
-      const problems = extern.flatMap(syntaxProblems);
-      if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
-      program = new FluxProgram([...extern, script.file], this.library);
-      if (extern.length === 0) script.program = program;
+    const shape = known === undefined && text.length <= SCRIPT_MAX ? shapeOf(text) : (known?.shape ?? null);
+    if (known === undefined && shape !== null && extern.length === 0) {
+      const alike = this.alike(text, shape);
+      if (alike !== null) return alike;
     }
+    const script: CachedScript = known ?? { file: FluxProgram.parse(text), shape, program: null };
+    const program = extern.length === 0 ? this.own(text, script) : this.behind(extern, script.file);
     this.keep(text, script, known === undefined);
     return program;
+  }
+
+  /** The program of a kept script of the same shape, with the times of this one. */
+  private alike(text: string, shape: string): Program | null {
+    const other = this.shapes.get(shape);
+    const script = other === undefined ? undefined : this.scripts.get(other);
+    const program = script?.program?.withTimesOf(text) ?? null;
+    if (program !== null) this.keep(other!, script!, false);
+    return program;
+  }
+
+  private own(text: string, script: CachedScript): FluxProgram {
+    const { file, shape } = script;
+    script.program ??= new FluxProgram([file], this.library, shape === null ? null : new TimeLiterals(text, file));
+    return script.program;
+  }
+
+  private behind(extern: readonly File[], file: File): FluxProgram {
+    const problems = extern.flatMap(syntaxProblems);
+    if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
+    return new FluxProgram([...extern, file], this.library);
   }
 
   private keep(text: string, script: CachedScript, isNew: boolean): void {
@@ -44,9 +69,11 @@ export class ProgramCache {
     if (!isNew) this.scripts.delete(text);
     else this.textLength += text.length;
     this.scripts.set(text, script);
-    for (const oldest of this.scripts.keys()) {
+    if (isNew && script.shape !== null) this.shapes.set(script.shape, text);
+    for (const [oldest, { shape }] of this.scripts) {
       if (this.textLength <= TEXT_MAX) break;
       this.scripts.delete(oldest);
+      if (shape !== null && this.shapes.get(shape) === oldest) this.shapes.delete(shape);
       this.textLength -= oldest.length;
     }
   }

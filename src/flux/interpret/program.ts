@@ -9,9 +9,11 @@ import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import { regexpError } from "../values/regexp.ts";
 import { PackageValue, type Value } from "../values/value.ts";
 import type { Code } from "./closure.ts";
-import { CodeCompiler, labelOf } from "./compile.ts";
+import { CodeCompiler } from "./compile.ts";
+import { labelOf } from "./labels.ts";
 import { CodeScope, Frame } from "./scope.ts";
 import type { RunPackages, ScriptRun } from "./script-run.ts";
+import type { TimeLiterals } from "./time-literals.ts";
 
 /** The library as programs see it. */
 export interface ProgramLibrary extends TypeContext, RunPackages {
@@ -34,7 +36,13 @@ interface WithOptions {
 }
 
 /** A compiled script. It may run any number of times. */
-export class FluxProgram {
+export interface Program {
+  /** Evaluates the statements. @returns the streams that are results, by their names */
+  run(run: ScriptRun): ScriptResult[];
+}
+
+/** The code of a script. */
+export class FluxProgram implements Program {
   private readonly scope = new CodeScope(null);
   private readonly code: readonly Code[];
 
@@ -50,6 +58,8 @@ export class FluxProgram {
   constructor(
     files: readonly File[],
     private readonly library: ProgramLibrary,
+    /** Of the only file. */
+    private readonly times: TimeLiterals | null = null,
   ) {
     const inferred = inferTypes(files, library);
     if (inferred.problems.length > 0) throw new FluxError(problemText(inferred.problems));
@@ -59,10 +69,13 @@ export class FluxProgram {
   private compiled(file: File): Code[] {
     const imports = new Map(file.imports.map(({ as, path }) => [as?.name ?? this.library.nameOf(path.value)!, path.value]));
     const builtins = new Set(file.body.flatMap((each) => (each.type === "BuiltinStatement" ? [each.id.name] : [])));
-    const compiler = new CodeCompiler((name, { run }) => {
-      if (builtins.has(name)) throw new UnplacedError(`undefined identifier {${JSON.stringify(name)} "main"}`);
-      return imports.has(name) ? run.importPackage(imports.get(name)!) : this.library.global(name, run);
-    });
+    const compiler = new CodeCompiler(
+      (name, { run }) => {
+        if (builtins.has(name)) throw new UnplacedError(`undefined identifier {${JSON.stringify(name)} "main"}`);
+        return imports.has(name) ? run.importPackage(imports.get(name)!) : this.library.global(name, run);
+      },
+      { times: this.times },
+    );
     // as recorded: only what belongs to the main package gives results
     const isMain = file.package === null || file.package.name.name === "main";
     return file.body.flatMap((statement) => this.statement(statement, compiler, isMain));
@@ -108,7 +121,18 @@ export class FluxProgram {
     };
   }
 
-  /** Evaluates the statements. @returns the streams that are results, by their names */
+  /** The program of another script, which differs in times alone; null: it differs in more. */
+  withTimesOf(text: string): Program | null {
+    const times = this.times?.valuesIn(text) ?? null;
+    if (times === null) return null;
+    return {
+      run: (run) => {
+        run.times = times;
+        return this.run(run);
+      },
+    };
+  }
+
   run(run: ScriptRun): ScriptResult[] {
     const frame = new Frame([], null, run);
     for (const code of this.code) code(frame);

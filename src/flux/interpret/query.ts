@@ -8,7 +8,7 @@ import type { FluxSource } from "./flux-source.ts";
 import { HeldPieces } from "./held-pieces.ts";
 import { AnswerPending } from "./outside.ts";
 import { withProfile } from "./profile.ts";
-import type { FluxProgram, ProgramLibrary, ScriptResult } from "./program.ts";
+import type { Program, ProgramLibrary, ScriptResult } from "./program.ts";
 import { programsOf } from "./program-cache.ts";
 import { RUN_LIMITS, type RunLimits } from "./run-limits.ts";
 import { ScriptRun } from "./script-run.ts";
@@ -83,7 +83,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
 }
 
 /** @throws FluxError with all problems of syntax, or else of types */
-function programOf({ text, extern }: FluxQuery, library: ProgramLibrary): FluxProgram {
+function programOf({ text, extern }: FluxQuery, library: ProgramLibrary): Program {
   try {
     return programsOf(library).program(text, extern);
   } catch (error) {
@@ -107,7 +107,7 @@ function checkPlan(results: readonly ScriptResult[], run: ScriptRun): void {
 }
 
 /** Evaluates the script, again after each answer that it waits for. */
-function* resultsOf(program: FluxProgram, run: ScriptRun): Generator<Promise<void>, readonly ScriptResult[], void> {
+function* resultsOf(program: Program, run: ScriptRun): Generator<Promise<void>, readonly ScriptResult[], void> {
   for (;;) {
     try {
       const results = program.run(run);

@@ -67,6 +67,8 @@ export class ScriptRun {
   readonly effects: TableStream[] = [];
   /** Whether operators are left to the source where it can do them: the answers are the same. */
   pushesDown = true;
+  /** Values of time literals by their numbers; absent: those that the code was compiled with. */
+  times: readonly Time[] = [];
   /** Where the call stands that a native function answers. */
   site: CallSite | null = null;
   /** Set where the script wants times of its operators. */

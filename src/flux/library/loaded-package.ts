@@ -47,11 +47,12 @@ export class LoadedPackage implements PackageTypes {
     this.source = packageSource(library.source);
     this.imports = this.source.imports === "" ? [] : parseFile(this.source.imports).imports;
     const paths = new Map(this.imports.map(({ as, path }) => [as?.name ?? context.nameOf(path.value)!, path.value]));
-    this.compiler = new CodeCompiler((name, { run }) => {
+    const found = (name: string, { run }: Frame) => {
       const own = run.importPackage(library.path).get(name);
       if (own !== undefined) return own;
       return paths.has(name) ? run.importPackage(paths.get(name)!) : context.global(name, run);
-    }, `${library.path}.flux|`);
+    };
+    this.compiler = new CodeCompiler(found, { file: `${library.path}.flux|` });
   }
 
   get name(): string {

@@ -1,7 +1,7 @@
 // Types of operands that a function of rows may never come to compute, behind `and`, `or` and `if`: the reference finds a wrong one
 // before any row. What is computed for each row, the operators check themselves.
 import { Closure } from "../interpret/closure.ts";
-import { labelOf } from "../interpret/compile.ts";
+import { labelOf } from "../interpret/labels.ts";
 import { OperandError, takes } from "../interpret/operators.ts";
 import type { Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";

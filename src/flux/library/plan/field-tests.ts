@@ -1,7 +1,7 @@
 // What a filter says about a measurement and a field by themselves: comparisons and regular expressions, with `and`, `or` and `not`.
 // Everything else is unknown, and may be true.
 import type { Closure } from "../../interpret/closure.ts";
-import { labelOf } from "../../interpret/compile.ts";
+import { labelOf } from "../../interpret/labels.ts";
 import type { Expression } from "../../parse/ast.ts";
 import { compileRegexp } from "../../values/regexp.ts";
 import { Regexp } from "../../values/value.ts";

@@ -1,7 +1,7 @@
 // Conditions that the reference's storage can test: a filter with any other is behind it, and so is what follows. In the storage an absent
 // tag is the empty text.
 import { Closure } from "../../interpret/closure.ts";
-import { labelOf } from "../../interpret/compile.ts";
+import { labelOf } from "../../interpret/labels.ts";
 import type { Expression } from "../../parse/ast.ts";
 import { type FluxFunction, FluxRecord, Regexp, type Value } from "../../values/value.ts";
 import { keptWithTree } from "./kept-with-tree.ts";

@@ -2,8 +2,8 @@
 // else they test is left to them, so this only has to be right about what it refuses.
 
 import { Closure } from "../../interpret/closure.ts";
-import { labelOf } from "../../interpret/compile.ts";
 import type { ValueTest, WantedSeries } from "../../interpret/flux-source.ts";
+import { labelOf } from "../../interpret/labels.ts";
 import type { Expression, Identifier, MemberExpression } from "../../parse/ast.ts";
 import { walk } from "../../parse/walk.ts";
 import type { FluxFunction } from "../../values/value.ts";
