@@ -12,7 +12,7 @@ function body(length: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length }, (_, i) => (i % 3 === 0 ? next(256) : 48 + (i % 10)));
 }
 
-test.each([0, 1, 1399, 1400, 1401, 16_383, 16_384, 16_385, 100_000, 1_000_000])("%d bytes", async (length) => {
+test.each([0, 1, 1399, 1400, 1401, 16_383, 16_384, 16_385, 100_000, 131_072, 131_073, 1_000_000])("%d bytes", async (length) => {
   const given = body(length);
   const answer = { contentType: "text/csv", body: given };
   const packed = await compressed(answer, asked("br, gzip"), null, V2_RULE);

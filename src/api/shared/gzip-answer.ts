@@ -21,8 +21,9 @@ const DEFAULT_RULE: GzipRule = { bytesMin: 2048, mayBeStar: true, isPlainLocally
 /** Of port 8086, as release 2.8.0. */
 export const V2_RULE: GzipRule = { bytesMin: 1400, mayBeStar: false, isPlainLocally: false };
 const LEVEL = 1;
-/** Up to here the event loop is busy with the pool's request for as long as with the compression itself. */
-const AT_ONCE_BYTES_MAX = 16 << 10;
+/** Up to here compressing takes less processor time in all than the pool with its request, and the answer waits for no other thread. Whole
+ *  answers of workers are no longer. */
+const AT_ONCE_BYTES_MAX = 128 << 10;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
 
