@@ -213,8 +213,10 @@ function selectVisible(selection: Selection, id: u32, first: u32, last: u32): bo
   return true;
 }
 
-/** First row in [from, to) whose series is at least `id`: doubling steps, then halving, as series are often short. */
+/** First row in [from, to) whose series is at least `id`: doubling steps, then halving, as series are often short. Or they are longer than
+ *  the rest of a page, which its last row tells. */
 function seriesFrom(series: u32, from: u32, to: u32, id: u32): u32 {
+  if (from < to && load<u32>(series + ((to - 1) << 2)) < id) return to;
   let step: u32 = 1;
   let low = from;
   while (low + step < to && load<u32>(series + ((low + step) << 2)) < id) {
@@ -230,8 +232,13 @@ function seriesFrom(series: u32, from: u32, to: u32, id: u32): u32 {
   return low;
 }
 
-/** First row in [from, to) whose time is at least `time`. */
+/** First row in [from, to) whose time is at least `time`. The ends first: most pages lie within a range as a whole, and each step of the
+ *  search would wait for memory. */
 export function timeFrom(times: u32, from: u32, to: u32, time: i64): u32 {
+  if (from < to) {
+    if (load<i64>(times + (from << 3)) >= time) return from;
+    if (load<i64>(times + ((to - 1) << 3)) < time) return to;
+  }
   while (from < to) {
     const middle = (from + to) >> 1;
     if (load<i64>(times + (middle << 3)) < time) from = middle + 1;
