@@ -19,12 +19,17 @@ class Slot {
   ) {}
 }
 
-/** A node that is copied with its plain members, and the members with nodes of their own, which are filled separately. */
+/** A node that is copied with its plain members, and those that are filled separately. */
 class Form {
   constructor(
     readonly node: Node,
     readonly members: readonly (readonly [key: string, form: unknown])[],
   ) {}
+}
+
+/** A list that is copied, with forms of its items. */
+class Items {
+  constructor(readonly forms: readonly unknown[]) {}
 }
 
 /** A slot for the nodes of a list's literals. */
@@ -39,7 +44,7 @@ class ListSlot {
 /** The template of one statement shape. */
 export class Template {
   private constructor(
-    private readonly root: unknown,
+    private readonly root: Form | Node,
     /** Literals that are equal in all statements of this template; ascending. */
     readonly fixed: readonly number[],
     /** True if each list of literals is an IN list, which may have any length. Otherwise the statement must be parsed with all its
@@ -50,9 +55,9 @@ export class Template {
   /** Creates the template of `text` with `literals` from its `tree`. */
   static from(tree: QueryNode, text: EncodedText, literals: readonly Literal[]): Template {
     const builder = new Builder(text, literals);
-    const root = builder.build(tree as unknown as Node, false);
+    const root = builder.form(tree as unknown as Node, { isGrouped: false, isInside: false });
     return new Template(
-      formOf(root),
+      root,
       literals.map((_, i) => i).filter((i) => !builder.varying.has(i) || builder.fixed.has(i)),
       literals.every(({ list }, i) => list === undefined || builder.lists.has(i)),
     );
@@ -62,6 +67,14 @@ export class Template {
   fill(literals: readonly Literal[]): QueryNode {
     return fill(this.root, literals) as QueryNode;
   }
+}
+
+/** Where a node is. */
+interface Around {
+  /** In GROUP BY. */
+  readonly isGrouped: boolean;
+  /** In an expression. */
+  readonly isInside: boolean;
 }
 
 class Builder {
@@ -80,31 +93,56 @@ class Builder {
     this.byToken = new Map(literals.map(({ token }, i) => [token, i]));
   }
 
-  build(node: Node, isGrouped: boolean): Node {
+  /** Returns the form that `fill` copies: nodes become forms, lists stay lists. An expression without literals is its own form, because
+   *  rewrites copy what they change of expressions; queries, their clauses and the names of items are changed in place. */
+  form(node: Node, { isGrouped, isInside }: Around): Form | Node {
+    const isExpression = isInside || "class" in node;
+    const isConstant = node["class"] === "CONSTANT";
     const built: Record<string, unknown> = {};
+    const members: [key: string, form: unknown][] = [];
     for (const key in node) {
       const value = node[key];
-      if (key !== "query_location") built[key] = this.member(value, isGrouped || key === "group_expressions");
-      // unknown locations are numbers that arrive as text
-      else if (typeof value === "number") built[key] = this.text.tokenAt(value);
+      if (key === "query_location") {
+        // unknown locations are numbers that arrive as text
+        if (typeof value === "number") built[key] = this.text.tokenAt(value);
+      } else if (value === null || typeof value !== "object" || (isConstant && key === "value")) built[key] = value;
+      else {
+        const place = { isGrouped: isGrouped || key === "group_expressions", isInside: isExpression && key !== "subquery" };
+        const form = key === "select_list" ? new Items((value as Node[]).map((item) => this.item(item, place))) : this.member(value, place);
+        built[key] = form;
+        if (isFilled(form)) members.push([key, form]);
+      }
     }
-    if (node["class"] === "CONSTANT") built["value"] = this.slot(node, built["query_location"], isGrouped) ?? node["value"];
-    if (node["class"] === "OPERATOR" && IN.has(node["type"]) && !isGrouped) this.list(built);
-    return built;
+    const slot = isConstant ? this.slot(node, built["query_location"], isGrouped) : null;
+    if (slot !== null) members.push(["value", slot]);
+    if (node["class"] === "OPERATOR" && IN.has(node["type"]) && !isGrouped) this.list(members);
+    return isExpression && members.length === 0 ? built : new Form(built, members);
   }
 
-  private list(operator: Record<string, unknown>): void {
-    const [subject, first, ...others] = operator["children"] as Node[];
-    const slot = first?.["value"];
-    if (others.length > 0 || !(slot instanceof Slot) || this.literals[slot.literal]!.list === undefined) return;
-    this.lists.add(slot.literal);
-    operator["children"] = [subject, new ListSlot(slot.literal, first!)];
+  /** A copy, because it is named in place. */
+  private item(item: Node, { isGrouped }: Around): Form {
+    const form = this.form(item, { isGrouped, isInside: false });
+    return form instanceof Form ? form : new Form(form, []);
   }
 
-  private member(value: unknown, isGrouped: boolean): unknown {
+  private member(value: unknown, place: Around): unknown {
     if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map((item) => this.member(item, isGrouped));
-    return this.build(value as Node, isGrouped);
+    if (!Array.isArray(value)) return this.form(value as Node, place);
+    const forms = value.map((item) => this.member(item, place));
+    return place.isInside && !forms.some(isFilled) ? forms : new Items(forms);
+  }
+
+  /** The literals of an IN list, where there is nothing else in it. */
+  private list(members: [key: string, form: unknown][]): void {
+    const at = members.findIndex(([key]) => key === "children");
+    const children = members[at]?.[1];
+    if (!(children instanceof Items)) return;
+    const [subject, first, ...others] = children.forms;
+    if (others.length > 0 || !(first instanceof Form)) return;
+    const slot = first.members.find(([key]) => key === "value")?.[1];
+    if (!(slot instanceof Slot) || this.literals[slot.literal]!.list === undefined) return;
+    this.lists.add(slot.literal);
+    members[at] = ["children", new Items([subject, new ListSlot(slot.literal, first.node)])];
   }
 
   private slot(node: Node, token: unknown, isGrouped: boolean): Slot | null {
@@ -123,36 +161,9 @@ class Builder {
 
 const IN: ReadonlySet<unknown> = new Set(["COMPARE_IN", "COMPARE_NOT_IN"]);
 
-/** Returns the form that `fill` copies: nodes become forms, lists stay lists. An expression without literals is its own form, because
- *  rewrites copy what they change of expressions; queries, their clauses and the names of items are changed in place.
- *  @param isInside true within an expression */
-function formOf(value: unknown, isInside = false): unknown {
-  if (value === null || typeof value !== "object" || value instanceof Slot || value instanceof ListSlot) return value;
-  if (Array.isArray(value)) {
-    const forms = value.map((item) => formOf(item, isInside));
-    return isInside && forms.every((form, i) => isShared(form, value[i])) ? value : forms;
-  }
-  const node = value as Node;
-  const isExpression = isInside || "class" in node;
-  const members: (readonly [key: string, form: unknown])[] = [];
-  let isSame = isExpression;
-  for (const [key, member] of Object.entries(node)) {
-    if (member === null || typeof member !== "object") continue;
-    const form = key === "select_list" ? (member as Node[]).map(itemForm) : formOf(member, isExpression && key !== "subquery");
-    isSame &&= isShared(form, member);
-    members.push([key, form]);
-  }
-  return isSame ? value : new Form(node, members);
-}
-
-function isShared(form: unknown, value: unknown): boolean {
-  return form === value && !(form instanceof Slot || form instanceof ListSlot);
-}
-
-/** A copy, because it is named in place. */
-function itemForm(item: Node): Form {
-  const form = formOf(item);
-  return form instanceof Form ? form : new Form(item, []);
+/** Whether a form is not the same in all trees. */
+function isFilled(form: unknown): boolean {
+  return form instanceof Form || form instanceof Items || form instanceof Slot;
 }
 
 function fill(form: unknown, literals: readonly Literal[]): unknown {
@@ -161,7 +172,7 @@ function fill(form: unknown, literals: readonly Literal[]): unknown {
     for (const [key, member] of form.members) filled[key] = fill(member, literals);
     return filled;
   }
-  if (Array.isArray(form)) return form.map((item) => fill(item, literals));
+  if (form instanceof Items) return form.forms.map((item) => fill(item, literals));
   if (form instanceof ListSlot) return literalList(form, literals[form.literal]!);
   return form instanceof Slot ? literalValue(literals[form.literal]!, form.negative) : form;
 }

@@ -33,6 +33,11 @@ const OTHER_WINDOW = "time >= '2021-07-01T11:30:00.000000001Z' AND time < '2031-
 /** Of statements that differ in literals: what a plan makes of the difference. */
 const PAIRS: [what: string, first: string, other: string][] = [
   ["a tag and the time", `SELECT * FROM cpu WHERE host = 'a' AND ${WINDOW}`, `SELECT * FROM cpu WHERE host = 'it''s' AND ${OTHER_WINDOW}`],
+  [
+    "a literal beside subqueries without any",
+    "SELECT f, (SELECT max(a.f) FROM cpu a JOIN cpu b USING (host)) AS m FROM cpu WHERE f = 1.5 OR host IN (SELECT host FROM cpu WHERE b)",
+    "SELECT f, (SELECT max(a.f) FROM cpu a JOIN cpu b USING (host)) AS m FROM cpu WHERE f = 2.5 OR host IN (SELECT host FROM cpu WHERE b)",
+  ],
   ["a decimal and LIMIT", "SELECT f FROM cpu WHERE f > 90.0 LIMIT 7", "SELECT f FROM cpu WHERE f > 0.25 LIMIT 900"],
   [
     "integers and OFFSET",
