@@ -1,7 +1,7 @@
 // A function of the script: its code, and the frame in which it was defined.
 import type { Expression, FunctionExpression, SourceLocation } from "../parse/ast.ts";
 import { placeText } from "../parse/check.ts";
-import { functionTypeText } from "../types/type-text.ts";
+import { functionTypeText, parameterLabels } from "../types/type-text.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Items, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
@@ -40,6 +40,11 @@ export class Closure extends FluxFunction {
 
   override get typeText(): string {
     return functionTypeText(this.code.node);
+  }
+
+  /** The labels that records given for a parameter must have; null: not known. */
+  labelsOf(parameter: string): readonly string[] | null {
+    return parameterLabels(this.code.node, parameter);
   }
 
   /** What the function computes, for operators that read it instead of calling it. */

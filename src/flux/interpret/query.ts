@@ -1,7 +1,7 @@
 // A query from its text to annotated CSV, piece by piece.
 import { type Annotation, type CsvPiece, CsvResult, type Dialect, errorTable, type KernelRows } from "../encode/annotated-csv.ts";
 import type { File } from "../parse/ast.ts";
-import { planProblem, startAll } from "../tables/plan-check.ts";
+import { countReaders, planProblem, startAll } from "../tables/plan-check.ts";
 import { FluxError, PiecesError, SourceError, WriteError } from "../values/flux-error.ts";
 import type { Time } from "../values/value.ts";
 import type { FluxSource } from "./flux-source.ts";
@@ -101,6 +101,7 @@ function languageError(error: unknown): unknown {
 
 function checkPlan(results: readonly ScriptResult[], run: ScriptRun): void {
   const streams = results.map(({ stream }) => stream);
+  countReaders(streams);
   const problem = planProblem(streams);
   if (problem !== null) throw new FluxError(`error in building plan while starting program: ${problem}`);
   startAll(streams, run);

@@ -13,6 +13,7 @@ import {
   isNull,
   kindOf,
   Regexp,
+  TableStream,
   Time,
   UInt,
   type Value,
@@ -139,7 +140,10 @@ export class NativeCall {
 
   stream(name = "tables"): StreamNode {
     const given = this.args.get(name);
-    return given instanceof StreamNode ? given : this.refuse(name, given, "stream");
+    if (given instanceof StreamNode) return given;
+    // of the types of streams, and none to read: what `tableFind` gives
+    if (given instanceof TableStream) throw new FluxError("argument is not a table object: got *objects.Table");
+    return this.refuse(name, given, "stream");
   }
 
   private refuse(name: string, given: Value | undefined, wanted: string): never {

@@ -10,7 +10,11 @@ import { ArgumentError } from "./native-call.ts";
 import { checkOperandTypes, type MemberTypes, TypeConflict } from "./operand-types.ts";
 import { keptWithTree } from "./plan/kept-with-tree.ts";
 
-type RowFunctionKind = "filter" | "map" | "reduce" | "state";
+type RowFunctionKind = "filter" | "map" | "reduce" | "state" | "join";
+
+/** Parameters whose types are known from columns alone. */
+const ROWS: readonly string[] = ["r"];
+const JOINED_ROWS: readonly string[] = ["l", "r"];
 
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%", "^"];
 
@@ -76,7 +80,7 @@ function vectorProblem({ left, operator, right }: OperandError): string {
 }
 
 /** What is known before the row's columns are is named first: other values, and what a call takes. Of two columns, the left one. */
-function namesLeftFirst(fn: FluxFunction, operator: string): boolean {
+function namesLeftFirst(fn: FluxFunction, operator: string, rows: readonly string[]): boolean {
   if (!(fn instanceof Closure) || fn.body === null) return true;
   const found: BinaryExpression[] = [];
   let isGiven = false;
@@ -91,20 +95,20 @@ function namesLeftFirst(fn: FluxFunction, operator: string): boolean {
     return found.length === 0;
   });
   const [first] = found;
-  return first === undefined || !isOfRow(first.left) || (isOfRow(first.right) && !isGiven);
+  return first === undefined || !isOfRow(first.left, rows) || (isOfRow(first.right, rows) && !isGiven);
 }
 
 /** Whether the type of an expression is that of a column. */
-function isOfRow(node: Expression): boolean {
+function isOfRow(node: Expression, rows: readonly string[]): boolean {
   switch (node.type) {
     case "ParenExpression":
-      return isOfRow(node.expression);
+      return isOfRow(node.expression, rows);
     case "MemberExpression":
-      return node.object.type === "Identifier" && node.object.name === "r";
+      return node.object.type === "Identifier" && rows.includes(node.object.name);
     case "UnaryExpression":
-      return isOfRow(node.argument);
+      return isOfRow(node.argument, rows);
     case "BinaryExpression":
-      return ARITHMETIC.includes(node.operator) && isOfRow(node.left) && isOfRow(node.right);
+      return ARITHMETIC.includes(node.operator) && isOfRow(node.left, rows) && isOfRow(node.right, rows);
     default:
       return false;
   }
@@ -116,7 +120,8 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   const isVector = kind === "map" && isVectorized(fn);
   if (error instanceof OperandError) {
     const { left, operator, right } = error;
-    const [wanted, given] = operator.includes("~") ? ["string", left] : namesLeftFirst(fn, operator) ? [left, right] : [right, left];
+    const isLeftFirst = namesLeftFirst(fn, operator, kind === "join" ? JOINED_ROWS : ROWS);
+    const [wanted, given] = operator.includes("~") ? ["string", left] : isLeftFirst ? [left, right] : [right, left];
     const conflict = `type conflict: ${wanted} != ${given}`;
     if (isVector) return new UnplacedError(`runtime error: ${VECTOR_NAMES.has(operator) ? vectorProblem(error) : conflict}`);
     if (error.isOfCall && (left === right || !ARITHMETIC.includes(operator) || [left, right].includes("invalid"))) {
@@ -131,7 +136,7 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   if (isVector) return new UnplacedError(`runtime error: ${error.message.replace(/ to float( due to invalid syntax)$/, " to Float$1")}`);
   const column = error instanceof ArgumentError && isColumnType(error.wanted) && isColumnType(error.given) ? error : null;
   if (column !== null) return new FluxError(`type conflict: ${column.wanted} != ${column.given}`);
-  if (kind === "state") return error;
+  if (kind === "state" || kind === "join") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
 }
 

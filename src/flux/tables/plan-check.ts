@@ -1,6 +1,8 @@
-// What is wrong with streams before any of them is opened: with the plan first, then with what its operators need at the start.
+// Plans before any of their streams is opened: who reads what, what is wrong with the plan, then with what its operators need at the start.
 import type { ScriptRun } from "../interpret/script-run.ts";
 import type { StreamNode } from "./stream.ts";
+
+type InputsOf = (node: StreamNode) => readonly StreamNode[];
 
 /** The first problem of the plan, or null. */
 export function planProblem(streams: readonly StreamNode[]): string | null {
@@ -13,13 +15,20 @@ export function startAll(streams: readonly StreamNode[], run: ScriptRun): void {
   for (const node of nodesOf(streams)) node.onStart?.(run);
 }
 
+/** Counts the readers within the plan alone: a script may have made others that belong to no result, or to a plan of their own. */
+export function countReaders(streams: readonly StreamNode[]): void {
+  const all = [...nodesOf(streams, ({ inputs }) => inputs)];
+  for (const node of all) node.readers = 0;
+  for (const node of all) for (const input of node.inputs) input.readers++;
+}
+
 /** Each operator once, inputs before their readers. */
-function* nodesOf(streams: readonly StreamNode[]): Generator<StreamNode> {
+function* nodesOf(streams: readonly StreamNode[], inputsOf: InputsOf = ({ planInputs }) => planInputs): Generator<StreamNode> {
   const seen = new Set<StreamNode>();
   const visit = function* (node: StreamNode): Generator<StreamNode> {
     if (seen.has(node)) return;
     seen.add(node);
-    for (const input of node.planInputs) yield* visit(input);
+    for (const input of inputsOf(node)) yield* visit(input);
     yield node;
   };
   for (const stream of streams) yield* visit(stream);

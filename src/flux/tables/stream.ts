@@ -37,7 +37,7 @@ export class StreamNode extends TableStream {
   /** What `range` has set: windows end there. */
   readonly bounds: TimeBounds | null;
   readonly isInner: boolean;
-  /** Streams that have this one as an input: known when the script is evaluated. */
+  /** Streams of the plan that have this one as an input: known when the plan is checked. */
   readers = 0;
   flow: Flow = "tables";
   /** What is wrong with the plan here, whatever the rows are; null for nothing. */

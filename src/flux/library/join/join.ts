@@ -9,16 +9,20 @@ import { FluxColumn, takeOrNull } from "../../tables/column.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
 import { FluxError, UnplacedError } from "../../values/flux-error.ts";
-import { type FluxFunction, FluxRecord } from "../../values/value.ts";
+import { type FluxFunction, FluxRecord, type Value } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import { rowTypes } from "../operand-types.ts";
 import { streamOf } from "../operator.ts";
 import { RowLayout } from "../row-appender.ts";
+import { checkOperands, rowError } from "../row-errors.ts";
 import { ofTwoParents } from "../universe/join.ts";
 import { sortedInSteps } from "../universe/shape.ts";
 import { MergedRows } from "./merged-rows.ts";
 
 const METHODS: readonly string[] = ["inner", "left", "right", "full"];
+
+type Side = "left" | "right";
 
 interface Pairs {
   readonly left: readonly string[];
@@ -77,7 +81,8 @@ const joinTables: NativeBody = (call) => {
   const pairs = pairsOf(call.function("on"));
   const fn = call.function("as");
   const inputs: readonly StreamNode[] = [call.stream("left"), call.stream("right")];
-  return ofTwoParents(streamOf(call, inputs, ([left, right], run) => new Join(pairs, method, fn, run).tables(left!, right!)));
+  const body = ([left, right]: readonly Tables[], run: ScriptRun) => new Join(pairs, method, fn, run).tables(left!, right!);
+  return ofTwoParents(streamOf(call, inputs, body, { flow: "open", sourceContext: () => "runtime error: " }));
 };
 
 /** Pairs of rows that the function gets at a time. */
@@ -97,8 +102,8 @@ class Join {
   *tables(left: Tables, right: Tables): Tables {
     const lefts: FluxTable[] = [];
     const rights: FluxTable[] = [];
-    for (const table of left) yield* gathered(table, lefts);
-    for (const table of right) yield* gathered(table, rights);
+    for (const table of left) yield* this.gathered(table, "left", lefts);
+    for (const table of right) yield* this.gathered(table, "right", rights);
     for (const [side, tables] of [
       ["left", lefts],
       ["right", rights],
@@ -114,18 +119,60 @@ class Join {
       const other = rightOf.get(table.key.text);
       rightOf.delete(table.key.text);
       if (other !== undefined) yield* this.rows(table, other, keepsLeft, keepsRight);
-      else if (keepsLeft) yield* this.rows(table, noRight, true, false);
+      else yield* this.alone(table, noRight, keepsLeft, false);
     }
-    if (keepsRight) for (const table of rightOf.values()) yield* this.rows(noLeft, table, false, true);
+    for (const table of rightOf.values()) yield* this.alone(noLeft, table, false, keepsRight);
     yield* this.merge.tables();
+  }
+
+  private *gathered(table: FluxTable | null, side: Side, tables: FluxTable[]): Tables {
+    if (table === null) yield null;
+    else {
+      columnsOf(table, side, this.pairs);
+      tables.push(table);
+    }
+  }
+
+  /** A table without one on the other side: that is known at the end of both, and what is wrong then has no place. */
+  private *alone(left: FluxTable, right: FluxTable, keepsLeft: boolean, keepsRight: boolean): Tables {
+    try {
+      if (keepsLeft || keepsRight) yield* this.rows(left, right, keepsLeft, keepsRight);
+      else this.check(left, right);
+    } catch (error) {
+      throw error instanceof FluxError ? new UnplacedError(error.message, error.code) : error;
+    }
+  }
+
+  /** @throws FluxError: the function cannot be called with rows of these tables */
+  private check(left: FluxTable, right: FluxTable): void {
+    const { fn } = this;
+    if (!(fn instanceof Closure)) return;
+    for (const [side, name, table] of [
+      ["left", "l", left],
+      ["right", "r", right],
+    ] as const) {
+      const labels = fn.labelsOf(name);
+      if (labels === null) throw new FluxError(`error preparing ${side} side of join: MonoType is not a record`);
+      const missing = labels.find((label) => table.column(label) === undefined);
+      if (missing !== undefined) throw new FluxError(`error preparing ${side} side of join: table is missing label ${missing}`);
+    }
+    checkOperands(
+      "join",
+      fn,
+      new Map([
+        ["l", rowTypes(left)],
+        ["r", rowTypes(right)],
+      ]),
+    );
   }
 
   /** Both sides in the order of the columns that are compared. */
   private *rows(leftTable: FluxTable, rightTable: FluxTable, keepsLeft: boolean, keepsRight: boolean): Tables {
+    this.check(leftTable, rightTable);
     const left = yield* sortedInSteps(leftTable, this.pairs.left, false);
     const right = yield* sortedInSteps(rightTable, this.pairs.right, false);
     const key = leftTable.isEmpty && !rightTable.isEmpty ? right.key : left.key;
-    const [a, b] = [columnsOf(left, this.pairs.left), columnsOf(right, this.pairs.right)];
+    const [a, b] = [columnsOf(left, "left", this.pairs), columnsOf(right, "right", this.pairs)];
     const matched = new MergedRows(a, b, left.rowCount, right.rowCount);
     for (const { lefts, rights } of matched.parts(keepsLeft, keepsRight, PART_PAIRS)) {
       const [l, r] = [takenRows(left, lefts, key), takenRows(right, rights, key)];
@@ -139,6 +186,14 @@ class Join {
     }
   }
 
+  private made(call: () => Value): Value {
+    try {
+      return call();
+    } catch (error) {
+      throw rowError("join", this.fn, error);
+    }
+  }
+
   private interpret(key: GroupKey, left: FluxTable, right: FluxTable): void {
     const make = this.fn.prepare(["l", "r"]);
     const [l, r] = [new RowRecord(left), new RowRecord(right)];
@@ -146,7 +201,7 @@ class Join {
     for (let row = 0; row < left.rowCount; row++) {
       l.row = row;
       r.row = row;
-      const made = make(l, r);
+      const made = this.made(() => make(l, r));
       if (!(made instanceof FluxRecord)) throw new FluxError("join: as must return a record");
       for (const { label, type, value } of key.columns) {
         const found = made.get(label);
@@ -156,11 +211,6 @@ class Join {
       rows.append(made);
     }
   }
-}
-
-function* gathered(table: FluxTable | null, tables: FluxTable[]): Tables {
-  if (table === null) yield null;
-  else tables.push(table);
 }
 
 /** A row that is missing has the values of the group. */
@@ -173,10 +223,11 @@ function takenRows(table: FluxTable, rows: Uint32Array, key: GroupKey): FluxTabl
   return new FluxTable(GroupKey.NONE, table.columns.map(taken), rows.length);
 }
 
-function columnsOf(table: FluxTable, labels: readonly string[]): FluxColumn[] {
-  return labels.map((label) => {
+/** The columns that are compared. @throws FluxError: one is missing */
+function columnsOf(table: FluxTable, side: Side, pairs: Pairs): FluxColumn[] {
+  return pairs[side].map((label) => {
     const column = table.column(label);
-    if (column === undefined) throw new FluxError(`cannot set join columns in left table stream: table is missing column '${label}'`);
+    if (column === undefined) throw new FluxError(`cannot set join columns in ${side} table stream: table is missing column '${label}'`);
     return column;
   });
 }

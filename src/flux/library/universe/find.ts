@@ -1,6 +1,6 @@
 // Scalars out of streams: `tableFind`, `getColumn`, `getRecord`, `findColumn`, `findRecord`.
 import type { ScriptRun } from "../../interpret/script-run.ts";
-import { planProblem, startAll } from "../../tables/plan-check.ts";
+import { countReaders, planProblem, startAll } from "../../tables/plan-check.ts";
 import type { StreamNode } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -32,6 +32,7 @@ function firstTable(call: NativeCall, stream: StreamNode, fn: FluxFunction): Flu
 
 /** The stream is a program of its own. */
 function checkPlan(stream: StreamNode, run: ScriptRun): void {
+  countReaders([stream]);
   const problem = planProblem([stream]);
   if (problem !== null) throw new FluxError(`error in table object compilation: ${problem}`);
   try {

@@ -22,8 +22,6 @@ export const pivot = operator((call) => {
   for (const label of rowKey) {
     if (columnKey.includes(label)) throw new FluxError(`column name found in both rowKey and colKey: ${label}`);
   }
-  for (const label of columnKey)
-    if (label === valueColumn) throw new FluxError(`column name found in both colKey and valueColumn: ${label}`);
   const source = call.stream();
   const isOfFields = rowKey.join() === "_time" && columnKey.join() === "_field" && valueColumn === "_value";
   return function* (input, run): Tables {
@@ -91,12 +89,13 @@ class Pivot {
   *add(table: FluxTable): Generator<void> {
     const named = (label: string, what: string) => {
       const column = table.column(label);
-      if (column === undefined) throw new FluxError(`specified ${what}column does not exist in table: ${label}`);
+      if (column === undefined) throw missing(what, label);
       return column;
     };
     if (this.order.length === 0) this.order = table.columns.map(({ label }) => label);
     const rowColumns = this.rowKey.map((label) => named(label, "row key "));
     const values = named(this.valueColumn, "value ");
+    if (this.columnKey.includes(this.valueColumn)) throw missing("", this.valueColumn);
     const nameColumns = this.columnKey.map((label) => named(label, ""));
     for (const { label, type } of rowColumns) if (label !== this.valueColumn) this.head(label, type);
     for (let from = 0; from < table.rowCount; from += PART_ROWS) {
@@ -182,6 +181,10 @@ class Pivot {
     for (const column of this.made.values()) columns.push(column.build(rowCount));
     return new Table(this.key, columns, rowCount);
   }
+}
+
+function missing(what: string, label: string): FluxError {
+  return new FluxError(`specified ${what}column does not exist in table: ${label}`);
 }
 
 function nameClash(name: string): FluxError {

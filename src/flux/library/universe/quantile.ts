@@ -13,8 +13,10 @@ const COMPRESSION = 1000;
 
 export const quantile: NativeBody = (call) => {
   const q = call.float("q");
-  const label = call.string("column", "_value");
   const method = call.string("method", "estimate_tdigest") || "estimate_tdigest";
+  const named = call.string("column", "_value");
+  // as recorded: rows are selected by their value, whatever column is named
+  const label = method === "exact_selector" ? "_value" : named;
   const compression = call.float("compression", 0);
   if (q < 0 || q > 1) throw new FluxError("quantile must be between 0 and 1");
   if (compression > 0 && method !== "estimate_tdigest")
