@@ -1,7 +1,14 @@
 // A function of the script: its code, and the frame in which it was defined.
 import type { Expression, FunctionExpression, SourceLocation } from "../parse/ast.ts";
 import { placeText } from "../parse/check.ts";
-import { functionTypeText, parameterLabels } from "../types/type-text.ts";
+import {
+  type Conflict,
+  columnConflict,
+  functionTypeText,
+  inferredMember,
+  type MemberTypes,
+  parameterLabels,
+} from "../types/function-types.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type Arguments, FluxFunction, type Items, type Parameter, type Value } from "../values/value.ts";
 import { Frame } from "./scope.ts";
@@ -43,8 +50,18 @@ export class Closure extends FluxFunction {
   }
 
   /** The labels that records given for a parameter must have; null: not known. */
-  labelsOf(parameter: string): readonly string[] | null {
+  labelsOf(parameter: string): Iterable<string> | null {
     return parameterLabels(this.code.node, parameter);
+  }
+
+  /** The first column of another type than the function is for; null: none. */
+  columnConflict(members: MemberTypes): Conflict | null {
+    return columnConflict(this.code.node, members);
+  }
+
+  /** The type of a member without a column; "invalid": any. Null: not known. */
+  inferredMember(members: MemberTypes, parameter: string, label: string): string | null {
+    return inferredMember(this.code.node, members, parameter, label);
   }
 
   /** What the function computes, for operators that read it instead of calling it. */

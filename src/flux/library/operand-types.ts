@@ -6,6 +6,7 @@ import { OperandError, takes } from "../interpret/operators.ts";
 import type { Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
 import type { FluxTable } from "../tables/table.ts";
+import type { MemberTypes } from "../types/function-types.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { FluxFunction, FluxRecord, kindOf, type Value } from "../values/value.ts";
 
@@ -15,9 +16,6 @@ export class TypeConflict extends FluxError {
     super(`type conflict: ${wanted} != ${given}`);
   }
 }
-
-/** Types of the members of each parameter; null: not known. */
-export type MemberTypes = ReadonlyMap<string, (label: string) => string | null>;
 
 const CHECKED: readonly string[] = ["bool", "int", "uint", "float", "string", "time", "regexp"];
 const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%"];
@@ -52,9 +50,14 @@ export function recordTypes(record: FluxRecord): (label: string) => string | nul
 }
 
 /** @throws OperandError, TypeConflict: an operator of the function never takes its operands */
-export function checkOperandTypes(fn: FluxFunction, members: MemberTypes): void {
-  if (!(fn instanceof Closure) || fn.body === null || !isLazy(fn.body)) return;
-  typeOf(fn.body, { fn, members });
+export function checkOperandTypes(fn: Closure, members: MemberTypes): void {
+  if (fn.body !== null && (isLazy(fn.body) || lacksColumns(fn, members))) typeOf(fn.body, { fn, members });
+}
+
+/** Whether the function reads members of rows that have no column. */
+export function lacksColumns(fn: Closure, members: MemberTypes): boolean {
+  for (const [parameter, types] of members) for (const label of fn.labelsOf(parameter) ?? []) if (types(label) === null) return true;
+  return false;
 }
 
 /** Whether the operators of one expression of the function take their operands. */
@@ -130,13 +133,14 @@ function branchType(consequent: Expression, alternate: Expression, names: Names)
 function memberType({ object, property }: Expression & { type: "MemberExpression" }, { fn, members }: Names): string | null {
   if (object.type !== "Identifier") return null;
   const types = members.get(object.name);
-  if (types !== undefined) return types(labelOf(property));
+  if (types !== undefined) return types(labelOf(property)) ?? fn.inferredMember(members, object.name, labelOf(property));
   const outer = fn.outerValue(object.name);
   return outer instanceof FluxRecord ? knownKind(outer.get(labelOf(property))) : null;
 }
 
 function binaryType({ left, operator, right }: Expression & { type: "BinaryExpression" }, names: Names): string | null {
   const [a, b] = [typeOf(left, names), typeOf(right, names)];
+  if (a === "invalid" && b === "invalid") throw new OperandError(a, operator, b);
   if (a !== null && b !== null && CHECKED.includes(a) && CHECKED.includes(b) && !takes(a, operator, b))
     throw new OperandError(a, operator, b);
   if (operator === "^") return "float";

@@ -3,11 +3,12 @@ import { Closure } from "../interpret/closure.ts";
 import { OperandError } from "../interpret/operators.ts";
 import type { BinaryExpression, Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
+import type { MemberTypes } from "../types/function-types.ts";
 import { COLUMN_TYPES } from "../values/column-type.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
 import type { FluxFunction } from "../values/value.ts";
 import { ArgumentError } from "./native-call.ts";
-import { checkOperandTypes, type MemberTypes, TypeConflict } from "./operand-types.ts";
+import { checkOperandTypes, lacksColumns, TypeConflict } from "./operand-types.ts";
 import { keptWithTree } from "./plan/kept-with-tree.ts";
 
 type RowFunctionKind = "filter" | "map" | "reduce" | "state" | "join";
@@ -140,8 +141,18 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
 }
 
-/** @throws FluxError: operands that may never be computed have types that an operator never takes */
+/** @throws FluxError: columns have other types than the function is for */
+export function checkColumns(kind: RowFunctionKind, fn: FluxFunction, members: MemberTypes): void {
+  const conflict = fn instanceof Closure ? fn.columnConflict(members) : null;
+  if (conflict !== null) throw rowError(kind, fn, new TypeConflict(conflict.wanted, conflict.given));
+}
+
+/** @throws FluxError: as for the columns; or operands that may never be computed have types that an operator never takes */
 export function checkOperands(kind: RowFunctionKind, fn: FluxFunction, members: MemberTypes): void {
+  if (!(fn instanceof Closure)) return;
+  checkColumns(kind, fn, members);
+  // of missing columns the reference makes columns without a type
+  if (kind === "map" && isVectorized(fn) && lacksColumns(fn, members)) return;
   try {
     checkOperandTypes(fn, members);
   } catch (error) {

@@ -14,6 +14,7 @@ import type {
   Statement,
 } from "../parse/ast.ts";
 import { declaredScheme } from "./declared-type.ts";
+import { keepFunctionType } from "./function-types.ts";
 import { InferenceState, type Scope, type TypeContext } from "./inference-state.ts";
 import { generalize, instantiate, lowerTo } from "./scheme.ts";
 import { bindingProblem, type Problem, placeOf, structureOf, withoutParens } from "./structure.ts";
@@ -39,7 +40,6 @@ import {
   variable,
 } from "./type.ts";
 import { typeErrorText } from "./type-errors.ts";
-import { keepFunctionType } from "./type-text.ts";
 import { type Report, unify, unifyCall } from "./unify.ts";
 
 export interface Inferred {

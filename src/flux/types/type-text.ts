@@ -1,38 +1,10 @@
 // Types of functions as values show them: on one line, variables A, B, … in the order in which they appear.
-import type { FunctionExpression } from "../parse/ast.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { type FunctionType, resolve, type Type } from "./type.ts";
 import { sortedFields, VariableNames } from "./type-names.ts";
 
 /** Parts of one type: a type may hold another one many times over, so a few lines can have one of 2^60 parts. */
 const PARTS_MAX = 10_000;
-
-/** Of the function literals of all trees that were inferred: their types, or the texts once they were asked for. */
-const TYPES = new WeakMap<FunctionExpression, { readonly type: Type; text: string | null }>();
-
-/** Keeps the type of a function literal, as long as there is its tree. */
-export function keepFunctionType(node: FunctionExpression, type: Type): void {
-  TYPES.set(node, { type, text: null });
-}
-
-/** The type of a function literal of a tree that was inferred. @throws FluxError: the type is too large */
-export function functionTypeText(node: FunctionExpression): string {
-  const known = TYPES.get(node);
-  if (known === undefined) throw new Error("BUG: the type of a function is not known");
-  known.text ??= typeLine(known.type);
-  return known.text;
-}
-
-/** The labels that a parameter's records must have, as inferred from all uses; of a function literal of a tree that was inferred.
- *  Null: nothing is known of it. */
-export function parameterLabels(node: FunctionExpression, parameter: string): readonly string[] | null {
-  const known = TYPES.get(node)?.type;
-  const type = known === undefined ? undefined : resolve(known);
-  if (type?.kind !== "function") return null;
-  const found = type.required.find(([name]) => name === parameter);
-  if (found === undefined || resolve(found[1]).kind === "variable") return null;
-  return sortedFields(found[1]).fields.map(({ label }) => label);
-}
 
 /** The type on one line. @throws FluxError: the type is too large */
 export function typeLine(type: Type): string {

@@ -153,7 +153,7 @@ class Join {
     ] as const) {
       const labels = fn.labelsOf(name);
       if (labels === null) throw new FluxError(`error preparing ${side} side of join: MonoType is not a record`);
-      const missing = labels.find((label) => table.column(label) === undefined);
+      const missing = [...labels].find((label) => table.column(label) === undefined);
       if (missing !== undefined) throw new FluxError(`error preparing ${side} side of join: table is missing label ${missing}`);
     }
     checkOperands(

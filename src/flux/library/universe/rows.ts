@@ -7,16 +7,17 @@ import type { Expression, SourceLocation } from "../../parse/ast.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable, gathered, StreamNode, type Tables } from "../../tables/stream.ts";
 import { type FluxTable, GroupKey, RowRecord } from "../../tables/table.ts";
+import type { MemberTypes } from "../../types/function-types.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
-import { haveOperandTypes, type MemberTypes, recordTypes, rowTypes } from "../operand-types.ts";
+import { haveOperandTypes, recordTypes, rowTypes } from "../operand-types.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { isAlwaysTrue, NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
-import { checkOperands, isVectorized, rowError } from "../row-errors.ts";
+import { checkColumns, checkOperands, isVectorized, rowError } from "../row-errors.ts";
 import {
   isPlainPushed,
   isRuleOff,
@@ -181,8 +182,13 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, how: FilterFacts, ru
   const members: MemberTypes = new Map([["r", rowTypes(tested)]]);
   if (conditions.length === 0 && !table.isEmpty) checkOperands("filter", fn, members);
   const rows = run.rowFunctions === "compiled" ? yield* compiled(() => matchingRows(tested, fn)) : null;
+  // rows that the storage refuses are not seen here
+  const checkKept = (count: number) => {
+    if (conditions.length > 0 && !how.isPushed && count > 0) checkColumns("filter", fn, members);
+  };
   if (rows !== null) {
     run.pause();
+    checkKept(rows.length);
     const left = keptRows(table, rows, keepsEmpty);
     if (left !== null) yield left;
     return;
@@ -208,6 +214,7 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, how: FilterFacts, ru
     if (result === true) kept.push(row.row);
     else if (typeof result !== "boolean" && !isNull(result)) throw new FluxError(`type conflict: bool != ${kindOf(result)}`);
   }
+  checkKept(kept.length);
   const left = keptRows(table, Uint32Array.from(kept), keepsEmpty);
   if (left !== null) yield left;
 }

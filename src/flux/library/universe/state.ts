@@ -7,8 +7,9 @@ import { DAY_NS, durationNs, floorDiv, SECOND_NS } from "../../values/duration.t
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
 import { Duration, type FluxFunction, isNull, kindOf, Time, type Value } from "../../values/value.ts";
+import { rowTypes } from "../operand-types.ts";
 import { operator } from "../operator.ts";
-import { rowError } from "../row-errors.ts";
+import { checkOperands, rowError } from "../row-errors.ts";
 
 export const stateTracking = operator(
   (call) => {
@@ -21,6 +22,7 @@ export const stateTracking = operator(
     const timeColumn = call.string("timeColumn", "_time");
     return (input) =>
       eachTable(input, (table) => {
+        if (!table.isEmpty) checkOperands("state", fn, new Map([["r", rowTypes(table)]]));
         const times = table.column(timeColumn);
         if (times === undefined && !table.isEmpty) throw new FluxError(`column ${JSON.stringify(timeColumn)} does not exist`);
         if (durationColumn !== "" && times !== undefined) checkTimes(times, timeColumn);
