@@ -22,15 +22,24 @@ const ARITHMETIC: readonly string[] = ["+", "-", "*", "/", "%"];
 /** Their types are known before those of columns; `true` and `false` are names. */
 const LITERALS: readonly string[] = ["Identifier", "IntegerLiteral", "FloatLiteral", "StringLiteral", "DateTimeLiteral"];
 
+/** Operators that do not always compute or check what they take, and what may fail before another operator is computed. */
+const CHECKED_FIRST: readonly string[] = [
+  "LogicalExpression",
+  "ConditionalExpression",
+  "UnaryExpression",
+  "CallExpression",
+  "StringExpression",
+];
+
 const lazy = new WeakMap<Expression, boolean>();
 
-/** Whether a body has operands that are not always computed, or that are not checked when they are. */
+/** Whether a body has operands that are to be checked before any is computed. */
 function isLazy(body: Expression): boolean {
   let found = lazy.get(body);
   if (found === undefined) {
     let isFound = false;
     walk(body, (node) => {
-      isFound ||= node.type === "LogicalExpression" || node.type === "ConditionalExpression" || node.type === "UnaryExpression";
+      isFound ||= CHECKED_FIRST.includes(node.type);
       return !isFound;
     });
     found = isFound;
@@ -86,6 +95,8 @@ function typeOf(node: Expression, names: Names): string | null {
     case "FloatLiteral":
     case "StringLiteral":
       return kindOf(node.value);
+    case "StringExpression":
+      return "string";
     case "DateTimeLiteral":
       return "time";
     case "RegexpLiteral":
@@ -139,7 +150,9 @@ function memberType({ object, property }: Expression & { type: "MemberExpression
 }
 
 function binaryType({ left, operator, right }: Expression & { type: "BinaryExpression" }, names: Names): string | null {
-  const [a, b] = [typeOf(left, names), typeOf(right, names)];
+  const [leftType, rightType] = [typeOf(left, names), typeOf(right, names)];
+  // what has no type is taken for what the other one is
+  const [a, b] = [leftType === "invalid" ? rightType : leftType, rightType === "invalid" ? leftType : rightType];
   if (a === "invalid" && b === "invalid") throw new OperandError(a, operator, b);
   if (a !== null && b !== null && CHECKED.includes(a) && CHECKED.includes(b) && !takes(a, operator, b))
     throw new OperandError(a, operator, b);
@@ -149,8 +162,16 @@ function binaryType({ left, operator, right }: Expression & { type: "BinaryExpre
 
 function callType({ callee, arguments: [record] }: Expression & { type: "CallExpression" }, names: Names): string | null {
   for (const { value } of record?.properties ?? []) if (value !== null) typeOf(value, names);
-  const called = callee.type === "Identifier" && !names.members.has(callee.name) ? names.fn.outerValue(callee.name) : undefined;
+  const called = calledBy(callee, names);
   return called instanceof FluxFunction ? called.pureType : null;
+}
+
+/** The value that is called, if the rows do not decide. */
+function calledBy(callee: Expression, { fn, members }: Names): Value | undefined {
+  if (callee.type === "Identifier") return members.has(callee.name) ? undefined : fn.outerValue(callee.name);
+  if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier" || members.has(callee.object.name)) return undefined;
+  const owner = fn.outerValue(callee.object.name);
+  return owner instanceof FluxRecord ? owner.get(labelOf(callee.property)) : undefined;
 }
 
 function knownKind(value: Value | undefined): string | null {
