@@ -58,9 +58,10 @@ export function recordTypes(record: FluxRecord): (label: string) => string | nul
   return (label) => knownKind(record.get(label));
 }
 
-/** @throws OperandError, TypeConflict: an operator of the function never takes its operands */
-export function checkOperandTypes(fn: Closure, members: MemberTypes): void {
-  if (fn.body !== null && (isLazy(fn.body) || lacksColumns(fn, members))) typeOf(fn.body, { fn, members });
+/** @param isFirst whether nothing may be computed before @throws OperandError, TypeConflict: an operator of the function never takes its
+ *  operands */
+export function checkOperandTypes(fn: Closure, members: MemberTypes, isFirst: boolean): void {
+  if (fn.body !== null && (isFirst || isLazy(fn.body) || lacksColumns(fn, members))) typeOf(fn.body, { fn, members });
 }
 
 /** Whether the function reads members of rows that have no column. */

@@ -154,7 +154,7 @@ export function checkOperands(kind: RowFunctionKind, fn: FluxFunction, members: 
   // of missing columns the reference makes columns without a type
   if (kind === "map" && isVectorized(fn) && lacksColumns(fn, members)) return;
   try {
-    checkOperandTypes(fn, members);
+    checkOperandTypes(fn, members, kind === "state" || kind === "join");
   } catch (error) {
     throw rowError(kind, fn, error);
   }
