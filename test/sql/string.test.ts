@@ -26,6 +26,34 @@ const LENGTHS: readonly SqlCase[] = [
   ["SELECT find_in_set('', 'a,,b'), find_in_set('a', ''), find_in_set('', ''), find_in_set(NULL, 'a')", [[2, 0, 1, null]]],
 ];
 
+// the dialect casts them: expected values of its engine
+const IMPLICIT: readonly SqlCase[] = [
+  [
+    "SELECT length(time), left(time, 10), right(time, 8), split_part(time, 'T', 2), reverse(time) FROM home ORDER BY time LIMIT 1",
+    [[19, "2022-01-01", "08:00:00", "08:00:00", "00:00:80T10-10-2202"]],
+  ],
+  [
+    "SELECT lpad(time, 21, '*'), rpad(to_date(time), 12, '*'), translate(time, '-', '/') FROM home ORDER BY time LIMIT 1",
+    [["**2022-01-01T08:00:00", "2022-01-01**", "2022/01/01T08:00:00"]],
+  ],
+  ["SELECT 'at ' || time, time || '!' FROM home ORDER BY time LIMIT 1", [["at 2022-01-01T08:00:00", "2022-01-01T08:00:00!"]]],
+  ["SELECT INTERVAL '1 day' || '!', 'in ' || INTERVAL '1 month 2 days 3 hours'", [["1 days!", "in 1 mons 2 days 3 hours"]]],
+  [
+    "SELECT string_agg(time, ';' ORDER BY time), string_agg(temp, ';' ORDER BY time) FROM home WHERE room = 'Kitchen' AND time < '2022-01-01T10:00:00Z'",
+    [["2022-01-01T08:00:00;2022-01-01T09:00:00", "21.0;23.0"]],
+  ],
+  ["SELECT left(time, 10) AS d, count(*) FROM home GROUP BY 1", [["2022-01-01", 26n]]],
+  [
+    "SELECT regexp_replace(2024, '2', 'x', 'g'), regexp_like(true, 'ru'), regexp_count(1212, '12'), regexp_instr(123, '3')",
+    [["x0x4", true, 2n, 3n]],
+  ],
+  ["SELECT regexp_match(co, '[0-9]'), regexp_replace(time, 'T.*', '') FROM home WHERE co = 26", [[["2"], "2022-01-01"]]],
+  [
+    "SELECT array_agg(1), array_agg(upper('a')), string_agg('b', '+') FROM home WHERE room = 'Kitchen' AND time < '2022-01-01T10:00:00Z'",
+    [[[1n, 1n], ["A", "A"], "b+b"]],
+  ],
+];
+
 const PARTS: readonly SqlCase[] = [
   ["SELECT btrim('  abc '), btrim('xxabcx', 'x'), trim(BOTH 'x' FROM 'xaxbx'), trim('  a ')", [["abc", "abc", "axb", "a"]]],
   ["SELECT ltrim('xxa', 'x'), rtrim('axx', 'x'), ltrim('  a'), rtrim('a  ')", [["a", "a", "a", "a"]]],
@@ -176,4 +204,5 @@ const PATTERNS: readonly SqlCase[] = [
 sqlSuite("lengths and places", LENGTHS);
 sqlSuite("parts of texts", PARTS);
 sqlSuite("texts made of others", MADE);
+sqlSuite("values that become text by themselves", IMPLICIT);
 sqlSuite("LIKE", PATTERNS);

@@ -190,6 +190,7 @@ describe("sizes", () => {
     "SELECT lpad(h, 10, '0'), rpad(h, n + 3, '.'), repeat(h, n) FROM t",
     "SELECT replace(s, 'a', h), regexp_replace(s, 'a(b)', '<\\1>', 'g') FROM t",
     "SELECT string_agg(h, ','), array_agg(s), upper(string_agg(s, ';')) FROM t GROUP BY n",
+    "SELECT array_agg(1), array_agg('a'), string_agg('a', ','), array_to_string(array_agg(upper('a')), '') FROM t",
     "SELECT array_length(range(0, n, 1)), list_transform([s, h], lambda x: upper(x)) FROM t",
     "SELECT length(repeat('x', 1000000)), len(range(0, 1000000))",
     "SELECT to_json([s, h]), CAST([v, v] AS VARCHAR), array_to_string(array_agg(h), ',') FROM t GROUP BY s, h, v",

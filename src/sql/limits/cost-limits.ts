@@ -273,7 +273,9 @@ class CostLimits {
       parts.push(part);
       return part.node;
     }) as FunctionCall;
-    const { isConstant, weight } = summary(parts);
+    const { isConstant: isOfConstants, weight } = summary(parts);
+    // what is gathered of a constant grows with the rows
+    const isConstant = isOfConstants && !GATHERING.has(node.function_name);
     const rows = isConstant ? 1 : sizes.rows;
     const args = parts.slice(0, node.children.length).map((part) => (part.isConstant === true ? inRows(part, rows) : part));
     this.taken(stepsOf(mapped.function_name, args, rows));

@@ -26,14 +26,14 @@ import { TIME_RULES } from "./time/time-function.ts";
 import { intervalConstant } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { rewriteArithmetic } from "./values/arithmetic.ts";
-import { textOf } from "./values/cast.ts";
+import { implicitText } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
 
 /** Rewrites a call. */
 export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
   const { rewritten, args, orders } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
-  if (node.is_operator) return rewriteOperatorCall(rewritten, args);
+  if (node.is_operator) return rewriteOperatorCall(rewritten, args, scope);
   const input: RuleInput = { node: rewritten, args, orders, context, scope };
   const result = VALUE_RULES[name]?.(input) ?? TIME_RULES[name]?.(input) ?? null;
   if (result !== null) return result;
@@ -94,10 +94,10 @@ export function rewriteSelectorCall(node: FunctionCall, context: RewriteContext,
   return rewriteSelectorPart(rewritten, args, part);
 }
 
-function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[]): Typed {
+function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[], scope: Scope): Typed {
   const [left, right] = args;
   if (right !== undefined && ["+", "-", "*", "/", "%"].includes(node.function_name)) return rewriteArithmetic(node, left!, right);
-  if (right !== undefined && node.function_name === "||") return rewriteConcatenation(node, left!, right);
+  if (right !== undefined && node.function_name === "||") return rewriteConcatenation(node, left!, right, scope);
   const patterns = right === undefined ? null : rewritePatternOperator(node, [left!, right]);
   if (patterns !== null) return patterns;
   if (node.function_name === "<=>" && right !== undefined) {
@@ -130,7 +130,7 @@ function signed(node: FunctionCall, value: Typed): Typed {
 }
 
 /** Texts, lists, or a list and an element; NULL has the other operand's kind. */
-function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed): Typed {
+function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed, scope: Scope): Typed {
   const lists = [left, right].filter(({ kind }) => kind === "list");
   if (lists.length === 2 && left.depth !== undefined && right.depth !== undefined && left.depth !== right.depth) {
     const isLeft = left.depth > right.depth;
@@ -144,7 +144,7 @@ function rewriteConcatenation(node: FunctionCall, left: Typed, right: Typed): Ty
   const other = isNullConstant(left) ? right : left;
   if (other.kind === "string" && (isNullConstant(left) || isNullConstant(right))) return { node: nullOf("VARCHAR"), kind: "string" };
   if (left.kind !== "string" && right.kind !== "string") return typed(node, "unknown");
-  const children = [left, right].map((value) => (value.kind === "float" ? castTo(textOf(value), "VARCHAR") : value.node));
+  const children = [left, right].map((value) => (value.kind === "list" ? value.node : implicitText(value, scope)));
   return typed({ ...node, children }, lists.length === 0 ? "string" : "unknown");
 }
 

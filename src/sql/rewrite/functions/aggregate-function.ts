@@ -14,6 +14,7 @@ import {
   operator,
 } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
+import { implicitText } from "../values/cast.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
 import { rewriteSelector } from "./selector.ts";
@@ -248,7 +249,9 @@ export const AGGREGATE_RULES: Rules = {
 /** string_agg(x, delimiter): without a delimiter DuckDB would insert commas. */
 function stringAgg(input: RuleInput): Typed {
   expectArguments(input, 2);
-  return { node: input.node, kind: "string", arrow: "LargeUtf8" };
+  const [value, delimiter] = input.args;
+  const node = aggregate(input.node, "string_agg", [implicitText(value!, input.scope), delimiter!.node]);
+  return { node, kind: "string", arrow: "LargeUtf8" };
 }
 
 function failCount({ node, args }: RuleInput): never {

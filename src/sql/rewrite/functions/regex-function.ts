@@ -3,7 +3,7 @@ import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { translateRegex, translateReplacement } from "../../regex/regex.ts";
 import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
-import { textOf } from "../values/cast.ts";
+import { implicitText, textOf } from "../values/cast.ts";
 
 /** A pattern for RE2 that includes its flags. */
 function pattern(regex: Typed, flags: Typed | undefined): Expression {
@@ -29,7 +29,7 @@ function like(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, regex, flags] = input.args;
   refuseGlobal("regexp_like", flags);
-  return { node: callAs("regexp_matches", input, [textOf(value!), pattern(regex!, flags)]), kind: "boolean" };
+  return { node: callAs("regexp_matches", input, [implicitText(value!, input.scope), pattern(regex!, flags)]), kind: "boolean" };
 }
 
 /** regexp_count(text, regex [, start [, flags]]) */
@@ -37,7 +37,7 @@ function count(input: RuleInput): Typed {
   expectArguments(input, 2, 4);
   const [value, regex, start, flags] = input.args;
   refuseGlobal("regexp_count", flags);
-  const text = start === undefined ? textOf(value!) : call("__from", [textOf(value!), wide(start)]);
+  const text = start === undefined ? implicitText(value!, input.scope) : call("__from", [implicitText(value!, input.scope), wide(start)]);
   return { node: call("len", [callAs("regexp_extract_all", input, [text, pattern(regex!, flags)])]), kind: "integer" };
 }
 
@@ -51,7 +51,7 @@ function place(input: RuleInput): Typed {
   const nth = occurrence === undefined ? 1n : occurrence.number;
   if (typeof nth !== "bigint" || nth < 1n || nth > OCCURRENCE_MAX)
     throw planError(`regexp_instr expects its occurrence to be a constant from 1 to ${OCCURRENCE_MAX}`);
-  const text = start === undefined ? textOf(value!) : call("__from", [textOf(value!), wide(start)]);
+  const text = start === undefined ? implicitText(value!, input.scope) : call("__from", [implicitText(value!, input.scope), wide(start)]);
   const skipped = nth === 1n ? "" : `{${nth - 1n}}`;
   const around = (re: string): string => (skipped === "" ? `^((?s:.*?))(?:${re})` : `^((?:(?s:.*?)(?:${re}))${skipped}(?s:.*?))(?:${re})`);
   const re = pattern(regex!, flags);
@@ -67,7 +67,7 @@ function match(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, regex, flags] = input.args;
   refuseGlobal("regexp_match", flags);
-  const text = textOf(value!);
+  const text = implicitText(value!, input.scope);
   const re = pattern(regex!, flags);
   const isConstant = re.class === "CONSTANT";
   const extract = (group: number): Expression => callAs("regexp_extract", input, [text, re, integerConstant(group)]);
@@ -103,7 +103,7 @@ function replace(input: RuleInput): Typed {
   const { flags, isGlobal } = withoutGlobal(given);
   const re = pattern(regex!, flags);
   const replaced = replacementOf(regex!, replacement!, flags);
-  const text = textOf(value!);
+  const text = implicitText(value!, input.scope);
   const once = callAs("regexp_replace", input, [text, re, replaced]);
   const all: FunctionCall = { ...once, children: [...once.children, stringConstant("g")] };
   if (given !== undefined && given.text === undefined) {

@@ -1,25 +1,22 @@
 // String functions. Lengths and positions count characters, from 1.
 import type { Typed } from "../../bind/kind.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
-import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole, wide } from "../rule.ts";
-import { rewriteCast, textOf } from "../values/cast.ts";
+import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole } from "../rule.ts";
+import { implicitText } from "../values/cast.ts";
 
 const INT32 = { kind: "integer", arrow: "Int32" } as const;
 const TEXT = { kind: "string" } as const;
 const BOOLEAN = { kind: "boolean" } as const;
 
-/** An argument as text: the dialect casts other values. */
-function text(value: Typed): Expression {
-  const isNull = value.node.class === "CONSTANT" && value.node.value.is_null;
-  if (isNull || value.kind === "integer" || value.kind === "boolean") return castTo(wide(value), "VARCHAR");
-  return textOf(value);
-}
+/** An argument as text. */
+const text = (value: Typed, { scope }: RuleInput): Expression => implicitText(value, scope);
+const textsOf = (input: RuleInput): Expression[] => input.args.map((arg) => text(arg, input));
 
 /** A function whose arguments are texts. */
 function ofTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
-    return { node: callAs(name, input, input.args.map(text)), ...result };
+    return { node: callAs(name, input, textsOf(input)), ...result };
   };
 }
 
@@ -28,7 +25,7 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const [first, ...rest] = input.args;
-    return { node: callAs(name, input, [text(first!), ...rest.map(whole)]), ...TEXT };
+    return { node: callAs(name, input, [text(first!, input), ...rest.map(whole)]), ...TEXT };
   };
 }
 
@@ -36,21 +33,13 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
 function concat(input: RuleInput): Typed | null {
   if (input.args.some(({ kind }) => kind === "list")) return null;
   expectArguments(input, 1, Number.POSITIVE_INFINITY);
-  return { node: callAs("concat", input, joinedTexts(input)), ...TEXT };
+  return { node: callAs("concat", input, textsOf(input)), ...TEXT };
 }
 
 /** concat_ws(separator, …) */
 function concatWith(input: RuleInput): Typed {
   expectArguments(input, 2, Number.POSITIVE_INFINITY);
-  return { node: callAs("concat_ws", input, joinedTexts(input)), ...TEXT };
-}
-
-/** Texts to be joined; times as a cast writes them. */
-function joinedTexts({ args, scope }: RuleInput): Expression[] {
-  return args.map((arg) => {
-    const isTime = arg.kind === "time" || arg.kind === "coarse";
-    return isTime ? rewriteCast(castTo(arg.node, "VARCHAR"), arg, scope).node : text(arg);
-  });
+  return { node: callAs("concat_ws", input, textsOf(input)), ...TEXT };
 }
 
 /** Number of bytes or bits, of a text or of binary data. */
@@ -58,7 +47,7 @@ function octets(name: "octet_length" | "bit_length"): Rule {
   return (input) => {
     expectArguments(input, 1);
     const [value] = input.args;
-    const bytes = value!.kind === "binary" ? callAs("octet_length", input) : callAs("strlen", input, [text(value!)]);
+    const bytes = value!.kind === "binary" ? callAs("octet_length", input) : callAs("strlen", input, [text(value!, input)]);
     return { node: name === "octet_length" ? bytes : operator("*", bytes, integerConstant(8)), ...INT32 };
   };
 }
@@ -68,7 +57,10 @@ function pad(macro: string): Rule {
   return (input) => {
     expectArguments(input, 2, 3);
     const [value, length, fill] = input.args;
-    return { node: callAs(macro, input, [text(value!), whole(length!), fill === undefined ? stringConstant(" ") : text(fill)]), ...TEXT };
+    return {
+      node: callAs(macro, input, [text(value!, input), whole(length!), fill === undefined ? stringConstant(" ") : text(fill, input)]),
+      ...TEXT,
+    };
   };
 }
 
@@ -77,30 +69,30 @@ function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;
   if (length === undefined) {
-    return { node: callAs("__after", input, [text(value!), whole(from!)]), ...TEXT };
+    return { node: callAs("__after", input, [text(value!, input), whole(from!)]), ...TEXT };
   }
   if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
-  return { node: callAs("__substr", input, [text(value!), whole(from!), whole(length)]), ...TEXT };
+  return { node: callAs("__substr", input, [text(value!, input), whole(from!), whole(length)]), ...TEXT };
 }
 
 /** overlay(text PLACING other FROM place [FOR length]) */
 function overlay(input: RuleInput): Typed {
   expectArguments(input, 3, 4);
   const [value, other, first, length] = input.args;
-  const replaced = length === undefined ? call("length", [text(other!)]) : whole(length);
-  return { node: callAs("__overlay", input, [text(value!), text(other!), whole(first!), replaced]), ...TEXT };
+  const replaced = length === undefined ? call("length", [text(other!, input)]) : whole(length);
+  return { node: callAs("__overlay", input, [text(value!, input), text(other!, input), whole(first!), replaced]), ...TEXT };
 }
 
 function splitPart(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, delimiter, place] = input.args;
-  return { node: callAs("__split_part", input, [text(value!), text(delimiter!), whole(place!)]), ...TEXT };
+  return { node: callAs("__split_part", input, [text(value!, input), text(delimiter!, input), whole(place!)]), ...TEXT };
 }
 
 function substrIndex(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, delimiter, count] = input.args;
-  return { node: callAs("__substr_index", input, [text(value!), text(delimiter!), whole(count!)]), ...TEXT };
+  return { node: callAs("__substr_index", input, [text(value!, input), text(delimiter!, input), whole(count!)]), ...TEXT };
 }
 
 function toHex(input: RuleInput): Typed {
@@ -114,7 +106,7 @@ function toHex(input: RuleInput): Typed {
 function repeat(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, count] = input.args;
-  return { node: callAs("__repeat", input, [castTo(text(value!), "VARCHAR"), whole(count!)]), ...TEXT };
+  return { node: callAs("__repeat", input, [castTo(text(value!, input), "VARCHAR"), whole(count!)]), ...TEXT };
 }
 
 function uuid(input: RuleInput): Typed {
@@ -131,8 +123,8 @@ function chr(input: RuleInput): Typed {
 function stringToArray(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, delimiter, none] = input.args;
-  const split = callAs("__string_to_array", input, [text(value!), text(delimiter!)]);
-  return { node: none === undefined ? split : call("__without_text", [split, text(none)]), kind: "list", depth: 1 };
+  const split = callAs("__string_to_array", input, [text(value!, input), text(delimiter!, input)]);
+  return { node: none === undefined ? split : call("__without_text", [split, text(none, input)]), kind: "list", depth: 1 };
 }
 
 const LENGTH = ofTexts("length", [1], INT32);

@@ -93,6 +93,14 @@ export function textOf(value: Typed): Expression {
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
 
+/** A value where the dialect casts it to text by itself: an argument of a function of texts, an operand of ||. Texts stay as they are. */
+export function implicitText(value: Typed, scope: Scope): Expression {
+  if (value.kind === "time" || value.kind === "coarse") return rewriteCast(castTo(value.node, "VARCHAR"), value, scope).node;
+  const isNull = value.node.class === "CONSTANT" && value.node.value.is_null;
+  if (isNull || value.kind === "integer" || value.kind === "boolean" || value.kind === "date") return castTo(value.node, "VARCHAR");
+  return textOf(value);
+}
+
 /** A value cast to an integer as in the dialect: floats are truncated, where DuckDB would round; texts must be integers. */
 function wholeOf(node: Cast, child: Typed): Expression {
   if (child.kind === "float") return call("trunc", [child.node]);
