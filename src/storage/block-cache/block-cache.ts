@@ -26,8 +26,8 @@ export interface PartLimits {
 }
 
 const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
-/** Share of the budget for integers as scans read them: they also wait narrowed, in an eighth to a half of the memory, and are widened when
- *  they are needed again. Nothing else has less room before there are that many. */
+/** Share of the budget for what is made in some microseconds from other entries: integers as scans read them, which also wait narrowed,
+ *  in an eighth to a half of the memory, and the series of a page's rows. Other entries lose no room before there is that much. */
 const WIDE_SHARE = 1 / 16;
 /** Calls of `beginPeriod` during which an entry must be in use to stay. */
 const PERIODS_KEPT = 6;
@@ -45,7 +45,7 @@ export class BlockCache {
   readonly counts: CacheCounts = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
   readonly indexes = new FileIndexCache();
   private readonly lru: SegmentedLru;
-  /** Integers that wait narrowed in `lru` too. */
+  /** Integers that wait narrowed in `lru` too, and series of rows. */
   private readonly wide: SegmentedLru;
   private readonly files = new Map<number, FileSlot>();
 
@@ -132,7 +132,8 @@ export class BlockCache {
     return evicted;
   }
 
-  /** Creates an entry: `read` decodes into its memory. The lease holds it. @param isWide true if the value waits narrowed too */
+  /** Creates an entry: `read` decodes into its memory. The lease holds it.
+   *  @param isWide true if the value is made from others in the cache */
   load<T>(file: CacheOwner, lease: Lease, read: (memory: DecodeMemory) => T, isWide = (_: T) => false): Decoded<T> {
     const entry = this.withRoom(() => {
       const memory = new EntryMemory(this.kernel.heap);
@@ -153,7 +154,7 @@ export class BlockCache {
     return entry;
   }
 
-  /** Gives what wide integers do not use to all others. */
+  /** Gives what `wide` does not use to all others. */
   private share(): void {
     this.lru.bytesMax = Math.max(0, this.bytesMax - this.wide.bytes);
   }
@@ -235,13 +236,14 @@ export class OpenBlock {
       lease.found(known);
       return known.value;
     }
-    const entry = this.load(lease, (memory) => {
+    const read = (memory: DecodeMemory) => {
       const { firstRow, rowCount } = this.block.pages[page]!;
       const target = memory.alloc(rowCount * 4);
       const firstSeries = this.kernel.call.seriesOfRow(offsetsPtr, dictionary.seriesCount, firstRow);
       this.kernel.call.fillSeries(offsetsPtr, firstSeries, firstRow, rowCount, target);
       return target;
-    });
+    };
+    const entry = this.load(lease, read, () => true);
     ids.set(page, entry);
     entry.onDrop = () => ids.delete(page);
     return entry.value;
