@@ -37,9 +37,6 @@ class World {
   /** Scripts that were compiled ahead. */
   readonly prepared: string[] = [];
   failsToPrepare = false;
-  /** Names of tasks whose scripts ran ahead. */
-  readonly rehearsed: string[] = [];
-  failsToRehearse = false;
   private readonly store = new MemoryObjectStore();
   private catalog!: Catalog;
   line!: V2Line;
@@ -123,11 +120,7 @@ class World {
     });
   }
 
-  private run({ text, task, nowNs, extern }: ScriptToRun, signal: AbortSignal): Promise<QueryAnswer> {
-    if (task === "rehearsal") {
-      this.rehearsed.push(readTaskOptions(text).name);
-      return this.failsToRehearse ? Promise.reject(new Error("a rehearsal failed")) : Promise.resolve(EMPTY);
-    }
+  private run({ text, nowNs, extern }: ScriptToRun, signal: AbortSignal): Promise<QueryAnswer> {
     const now = new Date(Number(nowNs / 1_000_000n)).toISOString();
     return new Promise((resolve, reject) => {
       const end = (error?: Error) => (error === undefined ? resolve(EMPTY) : reject(error));
@@ -342,37 +335,6 @@ test("scripts are compiled before their runs, each text once, after a change and
   expect(world.prepared).toEqual([flux]);
   await world.pass(60 * MINUTE_MS);
   expect(world.started.length).toBe(2);
-});
-
-test("scripts run ahead without a run that is kept, while nothing else runs, and 200 at most", async () => {
-  const world = await World.start();
-  await world.create(`{name: "off", every: 1h}`, { status: "inactive" });
-  for (let i = 0; i < 3; i++) await world.create(`{name: "t${i}", every: 1h}`);
-  expect(world.rehearsed).toEqual(["t0", "t1", "t2"]);
-  expect(world.started).toEqual([]);
-  expect(world.lines).toEqual([]);
-  world.failsToRehearse = true;
-  await world.create(`{name: "fails", every: 1h}`);
-  world.failsToRehearse = false;
-  world.endsAtOnce = false;
-  await world.pass(60 * MINUTE_MS);
-  expect(world.started.length).toBe(4);
-  await world.create(`{name: "beside", every: 1h}`);
-  for (const { end } of world.started) end();
-  await settle();
-  expect(world.rehearsed).toEqual(["t0", "t1", "t2", "fails"]);
-  for (let i = 0; i < 200; i++) await world.create(`{name: "u${i}", every: 1h}`);
-  expect(world.rehearsed.length).toBe(200);
-  expect(world.prepared.length).toBe(205);
-});
-
-test("no script runs ahead once 200 runs have succeeded", async () => {
-  const world = await World.start();
-  await world.create(`{name: "a", every: 1m}`);
-  await world.pass(200 * MINUTE_MS);
-  expect(world.started.length).toBe(200);
-  await world.create(`{name: "b", every: 1h}`);
-  expect(world.rehearsed).toEqual(["a"]);
 });
 
 test("a deleted task's runs end, and nothing is kept of them", async () => {

@@ -2,12 +2,12 @@
 // progress of the task. A server that stops between them repeats the runs that were in progress, and no others.
 
 import type { RunFilter, RunOwner, TaskRun, TaskRunService } from "../metadata/resources/task-runs.ts";
-import type { Task, TaskState, Tasks } from "../metadata/resources/tasks.ts";
+import type { TaskState, Tasks } from "../metadata/resources/tasks.ts";
 import { PartIds } from "../metadata/store/ids.ts";
 import { TsdbError } from "../model/errors.ts";
-import { PreparedScripts, REHEARSALS_MAX } from "./prepared-scripts.ts";
+import { PreparedScripts } from "./prepared-scripts.ts";
 import { type EndedRun, RunStore, type RunStoreParts, secondsText } from "./run-store.ts";
-import { type ExecutionParts, ended, scriptOf, TaskExecution } from "./task-execution.ts";
+import { type ExecutionParts, TaskExecution } from "./task-execution.ts";
 import { type DueRun, TaskSchedule } from "./task-schedule.ts";
 
 export interface SchedulerParts extends ExecutionParts, RunStoreParts {
@@ -74,12 +74,7 @@ export class TaskScheduler implements TaskRunService {
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
-    this.prepared = new PreparedScripts({
-      prepare: ({ flux }, signal) => parts.prepareScript(flux, signal),
-      rehearse: (task, signal) => this.rehearse(task, signal),
-      // runs make code warm themselves, and go first
-      mayRehearse: () => this.active === 0 && this.counts.success < REHEARSALS_MAX,
-    });
+    this.prepared = new PreparedScripts(parts.prepareScript);
   }
 
   get stats(): SchedulerStats {
@@ -220,13 +215,7 @@ export class TaskScheduler implements TaskRunService {
     if (before !== undefined) schedule.takeOver(before);
     this.schedules.set(id, schedule);
     this.scheduledCount += 1;
-    if (task.status === "active" && task.flux !== before?.task.flux) this.prepared.add(task);
-  }
-
-  private async rehearse(task: Task, signal: AbortSignal): Promise<void> {
-    const { principalOf, clock, runScript } = this.parts;
-    const script = scriptOf(task, { task: "rehearsal", nowNs: BigInt(clock.nowMs()) * 1_000_000n, extern: null });
-    await ended(await runScript({ principal: principalOf(task.ownerID), orgID: task.orgID, signal }, script));
+    if (task.status === "active" && task.flux !== before?.task.flux) this.prepared.add(task.flux);
   }
 
   private begin(schedule: TaskSchedule, due: DueRun, nowMs: number): void {

@@ -13,18 +13,11 @@ import { shortened } from "./run-store.ts";
 
 export interface ScriptToRun {
   readonly text: string;
-  readonly task: "run" | "rehearsal";
+  readonly task: "run";
   readonly nowNs: bigint;
   readonly dialect: FluxDialect;
   readonly extern: string | null;
   readonly ast: null;
-}
-
-/** Who a script runs for. */
-export interface RunSender {
-  readonly principal: Principal;
-  readonly orgID: string;
-  readonly signal: AbortSignal;
 }
 
 export interface ExecutionParts {
@@ -34,7 +27,10 @@ export interface ExecutionParts {
   /** Reports an error that the script did not cause. */
   readonly report: (error: unknown) => void;
   /** @throws what the script throws */
-  readonly runScript: (sender: RunSender, script: ScriptToRun) => Promise<QueryAnswer>;
+  readonly runScript: (
+    sender: { readonly principal: Principal; readonly orgID: string; readonly signal: AbortSignal },
+    script: ScriptToRun,
+  ) => Promise<QueryAnswer>;
 }
 
 export interface RunToMake {
@@ -123,7 +119,10 @@ export class TaskExecution {
     const nowNs = BigInt(Date.parse(scheduledFor)) * NS_PER_MS;
     try {
       const extern = lastSuccess !== null && task.flux.includes(TASKS_PACKAGE) ? lastSuccessOption(lastSuccess) : null;
-      await ended(await this.parts.runScript({ principal, orgID: task.orgID, signal }, scriptOf(task, { task: "run", nowNs, extern })));
+      const script = { text: task.flux, task: "run", nowNs, dialect: DIALECT, extern, ast: null } as const;
+      const { body } = await this.parts.runScript({ principal, orgID: task.orgID, signal }, script);
+      // the answer has no bytes and ends with the script
+      if (!(body instanceof Uint8Array)) await new Response(body).arrayBuffer();
       return null;
     } catch (error) {
       if (error instanceof TsdbError) return error.message;
@@ -152,16 +151,6 @@ export class TaskExecution {
   private now(): string {
     return new Date(this.parts.clock.nowMs()).toISOString();
   }
-}
-
-/** @param extern a file that precedes the task's script */
-export function scriptOf({ flux }: Task, script: Pick<ScriptToRun, "task" | "nowNs" | "extern">): ScriptToRun {
-  return { text: flux, dialect: DIALECT, ast: null, ...script };
-}
-
-/** Resolves when the script has ended: its answer has no bytes. */
-export async function ended({ body }: QueryAnswer): Promise<void> {
-  if (!(body instanceof Uint8Array)) await new Response(body).arrayBuffer();
 }
 
 /** A file that precedes the script. */

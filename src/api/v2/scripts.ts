@@ -24,7 +24,7 @@ export type ScriptServices = Pick<V2Services, "line" | "query" | "options"> & Li
 export interface Script extends Pick<FluxOptions, "dialect" | "extern" | "ast" | "nowNs"> {
   /** Empty where there is a tree. */
   readonly text: string;
-  readonly task: "query" | "run" | "rehearsal";
+  readonly task: "query" | "run";
 }
 
 export interface ScriptSender {
@@ -77,9 +77,7 @@ export class Scripts {
       ...{ database: orgID, statement: text, format: "csv", params: {}, queryType: "flux", signal },
       scope: new ReadableBuckets(line.buckets, principal),
       flux: { task, ...named, otherOrganizations, nowNs, dialect, extern, ast, ...granted },
-      ...(task === "rehearsal"
-        ? { write: async () => null, isUnlisted: true }
-        : { write: (bucketId, lines) => this.write(principal, bucketId, lines) }),
+      write: (bucketId, lines) => this.write(principal, bucketId, lines),
     });
   }
 

@@ -25,11 +25,10 @@ export interface FluxDialect {
   readonly annotations: readonly ("datatype" | "group" | "default")[];
 }
 
-/** query: annotated CSV. run: the same without an answer, so that every error is one of the statement. rehearsal: a run that reaches no
- *  other server, and whose sender forgets what it writes. prepare: nothing, but a later run
+/** query: annotated CSV. run: the same without an answer, so that every error is one of the statement. prepare: nothing, but a later run
  *  finds the script compiled. ast: the tree as JSON. analyze: the errors of syntax as JSON. suggestions: all functions, or the function
  *  that the text names, as JSON. */
-export type FluxTask = "query" | "run" | "rehearsal" | "prepare" | "ast" | "analyze" | "suggestions";
+export type FluxTask = "query" | "run" | "prepare" | "ast" | "analyze" | "suggestions";
 
 /** Values by key, of the organization, null where the server cannot decrypt one; or why the sender may not read them. */
 export type FluxSecrets = { readonly values: Readonly<Record<string, string | null>> } | { readonly refusal: string };

@@ -47,11 +47,17 @@ export function runFlux(
   kernelRows: KernelRows,
 ): FluxAnswer {
   const source = new StoredSource({ ...parts, options });
-  const { task } = options;
-  if (task !== "query" && task !== "run" && task !== "rehearsal") {
-    return { contentType: JSON_TYPE, parts: once(inspected(text, task)), source };
-  }
-  const services = task === "rehearsal" ? outside : servicesOf(options, outside, parts.signal);
+  if (options.task !== "query" && options.task !== "run")
+    return { contentType: JSON_TYPE, parts: once(inspected(text, options.task)), source };
+  const secrets = new GivenSecrets(options.secrets);
+  const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
+  const services: FluxServices = {
+    ...outside,
+    secret: (key) => secrets.get(key),
+    http: (request) => secrets.hiding(() => outgoingHttp(request, limits, parts.signal)),
+    mqtt: (message) => secrets.hiding(() => publishMqtt(message, limits, parts.signal)),
+    sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }, parts.signal),
+  };
   const script = scriptOf({ text, options }, services, kernelRows);
   return {
     contentType: CSV,
@@ -60,23 +66,11 @@ export function runFlux(
   };
 }
 
-function servicesOf(options: FluxOptions, outside: Pick<FluxServices, "write">, signal: AbortSignal): FluxServices {
-  const secrets = new GivenSecrets(options.secrets);
-  const limits = { ...OUTGOING_LIMITS, allowsPrivate: options.allowsPrivateNetwork };
-  return {
-    ...outside,
-    secret: (key) => secrets.get(key),
-    http: (request) => secrets.hiding(() => outgoingHttp(request, limits, signal)),
-    mqtt: (message) => secrets.hiding(() => publishMqtt(message, limits, signal)),
-    sql: sqlService({ ...SQL_LIMITS, allowsPrivate: options.allowsPrivateNetwork, sqliteFolder: options.sqliteFolder }, signal),
-  };
-}
-
 function scriptOf({ text, options }: FluxStatement, services: FluxServices, kernelRows: KernelRows): FluxQuery {
   const extern: File[] = options.extern === null ? [] : externFiles(options.extern);
   if (options.ast !== null) extern.push(...filesOfJson(JSON.parse(options.ast)));
   const { nowNs, dialect, pushesDown = true, task } = options;
-  return { text, extern, now: new Time(nowNs), dialect, pushesDown, services, kernelRows, withoutRows: task !== "query" };
+  return { text, extern, now: new Time(nowNs), dialect, pushesDown, services, kernelRows, withoutRows: task === "run" };
 }
 
 /** Pieces of the answer. Other statements of the worker run between them. @throws FluxError before the first piece; TsdbError */
@@ -102,7 +96,7 @@ async function* once(text: string): AsyncGenerator<Uint8Array> {
   yield encoder.encode(`${text}\n`);
 }
 
-function inspected(text: string, task: Exclude<FluxOptions["task"], "query" | "run" | "rehearsal">): string {
+function inspected(text: string, task: Exclude<FluxOptions["task"], "query" | "run">): string {
   if (task === "prepare") {
     programsOf(fluxLibrary()).program(text);
     return "";

@@ -260,7 +260,7 @@ export class ActiveQuery implements RunOwner {
     const { statement, database, tsdbql, flux, rows } = this.request;
     // what is only parsed reads no tables, and may be text that another sender has run
     if (rows !== undefined) return `rows ${rows.table}`;
-    if (flux !== undefined) return `flux ${flux.task === "rehearsal" ? "run" : flux.task}\n${statement}`;
+    if (flux !== undefined) return `flux ${flux.task}\n${statement}`;
     if (tsdbql === undefined) return statement;
     const { retentionPolicy, policyRules = {}, mappings } = tsdbql;
     const named =
