@@ -89,22 +89,16 @@ export class BlockSlot {
 
   /** A column as scans read it is in the cache from now on. */
   setWhole(page: number, columnId: number, entry: Decoded<ColumnRun>): void {
-    const column = this.added(page, columnId);
-    column.whole = entry;
-    entry.onDrop = () => {
-      column.whole = null;
-      this.tidy(page, columnId, column);
-    };
+    this.put(page, columnId, entry, (column, present) => {
+      column.whole = present;
+    });
   }
 
   /** The same of one as it waits. */
   setNarrow(page: number, columnId: number, entry: Decoded<NarrowColumn>): void {
-    const column = this.added(page, columnId);
-    column.narrow = entry;
-    entry.onDrop = () => {
-      column.narrow = null;
-      this.tidy(page, columnId, column);
-    };
+    this.put(page, columnId, entry, (column, present) => {
+      column.narrow = present;
+    });
   }
 
   /** By page: how often a few rows of the column were read. */
@@ -123,6 +117,21 @@ export class BlockSlot {
     return [...single, ...this.last.values(), ...this.ids.values(), ...pages];
   }
 
+  /** `assign` is called with the entry now, and with null when it is dropped. */
+  private put<E extends Decoded<unknown>>(
+    page: number,
+    columnId: number,
+    entry: E,
+    assign: (column: PageColumn, present: E | null) => void,
+  ): void {
+    const column = this.added(page, columnId);
+    assign(column, entry);
+    entry.onDrop = () => {
+      assign(column, null);
+      if (column.entries().length === 0) this.pagesOf(columnId).delete(page);
+    };
+  }
+
   private added(page: number, columnId: number): PageColumn {
     const pages = this.pagesOf(columnId);
     let column = pages.get(page);
@@ -131,10 +140,6 @@ export class BlockSlot {
       pages.set(page, column);
     }
     return column;
-  }
-
-  private tidy(page: number, columnId: number, column: PageColumn): void {
-    if (column.entries().length === 0) this.pagesOf(columnId).delete(page);
   }
 }
 

@@ -24,6 +24,7 @@ export interface CacheCounts {
 /** Share of the budget that one scan's new entries may use under normal LRU rules; what it loads beyond is evicted first. A scan larger
  *  than the cache therefore finds part of its data the next time and does not evict the data of others. */
 const READER_SHARE = 0.25;
+
 /** The accounting of one scan. */
 export class CacheReader {
   private readonly loadedBytes = new Map<SegmentedLru, number>();
