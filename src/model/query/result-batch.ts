@@ -86,7 +86,7 @@ export interface ResultBatch {
 /** In an Arrow answer, each column of a batch has an overhead of a few dozen values. */
 const BATCH_ROWS_MIN = 32;
 
-/** Maximum rows of a batch with this many columns: a multiple of 8, so that bitmaps are cut at whole bytes. */
-export function rowsOfBatch(columnCount: number): number {
-  return Math.max(BATCH_ROWS_MIN, Math.floor(LIMITS.batchCellsMax / Math.max(1, columnCount)) & ~7);
+/** Maximum rows of a batch with this many columns and at most `cells` cells: a multiple of 8, so that bitmaps are cut at whole bytes. */
+export function rowsOfBatch(columnCount: number, cells: number = LIMITS.batchCellsMax): number {
+  return Math.max(BATCH_ROWS_MIN, Math.floor(cells / Math.max(1, columnCount)) & ~7);
 }

@@ -7,7 +7,7 @@ import { Kernel } from "../../kernel/memory/kernel.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import { ColumnType } from "../../model/rows/column.ts";
-import { boundChunks } from "./bounded-chunks.ts";
+import { boundChunks, cutChunks } from "./bounded-chunks.ts";
 import { SqlEngine } from "./engine.ts";
 
 const { time, tag, string, integer } = ColumnType;
@@ -53,6 +53,26 @@ test("only what is long is cut, at whole bytes of bitmaps", () => {
   expect(cut.slice(0, 12)).toEqual(Array(12).fill(8));
   expect(cut.slice(-2)).toEqual(whole.slice(-2));
   expect(cut.length).toBeLessThan(18);
+});
+
+test("chunks grow from the first rows to the most rows, and hold every row", () => {
+  const columns = table.columns.filter(({ type }) => type === time || type === integer);
+  const open = () => table.open({ columns, range: ALL_TIME, tags: [] });
+  const read = (cursor: ChunkCursor): { counts: number[]; values: bigint[] } => {
+    const [counts, values]: [number[], bigint[]] = [[], []];
+    for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {
+      counts.push(chunk.rowCount);
+      for (const { dataPtr } of chunk.columns) values.push(...kernel.i64.slice(dataPtr >>> 3, (dataPtr >>> 3) + chunk.rowCount));
+    }
+    cursor.close();
+    return { counts, values: values.sort() };
+  };
+  const types = columns.map(({ type }) => type);
+  const cut = read(cutChunks(open(), types, 256, 1024));
+  expect(cut.counts.slice(0, 4)).toEqual([256, 512, 1024, 256]);
+  expect(Math.max(...cut.counts)).toBe(1024);
+  expect(cut.values).toEqual(read(open()).values);
+  expect(read(cutChunks(open(), types, 4096, 512)).counts.slice(0, 2)).toEqual([512, 512]);
 });
 
 test("every row is there, from the scan alone and through the engine", async () => {

@@ -46,16 +46,19 @@ export function boundChunks(kernel: Kernel, cursor: ChunkCursor, columns: readon
   };
 }
 
-/** The same rows, at most `rowsMax` (a multiple of 8) per chunk. */
-export function cutChunks(cursor: ChunkCursor, types: readonly ColumnType[], rowsMax: number): ChunkCursor {
+/** The same rows, at most `firstRows` in the first chunk, twice as many in each next one, up to `rowsMax`; both are multiples of 8. */
+export function cutChunks(cursor: ChunkCursor, types: readonly ColumnType[], firstRows: number, rowsMax: number): ChunkCursor {
   let rest: ScanChunk | null = null;
+  let rows = Math.min(firstRows, rowsMax);
   return {
     next: () => {
       const chunk: ScanChunk | null = rest ?? cursor.next();
+      const count = rows;
+      rows = Math.min(2 * rows, rowsMax);
       rest = null;
-      if (chunk === null || chunk.rowCount <= rowsMax) return chunk;
-      rest = part(chunk, types, rowsMax, chunk.rowCount - rowsMax);
-      return part(chunk, types, 0, rowsMax);
+      if (chunk === null || chunk.rowCount <= count) return chunk;
+      rest = part(chunk, types, count, chunk.rowCount - count);
+      return part(chunk, types, 0, count);
     },
     close: () => cursor.close(),
   };

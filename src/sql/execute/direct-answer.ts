@@ -19,6 +19,9 @@ import { RowOrder } from "./row-order.ts";
 const SORTED_ROWS_MAX = 100_000;
 const SORTED_BYTES_MAX = 32 << 20;
 
+/** Cells of the first batch. */
+const FIRST_CELLS = 16 << 10;
+
 /** `rows`: in order; null: all, in their stored order. */
 interface SortedRows {
   readonly columns: readonly ResultColumn[];
@@ -39,6 +42,8 @@ export class DirectAnswer {
   private isInOrder = false;
   /** Approximate rows per batch. */
   private readonly rowsMax: number;
+  /** Rows of the first batch, which leaves while the next one is encoded. */
+  private readonly firstRows: number;
   /** Rows still to skip, and then to return. */
   private skip: number;
   private left: number;
@@ -53,6 +58,7 @@ export class DirectAnswer {
       return { name: output.name, type: "column" in output ? this.types[output.column]! : RESULT_TYPE[ColumnType.integer] };
     });
     this.rowsMax = rowsOfBatch(plan.outputs.length);
+    this.firstRows = rowsOfBatch(plan.outputs.length, FIRST_CELLS);
     this.skip = plan.offset;
     this.left = plan.limit;
   }
@@ -61,7 +67,7 @@ export class DirectAnswer {
   *start(): Steps<boolean> {
     this.cursor = (yield* this.newestInOrder()) ?? this.plan.scan.open(this.plan.columnIndexes);
     if (this.plan.keys.length === 0 || this.isInOrder) {
-      this.cursor = cutChunks(this.cursor, this.columnTypes, this.rowsMax);
+      this.cursor = cutChunks(this.cursor, this.columnTypes, this.firstRows, this.rowsMax);
       return true;
     }
     const parts: { columns: ResultColumn[]; rowCount: number }[] = [];
