@@ -21,7 +21,5 @@ export const DIFFERENCES: readonly Difference[] = [
   ["mix/136", OTHER_ROWS],
   ["mix/272", OTHER_ROWS],
   ["pivot/mixed-field-types", EMPTY_TEXT],
-  ["schema/measurements-out-of-range", "lists hold what the range has"],
-  ["sequence/triple-exponential-derivative-short", "a table that is too short gives no row: theirs loses its key"],
   ["timezone/historic-offset", "another edition of the time zone database: Amsterdam before 1940"],
 ];

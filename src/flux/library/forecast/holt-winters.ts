@@ -96,7 +96,7 @@ function observations(table: FluxTable, label: string, timeLabel: string, interv
 
 function stepOf(ns: bigint, intervalNs: bigint): bigint {
   const remainder = ns % intervalNs;
-  return ns / intervalNs + (remainder > intervalNs / 2n ? 1n : 0n);
+  return ns / intervalNs + (remainder * 2n >= intervalNs ? 1n : 0n);
 }
 
 /** The best of the searches from 16 first guesses. */

@@ -14,7 +14,8 @@ import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { PushedNode } from "../universe/pushed.ts";
 import { firstRows } from "../universe/selectors.ts";
-import { refused } from "../universe/sources.ts";
+import { rangeWithin, refused } from "../universe/sources.ts";
+import { ALL_TIMES, indexBounds } from "./index-bounds.ts";
 
 /** Lists cover 30 days unless the caller says otherwise. */
 const SOURCE = `
@@ -22,13 +23,15 @@ option _from = from
 _since = -30d
 _until = now()
 fieldsAsCols = (tables=<-) => tables |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-_rows = (bucket, predicate, start, stop) => _from(bucket: bucket) |> range(start: start, stop: stop) |> filter(fn: predicate)
+builtin _range : (<-tables: stream[A], bucket: string, tag: string, predicate: (r: B) => bool, start: C, stop: D) => stream[E] where A: Record, E: Record
+_rows = (bucket, tag, predicate, start, stop) =>
+    _from(bucket: bucket) |> _range(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> filter(fn: predicate)
 builtin _values : (<-tables: stream[A], tag: string) => stream[B] where A: Record, B: Record
 builtin _labels : (<-tables: stream[A], predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
 tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) =>
-    _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _values(tag: tag)
+    _rows(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> _values(tag: tag)
 tagKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
-    _rows(bucket: bucket, predicate: predicate, start: start, stop: stop) |> _labels(predicate: predicate)
+    _rows(bucket: bucket, tag: "", predicate: predicate, start: start, stop: stop) |> _labels(predicate: predicate)
 fieldKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
     tagValues(bucket: bucket, tag: "_field", predicate: predicate, start: start, stop: stop)
 measurements = (bucket, start=_since, stop=_until) => tagValues(bucket: bucket, tag: "_measurement", start: start, stop: stop)
@@ -142,11 +145,25 @@ function* hasRows(range: StreamNode, run: ScriptRun): Generator<null, boolean, v
   return false;
 }
 
+/** As recorded: lists that no field decides come from the index of the bucket, which has a part for each shard, and one list of
+ *  measurements for all of them. */
+const indexRange: NativeBody = (call) => {
+  const tag = call.string("tag");
+  const read = membersOf(call.function("predicate"));
+  const needsRows = read.has("_field") || read.has("_value") || tag === "_value" || tag === "_time";
+  const readsTags = [...read].some((label) => label !== "_measurement");
+  if (needsRows || (tag === "_field" && readsTags)) return rangeWithin(call, (bounds) => bounds);
+  if (tag === "_measurement" && read.size === 0) return rangeWithin(call, () => ALL_TIMES);
+  const bucket = call.run.source.bucket({ name: call.string("bucket") });
+  return rangeWithin(call, (bounds) => indexBounds(bounds, bucket?.retentionPeriodNs ?? 0n));
+};
+
 export const SCHEMA: LibraryPackage = {
   path: "influxdata/influxdb/schema",
   name: "schema",
   source: SOURCE,
   natives: {
+    _range: indexRange,
     _values: operator((call) => {
       const tag = call.string("tag");
       if (tag === "_value" || tag === "_time") return cellsOf(tag);

@@ -138,7 +138,7 @@ export const exponentialMovingAverage = operator((call) => {
 });
 
 /** The rows from the n-th on, with columns made of those that are there. */
-function rowsBehind(table: FluxTable, n: number, labels: readonly string[], make: (column: FluxColumn) => number[]): FluxTable {
+function rowsBehind(table: FluxTable, n: number, labels: readonly string[], make: (column: FluxColumn) => (number | null)[]): FluxTable {
   const behind = table.slice(Math.min(Math.max(0, n), table.rowCount), table.rowCount);
   return labels.reduce((made, label) => {
     const column = table.column(label);
@@ -184,30 +184,37 @@ export const relativeStrengthIndex = operator((call) => {
       const make = (column: FluxColumn) => strength(numbersOf(column, "relative strength index"), n).slice(first);
       const made = rowsBehind(table, first, labels, make);
       // as recorded: what a row alone has besides is lost
-      return table.rowCount === 1 ? withNulls(made, labels) : made;
+      return table.rowCount === 1 ? withNulls(made, ({ label }) => labels.includes(label)) : made;
     });
 });
 
-function withNulls(table: FluxTable, kept: readonly string[]): FluxTable {
-  const columns = table.columns.map((column) => {
-    const { label, type } = column;
-    return kept.includes(label) ? column : FluxColumn.constant(label, type, Null.of(type), 1);
-  });
-  const key = new GroupKey(table.key.columns.map((column) => ({ ...column, value: Null.of(column.type) })));
+/** A table of at most one row, with nulls in other columns; its key has what the row has. */
+function withNulls(table: FluxTable, isKept: (column: FluxColumn) => boolean): FluxTable {
+  const columns = table.columns.map((column) =>
+    isKept(column) ? column : FluxColumn.constant(column.label, column.type, Null.of(column.type), table.rowCount),
+  );
+  const key = new GroupKey(
+    table.key.columns.map(({ label, type }) => {
+      const column = columns.find((each) => each.label === label);
+      return { label, type, value: column === undefined || column.length === 0 ? Null.of(type) : column.get(0) };
+    }),
+  );
   return table.with(columns, key);
 }
 
 /** For each row, from averages of rises and falls that are smoothed by Wilder. The first value rises from zero; nulls change nothing. */
-function strength(values: readonly (number | null)[], n: number): number[] {
-  let [up, down, last] = [0, 0, 0];
-  return values.map((value, row) => {
+function strength(values: readonly (number | null)[], n: number): (number | null)[] {
+  let [up, down, last, count] = [0, 0, 0, 0];
+  return values.map((value) => {
     if (value !== null) {
       const [rise, fall] = [Math.max(0, value - last), Math.max(0, last - value)];
-      up = row < n ? up + rise / n : (up * (n - 1) + rise) / n;
-      down = row < n ? down + fall / n : (down * (n - 1) + fall) / n;
+      up = count < n ? up + rise / n : (up * (n - 1) + rise) / n;
+      down = count < n ? down + fall / n : (down * (n - 1) + fall) / n;
       last = value;
+      count++;
     }
-    return up + down === 0 ? 100 : 100 - 100 / (1 + up / down);
+    // NaN where nothing has moved
+    return count === 0 ? null : 100 - 100 / (1 + up / down);
   });
 }
 
@@ -239,8 +246,17 @@ export const tripleExponentialDerivative: NativeBody = operator((call) => {
   return (input) =>
     eachTable(input, (table) => {
       const values = valueNumbers(table, EMA);
+      // as recorded: a table that is too short for the third average gives a row with its times
+      if (table.rowCount <= 3 * (n - 1)) return lastTimes(table, 3 * (n - 1));
       const third = [1, 2, 3].reduce<readonly (number | null)[]>((each) => exponentialAverages(each, n), values);
       const made = third.slice(1).map((value, i) => (value === null || third[i] == null ? null : (value / third[i]! - 1) * 100));
       return table.slice(Math.max(0, table.rowCount - made.length), table.rowCount).set(floatColumn("_value", made));
     });
 });
+
+function lastTimes(table: FluxTable, needed: number): FluxTable {
+  const first = table.rowCount === needed ? needed : table.rowCount - 1;
+  const last = table.slice(Math.max(0, first), table.rowCount);
+  const values = floatColumn("_value", new Array<null>(last.rowCount).fill(null));
+  return withNulls(last, ({ type }) => type === "time").set(values);
+}

@@ -68,16 +68,20 @@ export function timeArgument(value: Value, now: Time): Time {
   return new Time(BigInt.asIntN(64, momentNs(value, now)));
 }
 
-export const range: NativeBody = (call) => {
+export const range: NativeBody = (call) => rangeWithin(call, (bounds) => bounds);
+
+/** A range that reads more of a bucket than it says. */
+export function rangeWithin(call: NativeCall, widened: (bounds: TimeBounds) => TimeBounds): StreamNode {
   const now = call.run.nowTime;
   const startNs = momentNs(call.value("start"), now);
   const stopNs = call.has("stop") ? momentNs(call.value("stop"), now) : now.ns;
   const input = call.stream();
   const bounds = narrowed(input.bounds, { startNs: BigInt.asIntN(64, startNs), stopNs: BigInt.asIntN(64, stopNs) });
-  const node = rangeNode(call, input, bounds);
+  const isRead = input instanceof FromNode && bounds.startNs < bounds.stopNs;
+  const node = rangeNode(call, input, isRead ? widened(bounds) : bounds);
   if (startNs >= stopNs) node.planProblem ??= "cannot query an empty range";
   return node;
-};
+}
 
 function rangeNode(call: NativeCall, input: StreamNode, bounds: TimeBounds): StreamNode {
   if (input instanceof FromNode) {
