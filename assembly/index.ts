@@ -40,6 +40,7 @@ export {
   codecTextBytes,
   codecWorkBytes,
 } from "./codec/column";
+export { dividedBase, dividedOdd, dividedWidth, dividedZeros, divideValues, multiplyParts, multiplyValues } from "./codec/divided";
 export { narrowBase, narrowValues, narrowWidth, widenParts, widenValues } from "./codec/narrow";
 export { parquetDelta, parquetTexts } from "./codec/parquet";
 export { codecDecodeParts } from "./codec/parts";

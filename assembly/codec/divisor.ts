@@ -5,21 +5,14 @@
 // Four neighbours at each of four places: evenly spaced single values may share more than all do.
 const PLACES: u32 = 4;
 const NEIGHBOURS: u32 = 4;
-const RETRIES: u32 = 4;
+export const RETRIES: u32 = 4;
 
 /** Divides all differences to `base`, the largest of which is `range`, by a divisor that they share:
  *  target[i] = (values[i] - base) / divisor. Returns it, or 1 when there is none worth the 8 bytes that it takes; `target` holds nothing of
  *  use then. */
 export function divideByCommon(values: u32, count: u32, base: u64, range: u64, target: u32): u64 {
   if (!worth(range, count)) return 1;
-  // range is one of the differences, so it may begin; and it is not 0 when every sampled value is the smallest
-  let divisor: u64 = range;
-  const step = count / PLACES;
-  for (let i: u32 = 0, samples = min(count, PLACES * NEIGHBOURS); i < samples; i++) {
-    const row = count <= PLACES * NEIGHBOURS ? i : (i / NEIGHBOURS) * step + (i % NEIGHBOURS);
-    divisor = gcd(divisor, load<u64>(values + (row << 3)) - base);
-    if (divisor == 1) return 1;
-  }
+  let divisor = sampledDivisor(values, count, base, range);
   // a row that refutes the sample's divisor leaves a smaller one
   for (let i: u32 = 0; i <= RETRIES && divisor != 1 && worth(divisor, count); i++) {
     const row = divideAll(values, count, base, divisor, target);
@@ -29,8 +22,20 @@ export function divideByCommon(values: u32, count: u32, base: u64, range: u64, t
   return 1;
 }
 
+/** A multiple of the divisor that all differences to `base` share, the largest of which is `range`; 1: they share none. */
+export function sampledDivisor(values: u32, count: u32, base: u64, range: u64): u64 {
+  // range is one of the differences, so it may begin; and it is not 0 when every sampled value is the smallest
+  let divisor: u64 = range;
+  const step = count / PLACES;
+  for (let i: u32 = 0, samples = min(count, PLACES * NEIGHBOURS); i < samples && divisor != 1; i++) {
+    const row = count <= PLACES * NEIGHBOURS ? i : (i / NEIGHBOURS) * step + (i % NEIGHBOURS);
+    divisor = gcd(divisor, load<u64>(values + (row << 3)) - base);
+  }
+  return divisor;
+}
+
 /** Binary, but for the usual case that a divisor divides the next difference too. */
-function gcd(a: u64, b: u64): u64 {
+export function gcd(a: u64, b: u64): u64 {
   if (a == 0) return b;
   b %= a;
   if (b == 0) return a;
@@ -65,7 +70,7 @@ function divideAll(values: u32, count: u32, base: u64, divisor: u64, target: u32
 }
 
 /** Inverse of an odd number modulo 2^64: each Newton step doubles the right bits, of which the start has 3. */
-function inverseOf(odd: u64): u64 {
+export function inverseOf(odd: u64): u64 {
   let inverse = odd;
   for (let i = 0; i < 5; i++) inverse *= 2 - odd * inverse;
   return inverse;

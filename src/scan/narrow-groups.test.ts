@@ -1,4 +1,4 @@
-// Rows and groups of integers that wait narrowed in the block cache: the same at each scan, in caches of any size.
+// Rows and groups of integers and times that wait narrowed in the block cache: the same at each scan, in caches of any size.
 import { describe, expect, test } from "bun:test";
 import { aggregateRows, expectGroups } from "../../test/support/rows/naive-aggregate.ts";
 import { readGroups } from "../../test/support/rows/read-groups.ts";
@@ -29,7 +29,8 @@ const days = [0, 1, 2].map((day) =>
     const used = day === 1 && i % 5 === 0 ? {} : { used: BigInt(i * 37) - 20_000n };
     // of the third day no page fits four bytes
     const size = day === 2 ? BigInt(i) * 2n ** 36n : 2n ** 46n + BigInt(i % 200);
-    const timeNs = BigInt(day) * DAY_NS + BigInt(step) * (HOUR_NS / 4n);
+    // of the third day no two times share a divisor
+    const timeNs = BigInt(day) * DAY_NS + BigInt(step) * (HOUR_NS / 4n) + (day === 2 ? BigInt(i) : 0n);
     return { timeNs, tags: { host: `host_${host}` }, fields: { ...used, size } };
   }),
 );

@@ -1,4 +1,5 @@
-// Integers in fewer bytes: which fit how many, that they come back as they were, all or some of them, and that their sums are right.
+// Integers and times in fewer bytes: which fit how many, that they come back as they were, all or some of them, and that sums of integers
+// are right.
 import { afterEach, describe, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { Arena } from "../../../test/support/rows/rows.ts";
@@ -20,6 +21,10 @@ const columnOf = (values: readonly bigint[], type: ColumnType = ColumnType.integ
   dataPtr: arena.i64(values.map((value) => BigInt.asIntN(64, value))),
 });
 const valuesAt = (ptr: number, count: number) => [...kernel.i64.subarray(ptr / 8, ptr / 8 + count)];
+
+function gcd(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : gcd(b, a % b);
+}
 
 /** `count` integers from `least` to `least + range`, both among them. */
 function between(least: bigint, range: bigint, count: number, seed = 1): bigint[] {
@@ -73,9 +78,99 @@ describe("bytes per value", () => {
   });
 
   test("other types stay as they are", () => {
-    for (const type of [ColumnType.time, ColumnType.float]) expect(narrownessOf(kernel, columnOf([1n, 2n], type), 2)).toBe(null);
+    for (const type of [ColumnType.boolean, ColumnType.float]) expect(narrownessOf(kernel, columnOf([1n, 2n], type), 2)).toBe(null);
     expect(narrownessOf(kernel, columnOf([2n ** 63n + 1n, 2n ** 63n], ColumnType.unsigned), 2)).toEqual({ width: 1, base: I64_MIN });
   });
+});
+
+const SECOND = 1_000_000_000n;
+// divisor = odd << zeros
+const STEPS: readonly [what: string, step: bigint, odd: number, zeros: number][] = [
+  ["nanoseconds", 1n, 1, 0],
+  ["microseconds", 1000n, 125, 3],
+  ["ten seconds", 10n * SECOND, 9_765_625, 10],
+  ["days", 86_400n * SECOND, 1_318_359_375, 16],
+  ["the greatest odd part", 2n ** 32n - 1n, 2 ** 32 - 1, 0],
+  ["2^40", 2n ** 40n, 1, 40],
+];
+/** Its differences are `step` times numbers up to `most`, and have no greater divisor. */
+function timesOf(least: bigint, step: bigint, most: bigint, count: number): bigint[] {
+  const below = prng(Number(most) + count);
+  const numbers = Array.from({ length: count }, () => (most * BigInt(below(1_000_001))) / 1_000_000n);
+  const first = below(count - 2);
+  numbers.splice(first, 3, 0n, most, most - 1n);
+  return numbers.map((number) => least + step * number);
+}
+
+describe.each(STEPS)("times of %s", (_, step, odd, zeros) => {
+  const LEASTS = [0n, 1_451_606_400n * SECOND, -(2n ** 62n), I64_MIN];
+
+  test.each([
+    [2n, 2],
+    [65_535n, 2],
+    [65_536n, 4],
+    [2n ** 32n - 1n, 4],
+    [2n ** 32n, 0],
+  ])("up to %s times", (most, width) => {
+    if (step * most >= 2n ** 63n) return;
+    for (const least of LEASTS) {
+      for (const rowCount of [3, 4, 8, 11, 333]) {
+        const times = timesOf(least, step, most, rowCount);
+        const column = columnOf(times, ColumnType.time);
+        const narrowness = narrownessOf(kernel, column, rowCount);
+        if (width === 0) {
+          expect(narrowness).toBe(null);
+          continue;
+        }
+        expect(narrowness).toEqual({ width, base: least, divisor: { odd, zeros } });
+        const narrow = new NarrowColumn(kernel, column, rowCount, narrowness!, arena);
+        kernel.call.fillBytes(column.dataPtr, 0xee, rowCount * 8);
+        expect(valuesAt(narrow.widen(arena).dataPtr, rowCount)).toEqual(times);
+        // sums read narrow values as differences
+        const wide = narrow.widen(arena);
+        expect(narrow.run(() => wide)).toMatchObject({ columnId: 5, type: ColumnType.time, dataPtr: wide.dataPtr });
+        expect(narrow.run(() => wide).narrow).toBe(undefined);
+        // every other row, as a series each
+        const offsets = arena.u32(Array.from({ length: rowCount + 1 }, (__, i) => i));
+        const wanted = arena.bytes(Uint8Array.from({ length: rowCount }, (__, i) => Number(i % 2 === 1)));
+        const parts = new PageParts(kernel, { rowCount, firstRow: 0, firstSeries: 0, lastSeries: rowCount - 1 }, offsets, wanted);
+        expect(valuesAt(narrow.rows(parts, arena).dataPtr, parts.rowCount)).toEqual(times.filter((__, i) => i % 2 === 1));
+        parts.release();
+      }
+    }
+  });
+
+  test("a single time that is off, wherever it is", () => {
+    for (let at = 1; at < 41; at++) {
+      for (const off of [1n, step / 2n, 2n ** 32n, 2n ** 40n]) {
+        const times = Array.from({ length: 41 }, (_, i) => BigInt(i) * step + (i === at ? off : 0n));
+        const range = times.reduce((most, time) => (time > most ? time : most));
+        const divisor = times.reduce(gcd);
+        const narrowness = narrownessOf(kernel, columnOf(times, ColumnType.time), 41);
+        let [oddPart, twos] = [divisor, 0];
+        for (; oddPart % 2n === 0n; twos++) oddPart /= 2n;
+        const most = range / divisor;
+        if (oddPart >= 2n ** 32n || most >= 2n ** 32n) expect(narrowness).toBe(null);
+        else {
+          expect(narrowness).toEqual({ width: most <= 65_535n ? 2 : 4, base: 0n, divisor: { odd: Number(oddPart), zeros: twos } });
+          const narrow = new NarrowColumn(kernel, columnOf(times, ColumnType.time), 41, narrowness!, arena);
+          expect(valuesAt(narrow.widen(arena).dataPtr, 41)).toEqual(times);
+        }
+      }
+    }
+  });
+});
+
+test("times from the first to the last there are", () => {
+  const all = [I64_MIN, I64_MAX, I64_MIN + 2n];
+  expect(narrownessOf(kernel, columnOf(all, ColumnType.time), 3)).toBe(null);
+  const two = [I64_MIN, I64_MIN + 3n * 2n ** 62n, I64_MIN + 2n ** 62n];
+  const column = columnOf(two, ColumnType.time);
+  const narrowness = narrownessOf(kernel, column, 3)!;
+  expect(narrowness).toEqual({ width: 2, base: I64_MIN, divisor: { odd: 1, zeros: 62 } });
+  expect(valuesAt(new NarrowColumn(kernel, column, 3, narrowness, arena).widen(arena).dataPtr, 3)).toEqual(two);
+  // one time, of many rows
+  expect(narrownessOf(kernel, columnOf([7n, 7n, 7n], ColumnType.time), 3)).toEqual({ width: 2, base: 7n, divisor: { odd: 1, zeros: 0 } });
 });
 
 const SHAPES: readonly [least: bigint, range: bigint][] = [

@@ -1,5 +1,5 @@
-// A decoded column of integers as it waits in memory for the next scan: differences to its smallest value in one, two or four bytes each,
-// instead of eight. Wraps assembly/codec/narrow.ts.
+// A decoded column of integers or times as it waits in memory for the next scan: differences to its smallest value in one, two or four
+// bytes each, instead of eight, those of times divided by what they have in common. Wraps assembly/codec/narrow.ts and divided.ts.
 import { assert } from "../../model/assert.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, NarrowValues } from "../../model/rows/run.ts";
@@ -13,10 +13,24 @@ interface TargetMemory {
 }
 
 /** How narrow a column can be. */
-export type Narrowness = Pick<NarrowValues, "width" | "base">;
+export interface Narrowness extends Pick<NarrowValues, "width" | "base"> {
+  /** Of times: what divides their differences. */
+  readonly divisor?: Divisor;
+}
 
-/** What the integers of a column fit; null: it holds none, or they fit nothing narrower. */
+/** odd << zeros. */
+interface Divisor {
+  readonly odd: number;
+  readonly zeros: number;
+}
+
+/** What the integers or times of a column fit; null: it holds none, or they fit nothing narrower. */
 export function narrownessOf({ call }: Kernel, { type, dataPtr }: ColumnRun, rowCount: number): Narrowness | null {
+  if (type === ColumnType.time) {
+    const width = call.dividedWidth(dataPtr, rowCount);
+    // u32 comes as a signed number
+    return width === 0 ? null : { width, base: call.dividedBase(), divisor: { odd: call.dividedOdd() >>> 0, zeros: call.dividedZeros() } };
+  }
   if (type !== ColumnType.integer && type !== ColumnType.unsigned) return null;
   const width = call.narrowWidth(dataPtr, rowCount);
   return width === 0 ? null : { width, base: call.narrowBase() };
@@ -25,7 +39,7 @@ export function narrownessOf({ call }: Kernel, { type, dataPtr }: ColumnRun, row
 /** The values of a column of one page. Borrows the memory that it was made in. */
 export class NarrowColumn {
   private readonly column: Pick<ColumnRun, "columnId" | "type">;
-  private readonly values: NarrowValues;
+  private readonly valuesPtr: number;
   private readonly validityPtr: number;
 
   /** Copies `column` to `memory`. @throws TsdbError overloaded */
@@ -33,21 +47,25 @@ export class NarrowColumn {
     private readonly kernel: Kernel,
     { columnId, type, dataPtr, validityPtr }: ColumnRun,
     private readonly rowCount: number,
-    { width, base }: Narrowness,
+    private readonly narrowness: Narrowness,
     memory: TargetMemory,
   ) {
+    const { width, base, divisor } = narrowness;
     this.column = { columnId, type };
-    this.values = { ptr: memory.alloc(rowCount * width), width, base };
-    kernel.call.narrowValues(dataPtr, rowCount, base, width, this.values.ptr);
+    const ptr = memory.alloc(rowCount * width);
+    if (divisor === undefined) kernel.call.narrowValues(dataPtr, rowCount, base, width, ptr);
+    else kernel.call.divideValues(dataPtr, rowCount, base, divisor.odd, divisor.zeros, width, ptr);
+    this.valuesPtr = ptr;
     this.validityPtr = this.bitmap(validityPtr, memory);
   }
 
   /** All values as they are, and by `widened` when they are read as wide ones. */
   run(widened: () => ColumnRun): ColumnRun {
-    const { column, validityPtr, values } = this;
+    const { column, validityPtr, valuesPtr: ptr } = this;
+    const { width, base, divisor } = this.narrowness;
     let dataPtr = 0;
     return {
-      ...{ ...column, validityPtr, narrow: values },
+      ...{ ...column, validityPtr, ...(divisor === undefined ? { narrow: { ptr, width, base } } : {}) },
       get dataPtr() {
         if (dataPtr === 0) ({ dataPtr } = widened());
         return dataPtr;
@@ -57,20 +75,24 @@ export class NarrowColumn {
 
   /** All values, wide. @throws TsdbError overloaded */
   widen(memory: TargetMemory): ColumnRun {
-    const { kernel, rowCount, column } = this;
-    const { ptr, width, base } = this.values;
+    const { rowCount, column, valuesPtr: ptr } = this;
+    const { call } = this.kernel;
+    const { width, base, divisor } = this.narrowness;
     const dataPtr = memory.alloc(rowCount * VALUE_BYTES[column.type]);
-    kernel.call.widenValues(ptr, rowCount, base, width, dataPtr);
+    if (divisor === undefined) call.widenValues(ptr, rowCount, base, width, dataPtr);
+    else call.multiplyValues(ptr, rowCount, base, divisor.odd, divisor.zeros, width, dataPtr);
     return { ...column, dataPtr, validityPtr: this.bitmap(this.validityPtr, memory) };
   }
 
   /** The values of the rows of `parts`. @throws TsdbError overloaded */
   rows(parts: PageParts, memory: TargetMemory): ColumnRun {
-    const { kernel, column } = this;
-    const { ptr, width, base } = this.values;
+    const { column, valuesPtr: ptr } = this;
+    const { call } = this.kernel;
+    const { width, base, divisor } = this.narrowness;
     const { rows, rowCount } = parts;
     const dataPtr = memory.alloc(rowCount * VALUE_BYTES[column.type]);
-    kernel.call.widenParts(ptr, rows.ptr, rows.count, base, width, dataPtr);
+    if (divisor === undefined) call.widenParts(ptr, rows.ptr, rows.count, base, width, dataPtr);
+    else call.multiplyParts(ptr, rows.ptr, rows.count, base, divisor.odd, divisor.zeros, width, dataPtr);
     return { ...column, dataPtr, validityPtr: parts.bits(this.validityPtr, memory) };
   }
 
@@ -83,4 +105,5 @@ export class NarrowColumn {
   }
 }
 
-assert(VALUE_BYTES[ColumnType.integer] === 8 && VALUE_BYTES[ColumnType.unsigned] === 8, "integers are widened to eight bytes");
+for (const type of [ColumnType.integer, ColumnType.unsigned, ColumnType.time])
+  assert(VALUE_BYTES[type] === 8, "wide values take eight bytes");

@@ -1,5 +1,6 @@
 // TypeScript signatures of the kernel's exports, one interface per folder of assembly/, and the functions that it imports from the host.
 import type { CacheExports } from "../cache/exports.ts";
+import type { CodecExports } from "../codec/exports.ts";
 import type { Heap } from "./heap.ts";
 
 /** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
@@ -304,50 +305,6 @@ export interface ScanExports {
   scatter1(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
   scatter8(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
   scatter16(source: number, validity: number, rows: number, count: number, places: number, out: number, outValidity: number): void;
-}
-
-/** assembly/codec: pointers and counts are u32, booleans 0 or 1; a result below 0 is CODEC_CORRUPT. */
-export interface CodecExports {
-  codecWorkBytes(rowCount: number): number;
-  codecBytesMax(type: number, data: number, validity: number, rowCount: number): number;
-  codecEncode(type: number, data: number, validity: number, rowCount: number, isPacked: number, work: number, target: number): number;
-  codecPackedBytesMax(type: number, data: number, present: number, rowCount: number): number;
-  codecPresentCount(source: number, sourceBytes: number, rowCount: number): number;
-  parquetDelta(values: number, count: number, work: number, target: number): number;
-  parquetTexts(views: number, validity: number, from: number, count: number, target: number): number;
-  squeeze(values: number, bitmap: number, count: number, size: number, target: number): void;
-  codecColumnBytes(source: number, sourceBytes: number): number;
-  codecTextBytes(source: number, sourceBytes: number, rowCount: number, work: number): number;
-  codecDecode(
-    type: number,
-    source: number,
-    sourceBytes: number,
-    rowCount: number,
-    isPacked: number,
-    work: number,
-    data: number,
-    validity: number,
-    text: number,
-    textBytes: number,
-  ): number;
-  codecDecodeParts(
-    type: number,
-    source: number,
-    sourceBytes: number,
-    rowCount: number,
-    parts: number,
-    partCount: number,
-    work: number,
-    data: number,
-    validity: number,
-    text: number,
-    textBytes: number,
-  ): number;
-  narrowWidth(values: number, count: number): number;
-  narrowBase(): bigint;
-  narrowValues(values: number, count: number, base: bigint, width: number, target: number): void;
-  widenValues(source: number, count: number, base: bigint, width: number, target: number): void;
-  widenParts(source: number, parts: number, partCount: number, base: bigint, width: number, target: number): void;
 }
 
 /** assembly/store */

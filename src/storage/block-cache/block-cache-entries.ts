@@ -57,7 +57,7 @@ export class FileSlot implements CacheOwner {
 /** A column of a page, as scans read it and as it waits for them. */
 export class PageColumn {
   whole: Decoded<ColumnRun> | null = null;
-  /** Of integers that fit it. */
+  /** Of integers and times that fit it. */
   narrow: Decoded<NarrowColumn> | null = null;
 
   entries(): LruEntry[] {

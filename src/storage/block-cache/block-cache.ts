@@ -26,8 +26,8 @@ export interface PartLimits {
 }
 
 const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
-/** Share of the budget for what is made in some microseconds from other entries: integers as scans read them, which also wait narrowed,
- *  in an eighth to a half of the memory, and the series of a page's rows. Other entries lose no room before there is that much. */
+/** Share of the budget for what is made in some microseconds from other entries: integers and times as scans read them, which also wait
+ *  narrowed, in an eighth to a half of the memory, and the series of a page's rows. Other entries lose no room before there is so much. */
 const WIDE_SHARE = 1 / 16;
 /** Calls of `beginPeriod` during which an entry must be in use to stay. */
 const PERIODS_KEPT = 6;
@@ -45,7 +45,7 @@ export class BlockCache {
   readonly counts: CacheCounts = { gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
   readonly indexes = new FileIndexCache();
   private readonly lru: SegmentedLru;
-  /** Integers that wait narrowed in `lru` too, and series of rows. */
+  /** Integers and times that wait narrowed in `lru` too, and series of rows. */
   private readonly wide: SegmentedLru;
   private readonly files = new Map<number, FileSlot>();
 
