@@ -23,7 +23,7 @@ option _from = from
 _since = -30d
 _until = now()
 fieldsAsCols = (tables=<-) => tables |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-builtin _range : (<-tables: stream[A], bucket: string, tag: string, predicate: (r: B) => bool, start: C, stop: D) => stream[E] where A: Record, E: Record
+builtin _range : (<-tables: stream[{A with _time: time}], bucket: string, tag: string, predicate: (r: B) => bool, start: C, stop: D) => stream[{A with _time: time, _start: time, _stop: time}]
 _rows = (bucket, tag, predicate, start, stop) =>
     _from(bucket: bucket) |> _range(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> filter(fn: predicate)
 builtin _values : (<-tables: stream[A], tag: string) => stream[B] where A: Record, B: Record
