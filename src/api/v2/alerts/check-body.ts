@@ -7,7 +7,7 @@ import { type Period, readPeriod } from "../../../alerts/scripts/period.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { IdText, type JsonBodies } from "../app/params.ts";
-import { readTypedBody } from "./typed-body.ts";
+import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
 const texts = t.Optional(t.Array(t.String()));
@@ -55,10 +55,13 @@ export const CheckBody = t.Object({
 });
 
 const PERIODS = ["every", "offset", "timeSince", "staleTime"];
-const BODY = {
-  ...{ schema: CheckBody, types: CHECK_TYPES, what: "check", periods: PERIODS },
-  ignoredBy: { custom: [...PERIODS, "statusMessageTemplate", "cron", "tags", "thresholds", "reportZero", "level"] },
+const COMMON = ["statusMessageTemplate", "every", "offset", "cron", "tags"];
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  threshold: [...COMMON, "thresholds"],
+  deadman: [...COMMON, "timeSince", "staleTime", "reportZero", "level"],
+  custom: [],
 };
+const BODY = { schema: CheckBody, types: CHECK_TYPES, what: "check", periods: PERIODS, ignoredBy: othersOf(OWN) };
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readCheck(bodies: JsonBodies, request: Request): Promise<CheckDraft> {

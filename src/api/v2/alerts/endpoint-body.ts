@@ -4,7 +4,7 @@ import { type EndpointDraft, readSecret } from "../../../alerts/draft.ts";
 import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { IdText, type JsonBodies } from "../app/params.ts";
-import { readTypedBody } from "./typed-body.ts";
+import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
 const secret = t.Optional(t.String({ description: "The secret, or `secret: KEY` of one of the organization's." }));
@@ -30,7 +30,13 @@ export const EndpointBody = t.Object({
   contentTemplate: text,
 });
 
-const BODY = { schema: EndpointBody, types: ENDPOINT_TYPES, what: "notification endpoint" };
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  slack: ["url", "token"],
+  pagerduty: ["clientURL", "routingKey"],
+  http: ["url", "token", "username", "password", "headers", "authMethod", "method", "contentTemplate"],
+  telegram: ["token", "channel"],
+};
+const BODY = { schema: EndpointBody, types: ENDPOINT_TYPES, what: "notification endpoint", ignoredBy: othersOf(OWN) };
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readEndpoint(bodies: JsonBodies, request: Request): Promise<EndpointDraft> {

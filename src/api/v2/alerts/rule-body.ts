@@ -8,7 +8,7 @@ import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { IdText, type JsonBodies } from "../app/params.ts";
 import { PeriodText, readPeriodOf } from "./check-body.ts";
-import { readTypedBody } from "./typed-body.ts";
+import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
 const TagRuleBody = t.Object({ key: text, value: text, operator: t.Optional(t.Union([t.String(), t.Null()])) });
@@ -40,7 +40,16 @@ export const RuleBody = t.Object({
   disableWebPagePreview: t.Optional(t.Boolean()),
 });
 
-const BODY = { schema: RuleBody, types: ENDPOINT_TYPES, what: "notification", periods: ["every", "offset"] };
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  slack: ["channel", "messageTemplate"],
+  pagerduty: ["messageTemplate"],
+  http: [],
+  telegram: ["messageTemplate", "parseMode", "disableWebPagePreview"],
+};
+const BODY = {
+  ...{ schema: RuleBody, types: ENDPOINT_TYPES, what: "notification", periods: ["every", "offset"] },
+  ignoredBy: othersOf(OWN),
+};
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readRule(bodies: JsonBodies, request: Request): Promise<RuleDraft> {

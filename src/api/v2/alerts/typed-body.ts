@@ -44,6 +44,12 @@ export async function readTypedBody<T extends TObject>(
   return checkedMembers(schema, Object.fromEntries(members), head);
 }
 
+/** Of each type the members that only other types have. */
+export function othersOf(own: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, readonly string[]>> {
+  const all = [...new Set(Object.values(own).flat())];
+  return Object.fromEntries(Object.entries(own).map(([type, names]) => [type, all.filter((name) => !names.includes(name))]));
+}
+
 async function rawBody(bodies: JsonBodies, request: Request, ifBroken: string): Promise<unknown> {
   try {
     const { value, rest } = await bodies.first(request, "");
