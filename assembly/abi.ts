@@ -104,7 +104,8 @@ export const LINE_BAD_TRAILING = 14;
 export const LINE_BAD_DUPLICATE_TAG = 15;
 export const LINE_BAD_DUPLICATE_FIELD = 16;
 export const LINE_BAD_RESERVED = 17;
-export const LINE_BAD_TAG_AND_FIELD = 18;
+/** One name with two types. detail: the earlier type << 8 | the later one. */
+export const LINE_BAD_OTHER_TYPE = 18;
 export const LINE_BAD_TIME_RANGE = 19;
 export const LINE_BAD_TOO_MANY_COLUMNS = 20;
 export const LINE_BAD_TOO_MANY_TABLES = 21;

@@ -9,10 +9,10 @@ import {
   LINE_BAD_NO_EQUALS_SIGN,
   LINE_BAD_NO_FIELDS,
   LINE_BAD_NO_SPACE,
+  LINE_BAD_OTHER_TYPE,
   LINE_BAD_RESERVED,
   LINE_BAD_STRING_TOO_LONG,
   LINE_BAD_TABLE_NAME,
-  LINE_BAD_TAG_AND_FIELD,
   LINE_BAD_TAG_KEY,
   LINE_BAD_TAG_VALUE,
   LINE_BAD_TIMESTAMP,
@@ -243,8 +243,8 @@ function checkNames(parser: Parser): bool {
       const earlier = tokenAt(parser, other - 1);
       if (earlier.nameBytes == token.nameBytes && sameBytes(earlier.namePtr, token.namePtr, token.nameBytes)) {
         const both = token.type == TYPE_TAG ? LINE_BAD_DUPLICATE_TAG : LINE_BAD_DUPLICATE_FIELD;
-        const mixed = earlier.type == TYPE_TAG && token.type != TYPE_TAG;
-        detailedFault(mixed ? LINE_BAD_TAG_AND_FIELD : both, token.namePtr, token.namePtr + token.nameBytes, token.type);
+        const code = earlier.type == token.type ? both : LINE_BAD_OTHER_TYPE;
+        detailedFault(code, token.namePtr, token.namePtr + token.nameBytes, (earlier.type << 8) | token.type);
         return false;
       }
       slot = (slot + 1) & (SEEN_SLOTS - 1);

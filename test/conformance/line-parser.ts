@@ -208,7 +208,12 @@ const BAD: [line: string, message: string][] = [
   ["m v=1e999", "Unable to parse floating-point value `1e999`"],
   ["m v=-1.8e308,w=1", "Unable to parse floating-point value `-1.8e308`"],
   ["m v=1,v=2", "invalid line protocol - multiple instances of 'v' field found"],
-  ["m v=1,w=1,v=2i", "invalid line protocol - multiple instances of 'v' field found"],
+  ["m v=1,w=1,v=2i", "invalid column type for column 'v', expected iox::column_type::field::float, got iox::column_type::field::integer"],
+  ["m v=1i,v=2i,v=1", "invalid line protocol - multiple instances of 'v' field found"],
+  [
+    'm v=1i,w=1,v="s",v=2i',
+    "invalid column type for column 'v', expected iox::column_type::field::integer, got iox::column_type::field::string",
+  ],
   ["m,v=1 v=2i", "invalid column type for column 'v', expected iox::column_type::tag, got iox::column_type::field::integer"],
   ["m,v=1 w=1,v=2u", "invalid column type for column 'v', expected iox::column_type::tag, got iox::column_type::field::uinteger"],
   // reserved names

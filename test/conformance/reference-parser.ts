@@ -167,15 +167,23 @@ function takeTimestamp(cursor: Cursor): bigint | null {
   return BigInt(digits);
 }
 
+const COLUMN_LABELS: Readonly<Record<number, string>> = {
+  [ColumnType.tag]: "iox::column_type::tag",
+  [ColumnType.float]: "iox::column_type::field::float",
+  [ColumnType.integer]: "iox::column_type::field::integer",
+  [ColumnType.unsigned]: "iox::column_type::field::uinteger",
+  [ColumnType.string]: "iox::column_type::field::string",
+  [ColumnType.boolean]: "iox::column_type::field::boolean",
+};
+
 function checkNames(tags: readonly [string, string][], fields: readonly Field[]): void {
   const seen = new Map<string, ColumnType>();
   for (const [name, type] of [...tags.map(([tag]) => [tag, ColumnType.tag] as const), ...fields]) {
     if (name === "time" || name === "__chunk_order") fail(`'${name}' is a reserved column`);
     const earlier = seen.get(name);
     if (earlier === ColumnType.tag && type === ColumnType.tag) fail(`Must not contain duplicate tags, but \`${name}\` was repeated`);
-    if (earlier === ColumnType.tag) {
-      const got = { 2: "float", 3: "integer", 4: "uinteger", 5: "string", 6: "boolean" }[type as 2 | 3 | 4 | 5 | 6];
-      fail(`invalid column type for column '${name}', expected iox::column_type::tag, got iox::column_type::field::${got}`);
+    if (earlier !== undefined && earlier !== type) {
+      fail(`invalid column type for column '${name}', expected ${COLUMN_LABELS[earlier]}, got ${COLUMN_LABELS[type]}`);
     }
     if (earlier !== undefined) fail(`invalid line protocol - multiple instances of '${name}' field found`);
     seen.set(name, type);

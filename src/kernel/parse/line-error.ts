@@ -22,7 +22,7 @@ export type LineFault =
   | typeof abi.LINE_BAD_DUPLICATE_TAG
   | typeof abi.LINE_BAD_DUPLICATE_FIELD
   | typeof abi.LINE_BAD_RESERVED
-  | typeof abi.LINE_BAD_TAG_AND_FIELD
+  | typeof abi.LINE_BAD_OTHER_TYPE
   | typeof abi.LINE_BAD_TIME_RANGE
   | typeof abi.LINE_BAD_TOO_MANY_COLUMNS
   | typeof abi.LINE_BAD_TOO_MANY_TABLES
@@ -79,8 +79,6 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
       return `invalid line protocol - multiple instances of '${text}' field found`;
     case abi.LINE_BAD_RESERVED:
       return `'${text}' is a reserved column`;
-    case abi.LINE_BAD_TAG_AND_FIELD:
-      return invalidType(text, 1, detail as ColumnType);
     case abi.LINE_BAD_TIME_RANGE:
       return `timestamp, ${BigInt(text)}, out of range for precision: ${PRECISION_LABEL[precision]}`;
     case abi.LINE_BAD_TOO_MANY_COLUMNS:
@@ -93,6 +91,7 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
       return `invalid length of column '${text}', ${detail} > ${abi.LINE_STRING_BYTES_MAX}`;
     case abi.LINE_DROP_TIME_FIELD:
       return `invalid name of column '${text}'`;
+    case abi.LINE_BAD_OTHER_TYPE:
     case abi.LINE_DROP_DUPLICATE_FIELD:
     case abi.LINE_DROP_TAG_AND_FIELD:
       return invalidType(text, (detail >> 8) as ColumnType, (detail & 0xff) as ColumnType);
