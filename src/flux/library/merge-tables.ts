@@ -1,11 +1,11 @@
 // Rows of several tables put together by their keys.
 
 import { inKeyOrder } from "../tables/key-order.ts";
-import type { Tables } from "../tables/stream.ts";
+import type { TableOrder, Tables } from "../tables/stream.ts";
 import { type FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
 import { FluxError } from "../values/flux-error.ts";
 
-/** Tables by key, given back in the order of their keys. Columns of one label have to be of one type. */
+/** Tables by key. Columns of one label have to be of one type. */
 export class TableMerge {
   /** The only table of its key stays as it is. */
   private readonly parts = new Map<string, TableBuilder | FluxTable>();
@@ -39,8 +39,9 @@ export class TableMerge {
     builder.fill();
   }
 
-  *tables(): Tables {
-    for (const part of inKeyOrder([...this.parts.values()])) yield part instanceof TableBuilder ? part.build() : part;
+  *tables(order: TableOrder = "keys"): Tables {
+    const parts = [...this.parts.values()];
+    for (const part of order === "keys" ? inKeyOrder(parts) : parts) yield part instanceof TableBuilder ? part.build() : part;
   }
 
   /** What was merged of a key, which is as new then. */
@@ -67,8 +68,8 @@ export class PieceMerge extends TableMerge {
     }
   }
 
-  override *tables(): Tables {
-    for (const table of super.tables()) {
+  override *tables(order?: TableOrder): Tables {
+    for (const table of super.tables(order)) {
       yield* this.ended.get(table!.key.text) ?? [];
       yield table;
     }

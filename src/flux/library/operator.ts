@@ -15,7 +15,7 @@ export type TableBody = (input: Tables, run: ScriptRun) => Tables;
 export function operator(
   prepare: (call: NativeCall) => TableBody,
   input = "tables",
-  facts: Pick<StreamFacts, "operation" | "flow"> = {},
+  facts: Pick<StreamFacts, "operation" | "flow" | "sortsTables"> = {},
 ): NativeBody {
   return (call) => {
     const body = prepare(call);
@@ -30,6 +30,7 @@ export interface StreamFacts {
   readonly isInner?: boolean;
   readonly operation?: object;
   readonly flow?: Flow;
+  readonly sortsTables?: boolean;
   /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
   /** What stands before errors of its source; null: its place. Asked when the error comes. */
@@ -58,7 +59,17 @@ export function streamOf(
   call: NativeCall,
   inputs: readonly StreamNode[],
   body: StreamBody,
-  { resultName = null, bounds = boundsOf(inputs), effect, isInner, operation, flow = "tables", inStorage, sourceContext }: StreamFacts = {},
+  {
+    resultName = null,
+    bounds = boundsOf(inputs),
+    effect,
+    isInner,
+    operation,
+    flow = "tables",
+    sortsTables = false,
+    inStorage,
+    sourceContext,
+  }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const placed = located(call, body, flow !== "tables" || operation instanceof SortOperation, {
@@ -80,6 +91,7 @@ export function streamOf(
     operation,
   );
   node.flow = flow;
+  node.sortsTables = sortsTables;
   return node;
 }
 

@@ -31,6 +31,9 @@ export function boundsOf(inputs: readonly { readonly bounds: TimeBounds | null }
  *  end as those of its input do; or it ends its tables with the stream. */
 export type Flow = "tables" | "rows" | "open";
 
+/** Of the tables that an operator has collected: that of their keys, or that of their first rows. */
+export type TableOrder = "keys" | "first rows";
+
 /** One operator of a script with its inputs. */
 export class StreamNode extends TableStream {
   override readonly isStream = true;
@@ -40,6 +43,11 @@ export class StreamNode extends TableStream {
   /** Streams of the plan that have this one as an input: known when the plan is checked. */
   readers = 0;
   flow: Flow = "tables";
+  /** Of what `map` and `group` collect. Most readers put tables in the order of keys themselves in the reference; the rows of those that do
+   *  not show the order of first rows. */
+  order: TableOrder = "keys";
+  /** Whether it puts tables in the order of keys in the reference though rows pass. */
+  sortsTables = false;
   /** What is wrong with the plan here, whatever the rows are; null for nothing. */
   planProblem: string | null = null;
   /** Called before any stream of the script is opened. @throws FluxError */
@@ -74,6 +82,13 @@ export class StreamNode extends TableStream {
   /** Whether its tables end with the stream. An operator that takes whole tables then fails at that end, where no call is known. */
   get leavesOpen(): boolean {
     return this.flow === "open" || (this.flow === "rows" && this.inputs.some((input) => input.leavesOpen));
+  }
+
+  /** Its only reader wants the order of first rows, if tables are collected here or where they come from. Called before rows are read. */
+  orderByRows(): void {
+    if (this.readers > 1) return;
+    this.order = "first rows";
+    if (this.flow === "rows" && !this.sortsTables && this.inputs.length === 1) this.inputs[0]!.orderByRows();
   }
 
   open(run: ScriptRun): Tables {

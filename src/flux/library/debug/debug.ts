@@ -9,7 +9,7 @@ import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { timeArgument } from "../universe/sources.ts";
 
-const pass = operator(() => (input) => input, "tables", { flow: "rows" });
+const pass = operator(() => (input) => input, "tables", { flow: "rows", sortsTables: true });
 
 const nothing = operator(
   () =>

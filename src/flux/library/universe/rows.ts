@@ -253,6 +253,7 @@ export const map: NativeBody = (call) => {
   const make = fn.prepare(["r"], keepsOrder ? "columns" : "rows");
   const body = function* (tables: Tables, run: ScriptRun): Tables {
     const merge = new TableMerge();
+    input.orderByRows();
     const pieces = input instanceof PushedNode ? input.pieces(run) : null;
     for (const table of pieces === null ? tables : marked(pieces)) {
       if (table === null) {
@@ -287,10 +288,11 @@ export const map: NativeBody = (call) => {
         rows.append(made);
       }
     }
-    yield* merge.tables();
+    yield* merge.tables(node.order);
   };
   const placed = keepsOrder ? (tables: Tables, run: ScriptRun) => unplaced(body(tables, run)) : body;
-  return streamOf(call, [input], ([tables], run) => placed(tables!, run), { flow: "open" });
+  const node = streamOf(call, [input], ([tables], run) => placed(tables!, run), { flow: "open" });
+  return node;
 };
 
 export const reduce = operator((call) => {

@@ -8,7 +8,7 @@ import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { compareKeys } from "../../tables/key-order.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
 import { rowOrder } from "../../tables/row-order.ts";
-import { eachTable, finished, gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
+import { eachTable, finished, gathered, type StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
@@ -35,10 +35,12 @@ export const group: NativeBody = (call) => {
   const isOneTable = isBy && [...columns].every((label) => label === "_start" || label === "_stop");
   const oneTypeOf = plain("_field") ? ("each field" as const) : ("all fields" as const);
   const facts: GroupFacts = { canPush, isOneTable, oneTypeOf: isOfSeries ? oneTypeOf : null, names: [...columns], isBy };
-  const body = (source: StreamNode, tables: Tables) =>
-    canPush && isPlainPushed(source) ? storedGroups(tables, [...columns]) : groupTables(tables, plain);
+  const body = (source: StreamNode, tables: Tables, order: TableOrder) =>
+    canPush && isPlainPushed(source) ? storedGroups(tables, [...columns]) : groupTables(tables, plain, order);
   return new GroupNode(call, input, facts, { body, keep: plain });
 };
+
+type GroupBody = (source: StreamNode, tables: Tables, order: TableOrder) => Tables;
 
 interface GroupFacts {
   readonly canPush: boolean;
@@ -62,9 +64,9 @@ class GroupNode extends PushedNode {
     call: NativeCall,
     input: StreamNode,
     private readonly facts: GroupFacts,
-    { body, keep }: { readonly body: (source: StreamNode, tables: Tables) => Tables; readonly keep: KeepLabel },
+    { body, keep }: { readonly body: GroupBody; readonly keep: KeepLabel },
   ) {
-    const read = ([tables]: readonly Tables[]) => body(this.source, tables!);
+    const read = ([tables]: readonly Tables[]) => body(this.source, tables!, this.order);
     const placed = located(call, (inputs) => (this.source === this.inputs[0] ? read(inputs) : withoutPlace(read(inputs))), false);
     const { oneTypeOf } = facts;
     const reduced: StorageReduce = (run, wish) => this.reducedGroups(run, wish, placed);
@@ -72,7 +74,7 @@ class GroupNode extends PushedNode {
       "group",
       [input],
       call.site?.location ?? null,
-      (_, run) => placed([this.source.open(run)], run),
+      (_, run) => placed([this.opened(run)], run),
       { isGrouped: true, isWindowed: false },
       { reduce: oneTypeOf === null ? null : reduced, isOneTable: facts.isOneTable },
     );
@@ -101,7 +103,7 @@ class GroupNode extends PushedNode {
   }
 
   override pieces(run: ScriptRun): Tables | null {
-    return this.isPushed || this.readers > 1 ? null : groupTables(marked(this.source.open(run)), this.keep, new PieceMerge());
+    return this.isPushed || this.readers > 1 ? null : groupTables(marked(this.opened(run)), this.keep, this.order, new PieceMerge());
   }
 
   /** The groups with whole numbers for values: the storage counts values of any types together. Null: it does not count here. */
@@ -120,6 +122,12 @@ class GroupNode extends PushedNode {
     if (others.some((label) => label !== "_field")) return null;
     // of rows with equal values, that of the first series counts
     return { ...apart, needsOneField: others.length > 0 };
+  }
+
+  private opened(run: ScriptRun): Tables {
+    const { source } = this;
+    source.orderByRows();
+    return source.open(run);
   }
 
   private get source(): StreamNode {
@@ -159,14 +167,14 @@ function withNumbers(table: FluxTable): FluxTable {
 }
 
 /** Rows by the values of the columns that `keep` wants. */
-export function* groupTables(input: Tables, keep: KeepLabel, merge: TableMerge = new TableMerge()): Tables {
+export function* groupTables(input: Tables, keep: KeepLabel, order?: TableOrder, merge: TableMerge = new TableMerge()): Tables {
   try {
     yield* groupRows(input, keep, merge);
   } catch (error) {
     const cause = inputErrorOf(error) ?? error;
     throw cause instanceof CollisionError || cause instanceof PiecesError ? new PiecesError(cause.message) : error;
   }
-  yield* merge.tables();
+  yield* merge.tables(order);
 }
 
 function* groupRows(input: Tables, keep: KeepLabel, merge: TableMerge): Tables {
