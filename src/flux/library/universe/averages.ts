@@ -2,7 +2,7 @@
 import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
-import { type FluxTable, GroupKey } from "../../tables/table.ts";
+import { FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { isNull, Null, UInt } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
@@ -179,16 +179,26 @@ export const relativeStrengthIndex = operator((call) => {
   const labels = call.strings("columns", ["_value"]);
   return (input) =>
     eachTable(input, (table) => {
-      // a table that is too short gives its last row
-      const first = Math.max(0, Math.min(positive(n), table.rowCount - 1));
-      const make = (column: FluxColumn) => strength(numbersOf(column, "relative strength index"), n).slice(first);
-      const made = rowsBehind(table, first, labels, make);
-      // as recorded: what a row alone has besides is lost
-      return table.rowCount === 1 ? withNulls(made, ({ label }) => labels.includes(label)) : made;
+      // as recorded: a table that is too short gives its last row, what a row alone has besides is lost, and an empty table has such a row
+      const filled = table.isEmpty ? nullRow(table) : table;
+      const isShort = filled.rowCount <= positive(n);
+      const first = isShort ? filled.rowCount - 1 : n;
+      const make = (column: FluxColumn) => {
+        const made = strength(numbersOf(column, "relative strength index"), n).slice(first);
+        return isShort ? made.map((value) => value ?? Number.NaN) : made;
+      };
+      const made = rowsBehind(filled, first, labels, make);
+      return filled.rowCount === 1 ? withNulls(made, ({ label }) => labels.includes(label)) : made;
     });
 });
 
-/** A table of at most one row, with nulls in other columns; its key has what the row has. */
+/** A row for a table without any. */
+function nullRow(table: FluxTable): FluxTable {
+  const columns = table.columns.map(({ label, type }) => FluxColumn.constant(label, type, Null.of(type), 1));
+  return new FluxTable(table.key, columns, 1);
+}
+
+/** The table with nulls in other columns; its key has what its rows have. */
 function withNulls(table: FluxTable, isKept: (column: FluxColumn) => boolean): FluxTable {
   const columns = table.columns.map((column) =>
     isKept(column) ? column : FluxColumn.constant(column.label, column.type, Null.of(column.type), table.rowCount),
@@ -202,14 +212,16 @@ function withNulls(table: FluxTable, isKept: (column: FluxColumn) => boolean): F
   return table.with(columns, key);
 }
 
-/** For each row, from averages of rises and falls that are smoothed by Wilder. The first value rises from zero; nulls change nothing. */
+/** For each row, from averages of rises and falls: those of the first n rows, smoothed by Wilder from there on. The first value rises from
+ *  zero; nulls change nothing. */
 function strength(values: readonly (number | null)[], n: number): (number | null)[] {
   let [up, down, last, count] = [0, 0, 0, 0];
-  return values.map((value) => {
+  return values.map((value, row) => {
     if (value !== null) {
       const [rise, fall] = [Math.max(0, value - last), Math.max(0, last - value)];
-      up = count < n ? up + rise / n : (up * (n - 1) + rise) / n;
-      down = count < n ? down + fall / n : (down * (n - 1) + fall) / n;
+      const before = row < n || count === 0 ? count : n - 1;
+      up = (up * before + rise) / (before + 1);
+      down = (down * before + fall) / (before + 1);
       last = value;
       count++;
     }
@@ -229,17 +241,22 @@ export const kaufmansAMA = operator((call) => {
 function adaptiveAverages(values: readonly number[], n: number): number[] {
   const [fast, slow] = [2 / (2 + 1), 2 / (30 + 1)];
   const made: number[] = [];
-  const paths = windowSums(stepsOf(values).map(Math.abs), n);
+  // as recorded: the efficiency is never that of one step, except in the first row
+  const span = Math.max(2, n);
+  const steps = stepsOf(values).map(Math.abs);
+  const paths = windowSums(steps, span);
   let average = values[n - 1] ?? 0;
   for (let row = n; row < values.length; row++) {
-    const path = paths[row - n]!;
-    const efficiency = Math.abs(values[row]! - values[row - n]!) / path;
+    const path = row < span ? steps[0]! : paths[row - span]!;
+    const efficiency = Math.abs(values[row]! - values[Math.max(0, row - span)]!) / path;
     const constant = (efficiency * (fast - slow) + slow) ** 2;
     average += constant * (values[row]! - average);
     made.push(average);
   }
   return made;
 }
+
+const NUMBER_TYPES: readonly string[] = ["int", "uint", "float"];
 
 export const tripleExponentialDerivative: NativeBody = operator((call) => {
   const n = positive(call.int("n"), "triple exponential derivative");
@@ -250,13 +267,16 @@ export const tripleExponentialDerivative: NativeBody = operator((call) => {
       if (table.rowCount <= 3 * (n - 1)) return lastTimes(table, 3 * (n - 1));
       const third = [1, 2, 3].reduce<readonly (number | null)[]>((each) => exponentialAverages(each, n), values);
       const made = third.slice(1).map((value, i) => (value === null || third[i] == null ? null : (value / third[i]! - 1) * 100));
-      return table.slice(Math.max(0, table.rowCount - made.length), table.rowCount).set(floatColumn("_value", made));
+      const behind = table.slice(Math.max(0, table.rowCount - made.length), table.rowCount);
+      // as recorded: other numbers are lost
+      return withNulls(behind, ({ type }) => !NUMBER_TYPES.includes(type)).set(floatColumn("_value", made));
     });
 });
 
 function lastTimes(table: FluxTable, needed: number): FluxTable {
-  const first = table.rowCount === needed ? needed : table.rowCount - 1;
-  const last = table.slice(Math.max(0, first), table.rowCount);
+  const filled = table.isEmpty && needed > 0 ? nullRow(table) : table;
+  const first = table.rowCount === needed ? needed : filled.rowCount - 1;
+  const last = filled.slice(first, filled.rowCount);
   const values = floatColumn("_value", new Array<null>(last.rowCount).fill(null));
   return withNulls(last, ({ type }) => type === "time").set(values);
 }
