@@ -12,7 +12,6 @@ const TIMEOUT_MS = 300_000;
 const DIFFERENT: readonly (readonly [id: string, reason: string])[] = [
   ["part-001", "behind a comment the vendor shows the line before the refused one"],
   ["part-004", "behind a comment the vendor shows the line before the refused one"],
-  ["name-056", "a field that comes twice is refused as that, whatever its types are"],
   ["name-065", "a comma in the name of a field wants a backslash, as it does in that of a tag"],
   ["internal-003", "texts of all system tables are Utf8"],
 ];
