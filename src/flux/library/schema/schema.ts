@@ -8,10 +8,11 @@ import { compareTexts } from "../../values/text-order.ts";
 import { lacksOrganization, otherOrganization } from "../influxdb/bucket-arguments.ts";
 import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";
-import type { LibraryPackage, NativeBody } from "../native-call.ts";
+import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
 import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
+import { storableFilter } from "../plan/storable-filter.ts";
 import { PushedNode } from "../universe/pushed.ts";
 import { firstRows } from "../universe/selectors.ts";
 import { rangeWithin, refused } from "../universe/sources.ts";
@@ -26,10 +27,10 @@ fieldsAsCols = (tables=<-) => tables |> pivot(rowKey: ["_time"], columnKey: ["_f
 builtin _range : (<-tables: stream[{A with _time: time}], bucket: string, tag: string, predicate: (r: B) => bool, start: C, stop: D) => stream[{A with _time: time, _start: time, _stop: time}]
 _rows = (bucket, tag, predicate, start, stop) =>
     _from(bucket: bucket) |> _range(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> filter(fn: predicate)
-builtin _values : (<-tables: stream[A], tag: string) => stream[B] where A: Record, B: Record
+builtin _values : (<-tables: stream[A], tag: string, predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
 builtin _labels : (<-tables: stream[A], predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
 tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) =>
-    _rows(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> _values(tag: tag)
+    _rows(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> _values(tag: tag, predicate: predicate)
 tagKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
     _rows(bucket: bucket, tag: "", predicate: predicate, start: start, stop: stop) |> _labels(predicate: predicate)
 fieldKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
@@ -120,6 +121,17 @@ function cellsOf(label: string): TableBody {
 
 const BOUNDS = ["_start", "_stop"];
 
+const inAllRows = (tag: string) => tag === "_field" || tag === "_measurement";
+
+/** Whether rows are read to be tested, as recorded: then there is no list if none is left. */
+function isFilter(call: NativeCall): boolean {
+  return !storableFilter(call.function("predicate")).isWhole;
+}
+
+function* longerThan(count: number, lists: Tables): Tables {
+  for (const list of lists) if (list === null || list.rowCount > count) yield list;
+}
+
 /** As recorded: where no series matches, the labels that all have are listed, unless there is none at all. */
 function* withCommonLabels(lists: Tables, input: StreamNode, run: ScriptRun): Tables {
   for (const list of lists) {
@@ -168,11 +180,13 @@ export const SCHEMA: LibraryPackage = {
       const tag = call.string("tag");
       if (tag === "_value" || tag === "_time") return cellsOf(tag);
       const list = { textsOf: (table: FluxTable) => textsOfColumn(table, tag), first: [] };
-      return described(call.stream(), { kind: "values", tag }, list);
+      const values = described(call.stream(), { kind: "values", tag }, list);
+      return inAllRows(tag) && isFilter(call) ? (tables, run) => longerThan(0, values(tables, run)) : values;
     }),
     _labels: operator((call) => {
       const [input, textsOf] = [call.stream(), ({ key }: FluxTable) => key.columns.map(({ label }) => label)];
       const list = described(input, { kind: "labels" }, { textsOf, first: BOUNDS });
+      if (isFilter(call)) return (tables, run) => longerThan(BOUNDS.length, list(tables, run));
       const read = membersOf(call.function("predicate"));
       // series are matched by an index that does not know fields
       if (read.has("_field") || read.has("_value")) return list;
