@@ -1,4 +1,4 @@
-// Checks, endpoints and rules whose bodies have members of another type: the answers are those of a server of release 2.8.0.
+// Bodies whose members are of another type, or are what the server sets: the answers are those of a server of release 2.8.0.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR, world } from "./v2-access-world.ts";
 import { ask } from "./v2-ask.ts";
@@ -57,4 +57,85 @@ test("its own are, of wrong types", async () => {
   ] as const) {
     expect((await send("POST", path, { ...base, name: "own", ...own })).status, JSON.stringify(own)).toBe(400);
   }
+});
+
+const WRONG_TIMES = [5, "x", "2020-02-30T00:00:00Z", "2020-01-01T24:00:00Z", "2020-01-01T00:00:00", "2020-01-01T00:00:00+25:00"];
+test.each([
+  [CHECKS, CHECK],
+  [ENDPOINTS, slack],
+  [RULES, RULE],
+] as const)("%s with times that the server sets", async (path, base) => {
+  for (const time of WRONG_TIMES) {
+    expect((await send("POST", path, { ...base, name: "t", createdAt: time })).status, String(time)).toBe(400);
+    expect((await send("POST", path, { ...base, name: "t", UpdatedAt: time })).status, String(time)).toBe(400);
+  }
+  const given = { createdAt: "2020-01-01T1:00:00,5Z", updatedAt: null };
+  const sent = await send("POST", path, { ...base, name: "times", ...given });
+  expect([sent.status, sent.body.createdAt?.slice(0, 4) === "2020"]).toEqual([201, false]);
+});
+
+test.each([
+  ["2020-01-01T0:00:00Z", "2020-01-01T00:00:00Z"],
+  ["2020-01-01T00:00:00,5Z", "2020-01-01T00:00:00.5Z"],
+  ["2020-01-01T00:00:00.1234567890123Z", "2020-01-01T00:00:00.123456789Z"],
+  ["2020-01-01T00:00:00.500+01:00", "2020-01-01T00:00:00.5+01:00"],
+  ["2020-01-01T00:00:00+00:00", "2020-01-01T00:00:00Z"],
+])("a rule sleeps until %s", async (sleepUntil, shown) => {
+  const sent = await send("POST", RULES, { ...RULE, name: `until ${sleepUntil}`, sleepUntil });
+  expect([sent.status, sent.body.sleepUntil]).toEqual([201, shown]);
+});
+
+test("limits that are null are 0", async () => {
+  for (const limits of [{ limit: null }, { limitEvery: null }, { limit: 1, limitEvery: null }]) {
+    const sent = await send("POST", RULES, { ...RULE, name: "limited", ...limits });
+    expect([sent.status, sent.body.message]).toEqual([400, "if limit is set, limit and limitEvery must be larger than 0"]);
+  }
+});
+
+const variable = { name: "ofNoOther", arguments: { type: "constant", values: ["a"] } };
+test.each([
+  ["/api/v2/orgs", { name: "wrong" }, ["createdAt", "updatedAt", "id"]],
+  ["/api/v2/variables", variable, ["createdAt", "updatedAt", "id"]],
+  ["/api/v2/dashboards", { name: "d" }, ["id", "meta"]],
+  ["/api/v2/telegrafs", { name: "t", config: "" }, ["id"]],
+  ["/api/v2/scrapers", { name: "s", type: "prometheus", url: "http://localhost" }, ["id"]],
+] as const)("%s with what the server sets, of wrong types", async (path, base, names) => {
+  for (const name of names) {
+    for (const value of [5, "x"]) {
+      const body = { ...base, bucketID: made.world.orgID, [name]: value };
+      expect((await send("POST", path, body)).status, `${name} ${value}`).toBe(400);
+    }
+  }
+});
+
+test.each([
+  ["/api/v2/variables", variable],
+  ["/api/v2/dashboards", { name: "d" }],
+] as const)("changes of %s have no organization", async (path, base) => {
+  const { id } = (await send("POST", path, base)).body;
+  expect((await send("PATCH", `${path}/${id}`, { orgID: 5 })).status).toBe(400);
+  expect((await send("PATCH", `${path}/${id}`, { orgID: 5, description: "of 5" })).body.description).toBe("of 5");
+});
+
+test("bodies with a byte order mark are no JSON", async () => {
+  const body = `\ufeff${JSON.stringify({ name: "marked" })}`;
+  for (const path of ["/api/v2/orgs", `/api/v2/query?orgID=${made.world.orgID}`]) {
+    const sent = await ask(made.server, "POST", path, OPERATOR, body, { "content-type": "application/json" });
+    expect([sent.status, sent.body.message.includes("invalid character")], path).toEqual([400, true]);
+  }
+});
+
+test("of an organization's id and name in a task the name counts", async () => {
+  const flux = 'option task = {name: "t", every: 1h}';
+  const other = (await send("POST", "/api/v2/orgs", { name: "named" })).body.id;
+  expect((await send("POST", "/api/v2/tasks", { flux, org: "named" })).body.orgID).toBe(other);
+  expect((await send("POST", "/api/v2/tasks", { flux, org: "not there" })).status).toBe(404);
+  expect((await send("POST", "/api/v2/tasks", { flux, org: "" })).body.orgID).toBe(made.world.orgID);
+});
+
+test("names in the bodies of queries count in any case of letters", async () => {
+  const body = { QUERY: "buckets()", Dialect: { Delimiter: "ab" } };
+  const sent = await send("POST", `/api/v2/query?orgID=${made.world.orgID}`, body);
+  expect([sent.status, sent.body.message]).toEqual([400, expect.stringContaining("invalid dialect delimeter")]);
+  expect((await send("POST", "/api/v2/query/ast", { Query: 5 })).status).toBe(400);
 });

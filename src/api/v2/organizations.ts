@@ -4,7 +4,7 @@ import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { readPage } from "./app/paging.ts";
-import { GivenId, JsonBodies, type SearchParams } from "./app/params.ts";
+import { GivenId, GivenTimes, JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { addMemberRoutes } from "./members.ts";
@@ -34,7 +34,7 @@ export const organizationRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: { self: ORGS }, orgs: visible.map(shownOrganization) });
     })
     .post(ORGS, async ({ principal, request }) => {
-      const { name = "", description = "" } = await bodies.read(t.Composite([OrganizationBody, GivenId]), request);
+      const { name = "", description = "" } = await bodies.read(t.Composite([OrganizationBody, GivenId, GivenTimes]), request);
       principal.require({ action: "write", type: "orgs" });
       return json(201, shownOrganization(await line().organizations.create({ name, description, ownerID: principal.userID })));
     })

@@ -28,9 +28,9 @@ const TIME_FORMATS: readonly string[] = ["RFC3339", "RFC3339Nano"];
 
 /** @throws TsdbError bad_request, too_large */
 export async function readQueryBody(request: Request, reader: BodyReader, nowMs: number): Promise<QueryBody> {
-  const text = decodeUtf8(await reader.readWhole(request), "the body is not valid UTF-8");
-  const nowNs = BigInt(nowMs) * 1_000_000n;
   const isScript = /^application\/vnd\.flux\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "");
+  const text = decodeUtf8(await reader.readWhole(request), "the body is not valid UTF-8", !isScript);
+  const nowNs = BigInt(nowMs) * 1_000_000n;
   if (isScript) return { language: "flux", text, dialect: dialectOf({}), nowNs, extern: null, ast: null, bucket: null };
   const body = new Members(parsed(text), "QueryRequest");
   const [query, ast] = [body.text("query") ?? "", body.json("ast")];
@@ -64,7 +64,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 
 /** As clients know it of a script that is sent as JSON: the first character that JSON cannot begin with. */
 function faultOf(text: string): string {
-  const first = text.trimStart()[0]!;
+  const first = text.replace(/^[ \t\r\n]+/, "")[0]!;
   return /[[{"\d-]/.test(first) ? "unexpected end of JSON input" : `invalid character '${first}' looking for beginning of value`;
 }
 
@@ -99,7 +99,7 @@ function dialectOf(given: Readonly<Record<string, unknown>>): FluxDialect {
   };
 }
 
-/** The members of an object; null and absent are the same. */
+/** The members of an object; null and absent are the same, and names count in any case of letters. */
 class Members {
   constructor(
     private readonly given: Readonly<Record<string, unknown>>,
@@ -132,7 +132,7 @@ class Members {
 
   /** Any value as JSON again. */
   json(name: string): string | null {
-    const value = this.given[name] ?? null;
+    const value = this.valueOf(name);
     if (value === null) return null;
     // writing it would hold the event loop for seconds, and end with a full stack
     if (isDeep(value)) throw new TsdbError("bad_request", `${NO_JSON}${name} is nested too deep`);
@@ -140,9 +140,15 @@ class Members {
   }
 
   private member(name: string, isFine: (value: unknown) => boolean, type: string): unknown {
-    const value = Object.hasOwn(this.given, name) ? (this.given[name] ?? null) : null;
+    const value = this.valueOf(name);
     if (value === null || isFine(value)) return value;
     throw this.mistyped(name, value, type);
+  }
+
+  private valueOf(name: string): unknown {
+    if (Object.hasOwn(this.given, name)) return this.given[name] ?? null;
+    const folded = Object.keys(this.given).find((given) => given.toLowerCase() === name.toLowerCase());
+    return folded === undefined ? null : (this.given[folded] ?? null);
   }
 
   private mistyped(name: string, value: unknown, type: string): TsdbError {

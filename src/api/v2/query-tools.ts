@@ -1,7 +1,9 @@
 // What editors ask about scripts: POST /api/v2/query/ast and /analyze, GET /api/v2/query/suggestions. No rows are read.
+import { Type as t } from "@sinclair/typebox";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { FluxTask } from "../../model/query/flux.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
+import { decoded } from "./app/decoded.ts";
 import { JsonBodies } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
@@ -9,11 +11,12 @@ import { WITHOUT_ROWS } from "./scripts.ts";
 
 const SCRIPT_BYTES_MAX = 4 << 20;
 const HEAD = "invalid json: ";
+const Body = t.Object({ query: t.Optional(t.String()), type: t.Optional(t.String()) });
 
 export const queryToolRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now, SCRIPT_BYTES_MAX);
   const inspect = async (call: V2Call, task: FluxTask): Promise<Response> => {
-    const { query, type } = textsOf(await bodies.rawValue(call.request, HEAD));
+    const { query, type } = textsOf(decoded(Body, await bodies.rawValue(call.request, HEAD)));
     if (task === "analyze" && type !== "" && type !== "flux") throw new TsdbError("bad_request", `unknown query type: ${near(type)}`);
     return shown(await asked(services, call, task, query));
   };

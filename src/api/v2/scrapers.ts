@@ -6,7 +6,7 @@ import { readId } from "../../metadata/store/ids.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { json, noContent } from "./app/answers.ts";
 import { listAnswer } from "./app/list-answer.ts";
-import { JsonBodies, type SearchParams } from "./app/params.ts";
+import { GivenId, JsonBodies, type SearchParams } from "./app/params.ts";
 import { type V2Call, V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
 import { addLabelRoutes, seen } from "./labels.ts";
@@ -34,7 +34,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       return listAnswer("configurations", visible.values().map(shown), { links: { self: SCRAPERS } });
     })
     .post(SCRAPERS, async ({ principal, request }) => {
-      const { orgID, bucketID, ...body } = read(await bodies.read(ScraperBody, request));
+      const { orgID, bucketID, ...body } = read(await bodies.read(t.Composite([ScraperBody, GivenId]), request, ""));
       if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "scrapers", orgID });
       if (bucketID === null) throw new TsdbError("bad_request", "invalid id for permission: invalid ID");
@@ -48,7 +48,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
     })
     .patch(ITEM, async ({ principal, params, request }) => {
       const id = readId(params["scraperTargetID"]!);
-      const { orgID, bucketID, ...body } = read(await bodies.read(ScraperBody, request));
+      const { orgID, bucketID, ...body } = read(await bodies.read(t.Composite([ScraperBody, GivenId]), request, ""));
       const before = line().scrapers.get(id);
       principal.require(needOf("write", before));
       // the target is replaced, but for where it belongs and writes to

@@ -32,10 +32,11 @@ export function requiredString(members: Readonly<Record<string, unknown>>, name:
   throw new TsdbError("bad_request", `serde json error: \`${name}\` must be a string, got ${near(String(value))}`);
 }
 
-/** Decodes the text of a request. @throws TsdbError bad_request with the text `refusal` for invalid UTF-8 */
-export function decodeUtf8(bytes: Uint8Array, refusal: string): string {
+/** Decodes the text of a request. @param keepsMark a byte order mark at its start stays
+ *  @throws TsdbError bad_request with the text `refusal` for invalid UTF-8 */
+export function decodeUtf8(bytes: Uint8Array, refusal: string, keepsMark = false): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: keepsMark }).decode(bytes);
   } catch {
     throw new TsdbError("bad_request", refusal);
   }

@@ -6,7 +6,7 @@ import { readLevel } from "../../../alerts/level.ts";
 import { type Period, readPeriod } from "../../../alerts/scripts/period.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import { IdText, type JsonBodies } from "../app/params.ts";
+import { GivenTimes, IdText, type JsonBodies } from "../app/params.ts";
 import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
@@ -61,7 +61,13 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   deadman: [...COMMON, "timeSince", "staleTime", "reportZero", "level"],
   custom: [],
 };
-const BODY = { schema: CheckBody, types: CHECK_TYPES, what: "check", periods: PERIODS, ignoredBy: othersOf(OWN) };
+const BODY = {
+  schema: t.Composite([CheckBody, GivenTimes]),
+  types: CHECK_TYPES,
+  what: "check",
+  periods: PERIODS,
+  ignoredBy: othersOf(OWN),
+};
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readCheck(bodies: JsonBodies, request: Request): Promise<CheckDraft> {

@@ -3,7 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { type EndpointDraft, readSecret } from "../../../alerts/draft.ts";
 import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
 import { readId } from "../../../metadata/store/ids.ts";
-import { IdText, type JsonBodies } from "../app/params.ts";
+import { GivenTimes, IdText, type JsonBodies } from "../app/params.ts";
 import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
@@ -36,7 +36,12 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   http: ["url", "token", "username", "password", "headers", "authMethod", "method", "contentTemplate"],
   telegram: ["token", "channel"],
 };
-const BODY = { schema: EndpointBody, types: ENDPOINT_TYPES, what: "notification endpoint", ignoredBy: othersOf(OWN) };
+const BODY = {
+  schema: t.Composite([EndpointBody, GivenTimes]),
+  types: ENDPOINT_TYPES,
+  what: "notification endpoint",
+  ignoredBy: othersOf(OWN),
+};
 
 /** @throws TsdbError bad_request; what reading throws */
 export async function readEndpoint(bodies: JsonBodies, request: Request): Promise<EndpointDraft> {

@@ -5,8 +5,9 @@ import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
 import { readLevel } from "../../../alerts/level.ts";
 import { TAG_OPERATORS, type TagRule } from "../../../alerts/rule.ts";
 import { readId } from "../../../metadata/store/ids.ts";
-import { near, TsdbError } from "../../../model/errors.ts";
-import { IdText, type JsonBodies } from "../app/params.ts";
+import { TsdbError } from "../../../model/errors.ts";
+import { readBodyTime } from "../app/body-time.ts";
+import { GivenTimes, IdText, type JsonBodies } from "../app/params.ts";
 import { PeriodText, readPeriodOf } from "./check-body.ts";
 import { othersOf, readTypedBody } from "./typed-body.ts";
 
@@ -47,7 +48,8 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   telegram: ["messageTemplate", "parseMode", "disableWebPagePreview"],
 };
 const BODY = {
-  ...{ schema: RuleBody, types: ENDPOINT_TYPES, what: "notification", periods: ["every", "offset"] },
+  ...{ schema: t.Composite([RuleBody, GivenTimes]), types: ENDPOINT_TYPES, what: "notification", periods: ["every", "offset"] },
+  nulls: { limit: 0, limitEvery: 0 },
   ignoredBy: othersOf(OWN),
 };
 
@@ -84,7 +86,7 @@ function draftOf(body: Static<typeof RuleBody>): RuleDraft {
     },
     every: readPeriodOf(body.every),
     offset: readPeriodOf(body.offset),
-    sleepUntil: body.sleepUntil === undefined ? null : readTime(body.sleepUntil),
+    sleepUntil: body.sleepUntil === undefined ? null : readBodyTime(body.sleepUntil),
     tagRules: (body.tagRules ?? []).map(tagRuleOf),
     statusRules: (body.statusRules ?? []).map(({ currentLevel = "", previousLevel }) => ({
       currentLevel: readLevel(currentLevel),
@@ -97,10 +99,4 @@ function tagRuleOf({ key = "", value = "", operator = "equal" }: Static<typeof T
   const known = TAG_OPERATORS.find((each) => each === operator);
   if (known === undefined) throw new TsdbError("bad_request", "unrecognized operator");
   return { key, value, operator: known };
-}
-
-function readTime(time: string): string {
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(time) && !Number.isNaN(Date.parse(time));
-  if (!isTime) throw new TsdbError("bad_request", `parsing time ${near(JSON.stringify(time))}: want RFC 3339`);
-  return time;
 }

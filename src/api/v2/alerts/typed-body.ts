@@ -15,6 +15,8 @@ export interface TypedBody<T extends TObject> {
   readonly periods?: readonly string[];
   /** Members that are not read. */
   readonly ignored?: readonly string[];
+  /** What members that are null stand for. */
+  readonly nulls?: Readonly<Record<string, unknown>>;
   /** Members that are not read of a type. */
   readonly ignoredBy?: Readonly<Record<string, readonly string[]>>;
 }
@@ -22,15 +24,15 @@ export interface TypedBody<T extends TObject> {
 /** Of what makes a script: it is parsed and formatted on the main thread, 1.3 µs a character at worst. */
 const LENGTH_MAX = 128 << 10;
 
-/** Messages start with `head`. A member that is null is absent, at any depth.
+/** Messages start with `head`. A member that is null is absent, at any depth, but for `nulls`.
  *  @throws TsdbError bad_request, too_large; what reading throws */
 export async function readTypedBody<T extends TObject>(
   bodies: JsonBodies,
   request: Request,
-  { schema, types, what, undetected = what, periods = [], ignored = [], ignoredBy = {} }: TypedBody<T>,
+  { schema, types, what, undetected = what, periods = [], ignored = [], nulls = {}, ignoredBy = {} }: TypedBody<T>,
   head = "",
 ): Promise<Static<T>> {
-  const raw = decoded(schema, await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`)) ?? {};
+  const raw = decoded(schema, await rawBody(bodies, request, `${head}unable to detect the ${undetected} type from json`), nulls) ?? {};
   if (!isObject(raw) || (raw["type"] !== undefined && typeof raw["type"] !== "string")) {
     throw new TsdbError("bad_request", `${head}unable to detect the ${undetected} type from json`);
   }

@@ -6,6 +6,7 @@ import { near, TsdbError } from "../../../model/errors.ts";
 import { decodeUtf8 } from "../../../model/query/query-params.ts";
 import { BodyReader } from "../../request/body.ts";
 import { shownMember } from "../../request/json-body.ts";
+import { readBodyTime } from "./body-time.ts";
 import { decoded } from "./decoded.ts";
 import { type FirstValue, firstValue } from "./first-value.ts";
 
@@ -92,6 +93,12 @@ export const IdText = t.Optional(t.String({ "x-id": true }));
 /** What new records may bring: it has to be an id, and does not count. */
 export const GivenId = t.Object({ id: IdText });
 
+/** A member that has to be a time, when it is there. */
+export const TimeText = t.Optional(t.String({ "x-time": true }));
+
+/** What whole records may bring: they have to be times, and do not count where nothing else is said. */
+export const GivenTimes = t.Object({ createdAt: TimeText, updatedAt: TimeText });
+
 /** Reads JSON bodies. What stands behind their first value is not looked at, where nothing else is said. */
 export class JsonBodies {
   private readonly reader: BodyReader;
@@ -123,7 +130,7 @@ export class JsonBodies {
 
   /** Any JSON, and what stands behind it. @throws as `read` */
   async first(request: Request, head: string, ifEmpty?: unknown): Promise<FirstValue> {
-    const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`);
+    const text = decodeUtf8(await this.reader.readWhole(request), `${head}the body is not valid UTF-8`, true);
     if (text === "" && ifEmpty !== undefined) return { value: ifEmpty, rest: "" };
     if (text.trim() === "") throw new TsdbError("bad_request", `${head}EOF`);
     if (depthOf(text) > JSON_DEPTH_MAX) throw new TsdbError("bad_request", `${head}exceeded max depth`);
@@ -161,7 +168,7 @@ export function checkedMembers<T extends TObject>(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
   }
-  checkIds(schema, value as Readonly<Record<string, unknown>>, head);
+  checkTexts(schema, value as Readonly<Record<string, unknown>>, head);
   // looking for the first error alone takes ten times as long
   if (Value.Check(schema, value)) return value as Static<T>;
   const first = Value.Errors(schema, value).First()!;
@@ -171,8 +178,10 @@ export function checkedMembers<T extends TObject>(
 }
 
 /** As release 2.8.0 reads them: in the order of the body, and before values of wrong types are told. @throws TsdbError bad_request */
-function checkIds({ properties }: TObject, members: Readonly<Record<string, unknown>>, head: string): void {
+function checkTexts({ properties }: TObject, members: Readonly<Record<string, unknown>>, head: string): void {
   for (const [name, member] of Object.entries(members)) {
-    if (typeof member === "string" && Object.hasOwn(properties, name) && properties[name]!["x-id"] === true) idIn(member, head);
+    if (typeof member !== "string" || !Object.hasOwn(properties, name)) continue;
+    if (properties[name]!["x-id"] === true) idIn(member, head);
+    if (properties[name]!["x-time"] === true) readBodyTime(member, head);
   }
 }

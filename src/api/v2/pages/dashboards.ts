@@ -6,7 +6,7 @@ import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
-import { JsonBodies } from "../app/params.ts";
+import { GivenId, GivenTimes, JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes } from "../labels.ts";
@@ -21,6 +21,7 @@ export const DashboardBody = t.Object({
   description: t.Optional(t.String()),
   cells: t.Optional(t.Array(CellBody, { maxItems: CELLS_MAX })),
 });
+const NewDashboardBody = t.Composite([DashboardBody, GivenId, t.Object({ meta: t.Optional(GivenTimes) })]);
 
 const DASHBOARDS = "/api/v2/dashboards";
 const ITEM = `${DASHBOARDS}/:dashboardID`;
@@ -36,7 +37,7 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes(services)
     .get(DASHBOARDS, (call) => listed(services, call))
     .post(DASHBOARDS, async ({ principal, request }) => {
-      const { orgID, name = "", description = "", cells = [] } = await bodies.read(DashboardBody, request);
+      const { orgID, name = "", description = "", cells = [] } = await bodies.read(NewDashboardBody, request);
       if (orgID === undefined) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       const org = readOrgId(orgID);
       principal.require({ action: "write", type: "dashboards", orgID: org });
@@ -49,7 +50,7 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       return json(200, shownDashboard(services, dashboard, viewsOf(call)));
     })
     .patch(ITEM, async (call) => {
-      const { name, description, cells = [] } = await bodies.read(DashboardBody, call.request, "");
+      const { name, description, cells = [] } = await bodies.read(t.Omit(DashboardBody, ["orgID"]), call.request, "");
       const id = readId(call.params["dashboardID"]!);
       if (name === undefined && description === undefined && cells.length === 0) {
         throw new TsdbError("bad_request", "must update at least one attribute");

@@ -5,7 +5,7 @@ import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
 import { found, listAnswer } from "../app/list-answer.ts";
-import { JsonBodies, type SearchParams } from "../app/params.ts";
+import { GivenId, JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes, seen } from "../labels.ts";
@@ -59,7 +59,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
       );
     })
     .post(TELEGRAFS, async ({ principal, request }) => {
-      const { orgID, ...content } = contentOf(await bodies.read(TelegrafBody, request, ""));
+      const { orgID, ...content } = contentOf(await bodies.read(t.Composite([TelegrafBody, GivenId]), request, ""));
       if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "telegrafs", orgID });
       return json(201, shown(await line().telegrafs.create({ orgID, ...content })));
@@ -78,7 +78,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
     })
     .put(ITEM, async ({ principal, params, request }) => {
       // it stays in its organization
-      const { orgID: _, ...content } = contentOf(await bodies.read(TelegrafBody, request, ""));
+      const { orgID: _, ...content } = contentOf(await bodies.read(t.Composite([TelegrafBody, GivenId]), request, ""));
       const id = readId(params["telegrafID"]!);
       requireChange(principal, line().telegrafs.get(id));
       return json(200, shown(await line().telegrafs.update(id, content)));

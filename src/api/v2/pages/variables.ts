@@ -1,6 +1,5 @@
 // Variables of dashboards: /api/v2/variables.
 import { type Static, Type as t } from "@sinclair/typebox";
-import { parseTime } from "../../../flux/values/duration.ts";
 import {
   checkVariableName,
   type Variable,
@@ -10,9 +9,10 @@ import {
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { json, noContent } from "../app/answers.ts";
+import { readBodyTime } from "../app/body-time.ts";
 import { found, listAnswer } from "../app/list-answer.ts";
 import { pageLinks, readPage } from "../app/paging.ts";
-import { JsonBodies } from "../app/params.ts";
+import { GivenId, GivenTimes, JsonBodies } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import { addLabelRoutes, seen } from "../labels.ts";
@@ -26,10 +26,7 @@ export const VariableBody = t.Object({
   arguments: t.Optional(t.Object({ type: t.Optional(t.String()), values: t.Optional(t.Any()) })),
 });
 /** A variable in place of another: as it was read before, with its times. */
-export const WholeVariableBody = t.Composite([
-  VariableBody,
-  t.Object({ createdAt: t.Optional(t.String()), updatedAt: t.Optional(t.String()) }),
-]);
+export const WholeVariableBody = t.Composite([VariableBody, GivenId, GivenTimes]);
 
 const VARIABLES = "/api/v2/variables";
 /** Of a variable whose body has no times. */
@@ -43,7 +40,7 @@ export const variableRoutes = (services: V2Services): V2Routes => {
   const routes = new V2Routes(services)
     .get(VARIABLES, (call) => listed(services, call))
     .post(VARIABLES, async ({ principal, request }) => {
-      const { orgID, ...given } = wholeOf(read(await bodies.read(VariableBody, request, "")));
+      const { orgID, ...given } = wholeOf(read(await bodies.read(WholeVariableBody, request, "")));
       if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "variables", orgID });
       return json(201, shown(await line().variables.create({ orgID, ...given })));
@@ -54,7 +51,7 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       return json(200, shown(variable));
     })
     .patch(ITEM, async ({ principal, params, request }) => {
-      const { name = "", description = "", selected, arguments: given } = await bodies.read(VariableBody, request, "");
+      const { name = "", description = "", selected, arguments: given } = await bodies.read(t.Omit(VariableBody, ["orgID"]), request, "");
       const values = given === undefined ? undefined : argumentsOf(given);
       const id = readId(params["variableID"]!);
       const changes = {
@@ -68,8 +65,8 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       return json(200, shown(await line().variables.update(id, changes)));
     })
     .put(ITEM, async ({ principal, params, request }) => {
-      const { createdAt, updatedAt, ...body } = read(await bodies.read(WholeVariableBody, request, ""));
-      const times = { createdAt: timeOf(createdAt), updatedAt: timeOf(updatedAt) };
+      const { id: _, createdAt, updatedAt, ...body } = read(await bodies.read(WholeVariableBody, request, ""));
+      const times = { createdAt: readBodyTime(createdAt ?? NO_TIME), updatedAt: readBodyTime(updatedAt ?? NO_TIME) };
       const id = readId(params["variableID"]!);
       const { orgID, ...given } = wholeOf(body);
       const before = line().variables.get(id);
@@ -128,13 +125,6 @@ function wholeOf({ orgID, name = "", description = "", selected, arguments: give
   checkVariableName(name);
   if (given === undefined) throw new TsdbError("bad_request", "invalid arguments type");
   return { orgID, name, description, selected: selected ?? null, arguments: given };
-}
-
-/** @throws TsdbError bad_request */
-function timeOf(text = NO_TIME): string {
-  if (parseTime(text) === null || !text.includes("T"))
-    throw new TsdbError("bad_request", `parsing time "${near(text)}" as RFC 3339: cannot parse it`);
-  return text;
 }
 
 /** @throws TsdbError bad_request */

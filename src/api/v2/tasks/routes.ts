@@ -175,8 +175,9 @@ function readStatus(text: string): Status {
 /** @throws TsdbError not_found */
 function organizationOf(services: V2Services, id: string | null, name: string): Organization {
   const { organizations } = services.line();
-  if (id !== null) return headed(ORGANIZATION, () => organizations.get(id));
-  return headed(ORGANIZATION, () => organizations.byName(name));
+  // of two, the name counts
+  if (id === null || name !== "") return headed(ORGANIZATION, () => organizations.byName(name));
+  return headed(ORGANIZATION, () => organizations.get(id));
 }
 
 /** A status that there is not is as absent. @throws TsdbError bad_request */

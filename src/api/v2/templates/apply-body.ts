@@ -85,7 +85,7 @@ export class TemplateBodies {
   async read(request: Request, head: string): Promise<unknown> {
     const yaml = isYaml(mediaTypeOf(request.headers.get("content-type")));
     const name = yaml ? "yaml" : "json";
-    const body = decodeUtf8(await this.reader.readWhole(request), `${head}${name}: the body is not valid UTF-8`);
+    const body = decodeUtf8(await this.reader.readWhole(request), `${head}${name}: the body is not valid UTF-8`, !yaml);
     if (body.trim() === "") throw new TsdbError("bad_request", `${head}${name}: EOF`);
     try {
       return yaml ? readYaml(body) : firstValue(body).value;
