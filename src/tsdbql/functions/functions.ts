@@ -44,7 +44,7 @@ function ofNumbers(name: string, compute: (x: number, y: number) => number): Row
   };
 }
 
-/** From a number to one of the same type: integers are integral already. */
+/** From a number to one of the same type. */
 function ofItsType(name: string, ofFloat: (x: number) => number, ofInteger: (values: Integers) => Steps<Integers>): RowFunction {
   return {
     ...{ name, arity: [1, 1] },
@@ -98,16 +98,11 @@ function power(x: number, y: number): number {
   return x ** y;
 }
 
-// biome-ignore lint/correctness/useYield: it is as `absolute` is
-function* unchanged(values: Integers): Steps<Integers> {
-  return values;
-}
-
 const FUNCTIONS: readonly RowFunction[] = [
   ofItsType("abs", Math.abs, absolute),
-  ofItsType("ceil", Math.ceil, unchanged),
-  ofItsType("floor", Math.floor, unchanged),
-  ofItsType("round", round, unchanged),
+  ofNumber("ceil", Math.ceil),
+  ofNumber("floor", Math.floor),
+  ofNumber("round", round),
   ofNumber("acos", Math.acos),
   ofNumber("asin", Math.asin),
   ofNumber("atan", Math.atan),

@@ -36,7 +36,17 @@ export function kindOf({ name, cast }: VarRef, schemas: readonly Schema[]): Colu
     const kind = kindIn(schemas, name);
     return kind === "tag" ? null : kind;
   }
-  return cast === "time" || cast === "duration" ? null : cast;
+  if (cast === "time" || cast === "duration") return null;
+  return cast === "tag" || schemas.some((schema) => converts(kindIn([schema], name), cast)) ? cast : null;
+}
+
+/** Numbers become numbers of another type; of all others a cast leaves nothing. */
+function converts(kind: ColumnKind, cast: FieldType): boolean {
+  return kind === cast || (isNumeric(kind) && isNumeric(cast));
+}
+
+function isNumeric(kind: ColumnKind): boolean {
+  return kind === "float" || kind === "integer" || kind === "unsigned";
 }
 
 type ValueKind = ColumnKind | "duration" | "time" | "regex";
@@ -68,7 +78,12 @@ function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKin
       const [first] = expression.args;
       const argument = first === undefined ? null : typeOf(first, schemas);
       if (!MATH_FUNCTIONS.has(expression.name)) return callType(expression.name, argument);
-      for (const arg of expression.args.slice(1)) typeOf(arg, schemas);
+      for (const arg of expression.args) {
+        const kind = valueKind(arg, schemas);
+        if (kind === "string" || kind === "boolean") {
+          throw typeError(expression, `cannot use type ${kind} in argument to ${expression.name}`, schemas);
+        }
+      }
       return mathType(expression.name, argument);
     }
     case "binary":
@@ -78,7 +93,7 @@ function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKin
   }
 }
 
-const KEEPS_TYPE: ReadonlySet<string> = new Set(["abs", "floor", "ceil", "round", "pow"]);
+const KEEPS_TYPE: ReadonlySet<string> = new Set(["abs", "pow"]);
 
 function mathType(name: string, argument: FieldType | null): FieldType | null {
   return KEEPS_TYPE.has(name) ? argument : "float";
