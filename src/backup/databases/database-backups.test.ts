@@ -371,6 +371,27 @@ test("a cancelled backup and a cancelled restore leave nothing", async () => {
   expect(await server.backups.cancelRestore(id).catch(String)).toContain("no restore");
 });
 
+test("a backup that is being replaced is not read: its files go when the other one is whole", async () => {
+  const objects = await world();
+  const server = await SmallServer.open(objects);
+  const { backups } = server;
+  const child = { type: "incremental", name: "child", force: false } as const;
+  // one after the other, before the first has ended
+  const [, restore, ...children] = await Promise.all([
+    backups.start({ type: "full", name: "whole", parent: null, force: true }),
+    backups.startRestore("whole").catch(String),
+    backups.start({ ...child, parent: "whole" }).catch(String),
+    backups.start({ ...child, parent: null }).catch(String),
+  ]);
+  expect(restore).toContain('backup "whole" is in progress');
+  expect(children[0]).toContain('backup "whole" is in progress');
+  expect(children[1]).toContain("an incremental backup needs an earlier one");
+  while ((await server.backups.find("whole")).status === "in_progress") await Bun.sleep(0);
+  expect(await checkShelf(objects)).toEqual({ whole: "completed" });
+  expect(await server.restore("whole")).toBe("completed");
+  expect(await server.tables(objects)).toEqual(AFTER);
+});
+
 test("a backup of which another server has removed a file does not become whole", async () => {
   const objects = await world();
   const server = await SmallServer.open(objects);

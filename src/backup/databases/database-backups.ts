@@ -110,6 +110,8 @@ export class DatabaseBackups implements BackupJobs {
       if (name === "") throw new TsdbError("bad_request", "backup_name must not be empty");
       checkBackupName(name);
       this.restoreJobs.requireIdle();
+      // its files go when its replacement is whole
+      this.requireNotRunning(name);
       const { record, attempt } = await this.shelf.find(name);
       if (record === null) throw attempt === null ? unknown(name) : unusable(attempt);
       const release = await this.lock(record);
@@ -235,13 +237,17 @@ export class DatabaseBackups implements BackupJobs {
     }
     if (parent === name) throw new TsdbError("bad_request", "a backup cannot be its own parent");
     if (parent !== null) {
+      // its files go when its replacement is whole
+      this.requireNotRunning(parent);
       const { record } = await this.shelved(parent);
       if (record === null) throw new TsdbError("not_found", `no backup "${parent}" is whole`);
       if (record.source !== this.parts.source) throw new TsdbError("bad_request", `"${parent}" is a backup of another server`);
       return record;
     }
     const all = (await this.shelf.list()).flatMap(({ record }) => (record?.source === this.parts.source ? [record] : []));
-    const own = all.filter((record) => record.name !== name).sort((a, b) => b.completedMs - a.completedMs);
+    const own = all
+      .filter((record) => record.name !== name && !this.running.has(record.name))
+      .sort((a, b) => b.completedMs - a.completedMs);
     if (own[0] === undefined)
       throw new TsdbError("not_found", "an incremental backup needs an earlier one, and there is none: make a full one");
     return own[0];
