@@ -61,3 +61,16 @@ test.each([
 ])("%s is refused", (text, message) => {
   expect(() => typeOfText(text)).toThrow(message);
 });
+
+test("nested calls are looked at once each", () => {
+  let reads = 0;
+  const counting: Schema = {
+    tags: new Set(),
+    get fields() {
+      reads++;
+      return ROOM.fields;
+    },
+  };
+  expect(typeOfText(`${"abs(".repeat(40)}i${")".repeat(40)}`, [counting])).toBe("integer");
+  expect(reads).toBeLessThan(10);
+});

@@ -42,10 +42,10 @@ export function kindOf({ name, cast }: VarRef, schemas: readonly Schema[]): Colu
 
 /** Numbers become numbers of another type; of all others a cast leaves nothing. */
 function converts(kind: ColumnKind, cast: FieldType): boolean {
-  return kind === cast || (isNumeric(kind) && isNumeric(cast));
+  return kind === cast || (isNumber(kind) && isNumber(cast));
 }
 
-function isNumeric(kind: ColumnKind): boolean {
+function isNumber(kind: ValueKind): boolean {
   return kind === "float" || kind === "integer" || kind === "unsigned";
 }
 
@@ -53,7 +53,10 @@ type ValueKind = ColumnKind | "duration" | "time" | "regex";
 
 /** The type of an expression's values; null: it has none. @throws TsdbError bad_query: incompatible operands */
 export function typeOf(expression: Expression, schemas: readonly Schema[]): FieldType | null {
-  const kind = valueKind(expression, schemas);
+  return fieldType(valueKind(expression, schemas));
+}
+
+function fieldType(kind: ValueKind): FieldType | null {
   if (kind === "tag") return "string";
   return kind === "duration" || kind === "time" || kind === "regex" ? null : kind;
 }
@@ -75,16 +78,15 @@ function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKin
     case "paren":
       return valueKind(expression.inner, schemas);
     case "call": {
-      const [first] = expression.args;
-      const argument = first === undefined ? null : typeOf(first, schemas);
-      if (!MATH_FUNCTIONS.has(expression.name)) return callType(expression.name, argument);
-      for (const arg of expression.args) {
-        const kind = valueKind(arg, schemas);
-        if (kind === "string" || kind === "boolean") {
-          throw typeError(expression, `cannot use type ${kind} in argument to ${expression.name}`, schemas);
-        }
-      }
-      return mathType(expression.name, argument);
+      const { name, args } = expression;
+      const isMath = MATH_FUNCTIONS.has(name);
+      // each argument once: calls are nested
+      const kinds = (isMath ? args : args.slice(0, 1)).map((arg) => valueKind(arg, schemas));
+      const argument = fieldType(kinds[0] ?? null);
+      if (!isMath) return callType(name, argument);
+      const wrong = kinds.find((kind) => kind === "string" || kind === "boolean");
+      if (wrong !== undefined) throw typeError(expression, `cannot use type ${wrong} in argument to ${name}`, schemas);
+      return mathType(name, argument);
     }
     case "binary":
       return binaryKind(expression.operator, expression, schemas);
@@ -124,7 +126,6 @@ function resultKind(operator: BinaryOperator, left: ValueKind, right: ValueKind)
   const isBitwise = operator === "&" || operator === "|" || operator === "^";
   if (left === "boolean" && right === "boolean")
     return isBitwise || operator === "AND" || operator === "OR" ? "boolean" : comparison(operator);
-  const isNumber = (kind: ValueKind) => kind === "float" || kind === "integer" || kind === "unsigned";
   if (!isNumber(left) || !isNumber(right)) return left === right && left === "string" ? comparison(operator) : null;
   if (left !== "float" && right !== "float") return comparison(operator) ?? left;
   return isBitwise ? null : (comparison(operator) ?? "float");
