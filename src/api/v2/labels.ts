@@ -15,6 +15,7 @@ import { shownLabel } from "./shown.ts";
 
 const Properties = t.Record(t.String(), t.String());
 export const LabelBody = t.Object({ orgID: IdText, name: t.Optional(t.String()), properties: t.Optional(Properties) });
+const NewLabelBody = t.Composite([LabelBody, GivenId]);
 export const LabelUpdateBody = t.Object({ name: t.Optional(t.String()), properties: t.Optional(Properties) });
 export const LabelIdBody = t.Object({ labelID: t.Optional(t.String()) });
 
@@ -32,7 +33,7 @@ export const labelRoutes = (services: V2Services): V2Routes => {
       return listAnswer("labels", items, { links: { self: LABELS } });
     })
     .post(LABELS, async ({ principal, request }) => {
-      const body = await bodies.read(t.Composite([LabelBody, GivenId]), request);
+      const body = await bodies.read(NewLabelBody, request);
       const label = readLabel(body);
       principal.require({ action: "write", type: "labels", orgID: label.orgID });
       return json(201, enveloped(await line().labels.create(label)));

@@ -11,6 +11,7 @@ import { addMemberRoutes } from "./members.ts";
 import { shownOrganization } from "./shown.ts";
 
 export const OrganizationBody = t.Object({ name: t.Optional(t.String()), description: t.Optional(t.String()) });
+const NewOrganizationBody = t.Composite([OrganizationBody, GivenId, GivenTimes]);
 
 const ORGS = "/api/v2/orgs";
 
@@ -34,7 +35,7 @@ export const organizationRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: { self: ORGS }, orgs: visible.map(shownOrganization) });
     })
     .post(ORGS, async ({ principal, request }) => {
-      const { name = "", description = "" } = await bodies.read(t.Composite([OrganizationBody, GivenId, GivenTimes]), request);
+      const { name = "", description = "" } = await bodies.read(NewOrganizationBody, request);
       principal.require({ action: "write", type: "orgs" });
       return json(201, shownOrganization(await line().organizations.create({ name, description, ownerID: principal.userID })));
     })

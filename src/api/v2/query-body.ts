@@ -1,9 +1,11 @@
 // The body of POST /api/v2/query: a script as it is, or JSON around it. Everything that does not depend on the script itself is checked.
+import { Type as t } from "@sinclair/typebox";
 import { parseTime } from "../../flux/values/duration.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { FluxDialect } from "../../model/query/flux.ts";
 import { decodeUtf8 } from "../../model/query/query-params.ts";
 import type { BodyReader } from "../request/body.ts";
+import { decoded } from "./app/decoded.ts";
 import { firstValue } from "./app/first-value.ts";
 
 export interface QueryBody {
@@ -23,6 +25,12 @@ const NO_JSON =
   "failed parsing request body as JSON; if sending a raw Flux script, set 'Content-Type: application/vnd.flux' in your request headers: ";
 /** Trees may nest 200 nodes, each in a few objects and lists. */
 const JSON_DEPTH_MAX = 1000;
+const any = t.Any();
+/** The names, which count in any case of letters; `Members` checks the types. */
+const QueryRequest = t.Object({
+  ...{ query: any, type: any, ast: any, now: any, extern: any, bucket: any },
+  dialect: t.Object({ delimiter: any, commentPrefix: any, dateTimeFormat: any, annotations: any, header: any }),
+});
 const ANNOTATIONS = ["datatype", "group", "default"] as const;
 const TIME_FORMATS: readonly string[] = ["RFC3339", "RFC3339Nano"];
 
@@ -58,7 +66,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     throw new TsdbError("bad_request", NO_JSON + faultOf(text));
   }
   if (value === null) return {};
-  if (typeof value === "object" && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
+  if (typeof value === "object" && !Array.isArray(value)) return decoded(QueryRequest, value) as Readonly<Record<string, unknown>>;
   throw new TsdbError("bad_request", `${NO_JSON}json: cannot unmarshal ${wordFor(value)} into Go value of type http.QueryRequest`);
 }
 
@@ -99,7 +107,7 @@ function dialectOf(given: Readonly<Record<string, unknown>>): FluxDialect {
   };
 }
 
-/** The members of an object; null and absent are the same, and names count in any case of letters. */
+/** The members of an object; null and absent are the same. */
 class Members {
   constructor(
     private readonly given: Readonly<Record<string, unknown>>,
@@ -132,7 +140,7 @@ class Members {
 
   /** Any value as JSON again. */
   json(name: string): string | null {
-    const value = this.valueOf(name);
+    const value = this.given[name] ?? null;
     if (value === null) return null;
     // writing it would hold the event loop for seconds, and end with a full stack
     if (isDeep(value)) throw new TsdbError("bad_request", `${NO_JSON}${name} is nested too deep`);
@@ -140,15 +148,9 @@ class Members {
   }
 
   private member(name: string, isFine: (value: unknown) => boolean, type: string): unknown {
-    const value = this.valueOf(name);
+    const value = Object.hasOwn(this.given, name) ? (this.given[name] ?? null) : null;
     if (value === null || isFine(value)) return value;
     throw this.mistyped(name, value, type);
-  }
-
-  private valueOf(name: string): unknown {
-    if (Object.hasOwn(this.given, name)) return this.given[name] ?? null;
-    const folded = Object.keys(this.given).find((given) => given.toLowerCase() === name.toLowerCase());
-    return folded === undefined ? null : (this.given[folded] ?? null);
   }
 
   private mistyped(name: string, value: unknown, type: string): TsdbError {

@@ -20,6 +20,7 @@ export const ScraperBody = t.Object({
   url: t.Optional(t.String()),
   allowInsecure: t.Optional(t.Boolean()),
 });
+const WholeScraperBody = t.Composite([ScraperBody, GivenId]);
 
 const SCRAPERS = "/api/v2/scrapers";
 const ITEM = `${SCRAPERS}/:scraperTargetID`;
@@ -34,7 +35,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
       return listAnswer("configurations", visible.values().map(shown), { links: { self: SCRAPERS } });
     })
     .post(SCRAPERS, async ({ principal, request }) => {
-      const { orgID, bucketID, ...body } = read(await bodies.read(t.Composite([ScraperBody, GivenId]), request, ""));
+      const { orgID, bucketID, ...body } = read(await bodies.read(WholeScraperBody, request, ""));
       if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "scrapers", orgID });
       if (bucketID === null) throw new TsdbError("bad_request", "invalid id for permission: invalid ID");
@@ -48,7 +49,7 @@ export const scraperRoutes = (services: V2Services): V2Routes => {
     })
     .patch(ITEM, async ({ principal, params, request }) => {
       const id = readId(params["scraperTargetID"]!);
-      const { orgID, bucketID, ...body } = read(await bodies.read(t.Composite([ScraperBody, GivenId]), request, ""));
+      const { orgID, bucketID, ...body } = read(await bodies.read(WholeScraperBody, request, ""));
       const before = line().scrapers.get(id);
       principal.require(needOf("write", before));
       // the target is replaced, but for where it belongs and writes to

@@ -11,6 +11,7 @@ import type { V2Services } from "./app/services.ts";
 import { shownUser } from "./shown.ts";
 
 export const UserBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()), oauthID: t.Optional(t.String()) });
+const NewUserBody = t.Composite([UserBody, GivenId]);
 export const UserUpdateBody = t.Object({ name: t.Optional(t.String()), status: t.Optional(t.String()) });
 
 const USERS = "/api/v2/users";
@@ -32,7 +33,7 @@ export const userRoutes = (services: V2Services): V2Routes => {
       return json(200, { links: { self: USERS }, users: visible.map(shownUser) });
     })
     .post(USERS, async ({ principal, request }) => {
-      const { name = "", status = "", oauthID = "" } = await bodies.read(t.Composite([UserBody, GivenId]), request, "");
+      const { name = "", status = "", oauthID = "" } = await bodies.read(NewUserBody, request, "");
       principal.require({ action: "write", type: "users" });
       const wanted = { name, status: status === "" ? "active" : readStatus(status), oauthID };
       return json(201, shownUser(await line().users.create(wanted)));

@@ -4,6 +4,9 @@ import type { TSchema } from "@sinclair/typebox";
 
 type Members = Readonly<Record<string, unknown>>;
 
+/** By the properties of a schema: its names in small letters. A body may have hundreds of thousands of other names. */
+const foldedNames = new WeakMap<object, ReadonlyMap<string, string>>();
+
 /** The value with the names of the schema and without nulls that the schema does not want. An item of a list that is null is empty.
  *  @param given the schema @param nulls what null means, for members of the outermost object */
 export function decoded(given: TSchema, value: unknown, nulls: Members = {}): unknown {
@@ -50,8 +53,12 @@ function withEmpty(pattern: TSchema, value: Members): Members {
 /** The name of the schema that is meant by a name; the same if there is none. */
 function nameIn(properties: Readonly<Record<string, TSchema>>, given: string): string {
   if (Object.hasOwn(properties, given)) return given;
-  const folded = given.toLowerCase();
-  return Object.keys(properties).find((name) => name.toLowerCase() === folded) ?? given;
+  let names = foldedNames.get(properties);
+  if (names === undefined) {
+    names = new Map(Object.keys(properties).map((name) => [name.toLowerCase(), name]));
+    foldedNames.set(properties, names);
+  }
+  return names.get(given.toLowerCase()) ?? given;
 }
 
 function takesNull(schema: TSchema): boolean {

@@ -21,6 +21,8 @@ export const DashboardBody = t.Object({
   description: t.Optional(t.String()),
   cells: t.Optional(t.Array(CellBody, { maxItems: CELLS_MAX })),
 });
+/** It stays in its organization. */
+const DashboardChanges = t.Omit(DashboardBody, ["orgID"]);
 const NewDashboardBody = t.Composite([DashboardBody, GivenId, t.Object({ meta: t.Optional(GivenTimes) })]);
 
 const DASHBOARDS = "/api/v2/dashboards";
@@ -50,7 +52,7 @@ export const dashboardRoutes = (services: V2Services): V2Routes => {
       return json(200, shownDashboard(services, dashboard, viewsOf(call)));
     })
     .patch(ITEM, async (call) => {
-      const { name, description, cells = [] } = await bodies.read(t.Omit(DashboardBody, ["orgID"]), call.request, "");
+      const { name, description, cells = [] } = await bodies.read(DashboardChanges, call.request, "");
       const id = readId(call.params["dashboardID"]!);
       if (name === undefined && description === undefined && cells.length === 0) {
         throw new TsdbError("bad_request", "must update at least one attribute");

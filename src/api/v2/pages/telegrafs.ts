@@ -36,6 +36,7 @@ export const TelegrafBody = t.Object({
   agent: t.Optional(t.Object({ collectionInterval: t.Optional(t.Integer({ minimum: 0, description: "In milliseconds." })) })),
   plugins: t.Optional(t.Array(PluginBody, { maxItems: 1000, description: "Of old clients, instead of `config`." })),
 });
+const WholeTelegrafBody = t.Composite([TelegrafBody, GivenId]);
 
 const TELEGRAFS = "/api/v2/telegrafs";
 const ITEM = `${TELEGRAFS}/:telegrafID`;
@@ -59,7 +60,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
       );
     })
     .post(TELEGRAFS, async ({ principal, request }) => {
-      const { orgID, ...content } = contentOf(await bodies.read(t.Composite([TelegrafBody, GivenId]), request, ""));
+      const { orgID, ...content } = contentOf(await bodies.read(WholeTelegrafBody, request, ""));
       if (orgID === null) throw new TsdbError("bad_request", "invalid org id for permission: invalid ID");
       principal.require({ action: "write", type: "telegrafs", orgID });
       return json(201, shown(await line().telegrafs.create({ orgID, ...content })));
@@ -78,7 +79,7 @@ export const telegrafRoutes = (services: V2Services): V2Routes => {
     })
     .put(ITEM, async ({ principal, params, request }) => {
       // it stays in its organization
-      const { orgID: _, ...content } = contentOf(await bodies.read(t.Composite([TelegrafBody, GivenId]), request, ""));
+      const { orgID: _, ...content } = contentOf(await bodies.read(WholeTelegrafBody, request, ""));
       const id = readId(params["telegrafID"]!);
       requireChange(principal, line().telegrafs.get(id));
       return json(200, shown(await line().telegrafs.update(id, content)));

@@ -25,6 +25,8 @@ export const VariableBody = t.Object({
   selected: t.Optional(t.Array(t.String())),
   arguments: t.Optional(t.Object({ type: t.Optional(t.String()), values: t.Optional(t.Any()) })),
 });
+/** It stays in its organization. */
+const VariableChanges = t.Omit(VariableBody, ["orgID"]);
 /** A variable in place of another: as it was read before, with its times. */
 export const WholeVariableBody = t.Composite([VariableBody, GivenId, GivenTimes]);
 
@@ -51,7 +53,7 @@ export const variableRoutes = (services: V2Services): V2Routes => {
       return json(200, shown(variable));
     })
     .patch(ITEM, async ({ principal, params, request }) => {
-      const { name = "", description = "", selected, arguments: given } = await bodies.read(t.Omit(VariableBody, ["orgID"]), request, "");
+      const { name = "", description = "", selected, arguments: given } = await bodies.read(VariableChanges, request, "");
       const values = given === undefined ? undefined : argumentsOf(given);
       const id = readId(params["variableID"]!);
       const changes = {
