@@ -14,8 +14,3 @@ export function issueText({ kind, fields, idxs, reason }: Issue): string {
   const path = fields.map((field, i) => (idxs[i] === null || idxs[i] === undefined ? field : `${field}[${idxs[i]}]`)).join(".");
   return `kind=${kind} field=${path} reason=${JSON.stringify(reason)}`;
 }
-
-/** The allowed values: `one of a, b`. */
-export function oneOf(values: Iterable<string>): string {
-  return `one of ${[...values].join(", ")}`;
-}

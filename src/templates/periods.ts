@@ -1,9 +1,11 @@
 // Durations in templates: read in any unit, stored in hours, minutes and seconds, as in the vendor's exports.
 
-import { periodNs, readPeriod } from "../alerts/scripts/period.ts";
+import { type Period, periodNs, readPeriod } from "../alerts/scripts/period.ts";
 import { TsdbError } from "../model/errors.ts";
 import type { SpecReader } from "./spec-reader.ts";
 
+/** Of what has no duration. */
+export const NO_DURATION = "0s";
 const SECOND_NS = 1_000_000_000n;
 const SMALL: readonly (readonly [string, bigint])[] = [
   ["ms", 1_000_000n],
@@ -24,30 +26,23 @@ export function clockText(ns: bigint): string {
   return `${h > 0n ? `${h}h` : ""}${h > 0n || m > 0n ? `${m}m` : ""}${rest}s`;
 }
 
-/** Null: absent. An invalid duration is an issue. */
-export function readDuration(spec: SpecReader, name: string): string | null {
-  const text = spec.text(name);
-  if (text === "") return null;
+/** "0s": absent, or no duration. */
+export function readDuration(spec: SpecReader, name: string): string {
   try {
-    return clockText(periodNs(readPeriod(text)));
+    return clockText(lengthNs(readPeriod(spec.text(name))));
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
-    spec.issue(name, error.message);
-    return null;
+    return NO_DURATION;
   }
 }
 
-/** The period of a recurring action. An absent or too short one is an issue. */
-export function readEvery(spec: SpecReader, minimumSeconds: number): string {
-  const every = readDuration(spec, "every");
-  if (every === null) {
-    if (!spec.has("every")) spec.issue("every", "is required: a duration such as 1h");
-    return "0s";
-  }
-  if (periodNs(readPeriod(every)) < BigInt(minimumSeconds) * SECOND_NS) {
-    spec.issue("every", `is shorter than ${minimumSeconds} seconds`);
-  }
-  return every;
+/** As release 2.8.0 counts them in templates: a month has 28 days, a year 52 weeks. */
+function lengthNs({ parts }: Period): bigint {
+  const weeks = parts.map(({ count, unit }) => {
+    if (unit === "mo") return { count: count * 4n, unit: "w" };
+    return unit === "y" ? { count: count * 52n, unit: "w" } : { count, unit };
+  });
+  return periodNs({ parts: weeks });
 }
 
 function decimal(value: bigint, unit: bigint): string {

@@ -1,5 +1,5 @@
-// Reads the members of a resource's `spec`. Any text may be a reference to the environment of the request (`envRef`) or to a secret of the
-// organization (`secretRef`). Errors are collected, so that one answer reports all of them.
+// Reads the members of a resource's `spec`. Names and secrets may be references to the environment of the request (`envRef`), secrets
+// also to those of the organization (`secretRef`). Errors are collected, so that one answer reports all of them.
 import type { Issue } from "./issue.ts";
 import { isMembers, type Members } from "./template-object.ts";
 
@@ -8,8 +8,8 @@ export type EnvValue = string | number | boolean;
 export interface EnvReference {
   readonly resourceField: string;
   readonly envRefKey: string;
-  /** Type of a script's parameter. */
-  readonly valueType?: string;
+  /** Type of a script's parameter; "": a name. */
+  readonly valueType: string;
   readonly value: EnvValue | null;
   readonly defaultValue: EnvValue | null;
 }
@@ -26,6 +26,8 @@ export interface Reading {
   readonly issues: Issue[];
   readonly references: EnvReference[];
   readonly secretKeys: string[];
+  /** Keys of secrets in the environment. */
+  readonly secretEnvKeys: string[];
 }
 
 interface Step {
@@ -33,6 +35,7 @@ interface Step {
   readonly index: number | null;
 }
 
+const NO_ENV: ReadonlyMap<string, EnvValue> = new Map();
 const NAME_LENGTH_MIN = 2;
 /** Kinds whose names have a least length. */
 const HAVE_LONG_NAMES: ReadonlySet<string> = new Set(["Bucket", "Dashboard", "Label"]);
@@ -56,12 +59,24 @@ export class SpecReader {
 
   /** "": absent, or no text. */
   text(name: string): string {
-    return textIn(this.resolved(name, true)) ?? "";
+    return textIn(this.members[name]) ?? "";
   }
 
-  /** A text that cannot be a reference. "": absent, or no text. */
-  plainText(name: string): string {
-    return textIn(this.members[name]) ?? "";
+  /** A text that may be a reference. "": absent, or no text. */
+  name(member: string): string {
+    return this.referred(member, this.members[member]);
+  }
+
+  /** The same, but the reference is not told: it is that of another resource. */
+  label(member: string): { readonly text: string; readonly isReference: boolean } {
+    const value = this.members[member];
+    const reference = referenceIn(value, this.reading.env);
+    return { text: reference === null ? (textIn(value) ?? "").trim() : namedBy(reference), isReference: reference !== null };
+  }
+
+  /** The items, which may be references, of what may be a list: these stand for their defaults alone, as recorded. */
+  names(member: string): string[] {
+    return this.items(member).map((item, i) => this.referred(`${member}[${i}]`, item, NO_ENV));
   }
 
   /** "": absent or too long. */
@@ -72,9 +87,14 @@ export class SpecReader {
     return "";
   }
 
+  /** A value of an enumeration. "": absent, or no text. */
+  word(name: string): string {
+    return this.text(name).trim().toLowerCase();
+  }
+
   /** The display name; default: the name in the metadata. Its least length is in bytes. */
   displayName(metaName: string): string {
-    const name = this.text("name") || metaName;
+    const name = this.name("name") || metaName;
     const isShort = Buffer.byteLength(name) < NAME_LENGTH_MIN && HAVE_LONG_NAMES.has(this.reading.kind);
     if (isShort) this.issue("name", `must be a string of at least ${NAME_LENGTH_MIN} chars in length`);
     return name;
@@ -84,77 +104,47 @@ export class SpecReader {
     const value = this.members[name];
     if (isMembers(value) && isMembers(value["secretRef"])) {
       const key = value["secretRef"]["key"];
-      if (typeof key !== "string" || key === "") {
-        this.issue(name, "a secretRef needs a key");
-        return null;
-      }
+      if (typeof key !== "string" || key === "") return null;
       this.reading.secretKeys.push(key);
       return { key };
     }
-    const text = this.text(name);
+    const reference = referenceIn(value, this.reading.env);
+    // as recorded, the reference of a secret is told only when it has no value
+    if (reference !== null) this.reading.secretEnvKeys.push(reference.envRefKey);
+    const text = reference === null ? (textIn(value) ?? "") : namedBy(reference);
     return text === "" ? null : { value: text };
   }
 
-  /** 0: absent. */
+  /** 0: no number. References are no numbers. */
   number(name: string): number {
-    const value = this.resolved(name);
-    if (value === undefined || value === null) return 0;
-    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-    if (typeof number === "number" && Number.isFinite(number)) return number;
-    this.issue(name, "must be a number");
-    return 0;
+    const value = this.members[name];
+    return typeof value === "number" ? value : 0;
   }
 
+  /** False: absent, or another value. */
   boolean(name: string): boolean {
-    const value = this.resolved(name);
-    if (value === undefined || value === null) return false;
-    if (typeof value === "boolean") return value;
-    if (value === "true" || value === "false") return value === "true";
-    this.issue(name, "must be true or false");
-    return false;
-  }
-
-  /** The items of a list that are objects. */
-  list(name: string): SpecReader[] {
-    return this.items(name).flatMap((item, index) => {
-      if (isMembers(item)) return [new SpecReader(this.reading, item, [...this.path, { name, index }])];
-      this.issue(name, "must be an object", index);
-      return [];
-    });
+    return this.members[name] === true;
   }
 
   /** The items that are objects of what may be a list. */
-  listIfAny(name: string): SpecReader[] {
-    const given = this.members[name];
-    const items = Array.isArray(given) ? given.filter(isMembers) : [];
+  list(name: string): SpecReader[] {
+    const items = this.items(name).filter(isMembers);
     return items.map((item, index) => new SpecReader(this.reading, item, [...this.path, { name, index }]));
   }
 
   /** The items that are texts of what may be a list. */
-  textsIfAny(name: string): string[] {
-    const given = this.members[name];
-    return Array.isArray(given) ? given.flatMap((item) => textIn(item) ?? []) : [];
-  }
-
   texts(name: string): string[] {
-    return this.items(name).map(String);
+    return this.items(name).flatMap((item) => textIn(item) ?? []);
   }
 
-  /** The items that are numbers. */
+  /** The items that are numbers of what may be a list. */
   numbers(name: string): number[] {
-    return this.items(name).flatMap((item, index) => {
-      const number = typeof item === "string" && item.trim() !== "" ? Number(item) : item;
-      if (typeof number === "number" && Number.isFinite(number)) return [number];
-      this.issue(name, "must be a number", index);
-      return [];
-    });
+    return this.items(name).filter((item) => typeof item === "number");
   }
 
-  /** The members of an object; empty if absent. */
+  /** The members of what may be an object. */
   object(name: string): SpecReader {
     const value = this.members[name];
-    const isAbsent = value === undefined || value === null;
-    if (!isAbsent && !isMembers(value)) this.issue(name, "must be an object");
     return new SpecReader(this.reading, isMembers(value) ? value : {}, [...this.path, { name, index: null }]);
   }
 
@@ -181,37 +171,48 @@ export class SpecReader {
     return this.members[name];
   }
 
-  /** @param index the item, if the field is a list */
-  issue(name: string, reason: string, index: number | null = null): void {
-    const path = [...this.path, { name, index }];
+  /** @param name the path below @param index the item, of the last name of the path */
+  issue(name: string | readonly string[], reason: string, index: number | null = null): void {
+    const below = [name].flat();
+    const path = [...this.path, ...below.map((each, i) => ({ name: each, index: i === below.length - 1 ? index : null }))];
     const { kind, issues } = this.reading;
     issues.push({ kind, fields: path.map((step) => step.name), idxs: path.map((step) => step.index), reason });
   }
 
   private items(name: string): readonly unknown[] {
     const value = this.members[name];
-    if (value === undefined || value === null) return [];
-    if (Array.isArray(value)) return value;
-    this.issue(name, "must be a list");
-    return [];
+    return Array.isArray(value) ? value : [];
   }
 
-  /** Environment values other than text do not replace a text. */
-  private resolved(name: string, isText = false): unknown {
-    const value = this.members[name];
-    if (!isMembers(value) || !isMembers(value["envRef"])) return value;
-    const { key, default: given } = value["envRef"];
-    if (typeof key !== "string" || key === "") {
-      this.issue(name, "an envRef needs a key");
-      return "";
-    }
-    const defaultValue = isEnvValue(given) ? given : null;
-    const envValue = this.reading.env.get(key) ?? null;
-    const resourceField = pathText([...this.path.slice(1), { name, index: null }]);
-    this.reading.references.push({ resourceField, envRefKey: key, value: envValue, defaultValue });
-    const usable = isText && typeof envValue !== "string" ? null : envValue;
-    return usable ?? defaultValue ?? `env-${key}`;
+  private referred(member: string, value: unknown, env = this.reading.env): string {
+    const reference = referenceIn(value, env);
+    if (reference === null) return textIn(value) ?? "";
+    const resourceField = pathText([...this.path.slice(1), { name: member, index: null }]);
+    this.reading.references.push({ resourceField, valueType: "", ...reference });
+    return namedBy(reference);
   }
+}
+
+/** Null: no reference, or one without a key. */
+export function referenceIn(
+  value: unknown,
+  env: ReadonlyMap<string, EnvValue>,
+): Pick<EnvReference, "envRefKey" | "value" | "defaultValue"> | null {
+  if (!isMembers(value) || !isMembers(value["envRef"])) return null;
+  const { key, default: given } = value["envRef"];
+  const envRefKey = nameIn(key);
+  if (envRefKey === null) return null;
+  return { envRefKey, value: env.get(envRefKey) ?? null, defaultValue: isEnvValue(given) ? given : null };
+}
+
+/** What a reference stands for: the value of the request, its default, or a name that is made of its key. */
+export function namedBy({ envRefKey, value, defaultValue }: Pick<EnvReference, "envRefKey" | "value" | "defaultValue">): string {
+  return nameIn(value) ?? nameIn(defaultValue) ?? `env-${envRefKey}`;
+}
+
+/** Null for what is no name: an empty text, a boolean, no text at all. */
+export function nameIn(value: unknown): string | null {
+  return (typeof value === "string" && value !== "") || typeof value === "number" ? String(value) : null;
 }
 
 function pathText(steps: readonly Step[]): string {

@@ -10,6 +10,7 @@ export interface TemplateObject {
   readonly spec: Members;
 }
 
+const OBJECT_NAMES = new Map(["apiVersion", "kind", "metadata", "spec"].map((name) => [name.toLowerCase(), name]));
 /** In all templates of a request together. */
 export const OBJECTS_MAX = 1000;
 const DEPTH_MAX = 64;
@@ -63,13 +64,19 @@ export function isMembers(value: unknown): value is Members {
 function objectOf(value: unknown): TemplateObject {
   // null is a resource without members
   if (value !== null && !isMembers(value)) throw unread(value, "a resource");
-  const { apiVersion, kind, metadata, spec } = value ?? {};
+  const { apiVersion, kind, metadata, spec } = anyCase(value ?? {});
   return {
     apiVersion: textIn(apiVersion, "apiVersion"),
     kind: textIn(kind, "kind"),
     metadata: membersIn(metadata, "metadata"),
     spec: membersIn(spec, "spec"),
   };
+}
+
+/** Names of these members count in any case of letters. */
+function anyCase(members: Members): Members {
+  const given = Object.entries(members).map(([name, value]) => [OBJECT_NAMES.get(name.toLowerCase()) ?? name, value] as const);
+  return Object.fromEntries(given);
 }
 
 function unread(value: unknown, wanted: string): TsdbError {

@@ -8,8 +8,8 @@ import { type BucketSpec, type LabelSpec, readBucket, readLabel } from "./kinds/
 import { readTask, type TaskSpec } from "./kinds/task.ts";
 import { readVariable, type VariableSpec } from "./kinds/variable.ts";
 import { type Category, categoryOf, isKind, type TemplateKind } from "./kinds.ts";
-import { type EnvReference, type EnvValue, isEnvValue, type Reading, SpecReader } from "./spec-reader.ts";
-import { isMembers, type Members, type TemplateObject } from "./template-object.ts";
+import { type EnvReference, type EnvValue, namedBy, nameIn, type Reading, referenceIn, SpecReader } from "./spec-reader.ts";
+import type { Members, TemplateObject } from "./template-object.ts";
 
 export type Spec = BucketSpec | LabelSpec | VariableSpec | CheckSpec | EndpointSpec | RuleSpec | TaskSpec | DashboardSpec | TelegrafSpec;
 
@@ -22,6 +22,7 @@ export interface Resource<S extends Spec = Spec> {
   readonly labels: readonly string[];
   readonly references: readonly EnvReference[];
   readonly secretKeys: readonly string[];
+  readonly secretEnvKeys: readonly string[];
   readonly spec: S;
 }
 
@@ -29,6 +30,8 @@ export interface Resource<S extends Spec = Spec> {
 interface Association {
   readonly at: number;
   readonly label: string;
+  /** In messages: a reference has no name there. */
+  readonly shown: string;
   readonly isAgain: boolean;
 }
 
@@ -46,7 +49,7 @@ const API_VERSIONS: ReadonlySet<string> = new Set(["influxdata.com/v2alpha1", "i
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const NAME_LENGTH_MAX = 63;
 /** Where references to the environment may name a resource. */
-export const META_NAME = "metadata.name";
+const META_NAME = "metadata.name";
 const ASSOCIATIONS_MAX = 5000;
 /** Clients see the regular expression and the examples. */
 const NAME_RULE =
@@ -78,22 +81,20 @@ export function* templateSteps(objects: readonly TemplateObject[], env: Readonly
   const named = new Map([...resources].reverse().map((resource) => [`${categoryOf(resource.kind)} ${resource.metaName}`, resource]));
   const displayed = new Set<string>();
   for (const { kind, index, associated, name, metaName, spec } of resources) {
-    for (const { at, label, isAgain } of associated) {
+    for (const { at, label, shown, isAgain } of associated) {
       const found = named.get(`Label ${label}`);
       if (found !== undefined && !isAgain) continue;
       const reason =
         found === undefined
-          ? `label ${JSON.stringify(label)} does not exist in pkg`
+          ? `label ${JSON.stringify(shown)} does not exist in pkg`
           : `duplicate nested label: ${JSON.stringify(found.name)}`;
       issues.push(issueAt(kind, index, ["associations"], [at], reason));
     }
     if (spec.category === "NotificationRule") {
       const endpoint = named.get(`NotificationEndpoint ${spec.endpointName}`);
-      if (endpoint === undefined && spec.endpointName !== "") {
-        const reason = `the template has no notification endpoint ${JSON.stringify(spec.endpointName)}`;
+      if (endpoint === undefined && spec.hasEndpointName) {
+        const reason = `notification endpoint ${JSON.stringify(spec.endpointName)} does not exist in pkg`;
         issues.push(issueAt(kind, index, ["spec", "endpointName"], [null, null], reason));
-      } else if (endpoint !== undefined && endpoint.kind !== "NotificationEndpointHTTP" && spec.messageTemplate === "") {
-        issues.push(issueAt(kind, index, ["spec", "messageTemplate"], [null, null], "an endpoint of this kind needs a message template"));
       }
     }
     const key = `${spec.category} ${name}`;
@@ -129,8 +130,8 @@ function readResource(
   if (!hasName) issues.push(atName(kind, index, `name ${JSON.stringify(written.slice(0, 256))} is invalid; ${NAME_RULE}`));
   if (!isKnownVersion || !hasName) return null;
   const references: EnvReference[] = reference === null ? [] : [reference];
-  const secretKeys: string[] = [];
-  const reading: Reading = { kind, metaName, index, env, issues, references, secretKeys };
+  const [secretKeys, secretEnvKeys]: [string[], string[]] = [[], []];
+  const reading: Reading = { kind, metaName, index, env, issues, references, secretKeys, secretEnvKeys };
   const reader = new SpecReader(reading, spec);
   const read = readSpec(reader, kind, apiVersion);
   const name = read.category === "Task" && read.name !== null ? read.name : reader.displayName(metaName);
@@ -142,23 +143,24 @@ function readResource(
   const order = ({ envRefKey, resourceField }: EnvReference) => `${envRefKey}\0${resourceField.split(".").length}`;
   const sorted = references.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
   const secrets = [...new Set(secretKeys)];
-  return { kind, metaName, name, description, labels, associated, references: sorted, secretKeys: secrets, spec: read };
+  return { kind, metaName, name, description, labels, associated, references: sorted, secretKeys: secrets, secretEnvKeys, spec: read };
 }
 
 /** Associations with other kinds than labels are possible, and mean nothing. */
 function readAssociations(reader: SpecReader, kind: TemplateKind, index: number, issues: Issue[]): Association[] {
   const seen = new Set<string>();
-  return reader.listIfAny("associations").flatMap((each, at) => {
-    const other = each.plainText("kind");
+  return reader.list("associations").flatMap((each, at) => {
+    const other = each.text("kind");
     if (!isKind(other)) {
-      const reason = other === "" ? "no kind provided" : "unsupported kind provided";
+      const isText = typeof each.raw("kind") === "string";
+      const reason = other !== "" ? "unsupported kind provided" : isText ? "invalid kind" : "no kind provided";
       issues.push(issueAt(kind, index, ["associations", "kind"], [at, null], reason));
     }
     if (other !== "Label") return [];
-    const label = each.text("name");
+    const { text: label, isReference } = each.label("name");
     const isAgain = seen.has(label);
     seen.add(label);
-    return [{ at, label, isAgain }];
+    return [{ at, label, shown: isReference ? "" : label, isAgain }];
   });
 }
 
@@ -195,22 +197,13 @@ interface MetaName {
 
 /** The name by which a stack finds its resources: a request with another value for it means another resource. */
 function metaNameOf({ name }: Members, env: ReadonlyMap<string, EnvValue>): MetaName {
-  if (!isMembers(name) || !isMembers(name["envRef"])) {
+  const reference = referenceIn(name, env);
+  if (reference === null) {
     const written = nameIn(name) ?? "";
-    return { written, metaName: written, reference: null };
+    return { written, metaName: written, reference };
   }
-  const { key: given, default: byDefault } = name["envRef"];
-  const key = nameIn(given);
-  if (key === null) return { written: "", metaName: "", reference: null };
-  const value = env.get(key) ?? null;
-  const written = nameIn(byDefault) ?? `env-${key}`;
-  const defaultValue = isEnvValue(byDefault) ? byDefault : null;
-  return { written, metaName: nameIn(value) ?? written, reference: { resourceField: META_NAME, envRefKey: key, value, defaultValue } };
-}
-
-/** Null for what is no name: an empty text, a boolean, no text at all. */
-function nameIn(value: unknown): string | null {
-  return (typeof value === "string" && value !== "") || typeof value === "number" ? String(value) : null;
+  const written = namedBy({ ...reference, value: null });
+  return { written, metaName: namedBy(reference), reference: { resourceField: META_NAME, valueType: "", ...reference } };
 }
 
 function atName(kind: string, index: number, reason: string): Issue {

@@ -45,5 +45,3 @@ export function viewTypeOf(kind: string): ViewType | null {
 export function chartKindOf(type: unknown): string | null {
   return typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type as ViewType] : null;
 }
-
-export const CHART_KINDS: readonly string[] = Object.values(KINDS);

@@ -1,9 +1,9 @@
 // Reads charts of templates as properties of views, the form in which dashboards store them.
-import { oneOf } from "../issue.ts";
+import { near } from "../../model/errors.ts";
 import { readScript } from "../kinds/parameters.ts";
 import type { SpecReader } from "../spec-reader.ts";
 import { isMembers } from "../template-object.ts";
-import { CHART_KINDS, HEX_COLORS, type ViewType, viewTypeOf } from "./chart-kinds.ts";
+import { HEX_COLORS, type ViewType, viewTypeOf } from "./chart-kinds.ts";
 
 export interface Chart {
   readonly name: string;
@@ -24,7 +24,7 @@ interface Axis {
 }
 
 const PLACE_MAX = 2 ** 31 - 1;
-const GEOMETRIES: ReadonlySet<string> = new Set(["line", "step", "stacked", "bar", "monotoneX", "stepBefore", "stepAfter"]);
+const GEOMETRIES: ReadonlySet<string> = new Set(["line", "step", "stacked", "bar", "monotoneX"]);
 const POSITIONS: ReadonlySet<string> = new Set(["", "overlaid", "stacked"]);
 /** Of charts that cannot do without. */
 const AXES_NEEDED: Readonly<Partial<Record<ViewType, readonly string[]>>> = {
@@ -50,19 +50,15 @@ const HEAD = { shape: "chronograf-v2" } as const;
 
 /** Returns an empty list for an unknown kind. Errors are collected in the reader. @param prefix of keys in the environment */
 export function readChart(spec: SpecReader, prefix: string): Chart[] {
-  const kind = spec.text("kind");
+  const kind = spec.text("kind").trim();
   const type = viewTypeOf(kind);
   if (type === null) {
-    spec.issue("kind", `wanted ${oneOf(CHART_KINDS)}`);
+    spec.issue("kind", `invalid chart kind provided: ${near(kind.toLowerCase())}`);
     return [];
   }
   const [w, h] = [place(spec, "width"), place(spec, "height")];
-  for (const [name, size] of [
-    ["width", w],
-    ["height", h],
-  ] as const) {
-    if (size <= 0) spec.issue(name, "is not greater than 0");
-  }
+  // as recorded, of both the height is told
+  if (type !== "markdown" && Math.min(w, h) <= 0) spec.issue(h <= 0 ? "height" : "width", "must be greater than 0");
   const properties = type === "markdown" ? { ...HEAD, type, note: spec.text("note") } : new ChartReader(spec, type, prefix).properties();
   return [{ name: spec.text("name").trim(), x: place(spec, "xPos"), y: place(spec, "yPos"), w, h, properties }];
 }
@@ -145,24 +141,22 @@ class ChartReader {
   }
 
   private queries(): object[] | null {
-    const queries = this.spec.list("queries");
-    if (queries.length === 0) return null;
-    return queries.map((query, i) => {
+    const queries = this.spec.list("queries").flatMap((query, i) => {
       const { text } = readScript(query, `${this.prefix}.queries[${i}]`, ["params"]);
-      if (text === "") query.issue("query", "is required");
-      return { text, ...QUERY };
+      return text === "" ? [] : [{ text, ...QUERY }];
     });
+    return queries.length === 0 ? null : queries;
   }
 
   private colors(): unknown {
     const colors = this.spec.list("colors").map((color) => {
       const read = colorOf(color);
-      if (read.hex === "") color.issue("hex", "is required");
+      if (read.hex === "") color.issue("hex", "a color must have a hex value provided");
       return read;
     });
     if (HEX_COLORS.has(this.type)) return colors.map(({ hex }) => hex);
     for (const wanted of this.type === "gauge" ? ["min", "max"] : []) {
-      if (!colors.some(({ type }) => type === wanted)) this.spec.issue("colors", `a gauge needs a color of the type ${wanted}`);
+      if (!colors.some(({ type }) => type === wanted)) this.spec.issue("colors", `type not found: ${JSON.stringify(wanted)}`);
     }
     return colors.length === 0 ? null : colors;
   }
@@ -176,7 +170,7 @@ class ChartReader {
       found.set(text("name").toLowerCase(), { ...read, domain });
     }
     const needed = AXES_NEEDED[this.type] ?? [];
-    for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `a chart of this kind needs the axis ${name}`);
+    for (const name of needed) if (!found.has(name)) this.spec.issue("axes", `axis not found: ${JSON.stringify(name)}`);
     return { x: found.get("x") ?? NO_AXIS, y: found.get("y") ?? NO_AXIS, all: found };
   }
 
@@ -192,13 +186,16 @@ class ChartReader {
 
   private geometry(): string {
     const geom = this.spec.text("geom");
-    if (!GEOMETRIES.has(geom) && (this.type !== "band" || geom !== "")) this.spec.issue("geom", `wanted ${oneOf(GEOMETRIES)}`);
+    if (this.type === "xy" && !GEOMETRIES.has(geom)) this.spec.issue("geom", unknownType(geom));
     return geom;
   }
 
   private position(): string {
     const position = this.spec.text("position");
-    if (!POSITIONS.has(position)) this.spec.issue("position", "wanted overlaid or stacked");
+    if (!POSITIONS.has(position.toLowerCase()) && this.type !== "histogram") {
+      const given = JSON.stringify(near(position));
+      this.spec.issue("position", `invalid position supplied ${given}; valid positions is one of [overlaid, stacked]`);
+    }
     return position;
   }
 
@@ -276,8 +273,18 @@ function dimensionOf(axis: SpecReader): object {
   return { bounds: null, label, prefix, suffix, base: axis.text("base"), scale: axis.text("scale") };
 }
 
+function unknownType(given: string): string {
+  return given === "" ? 'type not found: ""' : `type provided is not supported: ${JSON.stringify(near(given))}`;
+}
+
 function colorOf(color: SpecReader) {
-  return { id: color.text("id"), type: color.text("type"), hex: color.text("hex"), name: color.text("name"), value: color.number("value") };
+  return {
+    id: color.text("id"),
+    type: color.text("type"),
+    hex: color.text("hex"),
+    name: color.text("name").trim(),
+    value: color.number("value"),
+  };
 }
 
 function recordAxes({ all }: Axes): object {
@@ -297,9 +304,8 @@ function flatAxes({ x, y }: Axes): object {
   };
 }
 
+/** What is no place on 32 bits is none. */
 function place(spec: SpecReader, name: string): number {
-  const value = spec.number(name);
-  if (Number.isInteger(value) && Math.abs(value) <= PLACE_MAX) return value;
-  spec.issue(name, "must be a whole number of 32 bits");
-  return 1;
+  const value = Math.trunc(spec.number(name));
+  return Math.abs(value) <= PLACE_MAX ? value : 0;
 }

@@ -64,7 +64,7 @@ const CHARTS: readonly (readonly [string, object])[] = [
 
 function read(chart: object) {
   const issues: Issue[] = [];
-  const reading = { kind: "Dashboard", metaName: "d", index: 0, env: new Map(), issues, references: [], secretKeys: [] };
+  const reading = { kind: "Dashboard", metaName: "d", index: 0, env: new Map(), issues, references: [], secretKeys: [], secretEnvKeys: [] };
   return { charts: readChart(new SpecReader(reading, chart as Record<string, unknown>), "charts[0]"), issues };
 }
 
@@ -136,21 +136,27 @@ describe("what is wrong is named", () => {
     ["kind", { kind: "pie" }],
     ["width", { width: 0 }],
     ["height", { height: -1 }],
-    ["width", { width: 1.5 }],
-    ["queries[0].query", { queries: [{ query: " " }] }],
     ["colors[0].hex", { colors: [{ name: "a" }] }],
     ["colors", { kind: "Gauge", colors: [{ type: "min", hex: "#123456" }] }],
     ["axes", { axes: [{ name: "x" }] }],
     ["geom", { geom: "round" }],
     ["position", { position: "beside" }],
-    ["xTotalTicks", { xTotalTicks: "many" }],
-    ["staticLegend", { staticLegend: [1] }],
-    ["geoLayers", { kind: "Geo", geoLayers: "x" }],
-    ["geoLayers[0].radius", { kind: "Geo", geoLayers: [{ radius: "wide" }] }],
-    ["axes[0].domain[1]", { axes: [{ name: "x", domain: [1, "a"] }, { name: "y" }] }],
   ])("%s in %j", (field, change) => {
     const { issues } = read({ ...good, ...change });
     const paths = issues.map(({ fields, idxs }) => fields.map((name, i) => (idxs[i] === null ? name : `${name}[${idxs[i]}]`)).join("."));
     expect(paths).toContain(`root[0].spec.${field}`);
+  });
+
+  test.each([
+    [{ width: 1.5 }, { w: 1 }],
+    [{ queries: [{ query: " " }] }, { properties: { queries: null } }],
+    [{ xTotalTicks: "many" }, { properties: { xTotalTicks: 0 } }],
+    [{ staticLegend: [1] }, { properties: { staticLegend: {} } }],
+    [{ kind: "Geo", geoLayers: "x" }, { properties: { layers: null } }],
+    [{ kind: "Geo", geoLayers: [{ radius: "wide" }] }, { properties: { layers: [{ radius: 0 }] } }],
+    [{ kind: "Scatter", axes: [{ name: "x", domain: [1, "a"] }, { name: "y" }] }, { properties: { xDomain: [1] } }],
+  ])("as on release 2.8.0, %j is not", (change, shown) => {
+    const { issues, charts } = read({ ...good, ...change });
+    expect([issues, charts[0]]).toMatchObject([[], shown]);
   });
 });

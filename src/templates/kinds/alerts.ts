@@ -3,9 +3,9 @@ import type { Tag, Threshold } from "../../alerts/check.ts";
 import { type Level, readLevel } from "../../alerts/level.ts";
 import { type StatusRule, TAG_OPERATORS, type TagRule } from "../../alerts/rule.ts";
 import type { Status } from "../../metadata/store/kinds.ts";
-import { oneOf } from "../issue.ts";
+import { near } from "../../model/errors.ts";
 import type { TemplateKind } from "../kinds.ts";
-import { readDuration, readEvery } from "../periods.ts";
+import { NO_DURATION, readDuration } from "../periods.ts";
 import type { SecretValue, SpecReader } from "../spec-reader.ts";
 
 export interface CheckSpec {
@@ -43,6 +43,8 @@ export interface RuleSpec {
   readonly status: Status;
   /** The name in the endpoint's metadata. */
   readonly endpointName: string;
+  /** False is an issue. */
+  readonly hasEndpointName: boolean;
   readonly channel: string;
   readonly every: string;
   readonly offset: string;
@@ -51,29 +53,33 @@ export interface RuleSpec {
   readonly tagRules: readonly TagRule[];
 }
 
-const EVERY_SECONDS_MIN = 5;
-const LEVELS: ReadonlySet<string> = new Set(["OK", "INFO", "WARN", "CRIT"]);
-const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
+/** A member of a row in a message, as scripts have it. */
+const MEMBER = (name: string) => `$\{ r.${name} }`;
+const LEVELS: readonly string[] = ["CRIT", "WARN", "INFO", "OK"];
+const METHODS: ReadonlySet<string> = new Set(["DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"]);
+const AUTH_METHODS: readonly string[] = ["basic", "bearer", "none"];
 
 /** Errors are collected in the reader. */
 export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
   const type = kind === "CheckDeadman" ? "deadman" : "threshold";
-  const query = spec.script("query");
-  if (query === "") spec.issue("query", "is required");
+  const every = readDuration(spec, "every");
+  if (every === NO_DURATION) spec.issue("every", "duration value must be provided that is >= 5s (seconds)");
+  const query = spec.script("query").trim();
+  if (query === "") spec.issue("query", "must provide a non zero value");
   const statusMessageTemplate = spec.text("statusMessageTemplate");
-  if (statusMessageTemplate === "") spec.issue("statusMessageTemplate", "is required");
-  const thresholds = type === "threshold" ? spec.list("thresholds").flatMap(readThreshold) : [];
-  if (type === "threshold" && !spec.has("thresholds")) spec.issue("thresholds", "a threshold check needs a threshold");
+  if (statusMessageTemplate === "") {
+    spec.issue("statusMessageTemplate", `must provide a template; ex. "Check: ${MEMBER("_check_name")} is: ${MEMBER("_level")}"`);
+  }
+  const status = readStatus(spec);
+  const thresholds = type === "threshold" ? readThresholds(spec) : [];
   return {
-    ...{ category: "Check", type, query, statusMessageTemplate, thresholds },
-    status: readStatus(spec),
-    every: readEvery(spec, EVERY_SECONDS_MIN),
-    offset: readDuration(spec, "offset") ?? "0s",
-    tags: spec.list("tags").map((tag) => ({ key: required(tag, "key"), value: required(tag, "value") })),
-    timeSince: type === "deadman" ? (readDuration(spec, "timeSince") ?? "0s") : null,
-    staleTime: type === "deadman" ? (readDuration(spec, "staleTime") ?? "0s") : null,
+    ...{ category: "Check", type, query, statusMessageTemplate, thresholds, status, every },
+    offset: readDuration(spec, "offset"),
+    tags: spec.list("tags").map((tag) => ({ key: tag.text("key"), value: tag.text("value") })),
+    timeSince: type === "deadman" ? readDuration(spec, "timeSince") : null,
+    staleTime: type === "deadman" ? readDuration(spec, "staleTime") : null,
     reportZero: type === "deadman" && spec.boolean("reportZero"),
-    level: type === "deadman" ? readKnownLevel(spec, "level") : "UNKNOWN",
+    level: type === "deadman" ? readLevel(spec.word("level").toUpperCase()) : "UNKNOWN",
   };
 }
 
@@ -81,81 +87,102 @@ export function readCheck(spec: SpecReader, kind: TemplateKind): CheckSpec {
 export function readEndpoint(spec: SpecReader, kind: TemplateKind): EndpointSpec {
   const type = kind === "NotificationEndpointHTTP" ? "http" : kind === "NotificationEndpointSlack" ? "slack" : "pagerduty";
   const url = spec.text("url");
-  if (type !== "pagerduty" && !/^https?:\/\/./.test(url)) spec.issue("url", "wanted a URL of http or https");
-  const authMethod = type === "http" ? spec.text("type").toLowerCase() : "";
-  const method = type === "http" ? spec.text("method").toUpperCase() : "";
+  if (!isUrl(url)) spec.issue("url", "must be valid url");
+  const status = readStatus(spec, () => "not a valid status; valid statues are one of [active, inactive]");
+  const authMethod = type === "http" ? spec.word("type") : "";
+  const method = type === "http" ? spec.word("method").toUpperCase() : "";
   const [token, username, password, routingKey] = (["token", "username", "password", "routingKey"] as const).map((name) =>
     spec.secret(name),
   );
-  const endpoint = { token: token!, username: username!, password: password!, routingKey: routingKey! };
-  if (type === "pagerduty" && endpoint.routingKey === null) spec.issue("routingKey", "is required");
+  const require = (name: string, reason: string) => {
+    if (!spec.has(name)) spec.issue(name, reason);
+  };
+  if (type === "pagerduty") require("routingKey", "must be provide");
   if (type === "http") {
-    if (!METHODS.has(method)) spec.issue("method", `wanted ${oneOf(METHODS)}`);
-    if (!["none", "basic", "bearer"].includes(authMethod)) spec.issue("type", "wanted one of basic, bearer, none");
-    if (authMethod === "basic" && endpoint.username === null) spec.issue("username", "is required");
-    if (authMethod === "basic" && endpoint.password === null) spec.issue("password", "is required");
-    if (authMethod === "bearer" && endpoint.token === null) spec.issue("token", "is required");
+    if (!METHODS.has(method)) spec.issue("method", "http method must be a valid HTTP verb");
+    const [empty, given] = ["must provide non empty string", JSON.stringify(near(authMethod))];
+    if (authMethod === "basic") {
+      require("password", empty);
+      require("username", empty);
+    } else if (authMethod === "bearer") require("token", empty);
+    else if (authMethod !== "none") spec.issue("type", `invalid type provided ${given}; valid type is 1 in [${AUTH_METHODS.join(", ")}]`);
   }
-  return { category: "NotificationEndpoint", type, status: readStatus(spec), url, method, authMethod, ...endpoint };
+  const secrets = { token: token!, username: username!, password: password!, routingKey: routingKey! };
+  return { category: "NotificationEndpoint", type, status, url, method, authMethod, ...secrets };
 }
 
 /** Errors are collected in the reader. */
 export function readRule(spec: SpecReader): RuleSpec {
-  const endpointName = spec.text("endpointName");
-  if (endpointName === "") spec.issue("endpointName", "is required");
-  const statusRules = spec.list("statusRules").map((rule) => ({
-    currentLevel: readKnownLevel(rule, "currentLevel", true),
-    previousLevel: rule.text("previousLevel") === "" ? null : readKnownLevel(rule, "previousLevel", true),
+  const endpointName = spec.name("endpointName");
+  const hasEndpointName = spec.has("endpointName");
+  if (!hasEndpointName) spec.issue("endpointName", "must be provided");
+  const every = readDuration(spec, "every");
+  if (every === NO_DURATION) spec.issue("every", "must be provided");
+  const status = readStatus(spec, (given) => wanted(["active", "inactive"], given));
+  const statusRules = spec.list("statusRules").map((rule, i) => ({
+    currentLevel: knownLevel(rule, "currentLevel", (reason) => spec.issue(["statusRules", "currentLevel"], reason, i)),
+    previousLevel:
+      rule.text("previousLevel") === ""
+        ? null
+        : knownLevel(rule, "previousLevel", (reason) => spec.issue(["statusRules", "previousLevel"], reason, i)),
   }));
-  if (statusRules.length === 0) spec.issue("statusRules", "a rule needs a status rule");
+  if (statusRules.length === 0) spec.issue("statusRules", "must provide at least 1");
   return {
-    ...{ category: "NotificationRule", endpointName, statusRules },
-    status: readStatus(spec),
+    ...{ category: "NotificationRule", endpointName, hasEndpointName, statusRules, status, every },
     channel: spec.text("channel"),
-    every: readEvery(spec, EVERY_SECONDS_MIN),
-    offset: readDuration(spec, "offset") ?? "0s",
+    offset: readDuration(spec, "offset"),
     messageTemplate: spec.text("messageTemplate"),
-    tagRules: spec.list("tagRules").map((rule) => {
-      const text = rule.text("operator").toLowerCase();
+    tagRules: spec.list("tagRules").map((rule, i) => {
+      const text = rule.word("operator");
       const operator = TAG_OPERATORS.find((each) => each === text);
-      if (operator === undefined) rule.issue("operator", `wanted ${oneOf(TAG_OPERATORS)}`);
-      return { key: required(rule, "key"), value: required(rule, "value"), operator: operator ?? "equal" };
+      if (operator === undefined) spec.issue(["tagRules", "operator"], wanted(["equal"], text), i);
+      return { key: rule.text("key"), value: rule.text("value"), operator: operator ?? "equal" };
     }),
   };
 }
 
 /** Default: active. */
-export function readStatus(spec: SpecReader): Status {
-  const status = spec.text("status") || "active";
-  if (status !== "active" && status !== "inactive") {
-    spec.issue("status", "wanted active or inactive");
-    return "active";
-  }
-  return status;
+export function readStatus(spec: SpecReader, reasonOf = (_given: string): string => "must be 1 of [active, inactive]"): Status {
+  const status = spec.word("status") || "active";
+  if (status === "active" || status === "inactive") return status;
+  spec.issue("status", reasonOf(status));
+  return "active";
 }
 
-function readThreshold(spec: SpecReader): Threshold[] {
-  const type = spec.text("type").toLowerCase();
-  const limit = { level: readKnownLevel(spec, "level"), allValues: spec.boolean("allValues") };
-  if (type === "greater" || type === "lesser") return [{ ...limit, type, value: spec.number("value") }];
-  if (type === "inside_range" || type === "outside_range") {
-    const [min, max] = [spec.number("min"), spec.number("max")];
-    if (min > max) spec.issue("min", "is greater than max");
+function readThresholds(spec: SpecReader): Threshold[] {
+  const given = spec.list("thresholds");
+  if (given.length === 0) spec.issue("thresholds", "must provide at least 1 threshold entry");
+  return given.flatMap((each, i): Threshold[] => {
+    // as recorded, the list is not in the path
+    const issue = (name: string, reason: string) => spec.issue(name, reason, i);
+    const limit = { level: knownLevel(each, "level", (reason) => issue("level", reason)), allValues: each.boolean("allValues") };
+    const type = each.word("type");
+    if (type === "greater" || type === "lesser") return [{ ...limit, type, value: each.number("value") }];
+    if (type !== "inside_range" && type !== "outside_range") {
+      issue("type", wanted(["Lesser", "Greater", "Inside_Range", "Outside_Range"], type));
+      return [];
+    }
+    const [min, max] = [each.number("min"), each.number("max")];
+    if (min > max) issue("min", "min must be < max");
     return [{ ...limit, type: "range", min, max, within: type === "inside_range" }];
-  }
-  spec.issue("type", "wanted one of greater, lesser, inside_range, outside_range");
-  return [];
+  });
 }
 
-function readKnownLevel(spec: SpecReader, name: string, allowsAny = false): Level {
-  const level = readLevel(spec.text(name));
-  if (!LEVELS.has(level) && !(allowsAny && level === "ANY"))
-    spec.issue(name, `wanted ${oneOf([...LEVELS, ...(allowsAny ? ["ANY"] : [])])}`);
-  return level;
+function knownLevel(spec: SpecReader, name: string, issue: (reason: string) => void): Level {
+  const given = spec.word(name).toUpperCase();
+  if (!LEVELS.includes(given) && given !== "ANY") issue(wanted(LEVELS, given));
+  return readLevel(given);
 }
 
-function required(spec: SpecReader, name: string): string {
-  const text = spec.text(name);
-  if (text === "") spec.issue(name, "is required");
-  return text;
+function wanted(values: readonly string[], given: string): string {
+  return `must be 1 in [${values.join(", ")}]; got=${JSON.stringify(near(given))}`;
+}
+
+/** As release 2.8.0 parses them: any reference of RFC 3986 that is not empty, also a relative one. */
+function isUrl(text: string): boolean {
+  if (text === "" || /\p{Cc}/u.test(text) || /^[^?]*%(?![0-9A-Fa-f]{2})/.test(text) || text.startsWith(":")) return false;
+  const [, authority] = /^(?:[A-Za-z][A-Za-z\d+.-]*:)?\/\/([^/?#]*)/.exec(text) ?? [];
+  if (authority === undefined) return true;
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  return !/[ "<>\\^`{|}]/.test(host) && (host.startsWith("[") ? /^\[[^\]]*\](?::\d*)?$/.test(host) : /^[^:[\]]*(?::\d*)?$/.test(host));
 }

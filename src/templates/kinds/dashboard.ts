@@ -29,6 +29,6 @@ export function readDashboard(spec: SpecReader): DashboardSpec {
 /** Errors are collected in the reader. */
 export function readTelegraf(spec: SpecReader): TelegrafSpec {
   const config = spec.text("config");
-  if (config === "") spec.issue("config", "is required");
+  if (config === "") spec.issue("config", "no config provided");
   return { category: "Telegraf", config };
 }

@@ -12,7 +12,7 @@ function read(query: string, env: Readonly<Record<string, EnvValue>> = {}, param
   const issues: Issue[] = [];
   const references: EnvReference[] = [];
   const values = new Map(Object.entries(env).map(([key, value]) => [`p.params.${key}`, value]));
-  const reading = { kind: "Task", metaName: "t", index: 0, env: values, issues, references, secretKeys: [] };
+  const reading = { kind: "Task", metaName: "t", index: 0, env: values, issues, references, secretKeys: [], secretEnvKeys: [] };
   const { text } = readScript(new SpecReader(reading, { query, params }), "p", ["params"]);
   const { init } = (
     parseFile(text).body[0] as unknown as { assignment: { init: { properties: { key: { name: string }; value: unknown }[] } } }
@@ -72,7 +72,16 @@ describe("a value never becomes code", () => {
 test("scripts that cannot be read stay as they are", () => {
   const deep = `option params = {a: ${"(".repeat(100_000)}`;
   for (const query of [deep, "option params = {a: ", "option params = 5", 'option params = {o with a: "b"}']) {
-    const reading = { kind: "Task", metaName: "t", index: 0, env: new Map(), issues: [], references: [], secretKeys: [] };
+    const reading = {
+      kind: "Task",
+      metaName: "t",
+      index: 0,
+      env: new Map(),
+      issues: [],
+      references: [],
+      secretKeys: [],
+      secretEnvKeys: [],
+    };
     expect(readScript(new SpecReader(reading, { query }), "p", ["params"]).text).toBe(query.trim());
   }
 });

@@ -5,6 +5,8 @@ export interface BucketSpec {
   readonly category: "Bucket";
   /** As given; empty: unlimited. */
   readonly retentionRules: readonly { readonly type: string; readonly everySeconds: number }[];
+  /** As given; it is shown, and means nothing here. */
+  readonly schemaType: string;
 }
 
 export interface LabelSpec {
@@ -17,16 +19,13 @@ const HOUR_SECONDS = 3600;
 /** Errors are collected in the reader. */
 export function readBucket(spec: SpecReader): BucketSpec {
   const retentionRules = spec.list("retentionRules").map((rule) => {
-    const type = rule.text("type") || "expire";
-    const everySeconds = rule.number("everySeconds");
-    if (type !== "expire") rule.issue("type", 'wanted "expire"');
-    if (!Number.isInteger(everySeconds) || (everySeconds !== 0 && everySeconds < HOUR_SECONDS)) {
-      rule.issue("everySeconds", `wanted whole seconds, 0 or ${HOUR_SECONDS} and more`);
-    }
+    const type = rule.text("type");
+    const everySeconds = Math.trunc(rule.number("everySeconds"));
+    if (everySeconds < HOUR_SECONDS) rule.issue("everySeconds", `seconds must be a minimum of ${HOUR_SECONDS}`);
+    if (type !== "expire") rule.issue("type", 'type must be "expire"');
     return { type, everySeconds };
   });
-  if (retentionRules.length > 1) spec.issue("retentionRules", "a bucket has at most one retention rule");
-  return { category: "Bucket", retentionRules: retentionRules.filter(({ everySeconds }) => everySeconds > 0) };
+  return { category: "Bucket", retentionRules, schemaType: spec.text("schemaType") };
 }
 
 /** Errors are collected in the reader. */

@@ -1,7 +1,7 @@
 // Tasks in templates: the schedule is given beside the script, or, since `v2alpha2`, in it.
 import { quoted } from "../../alerts/scripts/script-text.ts";
 import type { Status } from "../../metadata/store/kinds.ts";
-import { readDuration } from "../periods.ts";
+import { NO_DURATION, readDuration } from "../periods.ts";
 import type { SpecReader } from "../spec-reader.ts";
 import { readStatus } from "./alerts.ts";
 import { lengthText, type Parameter, readScript, withOption } from "./parameters.ts";
@@ -32,17 +32,17 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
   const name = named(spec, record.get("name"));
   const length = (key: string) => {
     const parameter = record.get(key);
-    return parameter === undefined ? (readDuration(spec, key) ?? "") : (lengthText(parameter) ?? "");
+    const read = parameter === undefined ? readDuration(spec, key) : (lengthText(parameter) ?? "");
+    return read === NO_DURATION ? "" : read;
   };
   const every = length("every");
   const cron = textOf(record.get("cron")) ?? spec.text("cron");
   const offset = length("offset");
-  if (query === "") spec.issue("query", "is required");
   if (every === "" && cron === "") {
-    if (!spec.has("every")) spec.issue("every", "must provide if cron field is not provided");
+    spec.issue("every", "must provide if cron field is not provided");
     spec.issue("cron", "must provide if every field is not provided");
   }
-  if (every !== "" && cron !== "") spec.issue("cron", "a task has either `every` or `cron`");
+  if (query === "") spec.issue("query", "must provide a non zero value");
   const missingEnvRef = name === null || record.get("name")!.value !== null ? null : record.get("name")!.envRefKey;
   return { category: "Task", name, status: readStatus(spec), every, cron, offset, query, hasRecord, missingEnvRef };
 }

@@ -14,7 +14,7 @@ export type ArgumentsOfTemplate = VariableArguments | null | { readonly type: st
 
 /** Errors are collected in the reader. */
 export function readVariable(spec: SpecReader): VariableSpec {
-  return { category: "Variable", arguments: readArguments(spec), selected: spec.textsIfAny("selected") };
+  return { category: "Variable", arguments: readArguments(spec), selected: spec.names("selected").filter((each) => each !== "") };
 }
 
 /** True for arguments with which a variable can be made. */
@@ -23,7 +23,7 @@ export function areComplete(args: ArgumentsOfTemplate): args is VariableArgument
 }
 
 function readArguments(spec: SpecReader): ArgumentsOfTemplate {
-  const type = spec.plainText("type").trim().toLowerCase();
+  const type = spec.text("type").trim().toLowerCase();
   switch (type) {
     case "":
       return null;
@@ -37,13 +37,13 @@ function readArguments(spec: SpecReader): ArgumentsOfTemplate {
       return { type, values: Object.fromEntries(pairs) };
     }
     case "constant": {
-      const values = spec.textsIfAny("values");
+      const values = spec.texts("values");
       if (values.length === 0) spec.issue("values", "constant variable must have a least 1 value provided");
       return { type, values };
     }
     case "query": {
-      const query = spec.plainText("query");
-      const language = spec.plainText("language").toLowerCase();
+      const query = spec.text("query").trim();
+      const language = spec.text("language").trim().toLowerCase();
       if (query === "") spec.issue("query", "query variable must provide a query string");
       if (language !== "flux" && language !== "influxql") {
         spec.issue("language", `query variable language must be either "influxql" or "flux"; got ${JSON.stringify(language.slice(0, 64))}`);

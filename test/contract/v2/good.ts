@@ -288,7 +288,7 @@ export const GOOD_V2: Readonly<Record<string, Make>> = {
   "POST /api/v2/templates/apply": (world) => ({
     body: {
       ...{ orgID: world.orgID, dryRun: true, template: { contentType: "json", sources: ["file"], contents: [] } },
-      ...{ envRefs: { a: "b" }, secrets: { a: "b" } },
+      ...{ envRefs: {}, secrets: { a: "b" } },
       actions: [{ action: "skipKind", properties: { kind: "Bucket" } }],
     },
   }),

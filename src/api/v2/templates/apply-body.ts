@@ -50,6 +50,8 @@ export interface ApplyRequest {
   readonly objects: readonly TemplateObject[];
   readonly sources: readonly string[];
   readonly env: ReadonlyMap<string, EnvValue>;
+  /** It has `envRefs`, whatever they are. */
+  readonly hasEnv: boolean;
   readonly secrets: ReadonlyMap<string, string>;
   readonly skips: Skips;
 }
@@ -114,11 +116,12 @@ export async function readApply(
   if (given.stackID !== undefined && stackID === null) {
     throw new TsdbError("bad_request", `invalid stack ID provided: ${quoted(given.stackID)}`);
   }
+  const own = readTemplates(given);
   const skips = readSkips(given.actions ?? []);
   const env = new Map(Object.entries(given.envRefs ?? {}).flatMap(([key, value]) => (isEnvValue(value) ? [[key, value] as const] : [])));
   principal.require({ action: "read", type: "orgs", id: orgID });
   const stack = stackOf(services, stackID, orgID);
-  const { objects, sources } = await readAll(services, given, stack === null ? [] : lastEvent(stack).urls);
+  const { objects, sources } = await withRemotes(services, given, own, stack === null ? [] : lastEvent(stack).urls);
   return {
     orgID,
     stackID,
@@ -126,12 +129,16 @@ export async function readApply(
     objects,
     sources,
     env,
+    hasEnv: Object.keys(given.envRefs ?? {}).length > 0,
     secrets: new Map(Object.entries(given.secrets ?? {})),
     skips,
   };
 }
 
-async function readAll(services: V2Services, given: Given, ofStack: readonly string[]): Promise<Pick<ApplyRequest, "objects" | "sources">> {
+type Read = Pick<ApplyRequest, "objects" | "sources">;
+
+/** What URLs have goes before what the request has. */
+async function withRemotes(services: V2Services, given: Given, own: Read, ofStack: readonly string[]): Promise<Read> {
   const objects: TemplateObject[] = [];
   const sources: string[] = [];
   const asked = (given.remotes ?? []).filter(({ url = "" }) => url !== "");
@@ -142,8 +149,15 @@ async function readAll(services: V2Services, given: Given, ofStack: readonly str
   for (const { url, contentType = "" } of remotes) {
     objects.push(...(await readRemote(services, url!, contentType)));
     sources.push(url!);
-    requireObjectCount(objects.length);
+    requireObjectCount(objects.length + own.objects.length);
   }
+  return { objects: [...objects, ...own.objects], sources: [...sources, ...own.sources] };
+}
+
+/** @throws TsdbError unprocessable */
+function readTemplates(given: Given): Read {
+  const objects: TemplateObject[] = [];
+  const sources: string[] = [];
   const templates = [...(given.templates ?? []), ...(given.template === undefined ? [] : [given.template])];
   for (const [i, { contents, contentType = "", sources: from = [] }] of templates.entries()) {
     const found = within(`template[${i}] from source(s) ${quoted(from.join("; "))} had an issue: `, () => {

@@ -5,7 +5,7 @@ import type { StackResource } from "../../../metadata/store/kinds.ts";
 import type { Change } from "../../../metadata/store/metadata.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import type { RuleSpec } from "../../../templates/kinds/alerts.ts";
-import { CATEGORIES, type Category, typeOf } from "../../../templates/kinds.ts";
+import { CATEGORIES, type Category, isCategory, typeOf } from "../../../templates/kinds.ts";
 import type { V2Services } from "../app/services.ts";
 import type { AfterChange } from "./adapters/adapter.ts";
 import type { Adapters } from "./adapters/adapters.ts";
@@ -106,7 +106,13 @@ function stackResources(resources: readonly PlannedResource[], stack: Stack | nu
   const attached = (stack === null ? [] : lastEvent(stack).resources).filter(
     ({ kind, templateMetaName, isAttached }) => isAttached && !names.has(`${kind} ${templateMetaName}`),
   );
-  return [...made, ...attached].sort((a, b) => order(a.kind, b.kind) || order(a.templateMetaName, b.templateMetaName));
+  return [...made, ...attached].sort((a, b) => order(placeOf(a.kind), placeOf(b.kind)) || order(a.templateMetaName, b.templateMetaName));
+}
+
+/** Endpoints stand before labels, as recorded; kinds that there are not at the end. */
+function placeOf(kind: string): string {
+  if (!isCategory(kind)) return `~${kind}`;
+  return kind === "NotificationEndpoint" ? "Endpoint" : kind;
 }
 
 function order(a: string, b: string): number {

@@ -3,6 +3,7 @@ import type { Principal } from "../../../metadata/access/principal.ts";
 import { TsdbError } from "../../../model/errors.ts";
 import { finish, type Steps } from "../../../model/steps.ts";
 import { Turns } from "../../../model/turns.ts";
+import type { Issue } from "../../../templates/issue.ts";
 import { type Template, templateSteps } from "../../../templates/template.ts";
 import { json } from "../app/answers.ts";
 import { codeAnswer } from "../app/errors.ts";
@@ -12,7 +13,7 @@ import { Adapters } from "./adapters/adapters.ts";
 import { type ApplyRequest, readApply, TemplateBodies } from "./apply-body.ts";
 import { ApplyError, planApplication } from "./apply-plan.ts";
 import { planSteps, type TemplatePlan, withoutSkipped } from "./plan.ts";
-import { missingOf, requiredEnvRefs, type ShownOptions, shownIssues, shownSteps } from "./shown-template.ts";
+import { missingOf, type ShownOptions, shownIssues, shownSteps } from "./shown-template.ts";
 import { stackOf } from "./stacks.ts";
 
 export const applyRoutes = (services: V2Services): V2Routes => {
@@ -20,16 +21,27 @@ export const applyRoutes = (services: V2Services): V2Routes => {
   return new V2Routes(services).post("/api/v2/templates/apply", async ({ principal, request }) => {
     const given = await readApply(services, bodies, { principal, request });
     const turns = new Turns(request.signal);
-    const { issues, resources } = await turns.run(templateSteps(given.objects, given.env));
-    if (issues.length > 0) {
-      const answer = shownIssues(issues);
-      if (!given.isDryRun) return json(201, answer);
-      return json(422, { ...answer, code: "unprocessable entity", message: "unprocessable entity" });
-    }
+    const { issues, resources } = await turns.run(readSteps(given));
+    if (issues.length > 0) return issuesAnswer(given, issues, issues);
+    // as recorded: values for nothing are told by a plan alone, and nothing is applied
+    if (given.objects.length === 0 && given.hasEnv) return issuesAnswer(given, [NO_KIND], []);
     const application = new Application(services, principal, given, withoutSkipped(resources, given.skips), turns);
     return given.isDryRun ? await application.dryRun() : await application.apply();
   });
 };
+
+/** As recorded, values of the environment are looked at when nothing is wrong without them. */
+function* readSteps({ objects, env }: ApplyRequest): Steps<Template> {
+  const read = yield* templateSteps(objects, new Map());
+  return read.issues.length > 0 || env.size === 0 ? read : yield* templateSteps(objects, env);
+}
+
+const NO_KIND: Issue = { kind: "Package", fields: ["resources"], idxs: [null], reason: "at least 1 kind must be provided" };
+
+function issuesAnswer({ isDryRun }: ApplyRequest, issues: readonly Issue[], ofApplication: readonly Issue[]): Response {
+  if (!isDryRun) return json(201, shownIssues(ofApplication));
+  return json(422, { ...shownIssues(issues), code: "unprocessable entity", message: "unprocessable entity" });
+}
 
 /** One request. What takes long is done in steps before the change, which itself is one. */
 class Application {
@@ -57,11 +69,6 @@ class Application {
     const { sources, secrets } = given;
     const line = services.line();
     const found = missing(services, principal, given, this.resources);
-    const required = requiredEnvRefs(this.resources);
-    if (required.length > 0) {
-      const keys = [...new Set(required)].sort().slice(0, 20).join(", ");
-      throw new TsdbError("unprocessable", `the template needs values of \`envRefs\` for: ${keys}`);
-    }
     const { version } = line.metadata;
     const before = await turns.run(this.planSteps());
     await turns.run(this.prepareSteps(before));
@@ -105,8 +112,8 @@ class Application {
   }
 }
 
-function missing(services: V2Services, principal: Principal, { orgID, secrets }: ApplyRequest, resources: Template["resources"]) {
+function missing(services: V2Services, principal: Principal, { orgID, env, secrets }: ApplyRequest, resources: Template["resources"]) {
   const needsSecrets = resources.some(({ secretKeys }) => secretKeys.length > 0);
   const isAllowed = needsSecrets && principal.allows({ action: "read", type: "secrets", orgID });
-  return missingOf(resources, { given: secrets, known: isAllowed ? services.line().secrets.keys(orgID) : [] });
+  return missingOf(resources, env, { given: secrets, known: isAllowed ? services.line().secrets.keys(orgID) : [] });
 }

@@ -1,8 +1,11 @@
 // The answer to an application: what differs, and what is there afterwards.
+
+import type { StackResource } from "../../../metadata/store/kinds.ts";
 import { finish, type Steps } from "../../../model/steps.ts";
 import type { Issue } from "../../../templates/issue.ts";
 import { type Category, typeOf } from "../../../templates/kinds.ts";
-import { META_NAME } from "../../../templates/template.ts";
+import { NO_DURATION } from "../../../templates/periods.ts";
+import type { EnvValue } from "../../../templates/spec-reader.ts";
 import { idNumber } from "./adapters/adapter.ts";
 import type { Adapters } from "./adapters/adapters.ts";
 import type { PlannedMapping, PlannedResource, TemplatePlan } from "./plan.ts";
@@ -42,7 +45,7 @@ export function shownIssues(issues: readonly Issue[]): object {
       ...{ sources: [], stackID: "", isApplied: false, missingEnvRefs: null, missingSecrets: null },
     },
   );
-  return { ...finish(steps), errors: issues };
+  return { ...finish(steps), ...(issues.length === 0 ? {} : { errors: issues }) };
 }
 
 /** A resource a step. @param adapters null for a plan without resources */
@@ -76,10 +79,9 @@ export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, optio
   }
   for (const { category, id, item, old } of plan.removals) {
     const { templateMetaName } = item;
-    diff[DIFF_LISTS[category]]!.push({
-      ...{ id: idNumber(id), stateStatus: "remove", templateMetaName, kind: category },
-      ...{ new: { name: templateMetaName, description: "", ...(category === "Variable" ? { args: null } : {}) }, old },
-    });
+    const kind = category === "Check" || category === "NotificationEndpoint" ? "" : category;
+    const head = { id: idNumber(id), stateStatus: "remove", templateMetaName, kind };
+    diff[DIFF_LISTS[category]]!.push({ ...head, new: shownRemoved(plan, category, item), old });
   }
   const mappings = [...plan.mappings].sort(byResource);
   return {
@@ -91,6 +93,41 @@ export function* shownSteps(adapters: Adapters | null, plan: TemplatePlan, optio
       ...{ missingEnvRefs, missingSecrets },
     },
   };
+}
+
+const NO_RULES = { messageTemplate: "", statusRules: [], tagRules: [] };
+
+/** What stands for a resource that goes: its kind without values, as recorded. */
+function shownRemoved({ resources, removals }: TemplatePlan, category: Category, item: StackResource): object | null {
+  const { templateMetaName: name, associations } = item;
+  const head = { name, description: "" };
+  switch (category) {
+    case "Bucket":
+      return { ...head, retentionRules: null };
+    case "Check":
+    case "NotificationEndpoint":
+      return null;
+    case "Dashboard":
+      return { ...head, charts: [] };
+    case "Label":
+      return { ...head, color: "" };
+    case "NotificationRule": {
+      const endpointName = associations.find(({ kind }) => kind === "NotificationEndpoint")?.metaName ?? "";
+      const isEndpoint = (kind: Category, metaName: string) => kind === "NotificationEndpoint" && metaName === endpointName;
+      const endpointID =
+        resources.find((each) => isEndpoint(each.category, each.resource.metaName))?.id ??
+        removals.find((each) => isEndpoint(each.category, each.item.templateMetaName))?.id ??
+        null;
+      const times = { every: NO_DURATION, offset: NO_DURATION };
+      return { ...head, endpointID: idNumber(endpointID), endpointName, endpointType: "", ...times, ...NO_RULES };
+    }
+    case "Task":
+      return { ...head, cron: "", every: "", offset: "", query: "", status: "active" };
+    case "Telegraf":
+      return {};
+    case "Variable":
+      return { ...head, args: null };
+  }
 }
 
 /** Of a new variable nothing, as recorded. */
@@ -126,31 +163,24 @@ function byResource(a: PlannedMapping, b: PlannedMapping): number {
   return 0;
 }
 
-/** Those without a value, those that tasks would take a name from, and those of secrets that are nowhere. */
+/** Of the environment, and secrets that are nowhere. */
 export function missingOf(
   resources: readonly PlannedResource["resource"][],
+  env: ReadonlyMap<string, EnvValue>,
   secrets: { readonly given: ReadonlyMap<string, string>; readonly known: readonly string[] },
 ): { readonly missingEnvRefs: string[]; readonly missingSecrets: string[] } {
-  const optional = resources.flatMap(({ spec }) => (spec.category === "Task" && spec.missingEnvRef !== null ? [spec.missingEnvRef] : []));
   const known = new Set([...secrets.known, ...secrets.given.keys()]);
   const missing = resources.flatMap((each) => each.secretKeys).filter((key) => !known.has(key));
   return {
-    missingEnvRefs: [...new Set([...requiredEnvRefs(resources), ...optional, ...unnamed(resources)])].sort(),
+    missingEnvRefs: [...new Set(resources.flatMap(neededEnvRefs).filter((key) => !env.has(key)))].sort(),
     missingSecrets: [...new Set(missing)].sort(),
   };
 }
 
-/** Without a value and without a default. Not those that name resources of the template, or are their names: these have one anyway. */
-export function requiredEnvRefs(resources: readonly PlannedResource["resource"][]): string[] {
-  const names = new Set(unnamed(resources));
-  const references = resources.flatMap((each) => each.references);
-  return references.flatMap(({ envRefKey, value, defaultValue }) =>
-    value === null && defaultValue === null && !names.has(envRefKey) ? [envRefKey] : [],
+/** The defaults of names and secrets do not count, those of parameters do. */
+function neededEnvRefs({ references, secretEnvKeys, spec }: PlannedResource["resource"]): string[] {
+  const keys = references.flatMap(({ envRefKey, valueType, value, defaultValue }) =>
+    valueType === "" || (value === null && defaultValue === null) ? [envRefKey] : [],
   );
-}
-
-/** Keys of names in metadata that have no value; their default does not count. */
-function unnamed(resources: readonly PlannedResource["resource"][]): string[] {
-  const references = resources.flatMap((each) => each.references);
-  return references.flatMap(({ resourceField, envRefKey, value }) => (resourceField === META_NAME && value === null ? [envRefKey] : []));
+  return [...keys, ...secretEnvKeys, ...(spec.category === "Task" && spec.missingEnvRef !== null ? [spec.missingEnvRef] : [])];
 }

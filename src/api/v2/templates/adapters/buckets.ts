@@ -42,6 +42,7 @@ export function bucketAdapter({ buckets, organizations }: V2Line): Adapter<Bucke
       ...(id === null ? {} : { id: idNumber(id) }),
       ...{ orgID: idNumber(orgID), name, description },
       retentionPeriod: rawNumber(BigInt(everySeconds(spec)) * NS_PER_SECOND),
+      ...(spec.schemaType === "" ? {} : { schemaType: spec.schemaType }),
     }),
     exported: (id) => {
       const { name, description } = buckets.get(id);

@@ -1,0 +1,120 @@
+// Answers to plans and applications of templates: what release 2.8.0 tells of what goes, of values for nothing, and of references.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import { ask } from "./v2-ask.ts";
+
+const API = "influxdata.com/v2alpha1";
+const object = (kind: string, name: string, spec: object) => ({ apiVersion: API, kind, metadata: { name }, spec });
+const QUERY = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")';
+const CHECK = { every: "1m", query: QUERY, statusMessageTemplate: "m" };
+const RULE = { every: "10m", endpointName: "hook", messageTemplate: "m", statusRules: [{ currentLevel: "CRIT" }] };
+/** One of every category. */
+const ALL = [
+  object("Label", "team", { name: "the team" }),
+  object("Bucket", "metrics", {}),
+  object("Variable", "hosts", { type: "constant", values: ["a"] }),
+  object("CheckDeadman", "silent", { ...CHECK, timeSince: "90s", staleTime: "5m", level: "CRIT" }),
+  object("Dashboard", "board", { charts: [] }),
+  object("NotificationEndpointSlack", "hook", { url: "http://localhost/" }),
+  object("NotificationRule", "rule", RULE),
+  object("Task", "hourly", { every: "1h", query: QUERY }),
+  object("Telegraf", "agent", { config: "[agent]" }),
+];
+
+let server: LightServer;
+let orgID: string;
+beforeAll(async () => {
+  server = await lightServer({ bucketLimits: { countMax: 4 } });
+  const setup = { username: "admin", password: "password12", org: "o", bucket: "bucket", token: "tok" };
+  orgID = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body.org.id;
+});
+afterAll(() => server.stop());
+
+const apply = (body: object, token = "tok") => ask(server, "POST", "/api/v2/templates/apply", token, { orgID, ...body });
+const of = (contents: readonly object[], more: object = {}) => ({ template: { contents }, ...more });
+const remove = (stackID: string) => ask(server, "DELETE", `/api/v2/stacks/${stackID}?orgID=${orgID}`, "tok");
+
+test("values for nothing: a plan tells that there are no resources, and nothing is applied", async () => {
+  const { stackID } = (await apply(of([object("Label", "kept", { name: "a kept label" })]))).body;
+  for (const given of [{}, { stackID }, { template: { contents: [], sources: ["a"] } }]) {
+    const dry = await apply({ ...given, dryRun: true, envRefs: { a: "b" } });
+    const issue = { kind: "Package", fields: ["resources"], idxs: [null], reason: "at least 1 kind must be provided" };
+    expect([dry.status, dry.body.errors, dry.body.summary.missingEnvRefs]).toEqual([422, [issue], null]);
+    const applied = await apply({ ...given, envRefs: { a: "b" } });
+    const { errors, stackID: none, sources, diff } = applied.body;
+    expect([applied.status, errors, none, sources, diff.labels]).toEqual([201, undefined, "", [], []]);
+  }
+  expect((await ask(server, "GET", `/api/v2/stacks/${stackID}`, "tok")).body.resources).toHaveLength(1);
+  await remove(stackID);
+});
+
+test("a plan shows of what goes only its name, and of checks and endpoints nothing", async () => {
+  const { stackID } = (await apply(of(ALL))).body;
+  const { diff } = (await apply({ stackID, dryRun: true, template: { contents: [] } })).body;
+  const gone = Object.fromEntries(
+    Object.entries(diff as Record<string, { kind: string; stateStatus: string; new: unknown }[]>)
+      .filter(([name]) => name !== "labelMappings")
+      .map(([name, [first]]) => [name, [first!.stateStatus, first!.kind, first!.new]]),
+  );
+  const none = { description: "" };
+  const { endpointID } = diff.notificationRules[0].old;
+  const rule = { endpointID, endpointName: "hook", endpointType: "", every: "0s", offset: "0s", messageTemplate: "" };
+  expect(gone).toEqual({
+    buckets: ["remove", "Bucket", { ...none, name: "metrics", retentionRules: null }],
+    checks: ["remove", "", null],
+    dashboards: ["remove", "Dashboard", { ...none, name: "board", charts: [] }],
+    labels: ["remove", "Label", { ...none, name: "team", color: "" }],
+    notificationEndpoints: ["remove", "", null],
+    notificationRules: ["remove", "NotificationRule", { ...none, name: "rule", ...rule, statusRules: [], tagRules: [] }],
+    tasks: ["remove", "Task", { ...none, name: "hourly", cron: "", every: "", offset: "", query: "", status: "active" }],
+    telegrafConfigs: ["remove", "Telegraf", {}],
+    variables: ["remove", "Variable", { ...none, name: "hosts", args: null }],
+  });
+  const stack = await ask(server, "GET", `/api/v2/stacks/${stackID}`, "tok");
+  const order = "Bucket Check Dashboard NotificationEndpoint Label NotificationRule Task Telegraf Variable";
+  expect(stack.body.resources.map(({ kind }: { kind: string }) => kind).join(" ")).toBe(order);
+  await remove(stackID);
+});
+
+test("members of a resource count in any case of letters; templates are read before actions", async () => {
+  const contents = [{ APIVERSION: API, Kind: "Label", MetaData: { name: "any-case" }, SPEC: { name: "any case" } }];
+  expect((await apply({ dryRun: true, Template: { contents } })).body.summary.labels[0].name).toBe("any case");
+  const both = await apply({ template: { contents: "active" }, actions: [{ action: "nope" }] });
+  expect([both.status, both.body.code]).toEqual([422, "unprocessable entity"]);
+});
+
+test("a reference stands for texts and numbers only", async () => {
+  const label = (envRef: object) => object("Label", "own-name", { name: { envRef } });
+  for (const [envRef, envRefs, name] of [
+    [{ key: "a", default: { envRef: { key: "a" } } }, {}, "env-a"],
+    [{ key: "a" }, { a: { key: "a" } }, "env-a"],
+    [{ key: "a" }, { a: "" }, "env-a"],
+    [{ key: "a" }, { a: 1.5 }, "1.5"],
+    [{ key: 55 }, {}, "env-55"],
+    [{ key: "" }, {}, "own-name"],
+    [{}, {}, "own-name"],
+  ] as const) {
+    const { summary } = (await apply(of([label(envRef)], { dryRun: true, envRefs }))).body;
+    expect([envRef, envRefs, summary.labels[0].name]).toEqual([envRef, envRefs, name]);
+  }
+});
+
+test("what references are told, and which have no value", async () => {
+  const ref = (key: string, byDefault?: string) => ({ envRef: { key, default: byDefault } });
+  const contents = [
+    object("Label", "a", { name: ref("label", "a label"), color: ref("color") }),
+    object("Variable", "b", { type: "constant", values: ["x"], selected: [ref("selected", "x")] }),
+    object("NotificationEndpointSlack", "c", { url: "http://localhost/", token: ref("token", "t") }),
+  ];
+  const told = async (envRefs: object) => {
+    const { labels, variables, notificationEndpoints, missingEnvRefs } = (await apply(of(contents, { dryRun: true, envRefs }))).body
+      .summary;
+    return [missingEnvRefs, ...[labels, variables, notificationEndpoints].map(([{ envReferences }]) => envReferences)];
+  };
+  const label = { resourceField: "spec.name", envRefKey: "label", valueType: "", value: null, defaultValue: "a label" };
+  const selected = { resourceField: "spec.selected[0]", envRefKey: "selected", valueType: "", value: null, defaultValue: "x" };
+  expect(await told({})).toEqual([["label", "selected", "token"], [label], [selected], []]);
+  const all = { label: "given", selected: "y", token: "u" };
+  // those of selected values are told without their value, as recorded
+  expect(await told(all)).toEqual([[], [{ ...label, value: "given" }], [selected], []]);
+});
