@@ -51,6 +51,11 @@ const GENERAL: readonly SqlCase[] = [
   ["SELECT sum(9223372036854775807) FROM home", new Error("Arrow error: Arithmetic overflow")],
   ["SELECT avg(time) FROM home", new Error("Function 'avg' expects a number")],
   ["SELECT avg(room) FROM home", new Error("Function 'avg' expects a number")],
+  ["SELECT avg(NULL) FROM home", new Error("Avg does not support inputs of type Null")],
+  ["SELECT sum(co > 5) FROM home", new Error("Sum not supported for Boolean")],
+  ["SELECT sum(DISTINCT NULL) FROM home", new Error("Sum not supported for Null")],
+  ["SELECT median(room) FROM home", new Error("Function 'median' expects a number")],
+  ["SELECT median(co > 5) FROM home", new Error("Function 'median' expects a number")],
   [
     "SELECT room, count(*) FILTER (WHERE temp > 22.5), avg(temp) FILTER (WHERE co > 100), sum(co) FILTER (WHERE co > 5) FROM home GROUP BY room ORDER BY room",
     [
@@ -220,6 +225,16 @@ const SELECTORS: readonly SqlCase[] = [
     "SELECT selector_first(x, t)['value'], selector_last(x, t)['value'] FROM (VALUES (NULL, '2022-01-01'::timestamp), (5, '2022-01-02'::timestamp), (NULL, '2022-01-03'::timestamp)) AS v(x, t)",
     [[5n, 5n]],
   ],
+  ...[
+    ["room", "Dictionary(Int32, Utf8)"],
+    ["co", "Int64"],
+    ["'2022-01-01'", "Utf8"],
+    ["time::date", "Date32"],
+    ["NULL", "Null"],
+  ].map(([at, type]): SqlCase => {
+    const wanted = `selector_max second argument must be a timestamp, but got ${type}`;
+    return [`SELECT selector_max(temp, ${at})['value'] FROM home`, new Error(`Error during planning: ${wanted}`)];
+  }),
   ["SELECT selector_first(temp)", new Error("Function 'selector_first' expects 2 arguments but received 1")],
 ];
 

@@ -172,6 +172,17 @@ const CHANGED: readonly SqlCase[] = [
     [[[1n, 2n], [], [2n, 3n], [], [[1n]]]],
   ],
   ["SELECT array_pop_back(make_array()), array_pop_front(make_array())", [[[], []]]],
+  [
+    "SELECT array_remove_all([1, NULL, 3], NULL), array_remove([1, NULL, 3, NULL], NULL), array_remove_n([1, NULL, 3, NULL], NULL, 1), array_remove([1], NULL)",
+    [[[1n, 3n], [1n, 3n, null], [1n, 3n, null], [1n]]],
+  ],
+  ["SELECT list_append(NULL, 1), array_prepend(1, NULL), array_append(NULL, 'a'), cardinality(NULL)", [[[1n], [1n], ["a"], 0n]]],
+  ["SELECT array_has(make_array(), 1), array_has(make_array(), NULL), array_has([1, 2], 2)", [[false, null, true]]],
+  [
+    "SELECT CAST([1, NULL, 3] AS varchar), CAST(['a b', 'c''d', ''] AS text), CAST([1.0, 2.5, 1e300] AS text), CAST([true] AS text), CAST(make_array() AS text)",
+    [["[1, , 3]", "[a b, c'd, ]", "[1.0, 2.5, 1e300]", "[true]", "[]"]],
+  ],
+  ["SELECT CAST([TIMESTAMP '2024-01-01T00:00:00', NULL] AS text)", [["[2024-01-01T00:00:00, ]"]]],
   ["SELECT array_remove([1, 2, 2, 3], 2), list_remove([1], 9), array_remove([1, NULL, 2], 2)", [[[1n, 2n, 3n], [1n], [1n, null]]]],
   ["SELECT array_remove_n([1, 2, 2, 3, 2], 2, 2), list_remove_n([1], 1, 0), array_remove_n([1, 2, 1], 1, 9)", [[[1n, 3n, 2n], [1n], [2n]]]],
   ["SELECT array_remove_all([1, 2, 2, 3], 2), list_remove_all(['a', 'b', 'a'], 'a')", [[[1n, 3n], ["b"]]]],

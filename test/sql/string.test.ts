@@ -73,6 +73,13 @@ const PARTS: readonly SqlCase[] = [
     [["alphabet", "alphabet", "al", "a"]],
   ],
   ["SELECT substr('alphabet', 1, 0), substr('日本語', 2, 1), substring('abc' FROM 2), substr(NULL, 1)", [["", "本", "bc", null]]],
+  ...["upper(co)", "lower(1.5)", "replace(room, 'a', 5)", "strpos(time, '2')", "substr(co, 1)", "trim(co > 5)", "starts_with('12', 1)"].map(
+    (call): SqlCase => [`SELECT ${call} FROM home`, new Error("expects a text but received a value of type")],
+  ),
+  [
+    "SELECT upper(NULL), replace('a1', NULL, 'x'), upper(CAST(5 AS text)), reverse(12), lpad(7, 2, '0'), concat(1, 'a')",
+    [[null, null, "5", "21", "07", "1a"]],
+  ],
   ["SELECT overlay('abc' PLACING 'X' FROM 0)", new Error("overlay start position must be at least 1")],
   ["SELECT substr('alphabet', 1, -1)", new Error("negative substring length not allowed")],
   ["SELECT substr('alphabet', co - 9, 3) FROM home WHERE co IN (7, 9, 14) ORDER BY co", [[""], ["al"], ["al"], ["abe"]]],

@@ -347,6 +347,8 @@ sqlSuite("bins and truncation, every unit", [
   bin("1 day 12 hours", "2020-12-31T00:00:00"),
   is("date_bin(INTERVAL '1 day', '1969-12-31T23:59:59.999999999Z')::varchar", "1969-12-31T00:00:00"),
   is("date_bin(INTERVAL '1 month', '1969-12-31T23:59:59.999999999Z')::varchar", "1969-12-01T00:00:00"),
+  is("date_bin(INTERVAL '7 days', '2024-01-10', DATE '2024-01-02')::varchar", "2024-01-09T00:00:00"),
+  is("date_bin(INTERVAL '1 month', '2024-03-01', DATE '2024-01-02')::varchar", "2024-02-02T00:00:00"),
   is("date_bin(INTERVAL '1 hour', '2023-01-01T18:18:18Z', TIMESTAMP '1970-01-01 00:30:00Z')::varchar", "2023-01-01T17:30:00"),
   is("date_bin(INTERVAL '15 minutes', '2023-01-01T18:18:18Z')::varchar", "2023-01-01T18:15:00"),
   is("date_bin(INTERVAL '1 month', '2023-03-30', '2020-01-31')::varchar", "2023-02-28T00:00:00"),

@@ -191,8 +191,22 @@ const MEETING: readonly SqlCase[] = [
   ["SELECT count(*) FROM home WHERE co > 8.5 AND temp > 22", [[7n]]],
   ["SELECT count(*) FROM home WHERE temp = '22.7'", [[4n]]],
   ["SELECT count(*) FROM home WHERE co IN (7, 9.0) OR co IN ('3')", [[4n]]],
-  ["SELECT co FROM home WHERE co > '9' ORDER BY co", [[14n], [17n], [18n], [22n], [26n]]],
-  ["SELECT count(*) FROM home WHERE co = 'x'", new Error("Cannot cast string 'x' to value of Int64 type")],
+  // as texts: '9' comes after all that begin with another digit, '3' before them
+  ["SELECT co FROM home WHERE co > '9' ORDER BY co", []],
+  ["SELECT co FROM home WHERE co < '2' AND co > 1 ORDER BY co", [[14n], [17n], [18n]]],
+  ["SELECT count(*) FROM home WHERE co = 'x' OR co = '07' OR co = '7.0'", [[0n]]],
+  ["SELECT count(*) FROM home WHERE co < 'x' AND co <> 'x'", [[26n]]],
+  ["SELECT count(*) FROM home WHERE co IN ('7', '9')", [[3n]]],
+  [
+    "SELECT co IN ('a', 7), co IN ('7.0'), co NOT IN ('a'), co BETWEEN '5' AND '70', co BETWEEN 1 AND '2' FROM home WHERE co = 7",
+    [[true, false, true, true, false]],
+  ],
+  ["SELECT CASE co WHEN 'a' THEN 1 WHEN '7' THEN 2 END, co IS DISTINCT FROM 'a', 'a' > co FROM home WHERE co = 7", [[2n, true, true]]],
+  // a float has a point
+  [
+    "SELECT temp = '22.4', temp = '22.40', 2.0 = '2', 2.0 = '2.0', 1.5 IN ('1.50', '1.5') FROM home WHERE co = 7",
+    [[true, false, false, true, true]],
+  ],
   // not every text is a number
   ["SELECT count(*) FROM home WHERE room = 5", [[0n]]],
   ["SELECT count(*) FROM home WHERE room <> 5 AND room NOT IN (5, 6)", [[26n]]],
@@ -212,6 +226,38 @@ const MEETING: readonly SqlCase[] = [
   ["SELECT 2 EXCEPT SELECT 1", [[2n]]],
 ];
 
+const planning = (text: string) => new Error(`Error during planning: ${text}`);
+const COMPARED = "Cannot infer common argument type for comparison operation";
+const LOGICAL = "Cannot infer common argument type for logical boolean operation";
+
+/** Where DuckDB would convert. */
+const UNLIKE: readonly SqlCase[] = [
+  ["SELECT true = 1", planning(`${COMPARED} Boolean = Int64`)],
+  ["SELECT count(*) FROM home WHERE (co > 5) = 'true'", planning(`${COMPARED} Boolean = Utf8`)],
+  ["SELECT (co > 5) IS DISTINCT FROM 1 FROM home", planning(`${COMPARED} Boolean IS DISTINCT FROM Int64`)],
+  ["SELECT true IN (1)", planning("Can not find compatible types to compare Boolean with [Int64]")],
+  ["SELECT (co > 5) IN ('t') FROM home", planning("Can not find compatible types to compare Boolean with [Utf8]")],
+  ["SELECT true IN (false, NULL), true = NULL, NULL = false, true > false", [[null, null, null, true]]],
+  ["SELECT co > 5 AND co FROM home", planning(`${LOGICAL} Boolean AND Int64`)],
+  ["SELECT room OR true FROM home", planning(`${LOGICAL} Dictionary(Int32, Utf8) OR Boolean`)],
+  ["SELECT true AND false AND temp FROM home", planning(`${LOGICAL} Boolean AND Float64`)],
+  ["SELECT NOT co FROM home", planning(`${COMPARED} Int64 IS DISTINCT FROM Boolean`)],
+  ["SELECT true AND NULL, NULL OR NULL, NOT NULL", [[null, null, null]]],
+  ["SELECT room FROM home WHERE co", planning("Cannot create filter with non-boolean predicate")],
+  ["SELECT room FROM home WHERE co > 5 AND room", planning("Cannot create filter with non-boolean predicate")],
+  ["SELECT room FROM home GROUP BY room HAVING count(*)", planning("Cannot create filter with non-boolean predicate")],
+  ["SELECT room FROM home QUALIFY row_number() OVER ()", planning("Cannot create filter with non-boolean predicate")],
+  ["SELECT room FROM home WHERE NULL", []],
+  ["SELECT co LIKE '1%' FROM home", planning("There isn't a common type to coerce Int64 and Utf8 in LIKE expression")],
+  [
+    "SELECT room NOT ILIKE 5 FROM home",
+    planning("There isn't a common type to coerce Dictionary(Int32, Utf8) and Int64 in ILIKE expression"),
+  ],
+  ["SELECT time ~ '2' FROM home", planning("Cannot infer common argument type for regex operation Timestamp(ns) ~ Utf8")],
+  ["SELECT NULL !~* 1.5", planning("Cannot infer common argument type for regex operation Null !~* Float64")],
+  ["SELECT 'a' LIKE NULL, NULL ~ 'a', NULL NOT LIKE NULL", [[null, null, null]]],
+];
+
 /** Words that every JavaScript object knows are as unknown as others. */
 const OF_OBJECTS: readonly SqlCase[] = [
   ["SELECT arrow_cast(1, 'constructor')", new Error("Unsupported type 'constructor'")],
@@ -222,6 +268,9 @@ const OF_OBJECTS: readonly SqlCase[] = [
   ["SELECT date_trunc('constructor', now())", new Error("Unsupported date_trunc granularity: constructor")],
   ["SELECT date_part('constructor', now())", new Error("Date part 'constructor' not supported")],
   ["SELECT date_part('constructor', now() - now())", new Error("Date part 'constructor' of a duration is not supported")],
+  ["SELECT INTERVAL '2024-10-25'", new Error("Invalid input syntax for type interval: '2024-10-25'")],
+  ["SELECT INTERVAL '1 2'", new Error("Invalid input syntax for type interval: '1 2'")],
+  ["SELECT TRY_CAST('x' AS interval), TRY_CAST('1 day 2' AS interval)::varchar", [[null, "1 days 2.000000000 secs"]]],
   ["SELECT INTERVAL '1 constructor'", new Error("Invalid input syntax for type interval: '1 constructor'")],
   ["SELECT 'a' ~ '[[:constructor:]&&[a]]'", new Error("no class [:constructor:]")],
 ];
@@ -229,5 +278,6 @@ const OF_OBJECTS: readonly SqlCase[] = [
 sqlSuite("names of types", NAMES);
 sqlSuite("arrow_cast", ARROW_CASTS);
 sqlSuite("casts", CASTS);
+sqlSuite("values of unlike types", UNLIKE);
 sqlSuite("values of two types", MEETING);
 sqlSuite("words that objects know", OF_OBJECTS);

@@ -62,6 +62,20 @@ const NEIGHBOURS: readonly SqlCase[] = [
     `SELECT lead(co) OVER (ORDER BY time), lead(co, 1, 99) OVER (ORDER BY time) ${KITCHEN}`,
     CO.map((_, i) => [i > 11 ? null : BigInt(CO[i + 1]!), i > 11 ? 99n : BigInt(CO[i + 1]!)]),
   ],
+  // from the end of the frame
+  [`SELECT nth_value(co, -1) OVER (ORDER BY time) ${KITCHEN}`, CO.map((co) => [BigInt(co)])],
+  [`SELECT nth_value(co, -3) OVER (ORDER BY time) ${KITCHEN}`, CO.map((_, i) => [i < 2 ? null : BigInt(CO[i - 2]!)])],
+  [
+    // the frame: an hour later to two hours earlier
+    `SELECT nth_value(co, -2) OVER (ORDER BY time DESC ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING) ${KITCHEN}`,
+    CO.map((_, i) => [BigInt(CO[i < 2 ? 1 : i - 1]!)]),
+  ],
+  [
+    `SELECT nth_value(x, -2) OVER (ORDER BY x NULLS FIRST, t ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING),
+       nth_value(x, -2) IGNORE NULLS OVER (ORDER BY x, t ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) ${GAPS}`,
+    Array.from({ length: 5 }, () => [6n, 6n]),
+  ],
+  ["SELECT sum(co) OVER (GROUPS 1 PRECEDING) FROM home", new Error("Error during planning: GROUPS requires an ORDER BY clause")],
   [
     `SELECT first_value(co) OVER (ORDER BY time DESC), last_value(co) OVER (ORDER BY time), nth_value(co, 7) OVER (ORDER BY time) ${KITCHEN}`,
     CO.map((co, i) => [26n, BigInt(co), i < 6 ? null : 1n]),

@@ -86,6 +86,26 @@ export function memberType({ arrow = "" }: TypeNote, name: string): TypeNote {
   return member !== undefined && isNested(member) ? { arrow: member } : {};
 }
 
+/** The dialect's name of a value's type, for messages; null if it is not known here. */
+export function typeName(value: Typed): string | null {
+  if (isNullConstant(value)) return NULL_TYPE;
+  if (isDictionary(value)) return DICTIONARY;
+  if (value.kind === "time" && value.zone !== undefined) return `Timestamp(ns, "${value.zone}")`;
+  return sameType(value).arrow ?? PLAIN_NAMES[value.kind] ?? OTHER_NAMES[value.kind] ?? null;
+}
+
+/** True for a truth value, NULL, and what is not known to be another. */
+export function isTruth(value: Typed): boolean {
+  return value.kind === "boolean" || value.kind === "unknown" || typeName(value) === null;
+}
+
+const OTHER_NAMES: Partial<Record<Kind, string>> = {
+  binary: "Binary",
+  date: "Date32",
+  duration: "Duration(ns)",
+  interval: "Interval(MonthDayNano)",
+};
+
 const PLAIN_NAMES: Partial<Record<Kind, string>> = {
   time: "Timestamp(ns)",
   string: "Utf8",

@@ -20,7 +20,7 @@ const MATH: readonly string[] = [
   // the exact root of a cube
   "CREATE MACRO __cbrt(x) AS CASE WHEN pow(round(cbrt(x)), 3) = x THEN round(cbrt(x)) ELSE cbrt(x) END",
   "CREATE MACRO __signum(x) AS CASE WHEN isnan(x) THEN 'nan'::DOUBLE ELSE CAST(sign(x) AS DOUBLE) END",
-  "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y ELSE x END",
+  "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y WHEN y IS NOT NULL THEN x END",
   // exact where a float is not
   `CREATE MACRO __integer_power(x, n) AS
      CASE WHEN n BETWEEN 0 AND 63 AND abs(pow(x, n)) <= 9007199254740992 THEN CAST(pow(x, n) AS BIGINT)
@@ -129,10 +129,17 @@ const LISTS: readonly string[] = [
   // integral floats without a point, as the vendor's engine joins them: [1.0, 2.5] is 1,2.5
   `CREATE MACRO __item_text(x) AS
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN') ELSE CAST(x AS VARCHAR) END`,
+  `CREATE MACRO __member_text(x) AS
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2'), 'nan', 'NaN')
+          WHEN typeof(x) = 'TIMESTAMP_NS' THEN replace(CAST(x AS VARCHAR), ' ', 'T') ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __joined(list, delimiter) AS
      CASE WHEN delimiter IS NOT NULL THEN array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter) END`,
   // unknown for a list of NULLs only
-  "CREATE MACRO __has(list, x) AS CASE WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END",
+  `CREATE MACRO __has(list, x) AS
+     CASE WHEN len(list) = 0 THEN x IS NULL AND NULL WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END`,
+  // as the dialect casts a list to text: without quotes, NULLs are empty
+  `CREATE MACRO __list_text(list) AS
+     CASE WHEN list IS NOT NULL THEN '[' || array_to_string(list_transform(list, lambda x: coalesce(__member_text(x), '')), ', ') || ']' END`,
   "CREATE MACRO __list_empty(list) AS len(list) = 0",
   "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
   "CREATE MACRO __pop_front(list) AS list[2:]",
@@ -158,8 +165,7 @@ const LISTS: readonly string[] = [
           ELSE list_position(list[first:], x) + first - 1 END`,
   // up to a position, which must not be computed per element
   `CREATE MACRO __removed(list, x, place) AS
-     CASE WHEN x IS NULL THEN NULL
-          ELSE list_transform([coalesce(place, 0)], lambda most: list_filter(list, lambda e, i: i > most OR e IS DISTINCT FROM x))[1] END`,
+     list_transform([coalesce(place, 0)], lambda most: list_filter(list, lambda e, i: i > most OR e IS DISTINCT FROM x))[1]`,
   `CREATE MACRO __replaced(list, x, y, place) AS
      list_transform(
        [coalesce(place, 0)],

@@ -130,7 +130,10 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
     split,
     `string_split str_split split string_split_regex str_split_regex regexp_split_to_array regexp_extract_all __string_to_array`,
   ),
-  ...all((args) => bytesAt(args, 0) * (4 + textLength(args[1]?.node, SHORT_TEXT_BYTES) / 8), "array_to_string list_aggregate __joined"),
+  ...all(
+    (args) => bytesAt(args, 0) * (4 + textLength(args[1]?.node, SHORT_TEXT_BYTES) / 8),
+    "array_to_string list_aggregate __joined __list_text",
+  ),
   ...all((args, rows) => sum(args) + VALUE_BYTES * rows, "list_value list_pack struct_pack row"),
   ...all((args, rows) => sum(args) + (args.length - 1) * bytesAt(args, 0) + rows, "concat_ws"),
   ...all(times(2), "hex to_hex lower upper lcase ucase reverse __to_hex __to_base64 to_base64 base64 unicode"),

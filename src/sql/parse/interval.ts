@@ -119,6 +119,8 @@ function parseParts(text: string): Interval | null {
       PART.lastIndex = at;
       const part = PART.exec(text);
       if (part === null) return null;
+      // `2024-10-25` is no sum of seconds
+      if (part[2] === undefined && PART.lastIndex < end) return null;
       const interval = scaledUnit(part[1]!.replaceAll(/\s/g, ""), part[2] ?? "second");
       if (interval === null) return null;
       total = addIntervals(total, part[3] === undefined ? interval : negateInterval(interval));

@@ -20,6 +20,7 @@ import { unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
 import { typedConstant, wideConstant } from "./values/constant.ts";
 import { rewriteParameter } from "./values/parameter.ts";
+import { expectNegatable, expectOperands } from "./values/truth.ts";
 import { someNode } from "./walk.ts";
 import { rewriteWindow } from "./window.ts";
 
@@ -60,6 +61,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     }
     case "CONJUNCTION": {
       const children = node.children.map((child) => rewriteExpression(child, context, scope));
+      expectOperands(node.type === "CONJUNCTION_AND" ? "AND" : "OR", children);
       const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
       const conditions = children.map(asCondition);
       const all = conditions.map((child) => child.hints ?? []);
@@ -184,6 +186,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
     case "OPERATOR_IS_NOT_NULL":
       return condition(rewritten, [presenceHint(children[0]!)]);
     case "OPERATOR_NOT":
+      expectNegatable(children[0]!);
       return condition(rewritten, [truthHint(children[0]!, false)]);
     case "ARRAY_EXTRACT":
     case "STRUCT_EXTRACT":

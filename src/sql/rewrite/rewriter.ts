@@ -24,6 +24,7 @@ import { type SelectSource, selectSource } from "./select-source.ts";
 import { mergeSides } from "./set-operation.ts";
 import { asDuration } from "./values/comparison.ts";
 import { wideConstant } from "./values/constant.ts";
+import { expectFilter } from "./values/truth.ts";
 import { conjunction, conjuncts, mapChildren, someNode } from "./walk.ts";
 
 /** Rewrites a statement's query in place. */
@@ -88,8 +89,8 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   scope.timeRange = times;
   // A literal number is the position of a column and stays.
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
-  if (node.having !== null) node.having = rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope).node;
-  if (node.qualify !== null) node.qualify = rewriteExpression(node.qualify, context, scope).node;
+  if (node.having !== null) node.having = expectFilter(rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope)).node;
+  if (node.qualify !== null) node.qualify = expectFilter(rewriteExpression(node.qualify, context, scope)).node;
   rewriteModifiers(node.modifiers, context, scope);
   return { columns: isFirstOfEach ? (columns?.map(withoutMark) ?? null) : columns, narrowable };
 }
@@ -117,7 +118,8 @@ function qualifiedColumns(node: Expression, select: SelectNode, scope: Scope): E
 function rewriteWhere(where: Expression, context: RewriteContext, scope: Scope, narrowable: Narrowable | null): Expression | null {
   const left: Expression[] = [];
   for (const part of conjuncts(where)) {
-    const { node, hints = [], isExact } = withSeriesHint(asCondition(rewriteExpression(part, context, scope)));
+    const value = expectFilter(rewriteExpression(part, context, scope));
+    const { node, hints = [], isExact } = withSeriesHint(asCondition(value));
     const isDone = narrowable !== null && applyHints(hints, narrowable) && isExact === true;
     if (!isDone) left.push(node);
   }

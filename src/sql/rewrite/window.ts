@@ -7,7 +7,7 @@ import { type Typed, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import { sameType, withMarkOf } from "../bind/type-notes.ts";
 import { intervalNs } from "../parse/interval.ts";
-import type { Expression, FunctionCall, Window } from "../parse/tree.ts";
+import type { Expression, FunctionCall, OrderBy, Window } from "../parse/tree.ts";
 import { bigintConstant, call, castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
 import { resultKind } from "./function.ts";
@@ -41,7 +41,9 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
     const isNegative = bound !== null && "number" in bound && bound.number !== undefined && bound.number < 0;
     if (isNegative) throw planError("Invalid window frame: frame offsets for ROWS / GROUPS must be non negative integers");
   }
-  const framed = intervalFrame(node, rewritten, context, scope);
+  if (node.orders.length === 0 && (node.start.endsWith("_GROUPS") || node.end.endsWith("_GROUPS")))
+    throw planError("GROUPS requires an ORDER BY clause");
+  const framed = fromTheEnd(intervalFrame(node, rewritten, context, scope), args);
   const change = CHANGE_RULES[name];
   if (change !== undefined)
     return change({ window: framed, args: withDetached(args, [node.offset_expr, node.default_expr].map(optional)) });
@@ -52,6 +54,26 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   if (made !== null) return made;
   const value = { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
   return NEIGHBOURS.has(name) ? withMarkOf(value, args[0]) : value;
+}
+
+/** nth_value with a negative number counts from the frame's end: in the opposite order, from the start of the mirrored frame. */
+function fromTheEnd(window: Window, args: readonly Typed[]): Window {
+  const place = args[1]?.number;
+  if (window.function_name !== "nth_value" || typeof place !== "bigint" || place >= 0n) return window;
+  const mirrored = (bound: string) => bound.replace(/PRECEDING|FOLLOWING/, (side) => (side === "PRECEDING" ? "FOLLOWING" : "PRECEDING"));
+  return {
+    ...window,
+    children: [window.children[0]!, bigintConstant(-place)],
+    orders: window.orders.map(reversed),
+    ...{ start: mirrored(window.end), end: mirrored(window.start), start_expr: window.end_expr, end_expr: window.start_expr },
+  };
+}
+
+/** Without words NULLs come last in ascending order, first in descending order. */
+function reversed(order: OrderBy): OrderBy {
+  const isDescending = order.type === "DESCENDING";
+  const isFirst = order.null_order === "ORDER_DEFAULT" ? isDescending : order.null_order === "NULLS FIRST";
+  return { ...order, type: isDescending ? "ASCENDING" : "DESCENDING", null_order: isFirst ? "NULLS LAST" : "NULLS FIRST" };
 }
 
 /** The default of lag and lead, converted to the value's type: truncated where DuckDB would round. */

@@ -2,7 +2,7 @@
 
 import { decimalNote, isUnsigned, sumDecimal } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
-import { listType, sameType } from "../../bind/type-notes.ts";
+import { isNullConstant, listType, sameType, typeName } from "../../bind/type-notes.ts";
 import {
   call,
   castTo,
@@ -39,12 +39,21 @@ function expectNumber({ node, args }: RuleInput): void {
 function average(input: RuleInput): Typed | null {
   expectArguments(input, 1);
   expectNumber(input);
+  if (isNullConstant(input.args[0]!)) throw planError("Avg does not support inputs of type Null.");
   return input.args[0]!.kind === "duration" ? { node: castTo(input.node, "BIGINT"), kind: "duration" } : null;
+}
+
+/** Texts and truth values have no middle. @throws TsdbError bad_query */
+function expectMiddle({ node }: RuleInput, { kind }: Typed): void {
+  if (kind === "string" || kind === "boolean")
+    throw planError(`Function '${node.function_name}' expects a number but received a value of kind ${kind}`);
 }
 
 /** The dialect has no 128-bit integers: a sum of integers has 64 bits, and a larger one is an error. */
 function sum(input: RuleInput): Typed | null {
   const [value] = input.args;
+  if (value !== undefined && (value.kind === "boolean" || isNullConstant(value)))
+    throw planError(`Sum not supported for ${typeName(value)}`);
   const decimal = value === undefined ? null : sumDecimal(value);
   if (decimal !== null) return { node: castToDecimal(input.node, decimal.width, decimal.scale), ...decimalNote(decimal) };
   if (value?.kind !== "integer" && value?.kind !== "duration") return null;
@@ -198,6 +207,7 @@ const ABOVE_HALF = 0.5 + 2 ** -52;
 function median(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [value] = input.args;
+  expectMiddle(input, value!);
   if (value!.kind !== "integer") return { node: input.node, kind: kindOf(value!) };
   // the lower and the upper median, of values that are collected once
   const shares = call("list_value", [floatConstant(0.5), floatConstant(ABOVE_HALF)]);

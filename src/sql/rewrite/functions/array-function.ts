@@ -42,10 +42,14 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
     const list = input.args[at]!;
     if (name === "list_reverse" && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
     // DuckDB would take the type of NULL from another argument
+    if (isNullConstant(list) && EXTENDED.has(name)) return makeList(call("list_value", [wide(input.args[1 - at]!)]), [input.args[1 - at]!]);
     if (isNullConstant(list)) return listOf(castToList(list.node, "BIGINT"), 1);
     return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
   };
 }
+
+/** NULL is an empty list to these. */
+const EXTENDED: ReadonlySet<string> = new Set(["list_append", "list_prepend"]);
 
 function ofKind(name: string, counts: readonly [number, number?], kind: Kind): Rule {
   return (input) => {
@@ -108,6 +112,7 @@ function flatten(input: RuleInput): Typed {
 function cardinality(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [value] = input.args;
+  if (isNullConstant(value!)) return place(bigintConstant(0n));
   if (value!.kind === "map") return { node: callAs("cardinality", input), kind: "integer" };
   return place(callAs("len", input, [flat(value!.node, depthOf(value) - 1)]));
 }

@@ -1,5 +1,6 @@
 // Regular expressions and LIKE patterns. A constant pattern is translated once (regex.ts), others row by row.
 import type { Typed } from "../../bind/kind.ts";
+import { typeName } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { translateRegex, translateReplacement } from "../../regex/regex.ts";
 import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
@@ -128,31 +129,42 @@ function replacementOf(regex: Typed, replacement: Typed, flags: Typed | undefine
 }
 
 /** The operators of token-rules.ts: case-insensitive or not, negated or not. */
-const MATCH_OPERATORS: Readonly<Record<string, { negated: boolean; flags: string }>> = {
-  "<~>": { negated: false, flags: "" },
-  "<!~>": { negated: true, flags: "" },
-  "<~*>": { negated: false, flags: "i" },
-  "<!~*>": { negated: true, flags: "i" },
+const MATCH_OPERATORS: Readonly<Record<string, { sign: string; negated: boolean; flags: string }>> = {
+  "<~>": { sign: "~", negated: false, flags: "" },
+  "<!~>": { sign: "!~", negated: true, flags: "" },
+  "<~*>": { sign: "~*", negated: false, flags: "i" },
+  "<!~*>": { sign: "!~*", negated: true, flags: "i" },
 };
 
 /** LIKE and similar, by DuckDB's operators. */
-const LIKE_OPERATORS: Readonly<Record<string, { negated: boolean; name: string }>> = {
-  "~~": { negated: false, name: "like_escape" },
-  "!~~": { negated: true, name: "like_escape" },
-  "~~*": { negated: false, name: "ilike_escape" },
-  "!~~*": { negated: true, name: "ilike_escape" },
+const LIKE_OPERATORS: Readonly<Record<string, { sign: string; negated: boolean; name: string }>> = {
+  "~~": { sign: "LIKE", negated: false, name: "like_escape" },
+  "!~~": { sign: "LIKE", negated: true, name: "like_escape" },
+  "~~*": { sign: "ILIKE", negated: false, name: "ilike_escape" },
+  "!~~*": { sign: "ILIKE", negated: true, name: "ilike_escape" },
 };
+
+/** The types of two values, if one of them is known to be neither a text nor NULL. */
+function unlikeTexts(left: Typed, right: Typed): readonly [string, string] | null {
+  const [a, b] = [typeName(left), typeName(right)];
+  if (a === null || b === null) return null;
+  return [left, right].every(({ kind }) => kind === "string" || kind === "binary" || kind === "unknown") ? null : [a, b];
+}
 
 /** Rewrites a pattern operator; null for any other. */
 export function rewritePatternOperator(node: FunctionCall, [text, regex]: readonly [Typed, Typed]): Typed | null {
   const matching = MATCH_OPERATORS[node.function_name];
   if (matching !== undefined) {
+    const names = unlikeTexts(text, regex);
+    if (names !== null) throw planError(`Cannot infer common argument type for regex operation ${names[0]} ${matching.sign} ${names[1]}`);
     const flags: Typed = { node: stringConstant(matching.flags), kind: "string", text: matching.flags };
     const found = call("regexp_matches", [textOf(text), isNull(regex) ? nullConstant() : pattern(regex, flags)], node.query_location);
     return { node: matching.negated ? not(found) : found, kind: "boolean" };
   }
   const like = LIKE_OPERATORS[node.function_name];
   if (like === undefined) return null;
+  const names = unlikeTexts(text, regex);
+  if (names !== null) throw planError(`There isn't a common type to coerce ${names[0]} and ${names[1]} in ${like.sign} expression`);
   // backslashes are escapes in the dialect
   if (regex.text !== undefined && !regex.text.includes("\\")) return { node, kind: "boolean" };
   const found = call(like.name, [text.node, regex.node, stringConstant("\\")], node.query_location);

@@ -1,10 +1,10 @@
 // selector_first(x, time) and similar: the value and the time of one selected row, ignoring rows without x. Composed from DuckDB's
 // aggregates.
 import type { Typed } from "../../bind/kind.ts";
-import { sameType, structType } from "../../bind/type-notes.ts";
+import { sameType, structType, typeName } from "../../bind/type-notes.ts";
 import type { Expression, FunctionCall, Operator } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
-import { argumentCount, isNotNull, whenThen } from "../rule.ts";
+import { argumentCount, isNotNull, planError, whenThen } from "../rule.ts";
 import { asTime, nsOf } from "../time/time-value.ts";
 import { typed } from "../typed.ts";
 
@@ -58,6 +58,8 @@ export function rewriteSelectorPart(node: FunctionCall, args: readonly Typed[], 
 function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; time: Typed } {
   const [x, at] = args;
   if (x === undefined || at === undefined || args.length !== 2) throw argumentCount(node.function_name, "2", args.length);
+  if (typeName(at) !== null && at.kind !== "time")
+    throw planError(`${node.function_name} second argument must be a timestamp, but got ${typeName(at)}`);
   const pair = SELECTORS[node.function_name]!(x, asTime(at));
   const isPresent: Expression = { class: "OPERATOR", type: "OPERATOR_IS_NOT_NULL", alias: "", children: [x.node] };
   const filter: Expression =

@@ -1,5 +1,6 @@
 // String functions. Lengths and positions count characters, from 1.
-import type { Typed } from "../../bind/kind.ts";
+import type { Kind, Typed } from "../../bind/kind.ts";
+import { typeName } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
@@ -12,7 +13,31 @@ const BOOLEAN = { kind: "boolean" } as const;
 const text = (value: Typed, { scope }: RuleInput): Expression => implicitText(value, scope);
 const textsOf = (input: RuleInput): Expression[] => input.args.map((arg) => text(arg, input));
 
-/** A function whose arguments are texts. */
+/** A text as it is. Other values are no texts to most functions. @throws TsdbError bad_query */
+function ownText(value: Typed, input: RuleInput): Expression {
+  if (NO_TEXTS.has(value.kind))
+    throw planError(`Function '${input.node.function_name}' expects a text but received a value of type ${typeName(value)}`);
+  return text(value, input);
+}
+
+const NO_TEXTS: ReadonlySet<Kind> = new Set(["integer", "float", "boolean", "time", "date", "interval"]);
+
+/** A function whose arguments must be texts. */
+function ofOwnTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
+  return (input) => {
+    expectArguments(input, counts[0], counts[1] ?? counts[0]);
+    return {
+      node: callAs(
+        name,
+        input,
+        input.args.map((arg) => ownText(arg, input)),
+      ),
+      ...result,
+    };
+  };
+}
+
+/** A function whose arguments become texts. */
 function ofTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
@@ -47,7 +72,7 @@ function octets(name: "octet_length" | "bit_length"): Rule {
   return (input) => {
     expectArguments(input, 1);
     const [value] = input.args;
-    const bytes = value!.kind === "binary" ? callAs("octet_length", input) : callAs("strlen", input, [text(value!, input)]);
+    const bytes = value!.kind === "binary" ? callAs("octet_length", input) : callAs("strlen", input, [ownText(value!, input)]);
     return { node: name === "octet_length" ? bytes : operator("*", bytes, integerConstant(8)), ...INT32 };
   };
 }
@@ -69,10 +94,10 @@ function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;
   if (length === undefined) {
-    return { node: callAs("__after", input, [text(value!, input), whole(from!)]), ...TEXT };
+    return { node: callAs("__after", input, [ownText(value!, input), whole(from!)]), ...TEXT };
   }
   if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
-  return { node: callAs("__substr", input, [text(value!, input), whole(from!), whole(length)]), ...TEXT };
+  return { node: callAs("__substr", input, [ownText(value!, input), whole(from!), whole(length)]), ...TEXT };
 }
 
 /** overlay(text PLACING other FROM place [FOR length]) */
@@ -106,7 +131,7 @@ function toHex(input: RuleInput): Typed {
 function repeat(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, count] = input.args;
-  return { node: callAs("__repeat", input, [castTo(text(value!, input), "VARCHAR"), whole(count!)]), ...TEXT };
+  return { node: callAs("__repeat", input, [castTo(ownText(value!, input), "VARCHAR"), whole(count!)]), ...TEXT };
 }
 
 function uuid(input: RuleInput): Typed {
@@ -123,16 +148,16 @@ function chr(input: RuleInput): Typed {
 function stringToArray(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, delimiter, none] = input.args;
-  const split = callAs("__string_to_array", input, [text(value!, input), text(delimiter!, input)]);
+  const split = callAs("__string_to_array", input, [ownText(value!, input), ownText(delimiter!, input)]);
   return { node: none === undefined ? split : call("__without_text", [split, text(none, input)]), kind: "list", depth: 1 };
 }
 
 const LENGTH = ofTexts("length", [1], INT32);
-const POSITION = ofTexts("strpos", [2], INT32);
-const TRIM = ofTexts("trim", [1, 2], TEXT);
+const POSITION = ofOwnTexts("strpos", [2], INT32);
+const TRIM = ofOwnTexts("trim", [1, 2], TEXT);
 
 export const STRING_RULES: Rules = {
-  ascii: ofTexts("ascii", [1], INT32),
+  ascii: ofOwnTexts("ascii", [1], INT32),
   bit_length: octets("bit_length"),
   btrim: TRIM,
   char_length: LENGTH,
@@ -140,30 +165,31 @@ export const STRING_RULES: Rules = {
   chr,
   concat,
   concat_ws: concatWith,
-  contains: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "map" ? null : ofTexts("contains", [2], BOOLEAN)(input)),
+  contains: (input) =>
+    input.args[0]?.kind === "list" || input.args[0]?.kind === "map" ? null : ofOwnTexts("contains", [2], BOOLEAN)(input),
   damerau_levenshtein: ofTexts("__damerau", [2], INT32),
   editdist3: ofTexts("__levenshtein_of", [2], INT32),
-  ends_with: ofTexts("ends_with", [2], BOOLEAN),
+  ends_with: ofOwnTexts("ends_with", [2], BOOLEAN),
   find_in_set: ofTexts("__find_in_set", [2], INT32),
-  initcap: ofTexts("__initcap", [1], TEXT),
+  initcap: ofOwnTexts("__initcap", [1], TEXT),
   instr: POSITION,
   left: textAndNumbers("left", [2]),
   length: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "binary" ? null : LENGTH(input)),
-  levenshtein: ofTexts("__levenshtein_of", [2], INT32),
-  lower: ofTexts("lower", [1], TEXT),
+  levenshtein: ofOwnTexts("__levenshtein_of", [2], INT32),
+  lower: ofOwnTexts("lower", [1], TEXT),
   lpad: pad("__lpad"),
-  ltrim: ofTexts("ltrim", [1, 2], TEXT),
+  ltrim: ofOwnTexts("ltrim", [1, 2], TEXT),
   octet_length: octets("octet_length"),
   overlay,
   position: POSITION,
   repeat,
-  replace: ofTexts("replace", [3], TEXT),
+  replace: ofOwnTexts("replace", [3], TEXT),
   reverse: ofTexts("reverse", [1], TEXT),
   right: textAndNumbers("right", [2]),
   rpad: pad("__rpad"),
-  rtrim: ofTexts("rtrim", [1, 2], TEXT),
+  rtrim: ofOwnTexts("rtrim", [1, 2], TEXT),
   split_part: splitPart,
-  starts_with: ofTexts("starts_with", [2], BOOLEAN),
+  starts_with: ofOwnTexts("starts_with", [2], BOOLEAN),
   string_to_array: stringToArray,
   string_to_list: stringToArray,
   strpos: POSITION,
@@ -174,6 +200,6 @@ export const STRING_RULES: Rules = {
   to_hex: toHex,
   translate: ofTexts("translate", [3], TEXT),
   trim: TRIM,
-  upper: ofTexts("__upper", [1], TEXT),
+  upper: ofOwnTexts("__upper", [1], TEXT),
   uuid,
 };

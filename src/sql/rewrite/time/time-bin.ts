@@ -9,7 +9,7 @@ import type { Scope } from "../../bind/scope.ts";
 import { isNullConstant } from "../../bind/type-notes.ts";
 import { type Interval, intervalNs, PLURALS, parseInterval } from "../../parse/interval.ts";
 import { addInterval, clampI64, dateOf, daysOf, floorDiv } from "../../parse/time-text.ts";
-import { bigintConstant, castTo, operator } from "../../parse/tree.ts";
+import { bigintConstant, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { argumentCount, nullOf, planError, type RuleInput } from "../rule.ts";
 import { typed } from "../typed.ts";
 import { bind, nanosecondsOf, timeMacro } from "./time-macro.ts";
@@ -105,12 +105,18 @@ function binArguments(name: string, { args }: Pick<RuleInput, "args">): BinArgum
   const title = name.toUpperCase();
   const interval = stride.interval ?? (stride.text === undefined ? null : parseInterval(stride.text));
   if (interval === null) throw planError(`${title} expects the stride to be an interval literal`);
-  const originNs = origin === undefined ? 0n : asTime(origin).timeNs;
+  const originNs = origin === undefined ? 0n : (asTime(origin).timeNs ?? midnight(origin));
   if (originNs === undefined) throw planError(`${title} expects the origin to be a constant`);
   if (interval.months !== 0 && (interval.days !== 0 || interval.ns !== 0n)) {
     throw planError(`${title} stride does not support combination of month, day and nanosecond intervals`);
   }
   return { interval, time: asTime(time), originNs };
+}
+
+/** The start of a constant date; undefined if it is none. */
+function midnight({ kind, node }: Typed): bigint | undefined {
+  const text = kind === "date" && node.class === "CAST" && node.child.class === "CONSTANT" ? node.child.value.value : undefined;
+  return typeof text === "string" ? asTime({ node: stringConstant(text), kind: "string", text }).timeNs : undefined;
 }
 
 /** Rewrites date_bin(interval, time, origin). @throws TsdbError bad_query */

@@ -10,6 +10,7 @@ import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/type-text.ts";
+import { nullOf } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
@@ -23,6 +24,7 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "interval") {
     if (child.text === undefined) return { node: same, kind };
     const interval = parseInterval(child.text);
+    if (interval === null && node.try_cast) return { node: nullOf("INTERVAL"), kind };
     if (interval === null) throw new TsdbError("bad_query", `Parser error: Invalid input syntax for type interval: '${near(child.text)}'`);
     return intervalConstant(interval);
   }
@@ -90,6 +92,7 @@ const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
 export function textOf(value: Typed): Expression {
   if (value.kind === "float" && decimalOf(value) === null) return call("__float_text", [value.node]);
   if (value.kind === "interval") return call("__interval_text", [value.node]);
+  if (value.kind === "list" && (value.depth ?? 1) === 1) return call("__list_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
 

@@ -2,12 +2,13 @@
 
 import type { Hint, ScanUse, Typed } from "../../bind/kind.ts";
 import { deferredTime } from "../../bind/plan-clock.ts";
-import { markOf, withMarkOf } from "../../bind/type-notes.ts";
+import { markOf, NULL_TYPE, typeName, withMarkOf } from "../../bind/type-notes.ts";
 import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
-import { bigintConstant, call, castTo, stringConstant } from "../../parse/tree.ts";
+import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
 import { comparisonHint, textHint } from "../pushdown/conditions.ts";
+import { planError } from "../rule.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
 import { textOf } from "./cast.ts";
 import { typedConstant } from "./constant.ts";
@@ -28,13 +29,30 @@ function beside(value: Typed, other: Typed): Typed {
   return value.difference !== undefined && (other.kind === "interval" || other.kind === "duration") ? value.difference : value;
 }
 
-/** A text that is no literal is compared with a number as texts: not every text is a number. */
-function alignNumber(value: Typed, other: Typed): Typed {
-  const isNumber = value.kind === "integer" || value.kind === "float";
-  if (!isNumber || other.kind !== "string" || other.text !== undefined) return align(value, other);
+const isNumber = ({ kind }: Typed): boolean => kind === "integer" || kind === "float";
+
+/** Numbers beside a text are compared as texts, for not every text is a number. */
+function asTexts(values: readonly Typed[]): readonly Typed[] {
+  if (!values.some(({ kind }) => kind === "string") || !values.some(isNumber)) return values;
+  return values.map((value) => (isNumber(value) ? asText(value) : value));
+}
+
+function asText(value: Typed): Typed {
   if (typeof value.number !== "bigint") return { node: castTo(textOf(value), "VARCHAR"), kind: "string" };
   const text = String(value.number);
   return { node: stringConstant(text), kind: "string", text };
+}
+
+/** For equality. The digits of an integer equal no other's, so they are that integer to a scan. */
+function asEqual(values: readonly Typed[]): readonly Typed[] {
+  if (!values.some(({ kind }) => kind === "integer")) return asTexts(values);
+  const wholes = values.map(wholeOf);
+  return wholes.every(({ kind }) => kind !== "string" && kind !== "float") ? wholes : asTexts(values);
+}
+
+function wholeOf(value: Typed): Typed {
+  if (value.text === undefined || !/^(?:0|-?[1-9]\d{0,17})$/.test(value.text)) return value;
+  return typedConstant(integerConstant(BigInt(value.text)));
 }
 
 /** True for constant intervals whose nanoseconds DuckDB would truncate. */
@@ -69,9 +87,38 @@ export function rewriteComparison(node: Comparison, left: Typed, right: Typed): 
   return withMarkOf(compare(node, left, right), same);
 }
 
+const SIGNS: Readonly<Record<string, string>> = {
+  COMPARE_EQUAL: "=",
+  COMPARE_NOTEQUAL: "!=",
+  COMPARE_LESSTHAN: "<",
+  COMPARE_GREATERTHAN: ">",
+  COMPARE_LESSTHANOREQUALTO: "<=",
+  COMPARE_GREATERTHANOREQUALTO: ">=",
+  COMPARE_DISTINCT_FROM: "IS DISTINCT FROM",
+  COMPARE_NOT_DISTINCT_FROM: "IS NOT DISTINCT FROM",
+};
+
+const IS_EQUALITY: ReadonlySet<string> = new Set(Object.keys(SIGNS).filter((type) => !/LESS|GREATER/.test(type)));
+
+/** Truth values are compared with each other alone. @throws TsdbError bad_query */
+function expectComparable(sign: string | undefined, left: Typed, right: Typed): void {
+  if (left.kind !== "boolean" && right.kind !== "boolean") return;
+  const names = unlikeBoolean(left, right);
+  if (names !== null) throw planError(`Cannot infer common argument type for comparison operation ${names[0]} ${sign} ${names[1]}`);
+}
+
+/** The types of two values, if one of them is no truth value; null too if it is not known to be none. */
+function unlikeBoolean(left: Typed, right: Typed): readonly [string, string] | null {
+  const [a, b] = [typeName(left), typeName(right)];
+  if (a === null || b === null) return null;
+  return [a, b].every((name) => name === "Boolean" || name === NULL_TYPE) ? null : [a, b];
+}
+
 function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed]): Typed {
-  const [left, right] = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
-  const [a, b] = [inRange(alignNumber(left, right)), inRange(alignNumber(right, left))];
+  expectComparable(SIGNS[node.type], ...sides);
+  const open = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
+  const [left, right] = IS_EQUALITY.has(node.type) ? asEqual(open) : asTexts(open);
+  const [a, b] = [inRange(align(left!, right!)), inRange(align(right!, left!))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools insert before appending conditions
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
@@ -89,18 +136,27 @@ function numbersOne(a: Typed, b: Typed): ScanUse | undefined {
 
 /** Rewrites BETWEEN, with its hint for the scan. */
 export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper: Typed): Typed {
-  const [low, high] = [inRange(alignNumber(lower, input)), inRange(alignNumber(upper, input))];
-  const value = inRange(align(align(input, low), high));
+  const [subject, first, last] = asTexts([input, lower, upper]);
+  const [low, high] = [inRange(align(first!, subject!)), inRange(align(last!, subject!))];
+  const value = inRange(align(align(subject!, low), high));
   return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
     comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
     comparisonHint("COMPARE_LESSTHANOREQUALTO", value, high),
   ]);
 }
 
+/** @throws TsdbError bad_query for a truth value beside others */
+function expectListed(subject: Typed, item: Typed): void {
+  if (subject.kind !== "boolean" && item.kind !== "boolean") return;
+  const names = unlikeBoolean(subject, item);
+  if (names !== null) throw planError(`Can not find compatible types to compare ${names[0]} with [${names[1]}]`);
+}
+
 /** Rewrites IN and NOT IN over a list, with its hint for the scan. */
 export function rewriteIn(node: Operator, children: readonly Typed[]): Typed {
-  const [first, ...rest] = children;
-  const list = rest.map((child) => inRange(alignNumber(child, first!)));
+  for (const child of children.slice(1)) expectListed(children[0]!, child);
+  const [first, ...rest] = asEqual(children);
+  const list = rest.map((child) => inRange(align(child, first!)));
   const subject = list.some(({ kind }) => kind === "time") ? align(first!, list.find(({ kind }) => kind === "time")!) : first!;
   const rewritten: Operator = { ...node, children: [subject.node, ...list.map((child) => child.node)] };
   if (node.type !== "COMPARE_IN") return { node: rewritten, kind: "boolean" };
