@@ -65,18 +65,18 @@ const CASES: readonly (Case & { readonly language: "sql" | "influxql" })[] = [
   {
     ...{ language: "influxql", q: "SELECT v FROM cpu GROUP BY host, region", keys: [["host", 2, false], ["region", 3, false]] },
     columns: { ...HEAD, host: KIND.tag, region: KIND.tag, v: KIND.float },
-    rows: [["cpu", 1000, "a", "eu", 1.5], ["cpu", 2000, "b", null, 2.5], ["cpu", 3000, "b", "us", 3.5]],
+    rows: [["cpu", 1000, "a", "eu", 1.5], ["cpu", 3000, "b", "us", 3.5], ["cpu", 2000, "b", null, 2.5]],
   },
   {
     // a tag that is selected and grouped by has one column, where it was selected
     ...{ language: "influxql", q: "SELECT v, host FROM cpu GROUP BY host, region", keys: [["host", 4, true], ["region", 2, false]] },
     columns: { ...HEAD, region: KIND.tag, v: KIND.float, host: KIND.tag },
-    rows: [["cpu", 1000, "eu", 1.5, "a"], ["cpu", 2000, null, 2.5, "b"], ["cpu", 3000, "us", 3.5, "b"]],
+    rows: [["cpu", 1000, "eu", 1.5, "a"], ["cpu", 3000, "us", 3.5, "b"], ["cpu", 2000, null, 2.5, "b"]],
   },
   {
     ...{ language: "influxql", q: "SELECT mean(v) AS m, count(s), max(n) FROM cpu GROUP BY host", keys: [["host", 2, false]] },
     columns: { ...HEAD, host: KIND.tag, m: KIND.float, count: KIND.integer, max: KIND.integer },
-    rows: [["cpu", 0, "a", 1.5, 1n, 3n], ["cpu", 0, "b", 3, null, 4n]],
+    rows: [["cpu", 0, "a", 1.5, 1n, 3n], ["cpu", 0, "b", 3, 0n, 4n]],
   },
   {
     ...{ language: "influxql", q: "SELECT host AS h, v FROM cpu WHERE region = 'us'", keys: [] },

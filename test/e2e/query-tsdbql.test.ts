@@ -151,9 +151,9 @@ const STATEMENTS: [q: string, rows: unknown][] = [
   [
     "SELECT mean(usage) FROM cpu GROUP BY host",
     [
-      { ...at("1970-01-01T00:00:00"), mean: 2 },
       { ...at("1970-01-01T00:00:00"), host: "a", mean: 1 },
       { ...at("1970-01-01T00:00:00"), host: "b", mean: 0.5 },
+      { ...at("1970-01-01T00:00:00"), mean: 2 },
     ],
   ],
   [

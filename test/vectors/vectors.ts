@@ -94,7 +94,8 @@ function today(vector: RecordedVector): RecordedVector {
   if (vector.id !== ASKS_FOR_TODAY) return vector;
   return { ...vector, answer: { ...(vector.answer as object), rows: [[new Date().toISOString().slice(0, 10)]] } };
 }
-export const tsdbqlVectors = () => linesOf<RecordedVector>("influxql");
+/** The v1 language: recorded before us, and recorded where ours was another one. */
+export const tsdbqlVectors = () => [...linesOf<RecordedVector>("influxql"), ...linesOf<RecordedVector>("near-influxql")];
 /** A write, and what is there afterwards; or steps about databases, tables, caches and more. */
 export interface StepsVector {
   readonly id: string;

@@ -8,6 +8,8 @@ export interface SeriesHead {
   readonly tags: readonly (readonly [key: string, value: string])[] | null;
   /** Tags that no source has. */
   readonly unknownTags?: readonly string[];
+  /** Tags that not all sources have, which are plain texts. */
+  readonly plainTags?: readonly string[];
   /** True: files store the name as plain text, not as a dictionary. */
   readonly hasPlainName?: boolean;
   /** For SELECT, `time` first (a timestamp in ns). */

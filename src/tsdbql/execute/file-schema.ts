@@ -12,7 +12,7 @@ function inFile({ inFile: file, columnKind, ...field }: ResultField): ResultFiel
   return {
     ...field,
     ...(file.kind === null ? {} : { columnKind: file.kind }),
-    ...(file.isDictionary ? { isDictionary: true } : {}),
+    ...(file.isDictionary === undefined ? {} : { isDictionary: file.isDictionary }),
     ...(file.isNull ? { type: { kind: "null" } } : {}),
   };
 }

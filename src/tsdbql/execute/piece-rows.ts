@@ -103,18 +103,22 @@ export class PieceRows {
 
 /** Measurement, time, tags, values; a list without times starts with its columns. */
 function fieldsOf(head: SeriesHead): readonly ResultField[] {
-  const { fields, unknownTags = [], hasPlainName = false } = head;
+  const { fields, unknownTags = [], plainTags = [], hasPlainName = false } = head;
   const tagFields = addedTags(head).map(([key]) => {
-    const isUnknown = unknownTags.includes(key) ? { inFile: { kind: null, isNull: true } } : {};
-    return { name: key, type: CODE, columnKind: TAG, ...isUnknown };
+    const isPlain = plainTags.includes(key);
+    const inFile = unknownTags.includes(key) ? { kind: null, isNull: true } : isPlain ? { kind: TAG, isDictionary: false } : null;
+    return { name: key, type: isPlain ? TEXT : CODE, columnKind: TAG, ...(inFile === null ? {} : { inFile }) };
   });
   const times = isTimed(fields) ? 1 : 0;
   return [{ name: MEASUREMENT_COLUMN, type: hasPlainName ? TEXT : CODE }, ...fields.slice(0, times), ...tagFields, ...fields.slice(times)];
 }
 
 function columnsOf(head: SeriesHead, { rowCount, columns }: ResultBatch): readonly ResultColumn[] {
-  const { name, fields, hasPlainName = false } = head;
-  const tagColumns = addedTags(head).map(([, value]) => constant(value === "" ? null : value, rowCount));
+  const { name, fields, plainTags = [], hasPlainName = false } = head;
+  const tagColumns = addedTags(head).map(([key, value]) => {
+    if (!plainTags.includes(key)) return constant(value === "" ? null : value, rowCount);
+    return value === "" ? nulls(TEXT, rowCount) : repeated(value, rowCount);
+  });
   const times = isTimed(fields) ? 1 : 0;
   return [
     hasPlainName ? repeated(name, rowCount) : constant(name, rowCount),

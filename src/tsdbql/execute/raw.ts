@@ -7,6 +7,7 @@ import { computeOutputs } from "./outputs.ts";
 import { emptyCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells } from "./rows/columns.ts";
 import { fillCells } from "./rows/fill.ts";
+import { shownGroups } from "./rows/group-order.ts";
 import { compareTags } from "./rows/order.ts";
 import type { RowSet, RowsRequest } from "./rows/rows.ts";
 import { TableSlices } from "./rows/table-slices.ts";
@@ -70,10 +71,11 @@ class RawBlocks {
   }
 
   async *blocks(turns: Turns, set: RowSet): AsyncGenerator<RowBlock> {
-    const { limit, offset, slimit, soffset, descending } = this.plan.checked;
-    let groups = set.shown?.slice() ?? Array.from(set.groups.keys());
-    if ((slimit > 0 || soffset > 0) && set.shown === null) groups = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
-    if (descending) groups.reverse();
+    const { checked } = this.plan;
+    const { limit, offset } = checked;
+    const order = set.shown === null ? checked : { ...checked, slimit: 0, soffset: 0 };
+    const all = set.shown ?? Array.from(set.groups.keys());
+    const groups = await turns.run(shownGroups(all, (group) => set.groups[group]!, order));
     for (const group of groups) {
       const tags = set.groups[group]!;
       if (this.tags === null || compareTags(this.tags, tags) !== 0) {

@@ -5,8 +5,10 @@ import { REDUCERS } from "../functions/reducers.ts";
 import { TRANSFORMS } from "../functions/transforms.ts";
 import { compareText } from "../plan/fields.ts";
 import type { PlannedCall, TableSource } from "../plan/select.ts";
+import { settledCondition } from "../plan/settled.ts";
 import { planWhere } from "../plan/where.ts";
 import { aggregateBlocks } from "./aggregate/aggregate.ts";
+import { columnOf } from "./aggregate/call-chain.ts";
 import type { StatementMemory } from "./memory.ts";
 import { rawBlocks } from "./raw.ts";
 import { withoutEmpty } from "./rows/present-rows.ts";
@@ -21,11 +23,12 @@ export class SelectRun implements SelectContext {
     readonly turns: Turns,
     readonly memory: StatementMemory,
     /** True for v3, whose answer is one table: rows of subqueries are ordered by time. Version 1.x returns some of them group by group. */
-    private readonly isByTime: boolean,
+    private readonly isTable: boolean,
   ) {}
 
   /** Rows of the series with one name. */
-  blocks(plan: RunPlan, name: string, scope: SelectScope): AsyncGenerator<RowBlock> {
+  blocks(plan: RunPlan, name: string, scope: SelectScope): AsyncIterable<RowBlock> {
+    if (plan.checked.isNothing) return NO_BLOCKS;
     if (plan.calls.length > 0) return aggregateBlocks(this, plan, name, scope);
     return rawBlocks(this, plan, name, scope);
   }
@@ -46,7 +49,7 @@ export class SelectRun implements SelectContext {
 
   private async tableRows(plan: RunPlan, { table, schema }: TableSource<MeasurementTable>, request: RowsRequest): Promise<LooseRows> {
     const { turns, memory } = this;
-    const where = planWhere(plan.checked.condition, schema);
+    const where = planWhere(plan.checked, schema);
     const predicates = await table.predicates(where, turns);
     const loose = await readRows(table, request, predicates, where.rows, { turns, memory });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
@@ -57,12 +60,18 @@ export class SelectRun implements SelectContext {
     const groupBy = [...new Set([...inner.dimensions, ...request.groupBy])].sort(compareText);
     const { checked } = inner;
     const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
-    for (const call of plan.calls) checkCall(call);
+    for (const call of plan.calls) checkCall(call, this.isTable);
     const rows = new SubqueryRows(inner, groupBy, this.memory);
     for await (const block of this.blocks(inner, name, { range, groupBy })) rows.add(block);
-    return this.turns.run(rows.finish(request, plan.calls.length === 0 && !this.isByTime, plan.checked.condition));
+    const { condition } = plan.checked;
+    const settled = condition !== null && this.isTable ? settledCondition(condition, inner.schema) : condition;
+    return this.turns.run(rows.finish(request, plan.calls.length === 0 && !this.isTable, settled));
   }
 }
+
+const NO_BLOCKS: AsyncIterable<RowBlock> = {
+  async *[Symbol.asyncIterator]() {},
+};
 
 function later(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
@@ -73,9 +82,15 @@ function earlier(a: bigint, b: bigint): bigint {
 }
 
 /** @throws TsdbError bad_query if the call does not accept the type, even without any values */
-function checkCall(call: PlannedCall): void {
-  if ("args" in call.of) checkCall(call.of);
+function checkCall(call: PlannedCall, isTable: boolean): void {
+  if ("args" in call.of) checkCall(call.of, isTable);
   const type = "args" in call.of ? call.of.type : call.of.kind;
   const operator = REDUCERS.get(call.name) ?? TRANSFORMS.get(call.name);
-  if (operator !== undefined && type !== null) checkType(operator, type === "tag" ? "string" : type);
+  if (operator !== undefined && type !== null) checkType(operator, type === "tag" ? "string" : type, isTable);
+}
+
+/** v3 refuses calls of wrong types before it reads rows. Calls of tags have no values. @throws TsdbError bad_query as `checkCall` */
+export function checkTypes({ calls, sources }: RunPlan): void {
+  for (const call of calls) if (columnOf(call).kind !== "tag") checkCall(call, true);
+  for (const source of sources) if (source.kind === "select") checkTypes(source.plan);
 }

@@ -3,22 +3,23 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
+import type { Steps } from "../../model/steps.ts";
 import { Turns } from "../../model/turns.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../functions/series.ts";
 import type { Explain, FieldType, Select, Show, Statement } from "../parse/ast.ts";
 import { checkSelect } from "../plan/check-select.ts";
 import { compareText } from "../plan/fields.ts";
-import { planSelect } from "../plan/select.ts";
+import { hasTag, planSelect } from "../plan/select.ts";
 import type { TsdbqlContext } from "./context.ts";
 import { analyzeLines, explainPiece, planLines } from "./explain.ts";
 import { StatementMemory } from "./memory.ts";
 import { withoutNaN } from "./outputs.ts";
-import { emptyCells, partOfCells } from "./rows/cells.ts";
+import { emptyCells, partOfCells, textsOf } from "./rows/cells.ts";
 import { type AnyCells, resultTypeOf, toResultColumn } from "./rows/columns.ts";
 import { measurementsOf, OpenTables } from "./rows/tables.ts";
 import { TagTexts } from "./rows/tag-texts.ts";
-import { SelectRun } from "./select.ts";
-import type { RunPlan } from "./select-context.ts";
+import { checkTypes, SelectRun } from "./select.ts";
+import type { RowBlock, RunPlan } from "./select-context.ts";
 import { runShow } from "./show/show.ts";
 
 /** @throws TsdbError bad_query, unknown_database, query_limit, cancelled; then nothing needs to be closed */
@@ -51,11 +52,13 @@ interface OpenPlan {
 }
 
 async function planOf(select: Select, context: TsdbqlContext): Promise<OpenPlan> {
-  const checked = checkSelect(select, context.nowNs);
+  const checked = checkSelect(select, context.nowNs, context.isTable);
   const tables = new OpenTables(context);
   try {
     await tables.open(measurementsOf(checked));
-    return { plan: planSelect(checked, (measurement) => tables.resolve(measurement)), tables };
+    const plan = planSelect(checked, (measurement) => tables.resolve(measurement));
+    if (checked.isTable) checkTypes(plan);
+    return { plan, tables };
   } catch (error) {
     await tables.close();
     throw error;
@@ -90,22 +93,27 @@ function runOf({ signal, memoryBytesMax, isTable = false }: TsdbqlContext): Sele
 
 async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): AsyncGenerator<SeriesPiece> {
   const { checked } = plan;
-  const names = checked.descending ? plan.names.toReversed() : plan.names;
+  const names = checked.descending && !checked.isTable ? plan.names.toReversed() : plan.names;
   const keys = groupKeysOf(plan);
   const fields = plannedFields(plan);
   const unknownTags = unknownTagsOf(plan);
+  const plainTags = plan.plainDimensions;
+  const hasPlain = plan.outputs.some(({ isPlain }) => isPlain);
   let shown: readonly ResultField[] | null = null;
   const heldBytes = run.memory.used;
   for (const name of names) {
     run.memory.giveDownTo(heldBytes);
     let head: SeriesHead | null = null;
     let tags: readonly string[] | null = null;
-    for await (const block of run.blocks(plan, name, { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys })) {
+    const scope = { range: { minNs: checked.minNs, maxNs: checked.maxNs }, groupBy: keys };
+    for await (const found of run.blocks(plan, name, scope)) {
+      const block = hasPlain ? await run.turns.run(withPlainTags(plan, found)) : found;
       if (head === null || tags === null || !isSame(tags, block.tags)) {
         const own = fieldsOf(plan, fields, block.columns);
         // series mostly have the same columns: reusing the object lets the encoder detect it
         if (shown === null || own.some(({ type }, i) => type !== shown![i]!.type)) shown = own;
-        head = { name, tags: keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!]), unknownTags, fields: shown };
+        const shownTags = keys.length === 0 ? null : keys.map((key, i) => [key, block.tags[i]!] as const);
+        head = { name, tags: shownTags, unknownTags, plainTags, fields: shown };
         tags = block.tags;
       }
       tagTexts.nextBlock();
@@ -122,6 +130,14 @@ async function* piecesOf(plan: RunPlan, run: SelectRun, tagTexts: TagTexts): Asy
   }
 }
 
+/** Tags that some sources lack as texts: their column is one over all sources. */
+function* withPlainTags({ outputs }: RunPlan, block: RowBlock): Steps<RowBlock> {
+  const columns: (AnyCells | null)[] = [];
+  for (const [i, cells] of block.columns.entries())
+    columns.push(outputs[i]!.isPlain && cells?.type === "tag" ? yield* textsOf(cells) : cells);
+  return { ...block, columns };
+}
+
 function groupKeysOf({ dimensions }: RunPlan): readonly string[] {
   return [...dimensions].sort(compareText);
 }
@@ -133,8 +149,8 @@ function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[]
       ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
       inFile: { kind: keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
     },
-    ...outputs.map(({ name, type, isTag, isTargetTag, mark }) => {
-      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], isDictionary: isTag };
+    ...outputs.map(({ name, type, isTag, isPlain, isTargetTag, mark }) => {
+      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], ...(isTag ? { isDictionary: !isPlain } : {}) };
       return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
     }),
   ];
@@ -142,18 +158,14 @@ function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[]
 
 /** The columns of an empty answer; null: no source has a column of the statement. */
 function emptyHeadOf(plan: RunPlan): SeriesHead | null {
-  if (plan.outputs.every(({ type }) => type === null)) return null;
+  if (plan.isUnknown) return null;
   const keys = groupKeysOf(plan);
   const tags = keys.length === 0 ? null : keys.map((key) => [key, ""] as const);
-  return { name: "", tags, unknownTags: unknownTagsOf(plan), fields: plannedFields(plan) };
+  return { name: "", tags, unknownTags: unknownTagsOf(plan), plainTags: plan.plainDimensions, fields: plannedFields(plan) };
 }
 
 function unknownTagsOf(plan: RunPlan): readonly string[] {
-  return groupKeysOf(plan).filter((key) => !isKnownTag(plan, key));
-}
-
-function isKnownTag({ sources }: RunPlan, key: string): boolean {
-  return sources.some((source) => (source.kind === "table" ? source.schema : source.plan.schema).tags.has(key));
+  return groupKeysOf(plan).filter((key) => !plan.sources.some((source) => hasTag(source, key)));
 }
 
 const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {

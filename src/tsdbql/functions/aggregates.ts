@@ -5,7 +5,7 @@ import { durationOf } from "./arguments.ts";
 import { newValues, numbersOf, pointsOf, type Values } from "./columns.ts";
 import { areExact, floatsOf, type Integers, takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { integrals } from "./integral.ts";
-import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
+import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, WHOLE_MEDIAN, type Windows } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
 
 type Compute = (points: Points, windows: Windows) => Steps<Values>;
@@ -143,6 +143,19 @@ function* medians(points: Points, { offsets }: Windows): Steps<Float64Array> {
   return values;
 }
 
+/** The same as integers: half a unit is cut off. */
+function* wholeMedians(points: Points, { offsets }: Windows): Steps<Values> {
+  const values = newValues(points.type, offsets.length - 1) as Integers;
+  const counter = new StepCounter();
+  for (let i = 0; i < values.length; i++) {
+    const sorted = (points.values as Integers).slice(offsets[i]!, offsets[i + 1]!);
+    yield* sortValues(sorted);
+    values[i] = (sorted[sorted.length >>> 1]! + sorted[(sorted.length - 1) >>> 1]!) / 2n;
+    if (counter.isDue(1 + sorted.length * SORT_COST)) yield;
+  }
+  return values;
+}
+
 /** Cost of sorting a row, in units of rows that are only read. */
 export const SORT_COST = 8;
 
@@ -260,6 +273,7 @@ export const AGGREGATES: readonly Reducer[] = [
   aggregate("mean", NUMBERS, () => "float", means),
   aggregate("spread", NUMBERS, (type) => type, spreads),
   aggregate("median", NUMBERS, () => "float", medians),
+  aggregate(WHOLE_MEDIAN, ["integer", "unsigned"], (type) => type, wholeMedians),
   aggregate("stddev", NUMBERS, () => "float", deviations),
   aggregate("mode", ALL_TYPES, (type) => type, modes),
   INTEGRAL,

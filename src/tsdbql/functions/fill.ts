@@ -1,9 +1,10 @@
 // `fill`: the values of a group's empty windows.
-import { isPause, StepCounter, type Steps } from "../../model/steps.ts";
+import { inSteps, isPause, StepCounter, type Steps } from "../../model/steps.ts";
 import type { FieldType, Fill } from "../parse/ast.ts";
-import { pointsOf, takeValues, type Values } from "./columns.ts";
+import { cellsOf, newValues, pointsOf, takeValues, type Values } from "./columns.ts";
+import type { Cells } from "./operator.ts";
 import type { Points, PointValues, WindowPoints } from "./points.ts";
-import { ValidityBuilder } from "./validity.ts";
+import { isValid, ValidityBuilder } from "./validity.ts";
 
 /** Adds a point for each empty window. `linear` interpolates between original points only. @param points those of one group, at most one
  *  per window, with window starts as times, in order @param startsNs starts of all windows, in the same order (`windowStarts`) */
@@ -34,6 +35,32 @@ export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill
     else if (fill.kind !== "previous" || !hasBefore) validity.setNull(i);
   }
   return { points: pointsOf(points.type, filledTimes, values as PointValues[typeof points.type]), validity: validity.finish() };
+}
+
+/** Numbers of windows that are no number, such as the deviation of one point, filled like empty windows: by a number or the one before. */
+export function* fillNaN({ points, validity }: WindowPoints, fill: Fill): Steps<WindowPoints> {
+  if (points.type !== "float" || (fill.kind !== "value" && fill.kind !== "previous")) return { points, validity };
+  const values = points.values.slice();
+  let last = fill.kind === "value" ? Number(fill.value) : Number.NaN;
+  yield* inSteps(values.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      if (Number.isNaN(values[i])) values[i] = last;
+      else if (fill.kind === "previous" && isValid(validity, i)) last = values[i]!;
+    }
+  });
+  return { points: pointsOf("float", points.times, values), validity };
+}
+
+/** A column of one number. A text is empty then, a boolean false. */
+export function constantCells(type: FieldType, constant: number | bigint, rowCount: number): Cells {
+  const values = newValues(type, rowCount);
+  for (let i = 0; i < rowCount; i++) setConstant(values, i, type, constant);
+  return cellsOf(type, values as PointValues[typeof type], null);
+}
+
+/** The type of a number as it is written. */
+export function typeOfNumber(value: number | bigint): "float" | "integer" {
+  return typeof value === "bigint" ? "integer" : "float";
 }
 
 /** For each point and each empty window, in order: the point's row, or -1. */

@@ -36,6 +36,8 @@ export interface OperatorContext {
   readonly descending: boolean;
   /** The window length of GROUP BY time; null without it. */
   readonly intervalNs: bigint | null;
+  /** By the rules of v3. */
+  readonly isTable?: boolean;
 }
 
 export interface ReduceContext extends OperatorContext {
@@ -61,6 +63,8 @@ interface OperatorHead {
   /** Minimum and maximum number of arguments, including the column; top and bottom allow any number of tags between. */
   readonly arity: readonly [least: number, most: number];
   readonly takes: readonly FieldType[];
+  /** What it accepts in v3, where this is more. */
+  readonly takesInTable?: readonly FieldType[];
   /** Its name in type errors: `moving average`. */
   readonly label: string;
   resultType(argument: FieldType): FieldType;
@@ -95,9 +99,15 @@ export interface RowFunction {
   apply(args: readonly (Cells | Literal)[], rowCount: number): Steps<Cells>;
 }
 
+/** The median of integers in v3, an integer as well: no name that a statement can have. */
+export const WHOLE_MEDIAN = "median of integers";
+
+type TakesTypes = Pick<OperatorHead, "label" | "takes" | "takesInTable">;
+
 /** @throws TsdbError if the operator does not accept points of a type; worded like 1.x, including the names of its iterators */
-export function checkType(operator: Pick<OperatorHead, "label" | "takes">, type: FieldType): void {
-  if (operator.takes.includes(type)) return;
+export function checkType(operator: TakesTypes, type: FieldType, isTable = false): void {
+  const { takes, takesInTable = takes } = operator;
+  if ((isTable ? takesInTable : takes).includes(type)) return;
   throw new TsdbError("bad_query", `unsupported ${operator.label} iterator type: *query.${type}InterruptIterator`);
 }
 

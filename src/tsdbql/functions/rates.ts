@@ -11,14 +11,16 @@ import type { Points } from "./points.ts";
 
 const WORD = 2 ** 32;
 
-/** The change per unit: by default the window length of GROUP BY time, otherwise a second. Computed as if times were ascending. */
+/** The change per unit: by default the window length of GROUP BY time, otherwise a second. In 1.x times pass forwards, even where they
+ *  descend. */
 function derivative(name: string, dropsNegative: boolean): Transform {
   const transform: Transform = {
     ...{ name, arity: [1, 2], takes: NUMBERS, label: "derivative" },
     resultType: () => "float",
     windowsBefore: () => 1,
-    *apply(points, args, { descending, intervalNs }: OperatorContext) {
+    *apply(points, args, { descending, intervalNs, isTable = false }: OperatorContext) {
       checkType(transform, points.type);
+      const isBackwards = descending && !isTable;
       const unitNs = Number(args.length > 0 ? durationOf(args[0]!) : (intervalNs ?? SECOND_NS));
       const rows = yield* advancingRows(points.times);
       const changes = yield* changesOf(points, rows);
@@ -28,10 +30,10 @@ function derivative(name: string, dropsNegative: boolean): Transform {
       let count = 0;
       for (let i = 0; i < changes.length; i++) {
         if (isPause(i)) yield;
-        const change = changes[i]!;
-        if (dropsNegative && change < 0) continue;
         const elapsedNs = difference(times, rows[i + 1]!, rows[i]!);
-        values[count] = change / ((descending ? -elapsedNs : elapsedNs) / unitNs);
+        const rate = changes[i]! / ((isBackwards ? -elapsedNs : elapsedNs) / unitNs);
+        if (dropsNegative && rate < 0) continue;
+        values[count] = rate;
         kept[count++] = rows[i + 1]!;
       }
       return pointsOf("float", yield* takeIntegers(points.times, kept.subarray(0, count)), values.slice(0, count));

@@ -1,16 +1,16 @@
 // Reducers that select points: the first, the greatest, the middle ones, a random sample. They report the selected rows, so that other
 // columns can be included.
-import { inRange, inSteps, StepCounter, type Steps, sortInSteps, sortValues } from "../../model/steps.ts";
+import { inRange, inSteps, StepCounter, type Steps, sortInSteps, sortTexts, sortValues } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { SORT_COST, sortKeys } from "./aggregates.ts";
 import { integerOf, numberOf } from "./arguments.ts";
 import { pointsOf, takeValues } from "./columns.ts";
-import { areEqual, takeIntegers, wordsOf } from "./int64.ts";
+import { areEqual, type Integers, takeIntegers, wordsOf } from "./int64.ts";
 import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, type Windows } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
 
 /** Numbers, texts, or 0 and 1: comparable by `<` as the language requires. */
-type Keys = ArrayLike<number | bigint | string>;
+type Keys = Float64Array | Uint8Array | Integers | readonly string[];
 
 /** The selected rows of one window, in order of time. */
 type Choose = (rows: { readonly from: number; readonly end: number }) => Steps<ArrayLike<number>>;
@@ -18,6 +18,8 @@ type Choose = (rows: { readonly from: number; readonly end: number }) => Steps<A
 interface SelectorKind {
   readonly name: string;
   readonly takes: readonly FieldType[];
+  /** In v3, where this is more. */
+  readonly takesInTable?: readonly FieldType[];
   readonly arity: Reducer["arity"];
   readonly times: Reducer["times"];
   readonly isList: boolean;
@@ -25,12 +27,12 @@ interface SelectorKind {
   prepare(points: Points, args: readonly Literal[], context: ReduceContext): Steps<Choose>;
 }
 
-function selector({ name, takes, arity, times, isList, prepare }: SelectorKind): Reducer {
+function selector({ name, takes, takesInTable = takes, arity, times, isList, prepare }: SelectorKind): Reducer {
   const reducer: Reducer = {
-    ...{ name, takes, arity, times, isList, label: name, selects: true },
+    ...{ name, takes, takesInTable, arity, times, isList, label: name, selects: true },
     resultType: (type) => type,
     *reduce(points, windows, args, context) {
-      checkType(reducer, points.type);
+      checkType(reducer, points.type, context.isTable);
       return yield* choose(points, windows, yield* prepare(points, args, context), context, times);
     },
   };
@@ -113,20 +115,19 @@ function outermost(name: "first" | "last"): SelectorKind {
 
 /** The point of the nearest rank; none if the rank is out of range. Equal values are ordered by row, those that are no number come last. */
 const PERCENTILE: SelectorKind = {
-  ...{ name: "percentile", takes: NUMBERS, arity: [2, 2], times: "point", isList: false },
+  ...{ name: "percentile", takes: NUMBERS, takesInTable: ALL_TYPES, arity: [2, 2], times: "point", isList: false },
   *prepare(points, args) {
-    const keys = yield* sortKeys(points);
+    const keys = yield* keysOf(points);
     const percent = numberOf(args[0]!);
     const counter = new StepCounter();
     return function* ({ from, end }) {
       const rank = Math.floor(((end - from) * percent) / 100 + 0.5) - 1;
       if (!(rank >= 0 && rank < end - from)) return [];
-      const sorted = keys.slice(from, end);
-      yield* sortValues(sorted);
+      const sorted = yield* sortedKeys(keys, from, end);
       if (counter.isDue(sorted.length * SORT_COST)) yield;
       const value = sorted[rank]!;
       // NaN too, which equals nothing
-      const isChosen = (key: number | bigint) => key === value || (Number.isNaN(value) && Number.isNaN(key));
+      const isChosen = (key: Keys[number]) => key === value || (Number.isNaN(value) && Number.isNaN(key));
       let before = rank;
       while (before > 0 && isChosen(sorted[before - 1]!)) {
         before--;
@@ -141,12 +142,24 @@ const PERCENTILE: SelectorKind = {
   },
 };
 
+function* sortedKeys(keys: Keys, from: number, end: number): Steps<Keys> {
+  if (Array.isArray(keys)) {
+    const texts: string[] = keys.slice(from, end);
+    yield* sortTexts(texts);
+    return texts;
+  }
+  const numbers = keys as Exclude<Keys, readonly string[]>;
+  const sorted = numbers instanceof Uint8Array ? Float64Array.from(numbers.subarray(from, end)) : numbers.slice(from, end);
+  yield* sortValues(sorted);
+  return sorted;
+}
+
 /** The n greatest or least; among equal values the earlier. If tags are given, only the best of points with equal tag values. */
 function best(name: "top" | "bottom"): SelectorKind {
   return {
-    ...{ name, takes: NUMBERS, arity: [2, Number.POSITIVE_INFINITY], times: "own", isList: true },
+    ...{ name, takes: NUMBERS, takesInTable: ALL_TYPES, arity: [2, Number.POSITIVE_INFINITY], times: "own", isList: true },
     *prepare(points, args, context) {
-      const keys = yield* sortKeys(points);
+      const keys = yield* keysOf(points);
       const compareTimes = timeOrder(points.times);
       const count = integerOf(args.at(-1)!);
       const isBetter = (a: number, b: number) => {

@@ -157,8 +157,10 @@ export interface Select {
   readonly fill: Fill | null;
   /** ORDER BY time DESC. */
   readonly descending: boolean;
-  /** 0 = none; `LIMIT 0` means no limit in this language. */
+  /** 0 = none. */
   readonly limit: number;
+  /** `LIMIT 0`: no limit in 1.x, nothing in v3. */
+  readonly hasLimitZero: boolean;
   readonly offset: number;
   readonly slimit: number;
   readonly soffset: number;
@@ -186,6 +188,7 @@ export interface ShowScope {
   readonly where: Expression | null;
   readonly sort: readonly SortField[];
   readonly limit: number;
+  readonly hasLimitZero: boolean;
   readonly offset: number;
   readonly slimit: number;
   readonly soffset: number;

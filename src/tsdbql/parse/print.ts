@@ -67,7 +67,16 @@ export function printField({ expression, alias }: SelectField): string {
 }
 
 /** The column's name: its alias, otherwise the name of the call or column, for arithmetic those of its operands; "" for a literal. */
-export function fieldName({ expression, alias }: SelectField): string {
+export function fieldName(field: SelectField): string {
+  return nameOf(field, (name) => name);
+}
+
+/** The same in v3, which quotes the columns of arithmetic where their names need it. */
+export function tableFieldName(field: SelectField): string {
+  return nameOf(field, quoteIdent);
+}
+
+function nameOf({ expression, alias }: SelectField, quoted: (name: string) => string): string {
   if (alias !== null && alias !== "") return alias;
   switch (expression.kind) {
     case "call":
@@ -75,23 +84,24 @@ export function fieldName({ expression, alias }: SelectField): string {
     case "ref":
       return expression.name;
     case "paren":
-      return fieldName({ expression: expression.inner, alias: null });
+      return nameOf({ expression: expression.inner, alias: null }, quoted);
     case "binary":
-      return operandNames(expression).join("_");
+      return operandNames(expression, quoted).join("_");
     default:
       return "";
   }
 }
 
-function operandNames(expression: Expression): string[] {
+function operandNames(expression: Expression, quoted: (name: string) => string): string[] {
   switch (expression.kind) {
     case "call":
-    case "ref":
       return [expression.name];
+    case "ref":
+      return [quoted(expression.name)];
     case "paren":
-      return operandNames(expression.inner);
+      return operandNames(expression.inner, quoted);
     case "binary":
-      return [...operandNames(expression.left), ...operandNames(expression.right)];
+      return [...operandNames(expression.left, quoted), ...operandNames(expression.right, quoted)];
     default:
       return [];
   }

@@ -232,17 +232,18 @@ function parseDirection(p: TokenStream): "ASC" | "DESC" {
 }
 
 /** LIMIT and OFFSET. */
-export function parseLimits(p: TokenStream): { readonly limit: number; readonly offset: number } {
-  return { limit: parseCount(p, "LIMIT"), offset: parseCount(p, "OFFSET") };
+export function parseLimits(p: TokenStream): Pick<Select, "limit" | "hasLimitZero" | "offset"> {
+  const limit = parseCount(p, "LIMIT");
+  return { limit: limit ?? 0, hasLimitZero: limit === 0, offset: parseCount(p, "OFFSET") ?? 0 };
 }
 
 /** SLIMIT and SOFFSET. */
 export function parseSeriesLimits(p: TokenStream): { readonly slimit: number; readonly soffset: number } {
-  return { slimit: parseCount(p, "SLIMIT"), soffset: parseCount(p, "SOFFSET") };
+  return { slimit: parseCount(p, "SLIMIT") ?? 0, soffset: parseCount(p, "SOFFSET") ?? 0 };
 }
 
-/** 0 if the clause is absent. */
-function parseCount(p: TokenStream, word: Keyword): number {
-  if (!p.accept(word)) return 0;
+/** Null if the clause is absent. */
+function parseCount(p: TokenStream, word: Keyword): number | null {
+  if (!p.accept(word)) return null;
   return Math.min(Number(p.expect("integer").literal), Number.MAX_SAFE_INTEGER);
 }

@@ -42,13 +42,22 @@ export interface CheckedSelect {
   readonly timeZone: TimeZone | null;
   /** True with INTO: columns are named differently. */
   readonly hasTarget: boolean;
+  /** The answer is one table, by the rules of v3 where these are others than those of 1.x. */
+  readonly isTable: boolean;
+  /** LIMIT 0 of a table. */
+  readonly isNothing: boolean;
 }
 
 export type CheckedSource = Measurement | { readonly kind: "subquery"; readonly select: CheckedSelect };
 
 /** @throws TsdbError bad_query */
-export function checkSelect(select: Select, nowNs: bigint): CheckedSelect {
-  return new SelectCheck(select, nowNs, null, 0).check();
+export function checkSelect(select: Select, nowNs: bigint, isTable = false): CheckedSelect {
+  return new SelectCheck(select, { nowNs, isTable }, null, 0).check();
+}
+
+interface Surroundings {
+  readonly nowNs: bigint;
+  readonly isTable: boolean;
 }
 
 class SelectCheck {
@@ -67,13 +76,14 @@ class SelectCheck {
 
   constructor(
     private readonly select: Select,
-    private readonly nowNs: bigint,
+    private readonly around: Surroundings,
     parent: SelectCheck | null,
     private readonly depth: number,
   ) {
     if (depth > TSDBQL_LIMITS.subqueriesMax) throw new TsdbError("bad_query", "too many subqueries in each other");
     this.zone = zoneOf(select.timeZone);
-    const { bounds, rest } = splitCondition(select.where, { nowNs, zone: this.zone });
+    const { nowNs, isTable } = around;
+    const { bounds, rest } = splitCondition(select.where, { nowNs, zone: this.zone, isTable });
     checkCondition(rest);
     this.condition = rest;
     this.checkDimensions();
@@ -117,7 +127,8 @@ class SelectCheck {
       }
       const expression = fold(field.expression, NO_CONTEXT);
       checks.field(expression);
-      fields.push({ expression: withoutDistinct(expression), alias: field.alias === "" ? null : field.alias });
+      const called = withoutDistinct(expression);
+      fields.push({ expression: this.around.isTable ? withoutKinds(called) : called, alias: field.alias === "" ? null : field.alias });
     }
     const hasOwnInterval = this.interval !== null && !this.inheritsInterval;
     const fill = select.fill?.kind ?? "null";
@@ -128,7 +139,7 @@ class SelectCheck {
       sources: select.sources.map((source) =>
         source.kind === "measurement"
           ? source
-          : { kind: "subquery", select: new SelectCheck(source.select, this.nowNs, this, this.depth + 1).check() },
+          : { kind: "subquery", select: new SelectCheck(source.select, this.around, this, this.depth + 1).check() },
       ),
       condition: this.condition,
       minNs: this.minNs,
@@ -145,6 +156,8 @@ class SelectCheck {
       soffset: select.soffset,
       timeZone: this.zone,
       hasTarget: select.into !== null,
+      isTable: this.around.isTable,
+      isNothing: this.around.isTable && select.hasLimitZero,
     };
   }
 
@@ -186,7 +199,7 @@ class SelectCheck {
       case "call":
         if (argument.name !== "now") throw new TsdbError("bad_query", "time dimension offset function must be now()");
         if (argument.args.length > 0) throw new TsdbError("bad_query", "time dimension offset now() function requires no arguments");
-        return sinceTruncated(this.nowNs, durationNs);
+        return sinceTruncated(this.around.nowNs, durationNs);
       case "string": {
         const ns = expectTime(argument.value, this.zone);
         if (ns !== null) throw new TsdbError("bad_query", `invalid time dimension offset: ${printExpression(argument)}`);
@@ -223,6 +236,22 @@ function withoutDistinct(expression: Expression): Expression {
       return { kind: "paren", inner: withoutDistinct(expression.inner) };
     case "binary":
       return { ...expression, left: withoutDistinct(expression.left), right: withoutDistinct(expression.right) };
+    default:
+      return expression;
+  }
+}
+
+/** In v3 `::tag` and `::field` say nothing: a name is one column. */
+function withoutKinds(expression: Expression): Expression {
+  switch (expression.kind) {
+    case "ref":
+      return expression.cast === "tag" || expression.cast === "field" ? { ...expression, cast: null } : expression;
+    case "call":
+      return { ...expression, args: expression.args.map(withoutKinds) };
+    case "paren":
+      return { kind: "paren", inner: withoutKinds(expression.inner) };
+    case "binary":
+      return { ...expression, left: withoutKinds(expression.left), right: withoutKinds(expression.right) };
     default:
       return expression;
   }

@@ -1,8 +1,9 @@
 // Expands wildcards and regular expressions in SELECT and GROUP BY to the columns of the sources, and names the result columns.
 import { TsdbError } from "../../model/errors.ts";
 import type { Call, Dimension, Expression, FieldType, SelectField } from "../parse/ast.ts";
-import { fieldName, printExpression } from "../parse/print.ts";
+import { fieldName, printExpression, tableFieldName } from "../parse/print.ts";
 import { compileRegex } from "../regex/matcher.ts";
+import type { CheckedSelect } from "./check-select.ts";
 import { isTopBottom } from "./functions.ts";
 import { type ColumnKind, kindIn, type Schema } from "./types.ts";
 
@@ -137,7 +138,7 @@ function refTo({ name, kind }: NamedColumn): Expression {
 }
 
 /** A unique name for each result column of `fields`, without time: aliases first, then derived names, numbered if already used. */
-export function columnNames(fields: readonly SelectField[], timeName: string, hasTarget: boolean): string[] {
+function seriesNames(fields: readonly SelectField[], timeName: string, hasTarget: boolean): string[] {
   const columns = fields.flatMap((field) => [field, ...(hasTarget ? [] : shownTags(field.expression))]);
   const counts = new Map<string, number>([[timeName, 1]]);
   for (const { alias } of columns) if (alias !== null) counts.set(alias, 1);
@@ -154,6 +155,31 @@ export function columnNames(fields: readonly SelectField[], timeName: string, ha
     counts.set(`${name}_${count}`, 1);
     return `${name}_${count}`;
   });
+}
+
+/** The same in v3: a name belongs to the first column that has it, the others are numbered, with an alias or without. */
+function tableNames(fields: readonly SelectField[], timeName: string, dimensions: readonly string[]): string[] {
+  const columns = fields.flatMap((field) => [field, ...shownTags(field.expression)]);
+  const used = new Set([timeName, ...dimensions]);
+  const aliases = new Set(columns.flatMap(({ alias }) => alias ?? []));
+  return columns.map((field) => {
+    const name = field.alias ?? tableFieldName(field);
+    // a grouping tag that is also selected is one column
+    const isDimension = field.alias === null && field.expression.kind === "ref" && dimensions.includes(name);
+    let own = name;
+    for (let count = 1; !isDimension && (used.has(own) || (own !== name && aliases.has(own))); count++) own = `${name}_${count}`;
+    used.add(own);
+    return own;
+  });
+}
+
+/** Names of the result columns, without time. */
+export function columnNames(
+  fields: readonly SelectField[],
+  { timeName, hasTarget, isTable }: Pick<CheckedSelect, "timeName" | "hasTarget" | "isTable">,
+  dimensions: readonly string[],
+): string[] {
+  return isTable && !hasTarget ? tableNames(fields, timeName, dimensions) : seriesNames(fields, timeName, hasTarget);
 }
 
 /** The tags of top(field, tag, n), which are shown as well. */

@@ -24,15 +24,16 @@ export class Marks {
     hasInterval: boolean,
   ) {
     const calls = expressions.flatMap(callsIn);
-    this.keepsRows = calls.every(({ name }) => choosesRows(name));
-    const isOfRows = (call: Call) =>
-      (choosesRows(call.name) && !hasInterval) || (TRANSFORMS.has(call.name) && call.args[0]?.kind === "ref");
+    // a percentile of windows, or beside another one, is a value like other aggregates
+    this.keepsRows = calls.every(({ name }) => isTopBottom(name) || (name === "percentile" && calls.length === 1 && !hasInterval));
+    const isOfRows = (call: Call) => this.keepsRows || (TRANSFORMS.has(call.name) && call.args[0]?.kind === "ref");
     this.keepsTimes = source?.keepsTimes === true && calls.every(isOfRows);
   }
 
   of(expression: Expression): ColumnKind {
     if (expression.kind === "ref") return this.keepsRows ? this.column(expression) : null;
-    if (expression.kind !== "call" || (expression.name !== "distinct" && !choosesRows(expression.name))) return null;
+    if (expression.kind !== "call") return null;
+    if (expression.name !== "distinct" && !(this.keepsRows && choosesRows(expression.name))) return null;
     const [first] = expression.args;
     return first?.kind === "ref" ? this.column(first) : null;
   }

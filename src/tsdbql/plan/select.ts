@@ -1,12 +1,13 @@
 // Plans a checked SELECT with the columns of its sources: which calls and columns are read, how output columns are computed from them, and
 // their names. Reads no data.
+import { WHOLE_MEDIAN } from "../functions/operator.ts";
 import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
 import type { CheckedSelect } from "./check-select.ts";
 import { columnNames, compareText, expand, shownTags } from "./fields.ts";
 import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
 import { type MarkedSource, Marks } from "./marks.ts";
-import { type ColumnKind, kindIn, kindOf, type Schema, typeOf, withTypes } from "./types.ts";
+import { type ColumnKind, isUnknown, kindIn, kindOf, type Schema, typeOf, withTypes } from "./types.ts";
 
 /** An existing measurement. */
 export interface TableSource<T> {
@@ -49,6 +50,8 @@ export interface PlannedOutput {
   readonly type: FieldType | null;
   /** True for a plain tag, whose type is string. */
   readonly isTag: boolean;
+  /** True for a tag of a table that some sources lack: it is shown as a plain text. */
+  readonly isPlain: boolean;
   /** A tag of top or bottom, which INTO writes as a tag. */
   readonly isTargetTag: boolean;
   /** Its mark in files; null: computed. */
@@ -67,8 +70,12 @@ export interface SelectPlan<T> {
   /** Index of the symbol (calls first, then columns) of a call or reference within an output's expression. */
   readonly symbols: ReadonlyMap<Expression, number>;
   readonly dimensions: readonly string[];
+  /** Those that some source of a table lacks. */
+  readonly plainDimensions: readonly string[];
   /** True if times are those of rows. */
   readonly keepsTimes: boolean;
+  /** True if no source has a column of the statement. */
+  readonly isUnknown: boolean;
   /** True for a single selector, whose points keep their own times and include other columns. */
   readonly isSelector: boolean;
   /** The columns available to an outer statement. */
@@ -84,21 +91,23 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const { fields, dimensions } = expand(checked.fields, checked.dimensions, schemas);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" && kindOf(field.expression, schemas) === "tag";
-  const symbols = new SymbolTable(schemas);
+  const symbols = new SymbolTable(schemas, checked.isTable);
   const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
-  const names = [...columnNames(fields, checked.timeName, checked.hasTarget), ...targetTags.map(({ expression }) => expression.name)];
+  const names = [...columnNames(fields, checked, dimensions), ...targetTags.map(({ expression }) => expression.name)];
   const marks = new Marks(
     shown.map(({ expression }) => expression),
-    sources.slice(0, 1).map(markedSource)[0],
+    markingSource(sources, checked.isTable),
     checked.interval !== null,
   );
   const outputs = shown.map((field, i) => {
     const { expression } = field;
     const isTargetTag = i >= shown.length - targetTags.length;
+    const type = typeOf(expression, schemas, checked.isTable);
     return {
-      ...{ name: names[i]!, expression, type: typeOf(expression, schemas) },
-      ...{ isTag: isTag(field), isTargetTag, mark: marks.of(expression) },
+      ...{ name: names[i]!, expression, type },
+      ...{ isTag: isTag(field), isPlain: isTag(field) && checked.isTable && !isInAll(field.expression.name, sources) },
+      ...{ isTargetTag, mark: type === null ? null : marks.of(expression) },
     };
   });
   for (const { expression } of shown) symbols.collect(expression);
@@ -110,8 +119,29 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     ...symbols.result(),
     dimensions,
     keepsTimes: marks.keepsTimes,
+    plainDimensions: checked.isTable ? dimensions.filter((tag) => !isInAll(tag, sources)) : [],
+    isUnknown: shown.every(({ expression }) => isUnknown(expression, schemas)),
     schema: schemaOf(names, outputs, dimensions),
   };
+}
+
+function isInAll(tag: string, sources: readonly PlannedSource<unknown>[]): boolean {
+  return sources.every((source) => hasTag(source, tag)) || !sources.some((source) => hasTag(source, tag));
+}
+
+/** True if the rows of a source have a tag: those of a subquery also by the tags of its sources, though it does not show them. */
+export function hasTag(source: PlannedSource<unknown>, tag: string): boolean {
+  if (source.kind === "table") return source.schema.tags.has(tag);
+  const { schema, outputs, sources } = source.plan;
+  if (schema.tags.has(tag) || sources.some((inner) => hasTag(inner, tag))) return true;
+  return outputs.some(({ name, isTag }) => isTag && name === tag);
+}
+
+/** Of several sources one gives the marks: the first, in v3 the one with the least name. */
+function markingSource(sources: readonly PlannedSource<unknown>[], isTable: boolean): MarkedSource | undefined {
+  const nameOf = (source: PlannedSource<unknown>) => (source.kind === "table" ? source.name : (source.plan.names[0] ?? ""));
+  const [first] = isTable ? sources.toSorted((a, b) => compareText(nameOf(a), nameOf(b))) : sources;
+  return first === undefined ? undefined : markedSource(first);
 }
 
 function markedSource(source: PlannedSource<unknown>): MarkedSource {
@@ -126,7 +156,10 @@ class SymbolTable {
   private readonly calls = new Map<string, { readonly call: PlannedCall; readonly nodes: Expression[] }>();
   private readonly columns = new Map<string, { readonly column: PlannedColumn; readonly nodes: Expression[] }>();
 
-  constructor(private readonly schemas: readonly Schema[]) {}
+  constructor(
+    private readonly schemas: readonly Schema[],
+    private readonly isTable: boolean,
+  ) {}
 
   collect(expression: Expression): void {
     switch (expression.kind) {
@@ -179,12 +212,13 @@ class SymbolTable {
   private call(call: Call): PlannedCall {
     const [first, ...others] = call.args;
     const of = first!.kind === "call" ? this.call(first!) : this.column(first as VarRef);
+    const type = typeOf(call, this.schemas, this.isTable);
     return {
-      name: call.name,
+      name: call.name === "median" && (type === "integer" || type === "unsigned") ? WHOLE_MEDIAN : call.name,
       of,
       args: others.filter((arg): arg is Literal => arg.kind !== "ref"),
       tags: isTopBottom(call.name) ? others.flatMap((arg) => (arg.kind === "ref" ? [arg.name] : [])) : [],
-      type: typeOf(call, this.schemas),
+      type,
       isTransform: TRANSFORMS.has(call.name),
       text: printExpression(withTypes(call, this.schemas)),
     };

@@ -26,14 +26,19 @@ export const TIME_MAX_NS = 2n ** 63n - 2n;
 const UNBOUND: TimeBounds = { minNs: null, maxNs: null };
 
 /** @throws TsdbError bad_query: `time` compared with a non-time, or something that is no condition */
-export function splitCondition(where: Expression | null, context: FoldContext): SplitCondition {
+export function splitCondition(where: Expression | null, context: SplitContext): SplitCondition {
   if (where === null) return { bounds: UNBOUND, rest: null };
   const { bounds, rest } = split(where, context);
   const bare = rest?.kind === "paren" ? rest.inner : rest;
   return { bounds, rest: bare?.kind === "boolean" && bare.value ? null : bare };
 }
 
-function split(condition: Expression, context: FoldContext): SplitCondition {
+interface SplitContext extends FoldContext {
+  /** In v3 a column can be a condition: a boolean field. */
+  readonly isTable?: boolean;
+}
+
+function split(condition: Expression, context: SplitContext): SplitCondition {
   switch (condition.kind) {
     case "binary":
       return splitBinary(condition, context);
@@ -44,11 +49,12 @@ function split(condition: Expression, context: FoldContext): SplitCondition {
     case "boolean":
       return { bounds: UNBOUND, rest: condition };
     default:
+      if (condition.kind === "ref" && context.isTable && !isTime(condition)) return { bounds: UNBOUND, rest: condition };
       throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(condition)}`);
   }
 }
 
-function splitBinary(condition: Binary, context: FoldContext): SplitCondition {
+function splitBinary(condition: Binary, context: SplitContext): SplitCondition {
   const { operator, left, right } = condition;
   if (operator === "AND" || operator === "OR") {
     const [a, b] = [split(left, context), split(right, context)];

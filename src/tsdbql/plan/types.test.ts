@@ -16,10 +16,25 @@ const ROOM: Schema = {
 };
 const OTHER: Schema = { fields: new Map<string, FieldType>([["f", "string"]]), tags: new Set() };
 
-function typeOfText(text: string, schemas: readonly Schema[] = [ROOM]): FieldType | null {
+function typeOfText(text: string, schemas: readonly Schema[] = [ROOM], isTable = false): FieldType | null {
   const [placed] = parseQuery(`SELECT ${text} FROM m`);
-  return typeOf((placed!.statement as Select).fields[0]!.expression, schemas);
+  return typeOf((placed!.statement as Select).fields[0]!.expression, schemas, isTable);
 }
+
+test.each([
+  ["f + nope", "float", null],
+  ["nope + 1", "integer", null],
+  ["mean(f) + mean(nope)", "float", null],
+  ["count(nope)", "integer", null],
+  ["mean(nope)", "float", null],
+  ["abs(nope)", null, "float"],
+  ["pow(nope, 2)", null, "integer"],
+  ["median(i)", "float", "integer"],
+  ["median(u)", "float", "unsigned"],
+  ["median(f)", "float", "float"],
+] as const)("%s has the type %p in 1.x, in v3 %p", (text, type, inTable) => {
+  expect([typeOfText(text), typeOfText(text, [ROOM], true)]).toEqual([type, inTable]);
+});
 
 test.each([
   ["f::integer", "integer"],

@@ -51,9 +51,31 @@ function isNumber(kind: ValueKind): boolean {
 
 type ValueKind = ColumnKind | "duration" | "time" | "regex";
 
-/** The type of an expression's values; null: it has none. @throws TsdbError bad_query: incompatible operands */
-export function typeOf(expression: Expression, schemas: readonly Schema[]): FieldType | null {
-  return fieldType(valueKind(expression, schemas));
+/** The type of an expression's values; null: it has none. @param isTable in v3 what is computed from a column that is not there has no
+ *  type, in 1.x the other operand's or the function's @throws TsdbError bad_query: incompatible operands */
+export function typeOf(expression: Expression, schemas: readonly Schema[], isTable = false): FieldType | null {
+  return fieldType(valueKind(expression, { schemas, isTable }));
+}
+
+/** True if the sources have none of the expression's columns. */
+export function isUnknown(expression: Expression, schemas: readonly Schema[]): boolean {
+  switch (expression.kind) {
+    case "ref":
+      return kindIn(schemas, expression.name) === null;
+    case "call":
+      return expression.args.every((arg) => isUnknown(arg, schemas));
+    case "binary":
+      return isUnknown(expression.left, schemas) && isUnknown(expression.right, schemas);
+    case "paren":
+      return isUnknown(expression.inner, schemas);
+    default:
+      return true;
+  }
+}
+
+interface Columns {
+  readonly schemas: readonly Schema[];
+  readonly isTable: boolean;
 }
 
 function fieldType(kind: ValueKind): FieldType | null {
@@ -61,10 +83,10 @@ function fieldType(kind: ValueKind): FieldType | null {
   return kind === "duration" || kind === "time" || kind === "regex" ? null : kind;
 }
 
-function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKind {
+function valueKind(expression: Expression, columns: Columns): ValueKind {
   switch (expression.kind) {
     case "ref":
-      return kindOf(expression, schemas);
+      return kindOf(expression, columns.schemas);
     case "number":
       return "float";
     case "integer":
@@ -76,20 +98,20 @@ function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKin
     case "regex":
       return expression.kind;
     case "paren":
-      return valueKind(expression.inner, schemas);
+      return valueKind(expression.inner, columns);
     case "call": {
       const { name, args } = expression;
       const isMath = MATH_FUNCTIONS.has(name);
       // each argument once: calls are nested
-      const kinds = (isMath ? args : args.slice(0, 1)).map((arg) => valueKind(arg, schemas));
+      const kinds = (isMath ? args : args.slice(0, 1)).map((arg) => valueKind(arg, columns));
       const argument = fieldType(kinds[0] ?? null);
-      if (!isMath) return callType(name, argument);
+      if (!isMath) return aggregateType(name, argument, columns.isTable);
       const wrong = kinds.find((kind) => kind === "string" || kind === "boolean");
-      if (wrong !== undefined) throw typeError(expression, `cannot use type ${wrong} in argument to ${name}`, schemas);
-      return mathType(name, argument);
+      if (wrong !== undefined) throw typeError(expression, `cannot use type ${wrong} in argument to ${name}`, columns.schemas);
+      return mathType(name, argument, columns.isTable);
     }
     case "binary":
-      return binaryKind(expression.operator, expression, schemas);
+      return binaryKind(expression.operator, expression, columns);
     default:
       return null;
   }
@@ -97,13 +119,21 @@ function valueKind(expression: Expression, schemas: readonly Schema[]): ValueKin
 
 const KEEPS_TYPE: ReadonlySet<string> = new Set(["abs", "pow"]);
 
-function mathType(name: string, argument: FieldType | null): FieldType | null {
-  return KEEPS_TYPE.has(name) ? argument : "float";
+function mathType(name: string, argument: FieldType | null, isTable: boolean): FieldType | null {
+  if (!KEEPS_TYPE.has(name)) return "float";
+  if (argument === null && isTable) return name === "pow" ? "integer" : "float";
+  return argument;
 }
 
-function binaryKind(operator: BinaryOperator, expression: Expression & { kind: "binary" }, schemas: readonly Schema[]): ValueKind {
-  const left = valueKind(expression.left, schemas);
-  const right = valueKind(expression.right, schemas);
+/** Medians of integers are integers in v3. */
+function aggregateType(name: string, argument: FieldType | null, isTable: boolean): FieldType | null {
+  return isTable && (argument === null || name === "median") ? argument : callType(name, argument);
+}
+
+function binaryKind(operator: BinaryOperator, expression: Expression & { kind: "binary" }, columns: Columns): ValueKind {
+  const { schemas, isTable } = columns;
+  const left = valueKind(expression.left, columns);
+  const right = valueKind(expression.right, columns);
   if ((left === "unsigned" && right === "integer") || (left === "integer" && right === "unsigned")) {
     const [signed, whole] = left === "integer" ? [expression.left, expression.right] : [expression.right, expression.left];
     // an integer literal can be unsigned
@@ -116,7 +146,7 @@ function binaryKind(operator: BinaryOperator, expression: Expression & { kind: "
     }
     return "unsigned";
   }
-  if (left === null || right === null) return left ?? right;
+  if (left === null || right === null) return isTable ? null : (left ?? right);
   const result = resultKind(operator, left, right);
   if (result === null) throw typeError(expression, `incompatible types: ${left} and ${right}`, schemas);
   return result;

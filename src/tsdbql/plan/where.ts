@@ -3,6 +3,8 @@
 import { I64_MAX, I64_MIN, U64_MAX } from "../../model/rows/int64.ts";
 import type { BinaryOperator, Expression, Literal } from "../parse/ast.ts";
 import { compileRegex } from "../regex/matcher.ts";
+import type { CheckedSelect } from "./check-select.ts";
+import { settledCondition } from "./settled.ts";
 import { type ColumnKind, kindOf, type Schema } from "./types.ts";
 
 export interface TagTest {
@@ -40,8 +42,9 @@ export interface Where {
   readonly rows: readonly Expression[];
 }
 
-/** Splits a condition. */
-export function planWhere(condition: Expression | null, schema: Schema): Where {
+/** Splits the condition of a statement. @throws TsdbError bad_query as `settledCondition` */
+export function planWhere({ condition: written, isTable }: Pick<CheckedSelect, "condition" | "isTable">, schema: Schema): Where {
+  const condition = written !== null && isTable ? settledCondition(written, schema) : written;
   const tags: TagTest[] = [];
   const fields: FieldTest[] = [];
   const rows: Expression[] = [];

@@ -1,18 +1,21 @@
 // SELECT with calls: determines the groups of all calls, then for each group joins the calls' results by time into rows.
 import type { Steps } from "../../../model/steps.ts";
 import { cellsOf } from "../../functions/columns.ts";
+import { constantCells, typeOfNumber } from "../../functions/fill.ts";
 import { joinByTime } from "../../functions/rows.ts";
 import type { PlannedCall } from "../../plan/select.ts";
 import { computeOutputs } from "../outputs.ts";
 import { emptyCells, takeCells } from "../rows/cells.ts";
 import type { AnyCells } from "../rows/columns.ts";
 import { fillCells } from "../rows/fill.ts";
+import { shownGroups } from "../rows/group-order.ts";
 import type { RowBlock, RunPlan, SelectContext, SelectScope } from "../select-context.ts";
 import { type CallChain, callChain, columnOf } from "./call-chain.ts";
 import { type CallResult, limit } from "./call-result.ts";
 import { CallResults } from "./call-results.ts";
 import type { GroupResult } from "./group-request.ts";
 import { readGroups } from "./groups.ts";
+import { withZeroCounts } from "./zero-counts.ts";
 
 /** The rows of a SELECT with calls, in blocks of one series each. @throws TsdbError query_limit, cancelled */
 export async function* aggregateBlocks(
@@ -24,9 +27,10 @@ export async function* aggregateBlocks(
   const { checked } = plan;
   const chains = plan.calls.filter((call) => hasPoints(call, plan)).map((call) => callChain(call, range, checked));
   if (chains.length === 0) return;
-  const groups = sliceGroups(await readGroups({ context, plan, name, groupBy, chains }), checked);
+  const found = await readGroups({ context, plan, name, groupBy, chains });
+  const groups = await context.turns.run(shownGroups(found, ({ tags }) => tags, checked));
   const blocks = new GroupBlocks(plan, name, chains);
-  for (const group of checked.descending ? groups.toReversed() : groups) {
+  for (const group of groups) {
     const block = await context.turns.run(blocks.block(group));
     if (block !== null) yield block;
     const pause = context.turns.pause();
@@ -56,7 +60,8 @@ class GroupBlocks {
     const { plan, name } = this;
     const { checked } = plan;
     const results: (CallResult | null)[] = [];
-    for (const [i, chain] of this.chains.entries()) results.push(yield* this.results.of(chain, bases[i] ?? null));
+    const counted = checked.isTable ? yield* withZeroCounts(this.chains, bases, checked.descending) : bases;
+    for (const [i, chain] of this.chains.entries()) results.push(yield* this.results.of(chain, counted[i] ?? null));
     const present = results.filter((result) => result !== null);
     if (present.length === 0) return null;
     const limited: CallResult[] = [];
@@ -81,14 +86,11 @@ class GroupBlocks {
     return { name, tags, times: rows.times, columns: yield* computeOutputs(plan, filled, rowCount) };
   }
 
-  /** A call without points in any window is filled with the fill value, whatever the field's type. */
+  /** A call without points in any window is filled with the fill value: in 1.x as a float, whatever the field's type. */
   private absent({ type }: PlannedCall, rowCount: number): AnyCells | null {
-    const { interval, fill } = this.plan.checked;
+    const { interval, fill, isTable } = this.plan.checked;
+    if (isTable && interval !== null && fill.kind === "value") return constantCells(type ?? typeOfNumber(fill.value), fill.value, rowCount);
     if (interval !== null && fill.kind === "value") return cellsOf("float", new Float64Array(rowCount).fill(Number(fill.value)), null);
     return type === null ? null : emptyCells(type, rowCount);
   }
-}
-
-function sliceGroups<T>(groups: readonly T[], { slimit, soffset }: { readonly slimit: number; readonly soffset: number }): readonly T[] {
-  return slimit === 0 && soffset === 0 ? groups : groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
 }

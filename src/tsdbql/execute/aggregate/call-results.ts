@@ -1,7 +1,7 @@
 // Computes the result of each call of a group from its base points: fills windows, then applies transforms.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { Steps } from "../../../model/steps.ts";
-import { fillWindows } from "../../functions/fill.ts";
+import { fillNaN, fillWindows } from "../../functions/fill.ts";
 import type { Points, WindowPoints } from "../../functions/points.ts";
 import { REDUCERS } from "../../functions/reducers.ts";
 import { haveEqualTimes } from "../../functions/rows.ts";
@@ -29,17 +29,17 @@ export class CallResults {
     if (found === null) return null;
     const { points: filled, rows } = yield* this.filled(chain, found);
     if (chain.transforms.length === 0) return { points: filled, rows };
-    const { interval, descending } = this.checked;
+    const { interval, descending, isTable } = this.checked;
     let points: Points = yield* withoutNulls(filled);
     for (const { name, args } of chain.transforms) {
-      points = yield* TRANSFORMS.get(name)!.apply(points, args, { descending, intervalNs: interval?.durationNs ?? null });
+      points = yield* TRANSFORMS.get(name)!.apply(points, args, { descending, intervalNs: interval?.durationNs ?? null, isTable });
     }
     return points.times.length === 0 ? null : { points: { points, validity: null }, rows: null };
   }
 
   /** Adds the points that fill() creates for empty windows. */
   private *filled({ base: { call }, transforms, range }: CallChain, { points, rows }: BasePoints): Steps<CallResult> {
-    const { interval, fill, limit, offset } = this.checked;
+    const { interval, fill, limit, offset, isTable } = this.checked;
     const isList = call === null || REDUCERS.get(call.name)!.isList;
     if (interval === null || isList || fill.kind === "none") return { points: { points, validity: null }, rows };
     const wanted = limit > 0 && transforms.length === 0 ? limit + offset : null;
@@ -48,9 +48,10 @@ export class CallResults {
     // windows without values count as 0
     const ownFill: Fill = call.name === "count" && fill.kind === "null" ? { kind: "value", value: 0n } : fill;
     const isWhole = yield* haveEqualTimes(shown.times, starts);
-    const filled: WindowPoints = isWhole
+    const windows: WindowPoints = isWhole
       ? { points: shown, validity: null }
       : yield* fillWindows(shown, starts, ownFill, interval.durationNs);
+    const filled = isTable ? yield* fillNaN(windows, ownFill) : windows;
     return { points: filled, rows: rows === null ? null : yield* spread(rows, shown.times, filled.points.times) };
   }
 

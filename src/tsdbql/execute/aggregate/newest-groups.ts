@@ -7,7 +7,7 @@ import { type FoundRows, findRows, groupsOfRows } from "./row-groups.ts";
 export const NEWEST_GROUPS: GroupReader = {
   suits: ({ plan, chains, source }) => {
     if (plan.checked.interval !== null || !chains.every(({ base }) => base.call?.name === "last")) return false;
-    const { rows, fields } = planWhere(plan.checked.condition, source.schema);
+    const { rows, fields } = planWhere(plan.checked, source.schema);
     return rows.length === 0 && fields.length === 0;
   },
   read: async (request) => {

@@ -28,6 +28,8 @@ export interface BaseRequest {
   readonly endNs: bigint;
   readonly ownTimes: boolean;
   readonly descending: boolean;
+  /** By the rules of v3. */
+  readonly isTable: boolean;
 }
 
 /** The points of one base for one group, and their source rows, where they are rows. */
@@ -80,6 +82,7 @@ function* reduceCall(
 ): Steps<BasePoints | null> {
   const context: ReduceContext = {
     descending: request.descending,
+    isTable: request.isTable,
     intervalNs: request.interval?.durationNs ?? null,
     keys: call.tags.length === 0 ? null : yield* tagKeys(call.tags, present.rows, columnAt),
     ownTimes: request.ownTimes,

@@ -1,5 +1,6 @@
 // Computes groups from rows: always possible, and the reference for the cheaper ways.
 import type { TimeRange } from "../../../model/query/scan.ts";
+import { WHOLE_MEDIAN } from "../../functions/operator.ts";
 import type { PlannedColumn } from "../../plan/select.ts";
 import type { RowSet, RowsRequest } from "../rows/rows.ts";
 import { type GroupRequest, type GroupResult, hasOwnTimes, startOf } from "./group-request.ts";
@@ -14,7 +15,7 @@ export interface FoundRows {
 }
 
 /** Functions whose result does not depend on the order of rows with equal times. Float sums depend on it in their last bit. */
-const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread", "median", "percentile", "first", "last"]);
+const ORDERLESS: ReadonlySet<string> = new Set(["count", "min", "max", "spread", "median", WHOLE_MEDIAN, "percentile", "first", "last"]);
 
 /** @throws TsdbError query_limit */
 export async function findRows(request: GroupRequest, narrowing: Narrowing): Promise<FoundRows> {
@@ -47,6 +48,7 @@ export async function groupsOfRows({ set, columnAt }: FoundRows, { context, plan
     endNs: range.maxNs,
     ownTimes: hasOwnTimes(plan),
     descending: checked.descending,
+    isTable: checked.isTable,
   };
   const groups: GroupResult[] = [];
   for (const [group, tags] of set.groups.entries()) {

@@ -54,7 +54,7 @@ async function kernelGroups(
   const { turns } = context;
   const { checked } = plan;
   const { table, schema } = source;
-  const where = planWhere(checked.condition, schema);
+  const where = planWhere(checked, schema);
   if (where.rows.length > 0) return null;
   const predicates = await table.predicates(where, turns);
   if (predicates.leftTags.length > 0) return null;

@@ -9,6 +9,7 @@ import { planWhere, type Where } from "../../plan/where.ts";
 import type { RunPlan, SelectContext } from "../select-context.ts";
 import { aggregatedColumns } from "./aggregated.ts";
 import type { NumberColumn, TagCells } from "./columns.ts";
+import { shownGroups } from "./group-order.ts";
 import { groupRows } from "./order.ts";
 import { withoutEmpty } from "./present-rows.ts";
 import { orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./rows.ts";
@@ -36,7 +37,7 @@ export class TableSlices {
     private readonly request: RowsRequest,
   ) {
     this.table = table;
-    this.where = planWhere(plan.checked.condition, schema);
+    this.where = planWhere(plan.checked, schema);
   }
 
   /** The newest row of each series, if each has a value to show; null: older rows must be examined. */
@@ -62,9 +63,7 @@ export class TableSlices {
       yield* this.all(predicates);
       return;
     }
-    const { slimit, soffset, descending } = this.plan.checked;
-    const wanted = groups.slice(soffset, slimit === 0 ? undefined : soffset + slimit);
-    if (descending) wanted.reverse();
+    const wanted = await this.run.turns.run(shownGroups(groups, ({ tags }) => tags, this.plan.checked));
     // with a limit, most rows of a group are not used
     const most = this.plan.checked.limit > 0 ? LIMITED_BATCH_ROWS : BATCH_ROWS;
     for (const batch of batchesOf(wanted, most)) {

@@ -16,7 +16,11 @@ export interface Limits {
   readonly offset: number;
 }
 
-export type ListHead = Pick<SeriesHead, "name" | "hasPlainName"> & { readonly tags?: SeriesHead["tags"] };
+export interface ListHead extends Pick<SeriesHead, "name" | "hasPlainName"> {
+  readonly tags?: SeriesHead["tags"];
+  /** True: files store the columns as plain texts. */
+  readonly hasPlainColumns?: boolean;
+}
 
 const UNLIMITED: Limits = { limit: 0, offset: 0 };
 
@@ -51,10 +55,14 @@ const IN_FILES: Readonly<Record<string, NonNullable<ResultField["inFile"]>>> = {
   value: { kind: COLUMN_TYPE_LABEL[ColumnType.tag] },
 };
 
-function seriesHead({ tags = null, ...head }: ListHead, names: readonly string[], values: readonly ListColumn[]): SeriesHead {
+function seriesHead(
+  { tags = null, hasPlainColumns = false, ...head }: ListHead,
+  names: readonly string[],
+  values: readonly ListColumn[],
+): SeriesHead {
   const fields = names.map((field, i): ResultField => {
     const type = values[i] instanceof BigInt64Array ? ({ kind: "int", bits: 64, signed: true } as const) : ({ kind: "utf8" } as const);
-    return { name: field, type, ...(Object.hasOwn(IN_FILES, field) ? { inFile: IN_FILES[field]! } : {}) };
+    return { name: field, type, ...(Object.hasOwn(IN_FILES, field) && !hasPlainColumns ? { inFile: IN_FILES[field]! } : {}) };
   });
   return { ...head, tags, fields };
 }

@@ -21,6 +21,7 @@ import { StatementMemory } from "../memory.ts";
 import { type Limits, list, listHead, RunningList } from "./lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./series.ts";
 import { showServer } from "./server.ts";
+import { rowsOfCondition, rowsOfSeries, type ShownRows } from "./table-conditions.ts";
 import { NO_TABLES, openShowTables, type ShownMeasurement, type ShowSources, type ShowTables } from "./tables.ts";
 
 type ScopedShow = Extract<Show, { readonly sources: unknown }>;
@@ -56,11 +57,13 @@ const EMPTY_HEADS: Readonly<Record<ScopedShow["kind"], SeriesHead>> = {
 /** @throws TsdbError bad_query, unknown_database, overloaded, cancelled; then nothing needs to be closed */
 export async function runShow(statement: Show, context: TsdbqlContext): Promise<SeriesAnswer> {
   if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
-  const { range, rest } = rangeOf(statement, context);
+  const isTable = context.isTable === true;
+  const isOfRows = isTable && LISTS_OF_ROWS.has(statement.kind);
+  const { range, rest } = rangeOf(statement, context, isOfRows);
   // SHOW MEASUREMENTS applies its condition to measurements, which was checked before
   const conditionOf = statement.kind === "show tag values cardinality" ? presentCondition : seriesCondition;
-  const condition = statement.kind === "show measurements" ? { kind: "all" as const } : conditionOf(rest);
-  const filter = statement.kind === "show measurements" ? measurementFilter(rest) : EVERY_MEASUREMENT;
+  const condition = statement.kind === "show measurements" || isOfRows ? { kind: "all" as const } : conditionOf(rest);
+  const filter = statement.kind === "show measurements" && !isOfRows ? measurementFilter(rest) : EVERY_MEASUREMENT;
   const tables = await open(statement, context);
   const choice: SeriesChoice = {
     ...{ kernel: context.kernel, turns: new Turns(context.signal), range, condition },
@@ -70,13 +73,24 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
     tables.close();
     return Promise.resolve();
   };
-  const pieces = piecesOf(statement, tables.measurements, choice, filter);
+  const rowsOf = (measurement: ShownMeasurement) =>
+    isOfRows ? rowsOfCondition(choice, measurement, rest) : rowsOfSeries(choice, measurement);
+  const measurements = isTable && statement.hasLimitZero ? [] : tables.measurements;
+  const pieces = piecesOf(statement, { measurements, choice, filter, rowsOf, isTable });
   return { pieces, close, emptyHead: EMPTY_HEADS[statement.kind] };
 }
 
-function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext): { range: TimeRange; rest: Expression | null } {
-  const { bounds, rest } = splitCondition(where, { nowNs, zone: null });
-  const withoutTime = WITHOUT_TIME[kind];
+/** Lists whose conditions are about rows in v3. */
+const LISTS_OF_ROWS: ReadonlySet<ScopedShow["kind"]> = new Set(["show measurements", "show tag keys", "show tag values"]);
+
+interface ShownRange {
+  readonly range: TimeRange;
+  readonly rest: Expression | null;
+}
+
+function rangeOf({ kind, where }: ScopedShow, { nowNs }: TsdbqlContext, isOfRows: boolean): ShownRange {
+  const { bounds, rest } = splitCondition(where, { nowNs, zone: null, isTable: isOfRows });
+  const withoutTime = isOfRows ? undefined : WITHOUT_TIME[kind];
   if (withoutTime !== undefined && (bounds.minNs !== null || bounds.maxNs !== null)) {
     throw new TsdbError("bad_query", `${withoutTime} doesn't support time in WHERE clause`);
   }
@@ -105,21 +119,25 @@ function measurementSources({ database, measurement }: ShowOf<"show measurements
   return { database, sources: measurement === null ? [] : [measurement.source] };
 }
 
-function piecesOf(
-  statement: ScopedShow,
-  measurements: readonly ShownMeasurement[],
-  choice: SeriesChoice,
-  filter: MeasurementFilter,
-): Pieces {
+interface Listed {
+  readonly measurements: readonly ShownMeasurement[];
+  readonly choice: SeriesChoice;
+  readonly filter: MeasurementFilter;
+  rowsOf(measurement: ShownMeasurement): ShownRows;
+  readonly isTable: boolean;
+}
+
+function piecesOf(statement: ScopedShow, listed: Listed): Pieces {
+  const { measurements, choice } = listed;
   switch (statement.kind) {
     case "show measurements":
-      return measurementList(measurements, choice, filter, statement);
+      return measurementList(listed, statement);
     case "show series":
       return seriesList(measurements, choice, statement);
     case "show tag keys":
-      return tagKeyLists(measurements, choice, statement);
+      return tagKeyLists(listed, statement);
     case "show tag values":
-      return tagValueLists(measurements, choice, statement);
+      return tagValueLists(listed, statement);
     case "show field keys":
       return fieldKeyLists(measurements, choice, statement);
     default:
@@ -129,16 +147,12 @@ function piecesOf(
 
 // Lists ------------------------------------------------------------------------------------------------------------------------------
 
-async function* measurementList(
-  measurements: readonly ShownMeasurement[],
-  choice: SeriesChoice,
-  filter: MeasurementFilter,
-  limits: Limits,
-): Pieces {
+async function* measurementList({ measurements, filter, rowsOf }: Listed, limits: Limits): Pieces {
   const names: string[] = [];
   for (const measurement of measurements) {
-    if (!(await hasSeries(choice, measurement))) continue;
-    const values = filter.tags.length === 0 ? null : await tagValues(choice, measurement, (key) => filter.tags.includes(key));
+    const rows = rowsOf(measurement);
+    if (!(await rows.exist())) continue;
+    const values = filter.tags.length === 0 ? null : await rows.tagValues((key) => filter.tags.includes(key));
     if (filter.accepts(measurement.name, (tag) => values?.get(tag) ?? [])) names.push(measurement.name);
   }
   yield* list({ name: "measurements" }, { name: names }, limits);
@@ -152,26 +166,22 @@ async function* seriesList(measurements: readonly ShownMeasurement[], choice: Se
   }
 }
 
-async function* tagKeyLists(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
-  for (const measurement of measurements) yield* list({ name: measurement.name }, { tagKey: await tagKeys(choice, measurement) }, limits);
+async function* tagKeyLists({ measurements, rowsOf, isTable }: Listed, statement: ScopedShow): Pieces {
+  const hasPlainColumns = isTable && statement.where !== null;
+  for (const measurement of measurements) {
+    yield* list({ name: measurement.name, hasPlainColumns }, { tagKey: await rowsOf(measurement).tagKeys() }, statement);
+  }
 }
 
-async function* tagValueLists(
-  measurements: readonly ShownMeasurement[],
-  choice: SeriesChoice,
-  statement: ShowOf<"show tag values">,
-): Pieces {
+/** LIMIT and OFFSET apply to the values of a measurement, in v3 to those of each key. */
+async function* tagValueLists({ measurements, rowsOf, isTable }: Listed, statement: ShowOf<"show tag values">): Pieces {
   const accepts = keyTest(statement.with);
   for (const measurement of measurements) {
-    const keys: string[] = [];
-    const values: string[] = [];
-    for (const [key, ofKey] of await tagValues(choice, measurement, accepts)) {
-      for (const value of ofKey) {
-        keys.push(key);
-        values.push(value);
-      }
+    const found = [...(await rowsOf(measurement).tagValues(accepts))];
+    for (const part of isTable ? found.map((one) => [one]) : [found]) {
+      const keys = part.flatMap(([key, values]) => values.map(() => key));
+      yield* list({ name: measurement.name }, { key: keys, value: part.flatMap(([, values]) => values) }, statement);
     }
-    yield* list({ name: measurement.name }, { key: keys, value: values }, statement);
   }
 }
 

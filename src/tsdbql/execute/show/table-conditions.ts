@@ -1,0 +1,123 @@
+// The conditions of SHOW by the rules of v3: a list has what rows within the range have that satisfy the condition, whatever it compares.
+import type { TimeRange } from "../../../model/query/scan.ts";
+import type { Expression, Select } from "../../parse/ast.ts";
+import { parseQuery } from "../../parse/parser.ts";
+import { checkSelect } from "../../plan/check-select.ts";
+import { compareText } from "../../plan/fields.ts";
+import { planSelect } from "../../plan/select.ts";
+import { settledCondition } from "../../plan/settled.ts";
+import { type SeriesCondition, seriesCondition } from "../../plan/show-condition.ts";
+import { planWhere } from "../../plan/where.ts";
+import type { OpenTable } from "../context.ts";
+import { MeasurementTable } from "../rows/table.ts";
+import { SelectRun } from "../select.ts";
+import { hasSeries, type SeriesChoice, tagKeys, tagValues } from "./series.ts";
+import type { ShownMeasurement } from "./tables.ts";
+
+/** What rows of a measurement have. */
+export interface ShownRows {
+  exist(): Promise<boolean>;
+  /** In order. */
+  tagKeys(): Promise<string[]>;
+  /** The values of each tag that `accepts`, both in order. */
+  tagValues(accepts: (key: string) => boolean): Promise<Map<string, string[]>>;
+}
+
+/** Those of the series that the choice has, as in 1.x. */
+export function rowsOfSeries(choice: SeriesChoice, measurement: ShownMeasurement): ShownRows {
+  return {
+    exist: () => hasSeries(choice, measurement),
+    tagKeys: () => tagKeys(choice, measurement),
+    tagValues: (accepts) => tagValues(choice, measurement, accepts),
+  };
+}
+
+/** @param rest the condition without times; null: every row @throws TsdbError bad_query for what is no condition */
+export function rowsOfCondition(choice: SeriesChoice, { name, tables }: ShownMeasurement, rest: Expression | null): ShownRows {
+  return joined(tables.map((table) => rowsOfTable(choice, name, table, rest)));
+}
+
+function rowsOfTable(choice: SeriesChoice, name: string, table: OpenTable, rest: Expression | null): ShownRows {
+  const measurement = new MeasurementTable(choice.kernel, table);
+  const { isNever, fields, rows } = planWhere({ condition: rest, isTable: true }, measurement.schema);
+  if (!isNever && fields.length + rows.length > 0) return new FoundRows(choice, name, measurement, rest!);
+  const none: SeriesCondition = { kind: "none" };
+  // series answer conditions of tags, without reading rows
+  const condition = isNever ? none : seriesCondition(rest === null ? null : settledCondition(rest, measurement.schema), none);
+  return rowsOfSeries({ ...choice, condition }, { name, tables: [table] });
+}
+
+function joined(all: readonly ShownRows[]): ShownRows {
+  if (all.length === 1) return all[0]!;
+  return {
+    exist: async () => {
+      for (const one of all) if (await one.exist()) return true;
+      return false;
+    },
+    tagKeys: async () => {
+      const keys = new Set<string>();
+      for (const one of all) for (const key of await one.tagKeys()) keys.add(key);
+      return [...keys].sort(compareText);
+    },
+    tagValues: async (accepts) => {
+      const found = new Map<string, Set<string>>();
+      for (const one of all) {
+        for (const [key, values] of await one.tagValues(accepts)) found.set(key, new Set([...(found.get(key) ?? []), ...values]));
+      }
+      return new Map([...found].sort(([a], [b]) => compareText(a, b)).map(([key, values]) => [key, [...values].sort(compareText)]));
+    },
+  };
+}
+
+const ONE_ROW = parseQuery("SELECT *::field FROM rows LIMIT 1")[0]!.statement as Select;
+
+/** Finds rows by reading some: one of each value of a tag. */
+class FoundRows implements ShownRows {
+  constructor(
+    private readonly choice: SeriesChoice,
+    private readonly name: string,
+    private readonly table: MeasurementTable,
+    private readonly condition: Expression,
+  ) {}
+
+  async exist(): Promise<boolean> {
+    for await (const _value of this.valuesOf(null)) return true;
+    return false;
+  }
+
+  async tagKeys(): Promise<string[]> {
+    const keys: string[] = [];
+    for (const { name } of this.table.tagColumns) {
+      for await (const value of this.valuesOf(name)) {
+        if (value === "") continue;
+        keys.push(name);
+        break;
+      }
+    }
+    return keys.sort(compareText);
+  }
+
+  async tagValues(accepts: (key: string) => boolean): Promise<Map<string, string[]>> {
+    const found = new Map<string, string[]>();
+    for (const key of this.table.tagColumns.map(({ name }) => name).sort(compareText)) {
+      if (!accepts(key)) continue;
+      const values = new Set<string>();
+      for await (const value of this.valuesOf(key)) if (value !== "") values.add(value);
+      if (values.size > 0) found.set(key, [...values].sort(compareText));
+    }
+    return found;
+  }
+
+  /** The values of a tag, "" for none; without a tag once, if there is a row. */
+  private async *valuesOf(tag: string | null): AsyncGenerator<string> {
+    const { choice, name, table } = this;
+    const dimensions = tag === null ? [] : [{ kind: "ref", name: tag, cast: null } as const];
+    const checked = { ...checkSelect({ ...ONE_ROW, dimensions }, 0n, true), condition: this.condition };
+    const plan = planSelect(checked, () => [{ kind: "table", name, schema: table.schema, table }]);
+    const run = new SelectRun(choice.turns, choice.memory, true);
+    const heldBytes = choice.memory.used;
+    const range: TimeRange = choice.range;
+    for await (const { tags } of run.blocks(plan, name, { range, groupBy: tag === null ? [] : [tag] })) yield tags[0] ?? "";
+    choice.memory.giveDownTo(heldBytes);
+  }
+}

@@ -1,0 +1,49 @@
+// Conditions of v3 on the columns of one source: a comparison with a column that is not there is false, and a boolean field alone is a
+// condition. In 1.x such a column is a tag without a value.
+import { TsdbError } from "../../model/errors.ts";
+import type { Expression } from "../parse/ast.ts";
+import { printExpression } from "../parse/print.ts";
+import type { Schema } from "./types.ts";
+
+const FALSE: Expression = { kind: "boolean", value: false };
+
+/** @throws TsdbError bad_query for a column alone that is no boolean field */
+export function settledCondition(condition: Expression, schema: Schema): Expression {
+  switch (condition.kind) {
+    case "paren":
+      return settledCondition(condition.inner, schema);
+    case "ref": {
+      if (isAbsent(condition.name, schema)) return FALSE;
+      if (schema.fields.get(condition.name) === "boolean") {
+        return { kind: "binary", operator: "=", left: condition, right: { kind: "boolean", value: true } };
+      }
+      throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(condition)}`);
+    }
+    case "binary": {
+      const { operator, left, right } = condition;
+      if (operator !== "AND" && operator !== "OR") return hasAbsent(condition, schema) ? FALSE : condition;
+      return { ...condition, left: settledCondition(left, schema), right: settledCondition(right, schema) };
+    }
+    default:
+      return condition;
+  }
+}
+
+function isAbsent(name: string, { fields, tags }: Schema): boolean {
+  return !fields.has(name) && !tags.has(name);
+}
+
+function hasAbsent(expression: Expression, schema: Schema): boolean {
+  switch (expression.kind) {
+    case "ref":
+      return isAbsent(expression.name, schema);
+    case "binary":
+      return hasAbsent(expression.left, schema) || hasAbsent(expression.right, schema);
+    case "paren":
+      return hasAbsent(expression.inner, schema);
+    case "call":
+      return expression.args.some((arg) => hasAbsent(arg, schema));
+    default:
+      return false;
+  }
+}
