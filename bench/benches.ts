@@ -15,6 +15,7 @@ import { ingestCaches } from "./ingest-caches.ts";
 import { ingestLines } from "./ingest-lines.ts";
 import { ingestShapes } from "./ingest-shapes.ts";
 import { ingestSmall } from "./ingest-small.ts";
+import { manySeries } from "./many-series.ts";
 import { memory } from "./memory.ts";
 import { parseLine } from "./parse-line.ts";
 import { query } from "./query.ts";
@@ -55,6 +56,7 @@ export const BENCHES: readonly Bench[] = [
   diskSize,
   query,
   corners,
+  manySeries,
   v1Query,
   flux,
   caches,
