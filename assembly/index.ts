@@ -147,6 +147,8 @@ export {
   markCodes,
   matchGroups,
   matchSeries,
+  noteCodes,
+  combineCodes,
   renumberGroups,
   scanCodes,
 } from "./scan/series-choice";

@@ -134,7 +134,27 @@ export function matchSeries(codes: u32, seriesCount: u32, match: u32, wanted: u3
   return left;
 }
 
-/** The same by groups (group-keys.ts): wanted[series] = match[group of the series], 0 for a series without a group. */
+/** found[code] = 1 for the code of each wanted series; `wanted` 0: of all. Returns how many were 0. */
+export function noteCodes(codes: u32, seriesCount: u32, wanted: u32, found: u32): u32 {
+  let added: u32 = 0;
+  for (let series: u32 = 0; series < seriesCount; series++) {
+    if (wanted != 0 && load<u8>(wanted + series) == 0) continue;
+    const at = found + load<u32>(codes + (series << 2));
+    added += load<u8>(at) ^ 1;
+    store<u8>(at, 1);
+  }
+  return added;
+}
+
+/** combined[series] = combined[series] * valueCount + code of the series: a number of each combination of tags, as long as there are at most
+ *  2^32 of them. */
+export function combineCodes(codes: u32, seriesCount: u32, valueCount: u32, combined: u32): void {
+  for (let at: u32 = 0; at < seriesCount << 2; at += 4) {
+    store<u32>(combined + at, load<u32>(combined + at) * valueCount + load<u32>(codes + at));
+  }
+}
+
+/** As matchSeries by groups (group-keys.ts): wanted[series] = match[group of the series], 0 for a series without a group. */
 export function matchGroups(groups: u32, seriesCount: u32, match: u32, wanted: u32, narrows: bool): u32 {
   let left: u32 = 0;
   for (let series: u32 = 0; series < seriesCount; series++) {

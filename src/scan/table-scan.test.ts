@@ -10,9 +10,9 @@ import {
   randomFields,
   randomTagOrders,
   randomTags,
-  randomTombstones,
 } from "../../test/support/rows/naive-scan.ts";
-import { ALL_TYPES, randomRows } from "../../test/support/rows/random-rows.ts";
+import { HOUR_NS, randomDeletions, randomParts, withLoneHosts } from "../../test/support/rows/random-parts.ts";
+import { ALL_TYPES } from "../../test/support/rows/random-rows.ts";
 import { readGroups } from "../../test/support/rows/read-groups.ts";
 import type { TestRow, TestValue } from "../../test/support/rows/rows.ts";
 import { drain, project, type RowValues } from "../../test/support/rows/scan-rows.ts";
@@ -25,7 +25,6 @@ import type { AggregateRequest } from "../model/query/aggregate.ts";
 import { ALL_TIME, type ScanRequest } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType, TIME_COLUMN } from "../model/rows/column.ts";
-import type { Tombstone } from "../model/rows/tombstone.ts";
 import { finish } from "../model/steps.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { SortedSegments } from "./segments/sorted-segments.ts";
@@ -34,7 +33,6 @@ import { TableScan } from "./table-scan.ts";
 
 const kernel = Kernel.create();
 const SEED = Number(process.env["SEED"] ?? 2);
-const HOUR_NS = 3_600_000_000_000n;
 
 type Below = (n: number) => number;
 
@@ -44,27 +42,6 @@ const sorted = (rows: readonly RowValues[]) => rows.map((row) => JSON.stringify(
 function plain(value: TestValue | null): string | boolean | null {
   if (typeof value === "bigint") return `${value}n`;
   return typeof value === "number" ? `number ${Object.is(value, -0) ? "-0" : value}` : value;
-}
-
-/** Some parts of batches; each batch keeps to a stretch of time, and sometimes comes back to an earlier one. */
-function randomParts(below: Below): TablePart[] {
-  let start = 0;
-  const batch = (): TestRow[] => {
-    start += below(4) === 0 ? -below(30) : below(30);
-    const rows = randomRows(below, { count: below(10) === 0 ? 0 : 1 + below(150), times: 1 + below(40), hosts: 1 + below(9) });
-    return rows.map((row) => ({ ...row, timeNs: (row.timeNs + BigInt(start)) * HOUR_NS }));
-  };
-  const files = Array.from({ length: below(4) }, (): TablePart => ({ kind: "file", batches: Array.from({ length: 1 + below(3) }, batch) }));
-  return [...files, { kind: "memory", batches: Array.from({ length: below(4) }, batch) }];
-}
-
-/** Some of the parts' rows have one host, and one rack as well: tag predicates that every series of a file satisfies. */
-function withLoneHosts(below: Below, parts: readonly TablePart[]): TablePart[] {
-  return parts.map((part) => {
-    const tags = [null, { host: "host-0" }, { host: "host-0", rack: "x" }][below(3)]!;
-    if (tags === null) return part;
-    return { ...part, batches: part.batches.map((rows) => rows.map((row) => ({ ...row, tags: { ...row.tags, ...tags } }))) };
-  });
 }
 
 function randomRequest(below: Below): ScanRequest {
@@ -132,21 +109,6 @@ function missing(all: readonly string[], some: readonly string[]): string[] {
     const at = left.indexOf(text);
     if (at >= 0) left.splice(at, 1);
     return at < 0;
-  });
-}
-
-/** A deletion seals what is in memory first: no file has rows of lower and of higher sequences. */
-function randomDeletions(below: Below, parts: readonly TablePart[]): Tombstone[] {
-  let sequence = 0;
-  const ends = parts.flatMap(({ kind, batches }) => {
-    sequence += batches.length;
-    return kind === "file" ? [sequence] : batches.map((_, i) => sequence - batches.length + i + 1);
-  });
-  if (ends.length === 0) return [];
-  const hours = (ns: bigint) => (ns > 10_000n || ns < -10_000n ? ns : ns * HOUR_NS);
-  return randomTombstones(below, { count: below(4), sequences: 1, times: 200 }).map((tombstone, i) => {
-    const { minNs, maxNs } = tombstone.range;
-    return { ...tombstone, id: 1 + i, sequence: ends[below(ends.length)]!, range: { minNs: hours(minNs), maxNs: hours(maxNs) } };
   });
 }
 

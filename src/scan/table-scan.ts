@@ -7,7 +7,7 @@ import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type AggregateRequest, columnsOf } from "../model/query/aggregate.ts";
-import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, TimeRange } from "../model/query/scan.ts";
+import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, SeriesPredicate, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { GroupTag, ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
 import type { CombinationRequest } from "../model/query/tag-combinations.ts";
@@ -15,6 +15,7 @@ import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
 import { BlockCache } from "../storage/block-cache/block-cache.ts";
 import { BlockIndex } from "./block-index.ts";
+import { type CountedTags, countedSeries, NumberCursor } from "./counted-series.ts";
 import { ScanTally } from "./scan-tally.ts";
 import { noSeriesNumbers } from "./series-numbers.ts";
 import type { TableSnapshot } from "./snapshot.ts";
@@ -88,6 +89,8 @@ export class TableScan implements ScanTable {
   *aggregateInSteps(request: AggregateRequest): Generator<void, ScanCursor | null, void> {
     const range = this.retained(request.range);
     const tags = [...request.tags, ...(request.tests ?? [])];
+    const { counted } = request;
+    if (counted !== undefined) return yield* this.countGroups({ ...request, counted }, range, tags);
     const pieces = this.pieces({ range, tags, newestOnly: false, ...this.aggregateNeeds(request) });
     let groups: ScanCursor | null = null;
     try {
@@ -171,6 +174,24 @@ export class TableScan implements ScanTable {
   close(): void {
     for (const cursor of this.cursors) cursor.close();
     this.cursors.clear();
+  }
+
+  private *countGroups(wanted: CountedTags, range: TimeRange, tags: readonly SeriesPredicate[]): Generator<void, ScanCursor, void> {
+    const { kernel, cache, snapshot, signal } = this;
+    const parts = this.seriesParts();
+    const counting = { kernel, numbers: this.known.numbers, withRoom: <T>(task: () => T) => cache.withRoom(task) };
+    const steps = countedSeries(counting, () => visibleSeries(parts, snapshot, range, tags), wanted);
+    try {
+      for (;;) {
+        throwIfAborted(signal);
+        const { done, value } = steps.next();
+        if (done) return this.track(new NumberCursor(kernel, value));
+        yield;
+      }
+    } finally {
+      // no effect if it has ended
+      steps.return(0);
+    }
   }
 
   private aggregateNeeds(request: AggregateRequest): Pick<PieceRequest, "fields" | "texts" | "series" | "time" | "bySeries" | "keepsText"> {

@@ -6,7 +6,7 @@ import { HiddenRows } from "../kernel/scan/hidden-rows.ts";
 import { RowSelection } from "../kernel/scan/row-selection.ts";
 import { SeriesFilter } from "../kernel/series/series-filter.ts";
 import { assert } from "../model/assert.ts";
-import type { TimeRange } from "../model/query/scan.ts";
+import type { SeriesPredicate, TimeRange } from "../model/query/scan.ts";
 import type { DictionaryView, PartialRun, Run } from "../model/rows/run.ts";
 import { canHide } from "../model/rows/tombstone.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
@@ -22,6 +22,8 @@ export interface SeriesSet {
   readonly dictionary: DictionaryView;
   /** A byte per series, 1 = has rows; null: all have. */
   readonly marks: Uint8Array | null;
+  /** The block that the dictionary is of; null: it is in memory. */
+  readonly block: BlockSnapshot | null;
 }
 
 export interface SeriesParts {
@@ -33,22 +35,28 @@ export interface SeriesParts {
 /** Row numbers that a selection writes at a time. */
 const ROWS_AT_ONCE = 16_384;
 
-/** Returns sets of at least one series. A caller that abandons it calls `return`. @throws TsdbError corrupt_file, io, overloaded */
-export function* visibleSeries(parts: SeriesParts, snapshot: TableSnapshot, range: TimeRange): Generator<SeriesSet, void, void> {
+/** Returns sets of at least one series, of those that satisfy `tags`. A caller that abandons it calls `return`. @throws TsdbError
+ *  corrupt_file, io, overloaded */
+export function* visibleSeries(
+  parts: SeriesParts,
+  snapshot: TableSnapshot,
+  range: TimeRange,
+  tags: readonly SeriesPredicate[] = [],
+): Generator<SeriesSet, void, void> {
   const { kernel, cache, tally } = parts;
-  const filter = new SeriesFilter(kernel, []);
+  const filter = new SeriesFilter(kernel, tags);
   const hidden = new HiddenRows(kernel, snapshot.tombstones);
   try {
     const within = (run: Run) => run.rowCount > 0 && run.minTimeNs <= range.maxNs && run.maxTimeNs >= range.minNs;
     for (const runs of Map.groupBy(snapshot.runs.filter(within), ({ dictionary }) => dictionary.id).values()) {
-      const set = markSegments(kernel, runs, (run) => {
+      const set = markSegments(kernel, filter, runs, (run) => {
         tally.segment(run);
         return RowSelection.open(kernel, { run, selection: { range, filter, hidden } });
       });
       if (set !== null) yield set;
     }
     const reader = cache.reader(tally.record);
-    for (const block of BlockIndex.of(snapshot.blocks).within(range)) yield* seriesOfBlock(parts, reader, snapshot, block, range);
+    for (const block of BlockIndex.of(snapshot.blocks).within(range)) yield* seriesOfBlock(parts, reader, snapshot, block, { range, tags });
   } finally {
     filter.release();
     hidden.release();
@@ -90,42 +98,60 @@ export function hasVisibleRows(parts: SeriesParts, snapshot: TableSnapshot, rang
   return false;
 }
 
-/** For runs that share series ids; uses the dictionary view that contains all of them. */
-function markSegments(kernel: Kernel, runs: readonly Run[], select: (run: Run) => RowSelection | "none" | "all"): SeriesSet | null {
+/** For runs that share series ids; uses the dictionary view that contains all of them. Runs are left out once all series are marked. */
+function markSegments(
+  kernel: Kernel,
+  filter: SeriesFilter,
+  runs: readonly Run[],
+  select: (run: Run) => RowSelection | "none" | "all",
+): SeriesSet | null {
   const dictionary = runs.map((run) => run.dictionary).reduce((a, b) => (a.seriesCount >= b.seriesCount ? a : b));
+  const { count, none } = filter.wanted(dictionary);
+  if (none) return null;
   const marks = new Uint8Array(dictionary.seriesCount);
-  let isEmpty = true;
-  for (const run of runs) if (markRows(kernel, run, select(run), marks)) isEmpty = false;
-  return isEmpty ? null : { dictionary, marks };
+  let left = count;
+  for (const run of runs) {
+    left -= markRows(kernel, run, select(run), marks);
+    if (left === 0) break;
+  }
+  return left === count ? null : { dictionary, marks, block: null };
 }
 
-/** Marks the series of the selected rows; returns whether there were any. */
+/** Marks the series of the selected rows; returns how many were not marked before. */
 function markRows(
   kernel: Kernel,
   { seriesPtr, rowCount }: PartialRun,
   selection: RowSelection | "none" | "all",
   marks: Uint8Array,
-): boolean {
-  if (selection === "none") return false;
+): number {
+  if (selection === "none") return 0;
   assert(seriesPtr !== undefined, "series are marked by those of the rows");
   const ids = kernel.u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount);
+  let marked = 0;
   if (selection === "all") {
-    for (let row = 0; row < ids.length; row++) marks[ids[row]!] = 1;
-    return ids.length > 0;
+    for (let row = 0; row < ids.length; row++) {
+      const id = ids[row]!;
+      marked += 1 - marks[id]!;
+      marks[id] = 1;
+    }
+    return marked;
   }
   const rowsPtr = kernel.heap.alloc(ROWS_AT_ONCE * 4);
-  let total = 0;
   try {
-    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; total += count) {
+    for (let count = ROWS_AT_ONCE; count === ROWS_AT_ONCE; ) {
       count = selection.next(rowsPtr, ROWS_AT_ONCE);
       const rows = kernel.u32.subarray(rowsPtr / 4, rowsPtr / 4 + count);
-      for (let i = 0; i < count; i++) marks[ids[rows[i]!]!] = 1;
+      for (let i = 0; i < count; i++) {
+        const id = ids[rows[i]!]!;
+        marked += 1 - marks[id]!;
+        marks[id] = 1;
+      }
     }
   } finally {
     kernel.heap.free(rowsPtr, ROWS_AT_ONCE * 4);
     selection.release();
   }
-  return total > 0;
+  return marked;
 }
 
 function* seriesOfBlock(
@@ -133,24 +159,30 @@ function* seriesOfBlock(
   reader: CacheReader,
   { tombstones }: TableSnapshot,
   block: BlockSnapshot,
-  range: TimeRange,
+  { range, tags }: { readonly range: TimeRange; readonly tags: readonly SeriesPredicate[] },
 ): Generator<SeriesSet, void, void> {
-  const needs = { range, tags: [], fields: [], series: true, time: false, keepsText: false };
+  const needs = { range, tags, fields: [], series: true, time: false, keepsText: false };
   const visit = new BlockVisit({ kernel, cache, reader, tally, tombstones }, block, needs);
   try {
     const { dictionary } = visit;
+    const { none, wantedPtr, count } = visit.filter.wanted(dictionary);
+    if (none || dictionary.seriesCount === 0) return;
     const isWhole = block.minTimeNs >= range.minNs && block.maxTimeNs <= range.maxNs;
     if (isWhole && !tombstones.some((tombstone) => canHide(tombstone, block))) {
-      if (dictionary.seriesCount > 0) yield { dictionary, marks: null };
+      const wanted = wantedPtr === 0 ? null : kernel.u8.slice(wantedPtr, wantedPtr + dictionary.seriesCount);
+      yield { dictionary, marks: wanted, block };
       return;
     }
     const marks = new Uint8Array(dictionary.seriesCount);
-    let isEmpty = true;
-    for (const selected of visit.runs(range, [])) {
-      if (markRows(kernel, selected.run, RowSelection.open(kernel, selected), marks)) isEmpty = false;
+    let left = count;
+    // a range that ends behind the block has the last row of each series that it has rows of
+    const last = visit.lastRun(range, []);
+    for (const selected of last === null ? visit.runs(range, []) : [last]) {
+      left -= markRows(kernel, selected.run, RowSelection.open(kernel, selected), marks);
       visit.releasePage();
+      if (left === 0) break;
     }
-    if (!isEmpty) yield { dictionary, marks };
+    if (left < count) yield { dictionary, marks, block };
   } finally {
     visit.release();
   }

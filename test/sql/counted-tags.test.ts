@@ -64,6 +64,24 @@ const OF_SCAN: readonly string[] = [
   "SELECT region, count(*) AS n, count(DISTINCT host), rank() OVER (ORDER BY count(*)) FROM cpu GROUP BY region",
 ];
 
+/** The number alone. */
+const NUMBERS: readonly string[] = [
+  "SELECT count(DISTINCT host) FROM cpu",
+  "SELECT count(DISTINCT region) AS n FROM cpu WHERE time >= '1970-01-01T00:05:00Z' AND time < '1970-01-01T00:07:00Z'",
+  "SELECT count(DISTINCT host) FROM cpu WHERE region IS NULL",
+  "SELECT count(DISTINCT host) FROM cpu WHERE region LIKE 'e%' OR upper(host) = 'H7'",
+  "SELECT count(DISTINCT host) FROM cpu WHERE time > '1970-01-01T00:09:50Z'",
+  "SELECT count(DISTINCT site) FROM cpu WHERE site = 'x'",
+  "SELECT count(DISTINCT host) FROM cpu WHERE host = 'none'",
+  "SELECT count(DISTINCT host) FROM one",
+  "SELECT count(*) FROM (SELECT DISTINCT host, region, site FROM cpu)",
+  "SELECT count(*) FROM (SELECT DISTINCT region FROM cpu WHERE host < 'h2')",
+  "SELECT count(*) FROM (SELECT DISTINCT ON (region, host) * FROM cpu ORDER BY region, host, time DESC)",
+  "SELECT count(*) FROM (SELECT DISTINCT ON (host) i FROM cpu WHERE time < '1970-01-01T00:00:10Z' ORDER BY host)",
+  "SELECT count(*) FROM (SELECT site, region, max(i) FROM cpu WHERE host != 'h7' GROUP BY site, region)",
+  "SELECT count(*) FROM (SELECT host FROM one GROUP BY host)",
+];
+
 const OF_ROWS: readonly string[] = [
   "SELECT count(*), count(DISTINCT i) FROM cpu",
   "SELECT count(*), count(DISTINCT host) FILTER (WHERE i > 0) FROM cpu",
@@ -75,6 +93,8 @@ const OF_ROWS: readonly string[] = [
 
 describe("of the scan's groups", () => {
   test.each(OF_SCAN)("%s", (statement) => check(statement, true));
+
+  test.each(NUMBERS)("%s", (statement) => check(statement, true));
 
   test("a sum beyond 64 bits is an error", async () => {
     for (const [, one] of stored) {

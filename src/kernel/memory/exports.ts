@@ -284,6 +284,8 @@ export interface ScanExports {
   matchGroups(groups: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
   renumberGroups(groups: number, seriesCount: number, numbers: number, target: number): void;
   matchSeries(codes: number, seriesCount: number, match: number, wanted: number, narrows: number): number;
+  noteCodes(codes: number, seriesCount: number, wanted: number, found: number): number;
+  combineCodes(codes: number, seriesCount: number, valueCount: number, combined: number): void;
   areAscending(views: number, count: number): number;
   mergeMarkSeries(series: number, rows: number, count: number, used: number): void;
   mergeCount(series: number, rows: number, count: number, map: number, counts: number): void;

@@ -50,6 +50,9 @@ export interface AggregateRequest {
   /** Some of these combinations are one group, which shows the values of one of them. */
   readonly merged?: MergedGroups;
   readonly aggregates: readonly Aggregate[];
+  /** Set: the answer is one row with the number of groups, which needs tags alone: without bins, aggregates and fields. "present": of those
+   *  without an absent tag. */
+  readonly counted?: "all" | "present";
   /** True: chunks have the numbers of the rows' groups in place of their tags, which the cursor tells group by group. Only with tags. */
   readonly numbersGroups?: boolean;
   /** Above this number of groups reading the rows is cheaper: none are made. */
@@ -94,9 +97,11 @@ export function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
   return aggregate.fn === "quantile" && aggregate.weight !== null ? [column, aggregate.weight] : [column];
 }
 
-/** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates.
- *  NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate has no type */
-export function aggregateColumns({ bins, groupBy, aggregates, numbersGroups = false }: AggregateRequest): ColumnType[] {
+/** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates;
+ *  or the number of groups. NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate has
+ *  no type */
+export function aggregateColumns({ bins, groupBy, aggregates, counted, numbersGroups = false }: AggregateRequest): ColumnType[] {
+  if (counted !== undefined) return [ColumnType.integer];
   const types = aggregates.map((aggregate) => {
     const type = aggregateType(aggregate);
     if (type === null) throw new Error(`BUG: ${aggregate.fn} of column ${aggregate.column?.name}`);

@@ -133,8 +133,8 @@ export class AggregateScan implements StatementScan {
   }
 
   private get isGlobal(): boolean {
-    const { bins, groupBy } = this.source.request;
-    return bins === null && groupBy.length === 0;
+    const { bins, groupBy, counted } = this.source.request;
+    return counted !== undefined || (bins === null && groupBy.length === 0);
   }
 
   private get request(): AggregateRequest {
@@ -188,7 +188,8 @@ export class AggregateScan implements StatementScan {
   /** The result of aggregates without groups over no rows: counts are 0, all others NULL. */
   private noRows(): ScanChunk {
     const zero = this.blocks.allocZeroed(8);
-    const { aggregates } = this.source.request;
+    const { aggregates, counted } = this.source.request;
+    if (counted !== undefined) return { rowCount: 1, columns: [{ dataPtr: zero, validityPtr: 0 }] };
     return { rowCount: 1, columns: aggregates.map(({ fn }) => ({ dataPtr: fn === "count" ? zero : 0, validityPtr: 0 })) };
   }
 }

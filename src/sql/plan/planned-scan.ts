@@ -272,5 +272,6 @@ function filledDefs(source: GroupSource, { columns }: GapFill): ColumnDef[] {
 /** The groups' columns. */
 function aggregateDefs({ request, columnNames }: GroupSource): ColumnDef[] {
   const firstTag = request.bins === null ? 0 : 1;
-  return aggregateColumns(request).map((type, i) => ({ id: request.groupBy[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
+  const tags = request.counted === undefined ? request.groupBy : [];
+  return aggregateColumns(request).map((type, i) => ({ id: tags[i - firstTag]?.id ?? NO_ID, name: columnNames[i]!, type }));
 }

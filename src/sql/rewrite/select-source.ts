@@ -6,6 +6,7 @@ import type { Expression, SelectNode } from "../parse/tree.ts";
 import type { From, RewriteContext } from "./context.ts";
 import { rewriteFrom } from "./from.ts";
 import { OneTable } from "./one-table.ts";
+import { countRows, countValues } from "./pushdown/count-groups.ts";
 import { firstRowsOf } from "./pushdown/first-rows.ts";
 import { lastRowsOf } from "./pushdown/last-rows.ts";
 import { isTransparent } from "./pushdown/narrow.ts";
@@ -27,7 +28,10 @@ const NOTHING: Narrowable = new Map();
 /** Rewrites the FROM of `node`, and other clauses if it reads groups or newest rows. */
 export function selectSource(node: SelectNode, context: RewriteContext, outer: Scope | null, ctes: CteMap): SelectSource {
   chooseFirstRows(node, context, outer, ctes);
-  const table = mayShowNewest(node) ? OneTable.of(node, context, outer, ctes) : null;
+  const hasGroups = mayShowNewest(node);
+  const table = hasGroups ? OneTable.of(node, context, outer, ctes) : null;
+  const number = hasGroups ? countGroups(node, table, context, outer, ctes) : null;
+  if (number !== null) return number;
   const last = table === null ? null : chooseLastRows(table, context, outer, ctes);
   if (last !== null) return last;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
@@ -45,6 +49,20 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   }
   Object.assign(scan, { newestOnly: true, present });
   return source;
+}
+
+/** One number, if only that of groups matters. */
+function countGroups(
+  node: SelectNode,
+  table: OneTable | null,
+  context: RewriteContext,
+  outer: Scope | null,
+  ctes: CteMap,
+): SelectSource | null {
+  const from = table === null ? countRows(node, context, outer, ctes) : countValues(table, context);
+  if (from === null) return null;
+  node.from_table = from.ref;
+  return { from, narrowable: NOTHING, numbers: () => undefined, isValue: () => false };
 }
 
 /** Groups as DISTINCT ON, if only last rows matter. */

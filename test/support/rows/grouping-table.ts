@@ -118,6 +118,8 @@ export class GroupingTable extends FakeTable {
       if (values.includes("overflow")) return null;
       out.push([...key, ...values]);
     }
+    const { counted } = request;
+    if (counted !== undefined) return [[BigInt(out.filter((key) => counted === "all" || !key.includes(null)).length)]];
     return out.reverse();
   }
 }

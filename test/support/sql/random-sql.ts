@@ -22,6 +22,7 @@ export function randomTwins(below: Below, areTimesUnique: boolean): { readonly s
 
 function marked(below: Below, areTimesUnique: boolean): string {
   if (below(4) === 0) return ofOneTag(below);
+  if (below(8) === 0) return counted(below);
   const kind = below(areTimesUnique ? 8 : 6);
   if (kind < 5) return groups(below, areTimesUnique);
   if (kind === 5) return rows(below);
@@ -163,6 +164,23 @@ function newest(below: Below): string {
       return `SELECT * FROM (SELECT *, rank() OVER (${partition}) k FROM cpu${where}) WHERE k = 1`;
     default:
       return `SELECT * FROM cpu${where} ORDER BY time${direction} LIMIT ${1 + below(2)}`;
+  }
+}
+
+/** The number of values of a tag, or of rows of groups. */
+function counted(below: Below): string {
+  const where = conditions(below, below(4) === 0);
+  const keys = pick(below, [["host"], ['"Region"'], TAGS]).join(", ");
+  const from = `FROM cpu${where}`;
+  switch (below(4)) {
+    case 0:
+      return `SELECT count(DISTINCT ${pick(below, TAGS)}) ${from}`;
+    case 1:
+      return `SELECT count(*) FROM (SELECT DISTINCT ${keys} ${from})`;
+    case 2:
+      return `SELECT count(*) FROM (SELECT DISTINCT ON (${keys}) * ${from} ORDER BY ${keys}, time DESC)`;
+    default:
+      return `SELECT count(*) FROM (SELECT ${keys}, max(time) ${from} GROUP BY ${keys})`;
   }
 }
 
