@@ -146,8 +146,8 @@ export function noteCodes(codes: u32, seriesCount: u32, wanted: u32, found: u32)
   return added;
 }
 
-/** combined[series] = combined[series] * valueCount + code of the series: a number of each combination of tags, as long as there are at most
- *  2^32 of them. */
+/** combined[series] = combined[series] * valueCount + code of the series: a number of each combination of tags, if there are at most 2^32
+ *  of them. */
 export function combineCodes(codes: u32, seriesCount: u32, valueCount: u32, combined: u32): void {
   for (let at: u32 = 0; at < seriesCount << 2; at += 4) {
     store<u32>(combined + at, load<u32>(combined + at) * valueCount + load<u32>(codes + at));

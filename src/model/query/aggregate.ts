@@ -98,8 +98,8 @@ export function columnsOf(aggregate: Aggregate): readonly ColumnDef[] {
 }
 
 /** Types of the result columns in order: the bin's start if there are bins, the grouping tags unless groups are numbered, the aggregates;
- *  or the number of groups. NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate has
- *  no type */
+ *  or the number of groups. NULL stands for an absent tag, and for an aggregate other than count without values. @throws if an aggregate
+ *  has no type */
 export function aggregateColumns({ bins, groupBy, aggregates, counted, numbersGroups = false }: AggregateRequest): ColumnType[] {
   if (counted !== undefined) return [ColumnType.integer];
   const types = aggregates.map((aggregate) => {

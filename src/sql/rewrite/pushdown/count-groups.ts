@@ -1,5 +1,5 @@
-// Counts of groups that depend on tags alone become one number of the scan: the values of a tag, and the rows of a subquery that has one for
-// each combination of tags.
+// Counts of groups that depend on tags alone become one number of the scan: the values of a tag, and the rows of a subquery that has one
+// for each combination of tags.
 import { TsdbError } from "../../../model/errors.ts";
 import type { AggregateRequest } from "../../../model/query/aggregate.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
