@@ -21,6 +21,7 @@ const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
 /** In order. Each traverses the tokens a few times, however they are nested. */
 const RULES: readonly Rule[] = [
   { marks: RULED_WORDS, apply: wordRules },
+  { marks: ["except"], apply: starsExcept },
   { marks: ["unsigned"], apply: unsignedTypes },
   { marks: [...DECIMALS], apply: plainDecimals },
   { marks: ["struct"], apply: structMembers },
@@ -52,6 +53,14 @@ export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
     shift = kind === "symbol" && (text === "<" || text === ">") ? text : "";
   }
   return RULES.reduce((ruled, { apply }, i) => ((called & (1 << i)) === 0 ? ruled : apply(ruled)), tokens);
+}
+
+/** `* EXCEPT (a, b)` is `* EXCLUDE (a, b)`. */
+function starsExcept(tokens: readonly Token[]): readonly Token[] {
+  return tokens.map((token, i) => {
+    const isClause = isWord(token, "except") && isSymbol(tokens[i - 1], "*") && isSymbol(tokens[i + 1], "(");
+    return isClause ? { ...token, text: "exclude" } : token;
+  });
 }
 
 /** True for a decimal equal to zero, which a rule changes. */

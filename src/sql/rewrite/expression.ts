@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { noteSource } from "../bind/column-sources.ts";
 import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { chosenType, withMarkOf } from "../bind/type-notes.ts";
+import { chosenType, NULL_TYPE, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
@@ -159,7 +159,8 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const { nodes, ...common } = unify(values);
   const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
   const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
-  return chosenType(values).arrow === "UInt64" ? { ...chosen, arrow: "UInt64" } : chosen;
+  const { arrow } = chosenType(values);
+  return arrow === "UInt64" || arrow === NULL_TYPE ? { ...chosen, arrow } : chosen;
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {

@@ -1,10 +1,11 @@
 // The result columns of UNION, INTERSECT and EXCEPT.
 import type { ColumnType } from "../../model/rows/column.ts";
 import { decimalNote, haveMixedSigns, MIXED_SIGNS } from "../bind/decimals.ts";
-import { clockOf, typeNote } from "../bind/kind.ts";
+import { clockOf, type Kind, typeNote } from "../bind/kind.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { DICTIONARY, isDictionary, markOf } from "../bind/type-notes.ts";
 import { castToDecimal, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
+import { planError } from "./rule.ts";
 
 /** A column is a time only if it is one on both sides; it is not a table's column. Signed and unsigned integers become decimals. */
 export function mergeSides(
@@ -15,6 +16,7 @@ export function mergeSides(
   if (left === null || right === null || node.setop_type === "UNION_BY_NAME") return null;
   return left.map((column, i): OutputColumn => {
     const other = right[i];
+    if (other !== undefined) expectUnited(column, other);
     if (other === undefined) return { name: column.name, kind: "unknown" };
     const mark = node.setop_type === "UNION" ? unionMark(column, other) : markOf(column);
     if (haveMixedSigns(column, other) && hasItem(node, i)) {
@@ -32,6 +34,16 @@ export function mergeSides(
     };
   });
 }
+
+/** Truth values are no numbers or texts. @throws TsdbError bad_query */
+function expectUnited(left: OutputColumn, right: OutputColumn): void {
+  const isBoolean = left.kind === "boolean" || right.kind === "boolean";
+  if (!isBoolean || left.kind === right.kind || !isPlain(left) || !isPlain(right)) return;
+  throw planError(`Incompatible inputs for Union: a column of kind ${left.kind} and one of kind ${right.kind}`);
+}
+
+const PLAIN: ReadonlySet<Kind> = new Set(["boolean", "date", "float", "integer", "string", "time"]);
+const isPlain = ({ kind }: OutputColumn): boolean => PLAIN.has(kind);
 
 /** The vendor merges the marks of all sides, and the last one wins; a side that is cast to the other's type is ignored. */
 function unionMark(left: OutputColumn, right: OutputColumn): ColumnType | null {

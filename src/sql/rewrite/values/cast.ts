@@ -5,6 +5,7 @@ import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf } from "../../bind/decimals.ts";
 import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
+import { typeName } from "../../bind/type-notes.ts";
 import { parseInterval } from "../../parse/interval.ts";
 import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
@@ -20,6 +21,7 @@ import { inZone, timesOf, toClock, zonedText } from "../time/time-zone.ts";
 export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
   const same: Cast = { ...node, child: child.node };
+  expectCastable(node, kind, child);
   if (kind === "time") return castToTime(same, child);
   if (kind === "interval") {
     if (child.text === undefined) return { node: same, kind };
@@ -37,6 +39,27 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   if (kind === "binary" && child.kind === "string") return { node: call("encode", [child.node]), kind };
   const cast = kind === "integer" ? { ...same, child: wholeOf(same, child) } : same;
   return withNumber({ node: cast, kind, ...depthOf(node.cast_type), ...noteOf(node.cast_type) }, child);
+}
+
+/** Kinds of which nothing is made but themselves, texts, and what is listed here. */
+const CASTS: Partial<Record<Kind, ReadonlySet<Kind>>> = {
+  binary: new Set(["binary", "string"]),
+  boolean: new Set(["boolean", "binary", "float", "integer", "string"]),
+  duration: new Set(["duration", "float", "integer", "interval", "string"]),
+  interval: new Set(["duration", "interval", "string"]),
+  list: new Set(["list", "string"]),
+  map: new Set(["map"]),
+  struct: new Set(["struct"]),
+};
+
+/** TRY_CAST gives NULL where a value has no counterpart, not where a type has none. @throws TsdbError bad_query */
+function expectCastable(node: Cast, kind: Kind, child: Typed): void {
+  const isDecimal = child.kind === "boolean" && node.cast_type.id === "DECIMAL";
+  const takes = CASTS[child.kind];
+  if ((takes === undefined || takes.has(kind)) && !isDecimal) return;
+  const [from, to] = [typeName(child) ?? child.kind, arrowTypeName(typeText(node.cast_type))];
+  const call = node.try_cast ? "TRY_CAST" : "CAST";
+  throw new TsdbError("bad_query", `This feature is not implemented: Unsupported ${call} from ${from} to ${to}`);
 }
 
 function noteOf({ id, type_info }: SqlType): TypeNote {
@@ -92,8 +115,15 @@ const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
 export function textOf(value: Typed): Expression {
   if (value.kind === "float" && decimalOf(value) === null) return call("__float_text", [value.node]);
   if (value.kind === "interval") return call("__interval_text", [value.node]);
+  if (value.kind === "duration") return durationText(value);
   if (value.kind === "list" && (value.depth ?? 1) === 1) return call("__list_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
+}
+
+/** Whole seconds have no fraction. */
+function durationText({ node, arrow }: Typed): Expression {
+  const text = timeMacro("__duration_pretty", node);
+  return arrow === "Duration(s)" ? call("replace", [text, stringConstant(".000000000"), stringConstant("")]) : text;
 }
 
 /** A value where the dialect casts it to text by itself: an argument of a function of texts, an operand of ||. Texts stay as they are. */
@@ -145,7 +175,8 @@ function castToTime(node: Cast, child: Typed): Typed {
     return node.cast_type.id === "TIMESTAMP WITH TIME ZONE" ? time : inZone(time, undefined);
   }
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
-  // an integer is seconds since 1970
+  // an integer is seconds since 1970, and to TRY_CAST nanoseconds
+  if (node.try_cast && child.kind === "integer") return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
   if (typeof child.number === "bigint") return timeConstant(child.number * SECOND_NS);
   if (child.kind === "duration") return { node: call("make_timestamp_ns", [child.node]), kind: "time" };
   if (child.kind === "integer")
