@@ -41,6 +41,9 @@ class World {
     },
   });
 
+  /** Nothing listens any more. */
+  readonly refuse = () => this.server.stop(true);
+
   constructor() {
     ends.push(
       () => rmSync(this.folder, { recursive: true, force: true }),
@@ -130,6 +133,15 @@ test("frames are sent in order, and leave nothing but a position", async () => {
   await until(() => world.got.length === 3 && world.files().length === 0);
   expect(world.got).toEqual(["a v=1 1\n", "a v=2 1\n", "a v=3 1\n"]);
   expect((await openQueue(disk, world.folder))!.position).toBe(2);
+});
+
+test("a remote that does not answer has the code 0", async () => {
+  const world = new World();
+  await world.refuse();
+  world.frames.push("a v=1 1\n");
+  const running = await world.run();
+  await world.retryWait();
+  expect(running.state).toMatchObject({ latestResponseCode: 0, latestErrorMessage: expect.stringMatching(/./) });
 });
 
 test("a remote that fails is asked again, later each time, with the same lines", async () => {

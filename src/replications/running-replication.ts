@@ -80,8 +80,7 @@ export class RunningReplication {
     const { latest, bytes } = this;
     return {
       ...{ queueBytes: POSITION_BYTES + bytes, remainingBytes: bytes },
-      ...(latest === null || latest.status === null ? {} : { latestResponseCode: latest.status }),
-      ...(latest === null ? {} : { latestErrorMessage: latest.message }),
+      ...(latest === null ? {} : { latestResponseCode: latest.status ?? 0, latestErrorMessage: latest.message }),
     };
   }
 

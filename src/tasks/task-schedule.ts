@@ -113,7 +113,7 @@ export class TaskSchedule {
 /** Null for a script that a version with other rules stored. */
 function optionsOf({ flux }: Task): TaskOptions | null {
   try {
-    return readTaskOptions(flux);
+    return readTaskOptions(flux, true);
   } catch {
     return null;
   }

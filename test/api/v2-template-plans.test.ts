@@ -118,3 +118,23 @@ test("what references are told, and which have no value", async () => {
   // those of selected values are told without their value, as recorded
   expect(await told(all)).toEqual([[], [{ ...label, value: "given" }], [selected], []]);
 });
+
+test("what is attached to a stack: links follow the kind, a name is given once", async () => {
+  const { id } = (await ask(server, "POST", "/api/v2/stacks", "tok", { orgID, name: "attached" })).body;
+  const [first, second] = ["0123456789abcdef", "123456789abcdef0"];
+  const additionalResources = [
+    { resourceID: first, kind: "CheckThreshold", templateMetaName: "mine" },
+    { resourceID: second, kind: "NotificationEndpointHTTP", templateMetaName: "mine" },
+    { resourceID: second, kind: "Nope", templateMetaName: "other" },
+  ];
+  const { resources } = (await ask(server, "PATCH", `/api/v2/stacks/${id}`, "tok", { additionalResources })).body;
+  const shown = resources.map(({ templateMetaName: name, links }: { templateMetaName: string; links: { self: string } }) => [
+    name,
+    links.self,
+  ]);
+  expect(shown).toEqual([
+    ["mine", `/api/v2/checks/${first}`],
+    [expect.not.stringMatching(/^mine$/), `/api/v2/notificationEndpoints/${second}`],
+    ["other", `/api/v2/${second}`],
+  ]);
+});

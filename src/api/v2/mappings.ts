@@ -11,6 +11,7 @@ import { readBoolean } from "./app/paging.ts";
 import { JsonBodies, type SearchParams } from "./app/params.ts";
 import { V2Routes } from "./app/route.ts";
 import type { V2Services } from "./app/services.ts";
+import { goQuoted } from "./rows/go-quoted.ts";
 
 export const MappingBody = t.Object({
   orgID: t.Optional(t.String()),
@@ -81,7 +82,7 @@ function organizationId({ organizations }: V2Line, orgID: string | undefined, or
   if (orgID !== undefined && orgID !== "") return named(orgID, "org ID");
   if (org === undefined || org === "") throw new TsdbError("bad_request", "either 'org' or 'orgID' must be provided");
   const found = organizations.findByName(org);
-  if (found === null) throw new TsdbError("not_found", `invalid org "${org}": organization not found`);
+  if (found === null) throw new TsdbError("not_found", `invalid org ${goQuoted(org)}: organization not found`);
   return found.id;
 }
 
@@ -90,7 +91,7 @@ function named(text: string, what: string): string {
   try {
     return readId(text);
   } catch (error) {
-    throw new TsdbError("bad_request", `invalid ${what} "${text}": ${(error as Error).message}`);
+    throw new TsdbError("bad_request", `invalid ${what} ${goQuoted(text)}: ${(error as Error).message}`);
   }
 }
 

@@ -23,6 +23,7 @@ export interface QueryBody {
 
 const NO_JSON =
   "failed parsing request body as JSON; if sending a raw Flux script, set 'Content-Type: application/vnd.flux' in your request headers: ";
+const NO_SCRIPT = "request body requires either query or AST";
 /** Trees may nest 200 nodes, each in a few objects and lists. */
 const JSON_DEPTH_MAX = 1000;
 const any = t.Any();
@@ -37,14 +38,15 @@ const TIME_FORMATS: readonly string[] = ["RFC3339", "RFC3339Nano"];
 /** @throws TsdbError bad_request, too_large */
 export async function readQueryBody(request: Request, reader: BodyReader, nowMs: number): Promise<QueryBody> {
   const isScript = /^application\/vnd\.flux\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "");
-  const text = decodeUtf8(await reader.readWhole(request), "the body is not valid UTF-8", !isScript);
+  const text = decodeUtf8(await reader.readWhole(request), "the body is not valid UTF-8", true);
   const nowNs = BigInt(nowMs) * 1_000_000n;
+  if (isScript && text === "") throw new TsdbError("bad_request", NO_SCRIPT);
   if (isScript) return { language: "flux", text, dialect: dialectOf({}), nowNs, extern: null, ast: null, bucket: null };
   const body = new Members(parsed(text), "QueryRequest");
   const [query, ast] = [body.text("query") ?? "", body.json("ast")];
   const type = body.text("type") ?? "";
   if (type !== "" && type !== "flux" && type !== "influxql") throw new TsdbError("bad_request", `unknown query type: ${near(type)}`);
-  if (query === "" && ast === null) throw new TsdbError("bad_request", "request body requires either query or AST");
+  if (query === "" && ast === null) throw new TsdbError("bad_request", NO_SCRIPT);
   const now = body.text("now");
   return {
     language: type === "influxql" ? "influxql" : "flux",

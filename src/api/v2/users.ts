@@ -35,6 +35,8 @@ export const userRoutes = (services: V2Services): V2Routes => {
     .post(USERS, async ({ principal, request }) => {
       const { name = "", status = "", oauthID = "" } = await bodies.read(NewUserBody, request, "");
       principal.require({ action: "write", type: "users" });
+      // of a name and a status that are both wrong the name is told
+      line().users.checkName(name, null);
       const wanted = { name, status: status === "" ? "active" : readStatus(status), oauthID };
       return json(201, shownUser(await line().users.create(wanted)));
     })

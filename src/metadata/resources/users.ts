@@ -99,7 +99,8 @@ export class Users {
     });
   }
 
-  private checkName(name: string, ownId: string | null): void {
+  /** @throws TsdbError already_exists, empty_value */
+  checkName(name: string, ownId: string | null): void {
     if (name === "") throw new TsdbError("empty_value", "key required");
     const other = this.findByName(name);
     if (other !== null && other.id !== ownId) throw new TsdbError("already_exists", `user with name ${name} already exists`);

@@ -8,15 +8,31 @@ export interface Suggestion {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** All functions that scripts have without an import. Names with an underscore in front are the library's own. */
+/** Of the library's own functions those that the reference tells, with what it tells of them. */
+const OWN: Readonly<Record<string, Suggestion["params"]>> = {
+  _fillEmpty: { createEmpty: "bool", tables: "stream" },
+  _highestOrLowest: {
+    ...{ _sortLimit: "function", column: "invalid", groupColumns: "array", n: "invalid", reducer: "function", tables: "stream" },
+  },
+  _hourSelection: { location: "object", start: "int", stop: "int", tables: "stream", timeColumn: "string" },
+  _sortLimit: { columns: "array", desc: "bool", n: "int", tables: "stream" },
+  _vectorizedFloat: { v: "vector" },
+  _window: {
+    ...{ createEmpty: "bool", every: "duration", location: "object", offset: "duration", period: "duration" },
+    ...{ startColumn: "string", stopColumn: "string", tables: "stream", timeColumn: "string" },
+  },
+};
+
+/** All functions that scripts have without an import. */
 export function allSuggestions(): { readonly funcs: readonly Suggestion[] } {
   const { prelude } = fluxLibrary();
-  return { funcs: [...prelude.names()].flatMap((name) => suggestionFor(name) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  const names = new Set([...Object.keys(OWN), ...prelude.names()]);
+  return { funcs: [...names].flatMap((name) => suggestionFor(name) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 /** Null: there is no such function. */
 export function suggestionFor(name: string): Suggestion | null {
-  if (name.startsWith("_")) return null;
+  if (name.startsWith("_")) return Object.hasOwn(OWN, name) ? { name, params: OWN[name]! } : null;
   const scheme = fluxLibrary().prelude.get(name);
   const type = scheme === undefined ? null : resolve(scheme.type);
   return type?.kind === "function" ? { name, params: paramsOf(type) } : null;

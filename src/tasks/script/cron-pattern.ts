@@ -67,8 +67,9 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["every_second", "* * * * * *"],
 ]);
 
-/** @param pattern any pattern except `@every` with a duration @throws Error with the reason */
-export function readCron(pattern: string): CronFields {
+/** @param pattern any pattern except `@every` with a duration @param isKept 7 is also a day of the week, as it was before release 2.8.0's
+ *  rule was known @throws Error with the reason */
+export function readCron(pattern: string, isKept = false): CronFields {
   const text = pattern.trimStart();
   if (text.startsWith("@")) return readNamed(pattern, text.slice(1));
   const parts = text.trimEnd().split(/\s+/);
@@ -82,6 +83,7 @@ export function readCron(pattern: string): CronFields {
     const values = new Set<number>();
     read[name] = values;
     for (const item of parts[i]!.split(",")) {
+      if (name === "dayOfWeek" && !isKept && /^7(?:[-/]|$)/.test(item)) throw isBackwards();
       const found = valuesOf(name, item);
       if (found === null) throw failed(pattern, read);
       for (const value of found) values.add(value);
@@ -107,13 +109,18 @@ function valuesOf(name: FieldName, item: string): Set<number> | null {
   const isStart = start <= max && (start >= min || name === "month");
   if (!isStart) throw new Error(`invalid start ${bound} ${shown(start)}`);
   if (end !== null && end > max) throw new Error(`invalid end ${bound} ${shown(name === "second" || name === "year" ? end : start)}`);
-  if (name === "dayOfWeek" && end !== null && start > end) throw new Error("invalid day of week range start must be before end");
+  if (name === "dayOfWeek" && end !== null && start > end) throw isBackwards();
   // a step of 0 selects only the first value
   if (step === 0) return new Set([min]);
   const last = end ?? (from === "*" || step !== null ? lastOf(name) : start);
   const values = new Set<number>();
   for (let value = Math.max(start, min); value <= last; value += step ?? 1) values.add(name === "dayOfWeek" ? value % 7 : value);
   return start < min ? new Set() : values;
+}
+
+/** Also of a week that begins with 7, which is a Sunday only as the end of a range. */
+function isBackwards(): Error {
+  return new Error("invalid day of week range start must be before end");
 }
 
 /** The end of steps without one: 7 is Sunday again. */

@@ -51,6 +51,8 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     [`{name: "a", every: 1h, concurrency: 0}`, "invalid options: concurrency must be at least 1"],
     [`{name: "a", every: 1h, concurrency: 101}`, "invalid options: concurrency exceeded max of 100"],
     [`{name: "a", every: 1h, retry: 0}`, "invalid options: retry must be at least 1"],
+    [`{name: "a", every: 1h, retry: -1}`, "failed to parse field 'retry' in task options"],
+    [`{name: "a", every: 1h, retry: "x", concurrency: -1}`, "failed to parse field 'concurrency' in task options"],
     [`{name: "a", every: 1h, retry: 11}`, "invalid options: retry exceeded max of 10"],
     ["{}", "missing required option: name"],
     [
@@ -87,11 +89,19 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     ["* 24 * * *", "invalid start hour 24"],
     ["* * 0 * *", "invalid start month 18446744073709551615"],
     ["* * * 13 *", "invalid start month 13"],
+    ...["7", "0,7", "7-7", "7/2", "1,7"].map((days) => [`* * * * ${days}`, "invalid day of week range start must be before end"] as const),
     ["* * * * 6-2", "invalid day of week range start must be before end"],
     ["60 * * * * *", "invalid start second 60"],
     ["0 0 0 1 1 * 1969", "invalid start year 1969"],
   ])("cron: %s: %s", (cron, message) => {
     expect(() => read(`{name: "a", cron: "${cron}"}`)).toThrow(new Error(`invalid options: invalid options: cron invalid: ${message}`));
+  });
+
+  test("7 is Sunday as the end of a range, and in tasks that there are", () => {
+    const sunday = "2024-03-10T04:00:00.000Z";
+    expect(new Date(read(`{name: "a", cron: "0 4 * * 0-7/7"}`).schedule.next(MAR_5_2024)!).toISOString()).toBe(sunday);
+    const kept = readTaskOptions(script(`{name: "a", cron: "0 4 * * 7"}`), true);
+    expect(new Date(kept.schedule.next(MAR_5_2024)!).toISOString()).toBe(sunday);
   });
 
   test("a script has one such option", () => {
@@ -102,6 +112,8 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     const twice = `option task = {name: "a", every: 1h}\n`.repeat(2);
     expect(() => readTaskOptions(twice)).toThrow(new Error("invalid options: multiple task options defined"));
     expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\nx = (`)).toThrow("invalid options: loc ");
+    const rest = "loc 2:1-2:2: invalid statement @2:1-2:2: )";
+    expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\n)`)).toThrow(new Error(`invalid options: ${rest}`));
     expect(() => read("1")).toThrow(new Error('invalid options: task option expected to be object literal, but found "ObjectExpression"'));
     expect(() => read("{name, every}")).toThrow("failed to parse field 'name'");
   });
@@ -125,7 +137,7 @@ describe("when a task is due", () => {
     [`cron: "@every_minute"`, "2024-03-05T10:21:00.000Z"],
     [`cron: "0 0 0 1 1 * 2026-2030"`, "2026-01-01T00:00:00.000Z"],
     [`cron: " 5/15  *  * mar  TUE "`, "2024-03-05T10:35:00.000Z"],
-    [`cron: "0 4 * * 7"`, "2024-03-10T04:00:00.000Z"],
+    [`cron: "0 4 * * 0"`, "2024-03-10T04:00:00.000Z"],
     [`cron: "@every 1h30m"`, "2024-03-05T10:30:00.000Z"],
   ])("%s", (record, wanted) => expect(due(record)).toBe(wanted));
 

@@ -1,6 +1,6 @@
 // The task options of a script: the record of its one `option task`.
 import type { Expression, ObjectExpression, OptionStatement, Property } from "../../flux/parse/ast.ts";
-import { placeText, syntaxProblems } from "../../flux/parse/check.ts";
+import { placeText, syntaxProblems, treeProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
 import { durationOf, isZero, negated, SECOND_NS } from "../../flux/values/duration.ts";
 import { Duration } from "../../flux/values/value.ts";
@@ -27,15 +27,15 @@ export interface TaskOptions {
   readonly schedule: TaskSchedule;
 }
 
-/** @throws TsdbError bad_request */
-export function readTaskOptions(flux: string): TaskOptions {
-  return optionsOf(taskRecord(flux), flux);
+/** @param isKept of a task that there is: it may have a pattern that new ones may not @throws TsdbError bad_request */
+export function readTaskOptions(flux: string, isKept = false): TaskOptions {
+  return optionsOf(taskRecord(flux), flux, isKept);
 }
 
 /** The record of the script's `option task`. @throws TsdbError bad_request: a syntax error, no such option, or several */
 export function taskRecord(flux: string): ObjectExpression {
   const file = parseFile(flux);
-  const [problem] = syntaxProblems(file);
+  const [problem] = [...treeProblems(file), ...syntaxProblems(file)];
   if (problem !== undefined) throw invalid(`loc ${placeText(problem.location)}: ${near(problem.message, SHOWN_MAX)}`);
   const found = file.body.filter((statement) => statement.type === "OptionStatement").filter(isTask);
   const [first, ...others] = found;
@@ -57,7 +57,7 @@ function isTask({ assignment }: OptionStatement): boolean {
   return assignment.type === "VariableAssignment" && assignment.id.name === "task";
 }
 
-function optionsOf(record: ObjectExpression, flux: string): TaskOptions {
+function optionsOf(record: ObjectExpression, flux: string, isKept: boolean): TaskOptions {
   const value = (key: string): Expression | null | undefined => {
     const property = propertyOf(record, key);
     return property === undefined ? undefined : property.value;
@@ -76,7 +76,7 @@ function optionsOf(record: ObjectExpression, flux: string): TaskOptions {
   const faults = name === "" ? ["name required"] : [];
   const hasNoSchedule = (every === null || isZero(every)) && (cron === null || cron === "");
   if (hasNoSchedule) faults.push("must specify exactly one of either cron or every");
-  const schedule = hasNoSchedule ? null : every === null ? cronOf(cron!, faults) : everyOf(every, faults);
+  const schedule = hasNoSchedule ? null : every === null ? cronOf(cron!, isKept, faults) : everyOf(every, faults);
   if (offset.months !== 0n || offset.ns % SECOND_NS !== 0n) faults.push("offset option must be expressible as whole seconds");
   faults.push(...rangeFaults("concurrency", concurrency, CONCURRENCY_MAX), ...rangeFaults("retry", retry, RETRY_MAX));
   if (schedule === null || faults.length > 0) throw invalid(`invalid options: ${faults.join(", ")}`);
@@ -101,9 +101,9 @@ function everyOf(every: Duration, faults: string[]): TaskSchedule | null {
 }
 
 /** What is wrong is added to `faults`. */
-function cronOf(pattern: string, faults: string[]): TaskSchedule | null {
+function cronOf(pattern: string, isKept: boolean, faults: string[]): TaskSchedule | null {
   try {
-    return cronSchedule(pattern);
+    return cronSchedule(pattern, isKept);
   } catch (error) {
     faults.push(`cron invalid: ${(error as Error).message}`);
     return null;
@@ -122,7 +122,6 @@ function textIn(key: string, at: Expression | null): string {
 }
 
 function integerIn(key: string, at: Expression): bigint {
-  if (at.type === "UnaryExpression" && at.operator === "-" && at.argument.type === "IntegerLiteral") return -at.argument.value;
   if (at.type !== "IntegerLiteral") throw unreadable(key);
   return at.value;
 }

@@ -24,7 +24,7 @@ export function everySchedule(period: Duration): TaskSchedule {
 
 /** @param pattern a pattern of `readCron`, or `@every` with a duration; if days of the month and weekdays are given, both must match
  *  @throws Error with the reason */
-export function cronSchedule(pattern: string): TaskSchedule {
+export function cronSchedule(pattern: string, isKept = false): TaskSchedule {
   if (EVERY_PREFIX.test(pattern)) {
     const text = pattern.replace(EVERY_PREFIX, "");
     const period = parseDuration(text);
@@ -33,7 +33,7 @@ export function cronSchedule(pattern: string): TaskSchedule {
     if (problem !== null) throw new Error(`@every ${problem}`);
     return everySchedule(period);
   }
-  const fields = readCron(pattern);
+  const fields = readCron(pattern, isKept);
   const names = ["second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year"] as const;
   const text = names.map((name) => listed(fields[name], FULL[name])).join(" ");
   const cron = new Cron(text, { timezone: "UTC", mode: "7-part", domAndDow: true, paused: true });

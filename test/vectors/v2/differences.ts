@@ -84,7 +84,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "query_tools / analyze", steps: [9], reason: "an unknown operator has a place" },
   { conversation: "query_tools / analyze", steps: [15, 16, 23, 24, 26, 27], reason: TYPED },
   { conversation: "query_tools / suggestions", steps: [25, 26, 27], reason: UNKNOWN_FUNCTION },
-  { conversation: "query_tools / suggestions", steps: [28], reason: "names with an underscore in front are the library's own" },
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
   { conversation: "dbrps / bodies and ids", steps: [17], reason: "the organization of a mapping exists, and the bucket is in it" },
   {

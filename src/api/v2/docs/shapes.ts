@@ -78,7 +78,7 @@ export const ReplicationShape = t.Object(
     maxQueueSizeBytes: t.Integer({ description: "Of the queue's files, which are compressed. Rows without room are not sent." }),
     currentQueueSizeBytes: t.Integer({ description: "An empty queue has 8: its position." }),
     remainingBytesToBeSynced: t.Integer(),
-    latestResponseCode: t.Optional(t.Integer({ description: "Absent before the first answer since the start." })),
+    latestResponseCode: t.Optional(t.Integer({ description: "Absent before the first attempt since the start; 0: no answer came." })),
     latestErrorMessage: t.Optional(t.String()),
     dropNonRetryableData: t.Boolean(),
     maxAgeSeconds: t.Integer({ description: "Older rows are not sent; 0 or less: all are." }),

@@ -5,7 +5,7 @@ import { parseId, readId } from "../../../metadata/store/ids.ts";
 import type { StackEvent, StackResource } from "../../../metadata/store/kinds.ts";
 import type { Change } from "../../../metadata/store/metadata.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import { CATEGORIES, isCategory, typeOf } from "../../../templates/kinds.ts";
+import { CATEGORIES, categoryOf, isCategory, isKind, typeOf } from "../../../templates/kinds.ts";
 import { OBJECTS_MAX } from "../../../templates/template-object.ts";
 import { json, noContent } from "../app/answers.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
@@ -139,7 +139,8 @@ function shownEvent({ resources, ...event }: StackEvent): object {
 }
 
 function shownResource({ apiVersion, resourceID, kind, templateMetaName, associations }: StackResource): object {
-  const self = isCategory(kind) ? `/api/v2/${typeOf(kind)}/${resourceID}` : `/api/v2/${resourceID}`;
+  const category = isCategory(kind) ? kind : isKind(kind) ? categoryOf(kind) : null;
+  const self = category === null ? `/api/v2/${resourceID}` : `/api/v2/${typeOf(category)}/${resourceID}`;
   return { apiVersion, resourceID, kind, templateMetaName, associations, links: { self } };
 }
 
@@ -152,10 +153,11 @@ function updated({ line }: V2Services, change: Change, id: string, body: Update,
   const present = new Set(resources.map(({ kind, resourceID }) => `${kind} ${resourceID}`));
   const names = new Set(resources.map(({ templateMetaName }) => templateMetaName));
   const missing = added.filter(({ kind, resourceID }) => !present.has(`${kind} ${resourceID}`));
-  const all = [
-    ...resources,
-    ...missing.map((each) => (names.has(each.templateMetaName) ? { ...each, templateMetaName: ownName(each) } : each)),
-  ];
+  const all = [...resources];
+  for (const each of missing) {
+    all.push(names.has(each.templateMetaName) ? { ...each, templateMetaName: ownName(each) } : each);
+    names.add(each.templateMetaName);
+  }
   if (all.length > OBJECTS_MAX) throw new TsdbError("unprocessable", `a stack has at most ${OBJECTS_MAX} resources`);
   const { name, description, templateURLs, urls: more } = body;
   // an empty list of the second name changes nothing
