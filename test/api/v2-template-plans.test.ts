@@ -138,3 +138,23 @@ test("what is attached to a stack: links follow the kind, a name is given once",
     ["other", `/api/v2/${second}`],
   ]);
 });
+
+test("what a plan shows and cannot be made fails when it is applied", async () => {
+  const head = (what: string) => `resource_type="${what}" err="failed to apply resource"\n\tmetadata_name="a"`;
+  const rule = object("NotificationRule", "a", { ...RULE, messageTemplate: "" });
+  for (const [kind, spec, what, reason] of [
+    ["CheckDeadman", { ...CHECK, every: "4s", offset: "10s" }, "check", "Offset should not be equal or greater than the interval"],
+    ["NotificationEndpointHTTP", { url: "http://a", type: "none", method: "HEAD" }, "", "invalid http http method"],
+    ["Task", { every: "1h", cron: "0 * * * *", query: QUERY }, "tasks", "cannot use both cron and every in task options"],
+    ["Variable", { type: "nope" }, "variable", ""],
+  ] as const) {
+    const contents = [object(kind, "a", spec)];
+    expect([kind, (await apply(of(contents, { dryRun: true }))).status]).toEqual([kind, 200]);
+    const { status, body } = await apply(of(contents));
+    expect([status, body.message]).toEqual([500, expect.stringContaining(head(what))]);
+    expect(body.message).toContain(reason);
+  }
+  const hook = object("NotificationEndpointSlack", "hook", { url: "http://localhost/" });
+  const { status, body } = await apply(of([hook, rule]));
+  expect([status, body.message]).toEqual([500, expect.stringMatching(/^resource_type="" .*: slack msg template is empty"$/s)]);
+});

@@ -50,7 +50,8 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
 /** The script with the task record. */
 export function taskFlux(name: string, { every, cron, offset, query, hasRecord }: TaskSpec): string {
   if (hasRecord) return query;
-  const schedule = every === "" ? `cron: ${quoted(cron)}` : `every: ${every}`;
+  // with both no task is made
+  const schedule = [...(cron === "" ? [] : [`cron: ${quoted(cron)}`]), ...(every === "" ? [] : [`every: ${every}`])].join(", ");
   const later = offset === "" || offset === "0s" ? "" : `, offset: ${offset}`;
   return withOption(query, `option task = { name: ${quoted(name)}, ${schedule}${later} }`);
 }

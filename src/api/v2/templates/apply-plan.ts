@@ -119,6 +119,11 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Categories in the vendor's messages, where they are not called by their type. */
+const CALLED: Readonly<Partial<Record<Category, string>>> = {
+  ...{ Bucket: "bucket", Check: "check", NotificationEndpoint: "", NotificationRule: "", Variable: "variable" },
+};
+
 /** @throws ApplyError */
 function attempted({ category, resource, isThere }: PlannedResource, run: () => string): string {
   try {
@@ -127,7 +132,7 @@ function attempted({ category, resource, isThere }: PlannedResource, run: () => 
     if (!(error instanceof TsdbError) || ["unavailable", "no_space", "read_only", "overloaded"].includes(error.kind)) throw error;
     const type = typeOf(category);
     const reason = `failed to ${isThere ? "update" : "create"} ${type}[${JSON.stringify(resource.metaName)}]: ${error.message}`;
-    const what = category === "Bucket" || category === "Variable" ? category.toLowerCase() : type;
+    const what = CALLED[category] ?? type;
     const name = JSON.stringify(resource.metaName);
     throw new ApplyError(
       `resource_type="${what}" err="failed to apply resource"\n\tmetadata_name=${name} err_msg=${JSON.stringify(reason)}`,
