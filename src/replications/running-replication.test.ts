@@ -37,7 +37,10 @@ class World {
     hostname: "127.0.0.1",
     fetch: async (request) => {
       this.got.push(gunzipSync(await request.bytes()).toString());
-      return this.answer();
+      const answer = await this.answer();
+      // a later server may get the port, and a kept connection to this one fails with nobody to run the wait behind it
+      answer.headers.set("connection", "close");
+      return answer;
     },
   });
 
