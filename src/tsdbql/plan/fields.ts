@@ -161,11 +161,12 @@ function seriesNames(fields: readonly SelectField[], timeName: string, hasTarget
 function tableNames(fields: readonly SelectField[], timeName: string, dimensions: readonly string[]): string[] {
   const columns = fields.flatMap((field) => [field, ...shownTags(field.expression)]);
   const used = new Set([timeName, ...dimensions]);
+  const unshown = new Set(dimensions);
   const aliases = new Set(columns.flatMap(({ alias }) => alias ?? []));
   return columns.map((field) => {
     const name = field.alias ?? tableFieldName(field);
     // a grouping tag that is also selected is one column
-    const isDimension = field.alias === null && field.expression.kind === "ref" && dimensions.includes(name);
+    const isDimension = field.alias === null && field.expression.kind === "ref" && unshown.delete(name);
     let own = name;
     for (let count = 1; !isDimension && (used.has(own) || (own !== name && aliases.has(own))); count++) own = `${name}_${count}`;
     used.add(own);
