@@ -48,6 +48,11 @@ export class ScanTally {
     this.record.filesRead = this.files.size;
   }
 
+  /** All rows of a block were counted, without its pages. */
+  counted(block: BlockSnapshot): void {
+    this.lastRows(block, block.rowCount);
+  }
+
   /** A file index excluded the block. */
   blockRuledOut(block: BlockSnapshot): void {
     this.ruledOut.add(block);

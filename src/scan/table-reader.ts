@@ -12,6 +12,7 @@ import type { FieldTexts, TimeRange } from "../model/query/scan.ts";
 import { VALUE_BYTES } from "../model/rows/column.ts";
 import { I64_MAX, I64_MIN } from "../model/rows/int64.ts";
 import { type DictionaryView, type Run, wholeRun } from "../model/rows/run.ts";
+import { canHide } from "../model/rows/tombstone.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import type { CacheReader, Lease } from "../storage/block-cache/lease.ts";
 import { BlockVisit, type RunNeeds } from "./block-visit.ts";
@@ -173,6 +174,11 @@ export class TableReader {
       this.tally.blockRuledOut(block);
       return;
     }
+    if (flags === null && except.length === 0 && this.isOnlyCounted(block, range)) {
+      this.tally.counted(block);
+      yield { run: { ...block, sorted: true, columns: [] }, selection: "all" };
+      return;
+    }
     const visit = this.visit(block, this.request);
     try {
       if (this.request.canHold?.(visit.dictionary, block.maxTimeNs) === false) return;
@@ -183,6 +189,14 @@ export class TableReader {
     } finally {
       this.leave(visit);
     }
+  }
+
+  /** True if nothing but the number of its rows is wanted, and all of them are. */
+  private isOnlyCounted(block: BlockSnapshot, { minNs, maxNs }: TimeRange): boolean {
+    const { series, time, fields, tags, canHold } = this.request;
+    if (series || time || fields.length + tags.length > 0 || canHold !== undefined) return false;
+    const isWithin = block.minTimeNs >= minNs && block.maxTimeNs <= maxNs;
+    return isWithin && !this.snapshot.tombstones.some((tombstone) => canHide(tombstone, block));
   }
 
   private *segment(run: Run, { range, except }: Times): Generator<SelectedRun> {

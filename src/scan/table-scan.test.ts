@@ -303,7 +303,16 @@ describe("what is read", () => {
       {},
       { filesRead: 4, pagesRead: 16, segmentsRead: 2, gen0Misses: 16, rowsReturned: 5 * 3840 },
     ],
-    ["no column at all: rows are counted by the directory", { columns: [] }, { pagesRead: 16, gen0Misses: 0, rowsReturned: 5 * 3840 }],
+    [
+      "no column at all: rows are counted by the manifest",
+      { columns: [] },
+      { filesRead: 4, pagesRead: 0, bytesRead: 0, rowsReturned: 5 * 3840 },
+    ],
+    [
+      "no column, from the middle of a day on: those of this day are counted in its pages",
+      { columns: [], range: { minNs: DAY_NS / 2n, maxNs: ALL_TIME.maxNs } },
+      { filesRead: 4, pagesRead: 4, gen0Misses: 1 + 4, rowsReturned: 4.5 * 3840 },
+    ],
     ["times and hosts of all rows", { columns: columnsOf("time", "host") }, { pagesRead: 16, gen0Misses: 4 + 16, rowsReturned: 5 * 3840 }],
     [
       "a field that is tested and not shown",
