@@ -38,10 +38,11 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     services.metrics.queryEnded(outcome, { seconds: seconds(), bytes });
   };
   services.metrics.queryStarted();
-  loopTurns.noteStatement();
+  const answered = loopTurns.beginStatement();
   try {
     restoreIdleLimit = liftIdleLimit(call.server, call.request);
     const { contentType, body, headers = {} } = await call.run();
+    answered();
     services.metrics.queryAnswered(seconds());
     if (body instanceof Uint8Array) {
       ended("answered", body.byteLength);
@@ -56,6 +57,7 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     });
     return sized(new Response(watched, { headers: { "content-type": contentType, ...headers } }), size);
   } catch (error) {
+    answered();
     const failure = failureOf(error);
     ended(queryOutcome(error), 0);
     if (failure.isOurs) services.report(error, path);
