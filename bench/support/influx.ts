@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Contestant, DATABASE, type RunningServer } from "./contestant.ts";
-import { folderBytes, freePort, type PeerProcess, pollUntil, startPeer } from "./peer-process.ts";
+import { folderBytes, freePorts, type PeerProcess, pollUntil, startPeer } from "./peer-process.ts";
 
 const PROGRAM = Bun.which("influxd");
 
@@ -18,12 +18,13 @@ export const INFLUX: Contestant = { name: "InfluxDB 1", start: startInflux };
 
 /** An empty server. */
 export async function startInfluxd(program: string): Promise<PeerProcess & { readonly url: string }> {
-  const url = `http://127.0.0.1:${freePort()}`;
+  const [port, rpcPort] = freePorts(2) as [number, number];
+  const url = `http://127.0.0.1:${port}`;
   const peer = await startPeer({
     name: "influxd",
     command: (folder) => {
       const file = join(folder, "influxdb.conf");
-      writeFileSync(file, configuration(folder, new URL(url).port));
+      writeFileSync(file, configuration(folder, port, rpcPort));
       return [program, "run", "-config", file];
     },
     readyUrl: `${url}/ping`,
@@ -53,10 +54,10 @@ async function start(program: string): Promise<RunningInflux> {
   };
 }
 
-function configuration(folder: string, port: string): string {
+function configuration(folder: string, port: number, rpcPort: number): string {
   return `
 reporting-disabled = true
-bind-address = "127.0.0.1:${freePort()}"
+bind-address = "127.0.0.1:${rpcPort}"
 [meta]
   dir = "${folder}/meta"
 [data]

@@ -54,10 +54,14 @@ export async function startPeer({ name, command, readyUrl }: PeerOptions): Promi
 
 /** A port that is currently free. */
 export function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
+  return freePorts(1)[0]!;
+}
+
+/** Different ports: asked for one by one, the same can come twice. */
+export function freePorts(count: number): number[] {
+  const probes = Array.from({ length: count }, () => Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } }));
+  for (const probe of probes) probe.stop(true);
+  return probes.map(({ port }) => port);
 }
 
 /** Bytes of all files below `folder`, by their lengths. Files that vanish during the walk count as 0. */
