@@ -1,5 +1,5 @@
 // Restricts files and folders to the server's own user: no other user of the machine may read rows, keys or tokens.
-import { chmodSync, lstatSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
 
 /** Mode bits of group and others. */
 const OTHERS = 0o077;
@@ -15,11 +15,16 @@ export function keepPrivate(): void {
   if (HAS_MODES) process.umask(OTHERS);
 }
 
-/** Writes a file that other programs may read, despite `keepPrivate`. */
+/** Writes a file that other programs may read, despite `keepPrivate`, as soon as its text is there. */
 export function writePublicFile(path: string, text: string): void {
-  writeFileSync(path, text);
-  // it may be a pipe or a device
-  if (HAS_MODES && statSync(path).isFile()) chmodSync(path, 0o644);
+  const file = openSync(path, "w");
+  try {
+    // it may be a pipe or a device
+    if (HAS_MODES && fstatSync(file).isFile()) fchmodSync(file, 0o644);
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The mode of a file that users other than its owner may access, such as `644`; null if none may, or if it is not a regular file. */
