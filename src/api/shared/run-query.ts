@@ -38,11 +38,10 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     services.metrics.queryEnded(outcome, { seconds: seconds(), bytes });
   };
   services.metrics.queryStarted();
-  const answered = loopTurns.beginStatement();
+  loopTurns.noteStatement();
   try {
     restoreIdleLimit = liftIdleLimit(call.server, call.request);
     const { contentType, body, headers = {} } = await call.run();
-    answered();
     services.metrics.queryAnswered(seconds());
     if (body instanceof Uint8Array) {
       ended("answered", body.byteLength);
@@ -57,7 +56,6 @@ export async function runQuery(services: QueryReports, call: QueryCall): Promise
     });
     return sized(new Response(watched, { headers: { "content-type": contentType, ...headers } }), size);
   } catch (error) {
-    answered();
     const failure = failureOf(error);
     ended(queryOutcome(error), 0);
     if (failure.isOurs) services.report(error, path);
