@@ -64,6 +64,16 @@ const NEIGHBOURS: readonly SqlCase[] = [
   ],
   // from the end of the frame
   [`SELECT nth_value(co, -1) OVER (ORDER BY time) ${KITCHEN}`, CO.map((co) => [BigInt(co)])],
+  ["SELECT nth_value(x, -1) OVER () FROM (VALUES (1), (2), (3)) AS v(x)", [[3n], [3n], [3n]]],
+  [
+    "SELECT x, nth_value(x, -1) IGNORE NULLS OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM (VALUES (1), (NULL), (3)) AS v(x)",
+    [
+      [1n, 1n],
+      [null, 1n],
+      [3n, 3n],
+    ],
+  ],
+  ["SELECT nth_value(co, -2) OVER () FROM home", new Error("Error during planning: nth_value with -2 requires an ORDER BY clause")],
   [`SELECT nth_value(co, -3) OVER (ORDER BY time) ${KITCHEN}`, CO.map((_, i) => [i < 2 ? null : BigInt(CO[i - 2]!)])],
   [
     // the frame: an hour later to two hours earlier

@@ -56,10 +56,13 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   return NEIGHBOURS.has(name) ? withMarkOf(value, args[0]) : value;
 }
 
-/** nth_value with a negative number counts from the frame's end: in the opposite order, from the start of the mirrored frame. */
+/** nth_value with a negative number counts from the frame's end: the last value, or in the opposite order from the start of the mirrored
+ *  frame. @throws TsdbError bad_query without an order, of which there is no opposite */
 function fromTheEnd(window: Window, args: readonly Typed[]): Window {
   const place = args[1]?.number;
   if (window.function_name !== "nth_value" || typeof place !== "bigint" || place >= 0n) return window;
+  if (place === -1n) return { ...window, type: "WINDOW_LAST_VALUE", function_name: "last_value", children: [window.children[0]!] };
+  if (window.orders.length === 0) throw planError(`nth_value with ${place} requires an ORDER BY clause`);
   const mirrored = (bound: string) => bound.replace(/PRECEDING|FOLLOWING/, (side) => (side === "PRECEDING" ? "FOLLOWING" : "PRECEDING"));
   return {
     ...window,
