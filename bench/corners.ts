@@ -3,17 +3,17 @@
 import { TestServer } from "../test/support/servers/server.ts";
 import { CORNER_QUERIES, type CornerQuery } from "./data/corner-queries.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
-import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
+import { NO_COMPACTION } from "./support/compaction.ts";
 import { loadBoth } from "./support/load-both.ts";
 import { askOurs, withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
+import { inStates } from "./support/states.ts";
 import { timed } from "./support/timed.ts";
 
 const HOSTS: Record<Size, number> = { smoke: 100, real: 4000 };
 const ROWS: Record<Size, number> = { smoke: 20_000, real: 10_000_000 };
 /** Executions that are not counted, and executions. */
 const ROUNDS: Record<Size, readonly [warm: number, counted: number]> = { smoke: [1, 1], real: [20, 31] };
-const STATES = ["flushed", "compacted"] as const;
 
 export const corners: Bench = {
   name: "corners",
@@ -22,10 +22,7 @@ export const corners: Bench = {
     try {
       await loadBoth(HOSTS[size], rows, server, undefined);
       const answers: Answer[] = [];
-      for (const each of STATES.filter((name) => state === undefined || name === state)) {
-        if (each === "compacted") await compactAll(server);
-        // a clean stop flushes
-        else await server.restart();
+      for await (const each of inStates(server, state)) {
         for (const query of CORNER_QUERIES.filter(({ name }) => name.includes(only))) {
           const answer = await measure(server, query, size, `${short(rows)} rows ${each}`);
           answers.push(answer);

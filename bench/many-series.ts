@@ -2,15 +2,15 @@
 // first compared with that of another statement, or with the data.
 import { TestServer } from "../test/support/servers/server.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
-import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
+import { NO_COMPACTION } from "./support/compaction.ts";
 import { DATABASE } from "./support/contestant.ts";
 import { loadBoth } from "./support/load-both.ts";
 import { askOurs, withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
+import { inStates } from "./support/states.ts";
 
 const SERIES: Record<Size, number> = { smoke: 1000, real: 1_000_000 };
 const ROWS_PER_SERIES = 2;
-const STATES = ["flushed", "compacted"] as const;
 
 interface Question {
   readonly name: string;
@@ -58,10 +58,7 @@ export const manySeries: Bench = {
     try {
       await loadBoth(seriesCount, seriesCount * ROWS_PER_SERIES, server, undefined);
       const answers: Answer[] = [];
-      for (const each of STATES.filter((name) => state === undefined || name === state)) {
-        if (each === "compacted") await compactAll(server);
-        // a clean stop flushes
-        else await server.restart();
+      for await (const each of inStates(server, state)) {
         await check(server, seriesCount);
         for (const question of QUESTIONS.filter(({ name }) => name.includes(only))) {
           const answer = await measure(server, question, size, `${short(seriesCount)} series ${each}`);

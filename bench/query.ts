@@ -5,12 +5,13 @@ import { TestServer } from "../test/support/servers/server.ts";
 import { extentOf, type TsbsExtent, type TsbsQuery, type TsbsStatement } from "./data/tsbs-queries.ts";
 import { answerOfInflux, answerOfSql, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
-import { compactAll, NO_COMPACTION } from "./support/compaction.ts";
+import { NO_COMPACTION } from "./support/compaction.ts";
 import { type RunningInflux, startInflux } from "./support/influx.ts";
 import { loadBoth } from "./support/load-both.ts";
 import { askOurs, withOutput } from "./support/ours.ts";
 import { cpuMsOf } from "./support/process-stats.ts";
 import { questionsFor } from "./support/questions.ts";
+import { inStates } from "./support/states.ts";
 import { timed } from "./support/timed.ts";
 import { warmUp } from "./support/warm-up.ts";
 
@@ -21,7 +22,6 @@ const QUICK_MS = 3;
 const QUICK_RATIO = 1.5;
 
 /** State of the data: files as flushed, or whole days as compacted. */
-const STATES = ["flushed", "compacted"] as const;
 
 export const query: Bench = {
   name: "query",
@@ -34,10 +34,7 @@ export const query: Bench = {
       else if (peers) influx = await startInflux();
       await loadBoth(HOSTS, rows, server, influx);
       const answers: Answer[] = [];
-      for (const each of STATES.filter((name) => state === undefined || name === state)) {
-        if (each === "compacted") await compactAll(server);
-        // a clean stop flushes
-        else await server.restart();
+      for await (const each of inStates(server, state)) {
         say(`${short(rows)} rows, ${each}`);
         const questions = await questionsFor(server, extent, only, say);
         for (const question of questions) await warm(question, extent, size, server, influx);

@@ -1,11 +1,9 @@
 // Answers to plans and applications of templates: what release 2.8.0 tells of what goes, of values for nothing, and of references.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import type { LightServer } from "../vectors/v2/light-server.ts";
+import { API, object, of, QUERY, TemplateServer } from "./template-server.ts";
 import { ask } from "./v2-ask.ts";
 
-const API = "influxdata.com/v2alpha1";
-const object = (kind: string, name: string, spec: object) => ({ apiVersion: API, kind, metadata: { name }, spec });
-const QUERY = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")';
 const CHECK = { every: "1m", query: QUERY, statusMessageTemplate: "m" };
 const RULE = { every: "10m", endpointName: "hook", messageTemplate: "m", statusRules: [{ currentLevel: "CRIT" }] };
 /** One of every category. */
@@ -21,18 +19,17 @@ const ALL = [
   object("Telegraf", "agent", { config: "[agent]" }),
 ];
 
+let templates: TemplateServer;
 let server: LightServer;
 let orgID: string;
 beforeAll(async () => {
-  server = await lightServer({ bucketLimits: { countMax: 4 } });
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "bucket", token: "tok" };
-  orgID = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body.org.id;
+  templates = await TemplateServer.start();
+  ({ server, orgID } = templates);
 });
 afterAll(() => server.stop());
 
-const apply = (body: object, token = "tok") => ask(server, "POST", "/api/v2/templates/apply", token, { orgID, ...body });
-const of = (contents: readonly object[], more: object = {}) => ({ template: { contents }, ...more });
-const remove = (stackID: string) => ask(server, "DELETE", `/api/v2/stacks/${stackID}?orgID=${orgID}`, "tok");
+const apply = (body: object, token?: string) => templates.apply(body, token);
+const remove = (stackID: string) => templates.remove(stackID);
 
 test("values for nothing: a plan tells that there are no resources, and nothing is applied", async () => {
   const { stackID } = (await apply(of([object("Label", "kept", { name: "a kept label" })]))).body;

@@ -1,11 +1,9 @@
 // Templates where recorded conversations are silent: YAML, references, rights, limits, and that an apply is made as a whole.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type LightServer, lightServer } from "../vectors/v2/light-server.ts";
+import type { LightServer } from "../vectors/v2/light-server.ts";
+import { API, object, of, QUERY, TemplateServer } from "./template-server.ts";
 import { ask } from "./v2-ask.ts";
 
-const API = "influxdata.com/v2alpha1";
-const object = (kind: string, name: string, spec: object) => ({ apiVersion: API, kind, metadata: { name }, spec });
-const QUERY = 'from(bucket: "b") |> range(start: -1h) |> filter(fn: (r) => r._field == "f")';
 const place = (kind: string, more: object) => ({ kind, name: kind, xPos: 1, yPos: 2, width: 3, height: 4, ...more });
 const lines = {
   ...{ queries: [{ query: QUERY }], colors: [{ name: "a", type: "scale", hex: "#123456", value: 1.5 }], note: "n", noteOnEmpty: true },
@@ -80,18 +78,17 @@ const ALL = [
   object("Dashboard", "board", { name: "the board", associations: [{ kind: "Label", name: "team" }], charts: CHARTS }),
 ];
 
+let templates: TemplateServer;
 let server: LightServer;
 let orgID: string;
 beforeAll(async () => {
-  server = await lightServer({ bucketLimits: { countMax: 4 } });
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "bucket", token: "tok" };
-  orgID = (await ask(server, "POST", "/api/v2/setup", undefined, setup)).body.org.id;
+  templates = await TemplateServer.start();
+  ({ server, orgID } = templates);
 });
 afterAll(() => server.stop());
 
-const apply = (body: object, token = "tok") => ask(server, "POST", "/api/v2/templates/apply", token, { orgID, ...body });
-const of = (contents: readonly object[], more: object = {}) => ({ template: { contents }, ...more });
-const remove = (stackID: string) => ask(server, "DELETE", `/api/v2/stacks/${stackID}?orgID=${orgID}`, "tok");
+const apply = (body: object, token?: string) => templates.apply(body, token);
+const remove = (stackID: string) => templates.remove(stackID);
 const tokenOf = async (...permissions: readonly object[]) =>
   (await ask(server, "POST", "/api/v2/authorizations", "tok", { orgID, permissions })).body.token as string;
 const permission = (action: string, type: string) => ({ action, resource: type === "orgs" ? { type, id: orgID } : { type, orgID } });

@@ -4,6 +4,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { TimeZone } from "../../model/time/time-zone.ts";
 import type { Call, Dimension, Expression, Fill, Measurement, Select, SelectField } from "../parse/ast.ts";
 import { TSDBQL_LIMITS } from "../parse/limits.ts";
+import { mapLeaves } from "../parse/map-leaves.ts";
 import { printExpression } from "../parse/print.ts";
 import { expectTime } from "../parse/time-literals.ts";
 import { CallChecks } from "./check-calls.ts";
@@ -227,34 +228,16 @@ function zoneOf(name: string | null): TimeZone | null {
 
 /** Replaces `DISTINCT x` by the equivalent call. */
 function withoutDistinct(expression: Expression): Expression {
-  switch (expression.kind) {
-    case "distinct":
-      return { kind: "call", name: "distinct", args: [{ kind: "ref", name: expression.name, cast: null }] };
-    case "call":
-      return { ...expression, args: expression.args.map(withoutDistinct) };
-    case "paren":
-      return { kind: "paren", inner: withoutDistinct(expression.inner) };
-    case "binary":
-      return { ...expression, left: withoutDistinct(expression.left), right: withoutDistinct(expression.right) };
-    default:
-      return expression;
-  }
+  return mapLeaves(expression, (leaf) => {
+    return leaf.kind === "distinct" ? { kind: "call", name: "distinct", args: [{ kind: "ref", name: leaf.name, cast: null }] } : leaf;
+  });
 }
 
 /** In v3 `::tag` and `::field` say nothing: a name is one column. */
 function withoutKinds(expression: Expression): Expression {
-  switch (expression.kind) {
-    case "ref":
-      return expression.cast === "tag" || expression.cast === "field" ? { ...expression, cast: null } : expression;
-    case "call":
-      return { ...expression, args: expression.args.map(withoutKinds) };
-    case "paren":
-      return { kind: "paren", inner: withoutKinds(expression.inner) };
-    case "binary":
-      return { ...expression, left: withoutKinds(expression.left), right: withoutKinds(expression.right) };
-    default:
-      return expression;
-  }
+  return mapLeaves(expression, (leaf) => {
+    return leaf.kind === "ref" && (leaf.cast === "tag" || leaf.cast === "field") ? { ...leaf, cast: null } : leaf;
+  });
 }
 
 /** True if it contains aggregates or transforms, other than row functions. */

@@ -1,6 +1,7 @@
 // Types of columns and expressions, as determined by the schemas of a statement's sources.
 import { TsdbError } from "../../model/errors.ts";
 import type { BinaryOperator, Expression, FieldType, VarRef } from "../parse/ast.ts";
+import { mapLeaves } from "../parse/map-leaves.ts";
 import { printExpression } from "../parse/print.ts";
 import { callType, MATH_FUNCTIONS } from "./functions.ts";
 
@@ -171,16 +172,5 @@ function typeError(expression: Expression, why: string, schemas: readonly Schema
 
 /** References as 1.x prints them after planning: `v::float`. */
 export function withTypes(expression: Expression, schemas: readonly Schema[]): Expression {
-  switch (expression.kind) {
-    case "ref":
-      return { ...expression, cast: kindOf(expression, schemas) };
-    case "call":
-      return { ...expression, args: expression.args.map((arg) => withTypes(arg, schemas)) };
-    case "binary":
-      return { ...expression, left: withTypes(expression.left, schemas), right: withTypes(expression.right, schemas) };
-    case "paren":
-      return { kind: "paren", inner: withTypes(expression.inner, schemas) };
-    default:
-      return expression;
-  }
+  return mapLeaves(expression, (leaf) => (leaf.kind === "ref" ? { ...leaf, cast: kindOf(leaf, schemas) } : leaf));
 }

@@ -7,6 +7,7 @@ import { intervalNs, isFine } from "../../parse/interval.ts";
 import { clampI64 } from "../../parse/time-text.ts";
 import type { Between, Comparison, LiteralList, Operator } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, integerConstant, stringConstant } from "../../parse/tree.ts";
+import { comparisonSign } from "../../print/print-expression.ts";
 import { comparisonHint, textHint } from "../pushdown/conditions.ts";
 import { planError } from "../rule.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
@@ -87,24 +88,13 @@ export function rewriteComparison(node: Comparison, left: Typed, right: Typed): 
   return withMarkOf(compare(node, left, right), same);
 }
 
-const SIGNS: Readonly<Record<string, string>> = {
-  COMPARE_EQUAL: "=",
-  COMPARE_NOTEQUAL: "!=",
-  COMPARE_LESSTHAN: "<",
-  COMPARE_GREATERTHAN: ">",
-  COMPARE_LESSTHANOREQUALTO: "<=",
-  COMPARE_GREATERTHANOREQUALTO: ">=",
-  COMPARE_DISTINCT_FROM: "IS DISTINCT FROM",
-  COMPARE_NOT_DISTINCT_FROM: "IS NOT DISTINCT FROM",
-};
-
-const IS_EQUALITY: ReadonlySet<string> = new Set(Object.keys(SIGNS).filter((type) => !/LESS|GREATER/.test(type)));
-
 /** Truth values are compared with each other alone. @throws TsdbError bad_query */
-function expectComparable(sign: string | undefined, left: Typed, right: Typed): void {
+function expectComparable(type: string, left: Typed, right: Typed): void {
   if (left.kind !== "boolean" && right.kind !== "boolean") return;
   const names = unlikeBoolean(left, right);
-  if (names !== null) throw planError(`Cannot infer common argument type for comparison operation ${names[0]} ${sign} ${names[1]}`);
+  if (names === null) return;
+  const sign = type === "COMPARE_NOTEQUAL" ? "!=" : comparisonSign(type);
+  throw planError(`Cannot infer common argument type for comparison operation ${names[0]} ${sign} ${names[1]}`);
 }
 
 /** The types of two values, if one of them is no truth value; null too if it is not known to be none. */
@@ -115,9 +105,9 @@ function unlikeBoolean(left: Typed, right: Typed): readonly [string, string] | n
 }
 
 function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed]): Typed {
-  expectComparable(SIGNS[node.type], ...sides);
+  expectComparable(node.type, ...sides);
   const open = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
-  const [left, right] = IS_EQUALITY.has(node.type) ? asEqual(open) : asTexts(open);
+  const [left, right] = /LESS|GREATER/.test(node.type) ? asTexts(open) : asEqual(open);
   const [a, b] = [inRange(align(left!, right!)), inRange(align(right!, left!))];
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools insert before appending conditions
