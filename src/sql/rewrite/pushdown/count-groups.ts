@@ -48,9 +48,12 @@ export function countRows(node: SelectNode, context: RewriteContext, outer: Scop
   const inner = from.subquery.node;
   if (inner.type !== "SELECT_NODE" || inner.cte_map.map.length > 0 || !isOneGroup(node) || node.modifiers.length > 0) return null;
   if (inner.modifiers.some(({ type }) => type !== "DISTINCT_MODIFIER" && type !== "ORDER_MODIFIER")) return null;
+  const { from_table: read } = inner;
+  if (read.type !== "BASE_TABLE") return null;
   return tried(() => {
+    // before the subquery is analysed: most SELECTs ask for something else
+    const items = node.select_list.map((item) => withNumber(item, read.alias !== "" ? read.alias : read.table_name, isRowCount));
     const table = OneTable.of(inner, context, outer, ctes) ?? unfit();
-    const items = node.select_list.map((item) => withNumber(item, table.alias, isRowCount));
     return numberAsTable(table, context, sourceOf(table.pushedDown, keysOf(table), "all"), items, node);
   });
 }
