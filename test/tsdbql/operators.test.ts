@@ -3,10 +3,11 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { finish } from "../../src/model/steps.ts";
 import { TimeZone } from "../../src/model/time/time-zone.ts";
-import { pointsOf } from "../../src/tsdbql/functions/columns.ts";
+import { pointsOf, valueAt } from "../../src/tsdbql/functions/columns.ts";
 import { fillWindows } from "../../src/tsdbql/functions/fill.ts";
 import type { Points, WindowPoints } from "../../src/tsdbql/functions/points.ts";
 import { REDUCERS } from "../../src/tsdbql/functions/reducers.ts";
+import { Texts } from "../../src/tsdbql/functions/texts.ts";
 import { TRANSFORMS } from "../../src/tsdbql/functions/transforms.ts";
 import { cutWindows, oneWindow, TIME_MAX, TIME_MIN, type WindowGrid, windowStarts } from "../../src/tsdbql/functions/windows.ts";
 import type { Fill, Literal } from "../../src/tsdbql/parse/ast.ts";
@@ -89,7 +90,7 @@ function typedPoints(type: Measured["type"], times: BigInt64Array, values: reado
   if (type === "float") return pointsOf("float", times, Float64Array.from(values as number[]));
   if (type === "integer") return pointsOf("integer", times, BigInt64Array.from(values as bigint[]));
   if (type === "boolean") return pointsOf("boolean", times, Uint8Array.from(values as boolean[], Number));
-  return pointsOf("string", times, values as string[]);
+  return pointsOf("string", times, Texts.of(values as string[]));
 }
 
 function fillOf(
@@ -108,7 +109,7 @@ function fillOf(
 
 function withoutNulls({ points, validity }: WindowPoints): Points {
   const rows = [...points.times.keys()].filter((row) => validity === null || validity[row >>> 3]! & (1 << (row & 7)));
-  const values = rows.map((row) => points.values[row]);
+  const values = rows.map((row) => valueAt(points.values, row));
   return typedPoints(
     points.type as Measured["type"],
     BigInt64Array.from(rows, (row) => points.times[row]!),
@@ -122,7 +123,7 @@ type Row = readonly [timeNs: string, value: unknown];
 
 function rowsOf({ points, validity }: WindowPoints, { calls }: Case): Row[] {
   return [...points.times.keys()].map((row) => {
-    const value = points.values[row];
+    const value = valueAt(points.values, row);
     const isNull = (validity !== null && !(validity[row >>> 3]! & (1 << (row & 7)))) || Number.isNaN(value);
     if (isNull) return [`${points.times[row]}`, null];
     if (typeof value === "bigint") return [`${points.times[row]}`, `${value}`];

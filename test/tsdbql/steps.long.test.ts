@@ -11,6 +11,7 @@ import type { Windows } from "../../src/tsdbql/functions/operator.ts";
 import type { Points, PointValues } from "../../src/tsdbql/functions/points.ts";
 import { REDUCERS } from "../../src/tsdbql/functions/reducers.ts";
 import { joinByTime } from "../../src/tsdbql/functions/rows.ts";
+import { Texts } from "../../src/tsdbql/functions/texts.ts";
 import { TRANSFORMS } from "../../src/tsdbql/functions/transforms.ts";
 import { cutWindows, windowStarts } from "../../src/tsdbql/functions/windows.ts";
 import type { Expression, FieldType, Literal } from "../../src/tsdbql/parse/ast.ts";
@@ -38,7 +39,7 @@ function pointsOfType(type: FieldType, rowCount: number): Points {
     float: () => Float64Array.from({ length: rowCount }, (_, i) => number(i)),
     integer: () => BigInt64Array.from({ length: rowCount }, (_, i) => BigInt(number(i))),
     unsigned: () => BigUint64Array.from({ length: rowCount }, (_, i) => BigInt(number(i))),
-    string: () => Array.from({ length: rowCount }, (_, i) => String(number(i))),
+    string: () => Texts.of(Array.from({ length: rowCount }, (_, i) => String(number(i)))),
     boolean: () => Uint8Array.from({ length: rowCount }, (_, i) => i & 1),
   };
   return pointsOf(type, times, values[type]());

@@ -3,6 +3,7 @@
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { TableSnapshot } from "../../scan/snapshot.ts";
 import type { SeriesPiece } from "../functions/series.ts";
+import { Texts } from "../functions/texts.ts";
 import type { Select } from "../parse/ast.ts";
 import { printField } from "../parse/print.ts";
 import type { PlannedColumn } from "../plan/select.ts";
@@ -13,7 +14,7 @@ import type { RunPlan } from "./select-context.ts";
 /** An answer of text lines. */
 export function explainPiece(title: string, lines: readonly string[]): SeriesPiece {
   const head = { name: "", tags: null, fields: [{ name: title, type: { kind: "utf8" as const } }] };
-  const column = toResultColumn({ type: "string", values: lines, validity: null }, lines.length);
+  const column = toResultColumn({ type: "string", values: Texts.of(lines), validity: null }, lines.length);
   return { head, batch: { rowCount: lines.length, columns: [column] } };
 }
 

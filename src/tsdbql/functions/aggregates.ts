@@ -2,7 +2,7 @@
 import { inRange, inSteps, STEP_ROWS, StepCounter, type Steps, sortValues } from "../../model/steps.ts";
 import type { FieldType, Literal } from "../parse/ast.ts";
 import { durationOf } from "./arguments.ts";
-import { newValues, numbersOf, pointsOf, type Values } from "./columns.ts";
+import { newValues, numbersOf, pointsOf, takeValues, type Values } from "./columns.ts";
 import { areExact, floatsOf, type Integers, takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
 import { integrals } from "./integral.ts";
 import { ALL_TYPES, checkType, NUMBERS, type ReduceContext, type Reduced, type Reducer, WHOLE_MEDIAN, type Windows } from "./operator.ts";
@@ -198,18 +198,16 @@ function* deviations(points: Points, windows: Windows): Steps<Float64Array> {
  *  a tie. (Documented like this by 1.6.7, which for many points selects an arbitrary one.) */
 function* modes(points: Points, windows: Windows): Steps<Values> {
   const { offsets } = windows;
-  const values = newValues(points.type, offsets.length - 1);
+  const rows = new Int32Array(offsets.length - 1);
   const keys: ArrayLike<number | bigint | string> =
-    points.type === "string" || points.type === "boolean" ? points.values : yield* sortKeys(points);
+    points.type === "string" ? yield* points.values.toArray() : points.type === "boolean" ? points.values : yield* sortKeys(points);
   const counter = new StepCounter();
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0; i < rows.length; i++) {
     const [from, end] = [offsets[i]!, offsets[i + 1]!];
-    const row = points.type === "boolean" ? yield* booleanMode(points.values, from, end) : yield* modeRow(keys, points.times, from, end);
-    // integer arrays of each type are read and written alike
-    (values as (typeof values)[number][])[i] = points.values[row]!;
+    rows[i] = points.type === "boolean" ? yield* booleanMode(points.values, from, end) : yield* modeRow(keys, points.times, from, end);
     if (counter.isDue(1 + (end - from) * SORT_COST)) yield;
   }
-  return values;
+  return yield* takeValues(points.values, rows);
 }
 
 interface Found {

@@ -7,6 +7,7 @@ import { cellsOf, newValues, numbersOf } from "./columns.ts";
 import { areExact, floatsOf, type Integers, wordsOf } from "./int64.ts";
 import type { Cells, CellsOf } from "./operator.ts";
 import type { PointValues } from "./points.ts";
+import { Texts } from "./texts.ts";
 import { bothValid, type Validity } from "./validity.ts";
 
 export type Arithmetic = Extract<BinaryOperator, "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^">;
@@ -56,9 +57,9 @@ export function toCells(side: Cells | Literal, rowCount: number): Cells {
     case "boolean":
       return cellsOf("boolean", new Uint8Array(rowCount).fill(side.value ? 1 : 0), null);
     case "string":
-      return cellsOf("string", new Array<string>(rowCount).fill(side.value), null);
+      return cellsOf("string", Texts.constant(side.value, rowCount), null);
     case "regex":
-      return cellsOf("string", new Array<string>(rowCount).fill(side.source), null);
+      return cellsOf("string", Texts.constant(side.source, rowCount), null);
   }
 }
 

@@ -5,6 +5,7 @@ import type { FieldType } from "../parse/ast.ts";
 import { floatsOf, takeIntegers } from "./int64.ts";
 import type { Cells } from "./operator.ts";
 import type { Points, PointValues } from "./points.ts";
+import { Texts } from "./texts.ts";
 
 export type Values = PointValues[FieldType];
 
@@ -31,8 +32,13 @@ export function newValues(type: FieldType, count: number): Values {
     case "boolean":
       return new Uint8Array(count);
     case "string":
-      return new Array<string>(count).fill("");
+      return Texts.empty(count);
   }
+}
+
+/** The value of one row; true is 1. */
+export function valueAt(values: Values, row: number): number | bigint | string {
+  return values instanceof Texts ? values.at(row) : values[row]!;
 }
 
 /** Gathers values by row number. */
@@ -52,11 +58,7 @@ export function* takeValues(values: Values, rows: Int32Array): Steps<Values> {
     });
     return taken;
   }
-  const taken: string[] = [];
-  yield* inSteps(rows.length, (from, to) => {
-    for (let i = from; i < to; i++) taken.push(values[rows[i]!]!);
-  });
-  return taken;
+  return yield* values.take(rows);
 }
 
 /** The numbers of a column as the nearest floats. Borrowed if they are floats already. */

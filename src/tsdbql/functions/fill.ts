@@ -4,6 +4,7 @@ import type { FieldType, Fill } from "../parse/ast.ts";
 import { cellsOf, newValues, pointsOf, takeValues, type Values } from "./columns.ts";
 import type { Cells } from "./operator.ts";
 import type { Points, PointValues, WindowPoints } from "./points.ts";
+import { EMPTY_TEXT, type Texts } from "./texts.ts";
 import { isValid, ValidityBuilder } from "./validity.ts";
 
 /** Adds a point for each empty window. `linear` interpolates between original points only. @param points those of one group, at most one
@@ -100,7 +101,7 @@ function lineAt(timeNs: bigint, fromNs: bigint, toNs: bigint, intervalNs: bigint
 /** A number in a text column becomes the empty text, in a boolean column false. */
 function setConstant(values: Values, index: number, type: FieldType, constant: number | bigint): void {
   if (type === "float") (values as Float64Array)[index] = Number(constant);
-  else if (type === "string") (values as string[])[index] = "";
+  else if (type === "string") (values as Texts).codes[index] = EMPTY_TEXT;
   else if (type === "boolean") (values as Uint8Array)[index] = 0;
   else {
     const whole = typeof constant === "bigint" ? constant : BigInt(Math.trunc(constant));

@@ -1,13 +1,14 @@
 // A column of one group as functions process it: present values with their times. Rows of several columns are joined from points at the
 // end, by time.
 import type { FieldType } from "../parse/ast.ts";
+import type { Texts } from "./texts.ts";
 
 /** Values by type; integers stay exact. */
 export interface PointValues {
   readonly float: Float64Array;
   readonly integer: BigInt64Array;
   readonly unsigned: BigUint64Array;
-  readonly string: readonly string[];
+  readonly string: Texts;
   readonly boolean: Uint8Array;
 }
 

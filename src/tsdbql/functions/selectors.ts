@@ -63,7 +63,8 @@ function* choose(points: Points, windows: Windows, rowsOf: Choose, context: Redu
 }
 
 function* keysOf(points: Points): Steps<Keys> {
-  return points.type === "string" || points.type === "boolean" ? points.values : yield* sortKeys(points);
+  if (points.type === "string") return yield* points.values.toArray();
+  return points.type === "boolean" ? points.values : yield* sortKeys(points);
 }
 
 /** The least or greatest value; among equal ones the earliest. */

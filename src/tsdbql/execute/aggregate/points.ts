@@ -128,5 +128,6 @@ function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt)
 
 function textAt(cells: AnyCells | null, row: number): string {
   if (cells === null) return "";
-  return cells.type === "tag" ? cells.dictionary[cells.codes[row]!]! : String(cells.values[row]);
+  if (cells.type === "tag") return cells.dictionary[cells.codes[row]!]!;
+  return cells.type === "string" ? cells.values.at(row) : String(cells.values[row]);
 }

@@ -6,9 +6,11 @@ import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { isPause, StepCounter, type Steps } from "../../../model/steps.ts";
 import type { TimeZone } from "../../../model/time/time-zone.ts";
 import type { Turns } from "../../../model/turns.ts";
+import { valueAt } from "../../functions/columns.ts";
 import { wordsOf } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import type { Points } from "../../functions/points.ts";
+import { Texts } from "../../functions/texts.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { Interval } from "../../plan/check-select.ts";
@@ -236,7 +238,7 @@ function pointsOf(type: FieldType, times: BigInt64Array, values: readonly Value[
     case "boolean":
       return { type, times, values: Uint8Array.from(values as number[]) };
     default:
-      return { type, times, values: values as string[] };
+      return { type, times, values: Texts.of(values as string[]) };
   }
 }
 
@@ -258,8 +260,8 @@ const COMBINE: Readonly<Record<string, (cells: readonly Cells[]) => Combined>> =
   last: ([value, time]) => chosen(value!, time!, 1),
 };
 
-function valueAt({ values, validity }: Cells, row: number): Value | null {
-  return isValid(validity, row) ? (values[row] as Value) : null;
+function presentAt({ values, validity }: Cells, row: number): Value | null {
+  return isValid(validity, row) ? valueAt(values, row) : null;
 }
 
 /** An empty window has no count either. */
@@ -270,7 +272,7 @@ function zeroAsNull(count: Value | null): Value | null {
 function sumOf(cells: Cells, from: number, to: number): Value | null {
   let sum: Value | null = null;
   for (let row = from; row < to; row++) {
-    const value = valueAt(cells, row);
+    const value = presentAt(cells, row);
     if (value !== null) sum = sum === null ? value : add(cells, sum, value);
   }
   return sum;
@@ -285,7 +287,7 @@ function add({ type }: Cells, a: Value, b: Value): Value {
 
 /** A mean is a single value; sums and counts are added up. */
 function meanOf([sum, count]: readonly Cells[], from: number, to: number): Value | null {
-  if (count === undefined) return valueAt(sum!, from);
+  if (count === undefined) return presentAt(sum!, from);
   const total = sumOf(sum!, from, to);
   return total === null ? null : Number(total) / Number(sumOf(count, from, to));
 }
@@ -293,7 +295,7 @@ function meanOf([sum, count]: readonly Cells[], from: number, to: number): Value
 function extremeOf(cells: Cells, from: number, to: number, sign: 1 | -1): Value | null {
   let best: Value | null = null;
   for (let row = from; row < to; row++) {
-    const value = valueAt(cells, row);
+    const value = presentAt(cells, row);
     if (value !== null && (best === null || (sign === 1 ? value > best : value < best))) best = value;
   }
   return best;
@@ -313,9 +315,9 @@ function chosen(values: Cells, times: Cells, sign: 1 | -1): Combined {
     value: (from, to) => {
       let best: Value | null = null;
       for (let row = from; row < to; row++) {
-        const value = valueAt(values, row);
+        const value = presentAt(values, row);
         if (value === null) continue;
-        const time = times.values[row] as bigint;
+        const time = (times.values as BigInt64Array)[row]!;
         const isBetter =
           best === null ||
           (sign === 1 ? time > bestTime : time < bestTime) ||

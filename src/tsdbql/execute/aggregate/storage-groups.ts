@@ -1,4 +1,5 @@
 // Groups computed by the scan; and restrictions on the rows that a single selector selects, as far as the scan can determine them.
+import type { Integers } from "../../functions/int64.ts";
 import type { Points } from "../../functions/points.ts";
 import type { PlannedCall } from "../../plan/select.ts";
 import { planWhere } from "../../plan/where.ts";
@@ -42,7 +43,9 @@ export async function narrowingOf(request: TableRequest): Promise<Narrowing> {
 function boundOf({ name, type }: PlannedCall, points: readonly Points[], columnId: number): Narrowing {
   if (!["float", "integer", "unsigned"].includes(type!)) return {};
   const isMax = name === "max";
-  const bound = points.map((each) => each.values[0] as number | bigint).reduce((a, b) => (b < a === isMax ? b : a));
+  const bound = points
+    .map((each) => (each.values as Float64Array | Integers)[0]! as number | bigint)
+    .reduce((a, b) => (b < a === isMax ? b : a));
   return { also: [{ columnId, operator: isMax ? ">=" : "<=", value: bound }] };
 }
 

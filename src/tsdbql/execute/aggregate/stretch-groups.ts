@@ -1,4 +1,5 @@
 // Computes calls by windows for a measurement too large for memory: reads rows in stretches of whole windows and keeps only the points.
+import type { Steps } from "../../../model/steps.ts";
 import type { StatementMemory } from "../memory.ts";
 import type { GroupReader, GroupResult, TableRequest } from "./group-request.ts";
 import type { BasePoints } from "./points.ts";
@@ -22,7 +23,7 @@ export const STRETCH_GROUPS: GroupReader = {
       memory.giveDownTo(heldBytes);
       for (const group of groups) parts.add(group);
     }
-    return parts.joined();
+    return request.context.turns.run(parts.joined());
   },
 };
 
@@ -57,7 +58,13 @@ class GroupParts {
     }
   }
 
-  joined(): GroupResult[] {
-    return [...this.groups.values()].map(({ tags, parts }) => ({ tags, bases: parts.map(joinStretches), columnAt: null }));
+  *joined(): Steps<GroupResult[]> {
+    const groups: GroupResult[] = [];
+    for (const { tags, parts } of this.groups.values()) {
+      const bases: (BasePoints | null)[] = [];
+      for (const own of parts) bases.push(yield* joinStretches(own));
+      groups.push({ tags, bases, columnAt: null });
+    }
+    return groups;
   }
 }

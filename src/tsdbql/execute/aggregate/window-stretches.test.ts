@@ -1,7 +1,9 @@
 // Stretches of whole windows: together they are the range, and no window lies in two of them.
 import { expect, test } from "bun:test";
 import { prng } from "../../../../test/support/prng.ts";
+import { finish } from "../../../model/steps.ts";
 import { TimeZone } from "../../../model/time/time-zone.ts";
+import { Texts } from "../../functions/texts.ts";
 import { windowAt } from "../../functions/windows.ts";
 import { joinStretches, windowStretches } from "./window-stretches.ts";
 
@@ -40,8 +42,9 @@ test("points of stretches become one column", () => {
     points: { type: "float" as const, times: BigInt64Array.from(times), values: Float64Array.from(values) },
     rows: null,
   });
-  expect(joinStretches([null, part([1n, 2n], [5, 6]), null, part([3n], [7])])).toEqual(part([1n, 2n, 3n], [5, 6, 7]));
-  expect(joinStretches([null])).toBeNull();
-  const texts = { points: { type: "string" as const, times: BigInt64Array.of(1n), values: ["a"] }, rows: null };
-  expect(joinStretches([texts, texts])?.points.values).toEqual(["a", "a"]);
+  expect(finish(joinStretches([null, part([1n, 2n], [5, 6]), null, part([3n], [7])]))).toEqual(part([1n, 2n, 3n], [5, 6, 7]));
+  expect(finish(joinStretches([null]))).toBeNull();
+  const texts = { points: { type: "string" as const, times: BigInt64Array.of(1n), values: Texts.of(["a"]) }, rows: null };
+  const joined = finish(joinStretches([texts, texts]))!.points.values as Texts;
+  expect(finish(joined.toArray())).toEqual(["a", "a"]);
 });

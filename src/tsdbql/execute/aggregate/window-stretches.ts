@@ -1,7 +1,9 @@
 // Cuts a time range into stretches of whole windows, each with about as many rows as fit memory well: calls by windows then need no more
 // memory, however long the range is.
 import type { TimeRange } from "../../../model/query/scan.ts";
+import type { Steps } from "../../../model/steps.ts";
 import type { Points } from "../../functions/points.ts";
+import { type Texts, TextsBuilder } from "../../functions/texts.ts";
 import { type WindowGrid, windowAt } from "../../functions/windows.ts";
 import type { BasePoints } from "./points.ts";
 
@@ -39,7 +41,7 @@ export function* windowStretches(range: TimeRange, rows: RowsOfTime, grid: Windo
 }
 
 /** Concatenates the points of consecutive stretches; null if there are none. */
-export function joinStretches(parts: readonly (BasePoints | null)[]): BasePoints | null {
+export function* joinStretches(parts: readonly (BasePoints | null)[]): Steps<BasePoints | null> {
   const present = parts.filter((part) => part !== null).map(({ points }) => points);
   const [first, ...others] = present;
   if (first === undefined) return null;
@@ -47,8 +49,7 @@ export function joinStretches(parts: readonly (BasePoints | null)[]): BasePoints
   const count = present.reduce((sum, { times }) => sum + times.length, 0);
   const times = new BigInt64Array(count);
   const { type } = first;
-  if (type === "string")
-    return { points: { type, times: concat(times, present), values: present.flatMap(({ values }) => values as string[]) }, rows: null };
+  if (type === "string") return { points: { type, times: concat(times, present), values: yield* concatTexts(present, count) }, rows: null };
   const values = new (first.values.constructor as new (length: number) => Float64Array)(count);
   let at = 0;
   for (const points of present) {
@@ -67,7 +68,17 @@ function concat(target: BigInt64Array, parts: readonly Points[]): BigInt64Array 
   return target;
 }
 
+function* concatTexts(parts: readonly Points[], count: number): Steps<Texts> {
+  const texts = new TextsBuilder(count);
+  let at = 0;
+  for (const { values } of parts) {
+    yield* texts.set(values as Texts, at);
+    at += values.length;
+  }
+  return texts.finish();
+}
+
 /** Approximate memory of points. */
 export function pointsBytes({ points }: BasePoints): number {
-  return points.times.length * (points.type === "string" ? 64 : 16);
+  return points.times.length * 16 + (points.type === "string" ? points.values.dictionary.length * 48 : 0);
 }

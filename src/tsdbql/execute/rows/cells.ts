@@ -6,6 +6,7 @@ import { cellsOf, numbersOf, pointsOf, takeValues } from "../../functions/column
 import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import type { Points, PointValues } from "../../functions/points.ts";
+import { Texts } from "../../functions/texts.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { ColumnKind } from "../../plan/types.ts";
@@ -42,17 +43,14 @@ function* wholeNumbers(values: Float64Array): Steps<BigInt64Array> {
 
 /** Absent tags become nulls. */
 export function* textsOf({ codes, dictionary, keepsEmpty = false }: TagCells): Steps<Cells> {
-  const values: string[] = new Array(codes.length);
   const validity = new Uint8Array((codes.length + 7) >> 3);
   let missing = 0;
   for (let i = 0; i < codes.length; i++) {
     if (isPause(i)) yield;
-    const value = dictionary[codes[i]!]!;
-    values[i] = value;
-    if (value === "" && !keepsEmpty) missing++;
+    if (dictionary[codes[i]!] === "" && !keepsEmpty) missing++;
     else validity[i >> 3] = validity[i >> 3]! | (1 << (i & 7));
   }
-  return cellsOf("string", values, missing === 0 ? null : validity);
+  return cellsOf("string", new Texts(codes, dictionary), missing === 0 ? null : validity);
 }
 
 /** Converts a string column to tag codes. */
@@ -62,7 +60,7 @@ export function* tagsOf({ values, validity }: Cells & { readonly type: "string" 
   const codes = new Uint32Array(values.length);
   yield* inSteps(values.length, (from, to) => {
     for (let i = from; i < to; i++) {
-      const value = isValid(validity, i) ? values[i]! : "";
+      const value = isValid(validity, i) ? values.at(i) : "";
       let code = codeOf.get(value);
       if (code === undefined) {
         code = dictionary.push(value) - 1;
@@ -120,8 +118,7 @@ export function partOfCells(cells: AnyCells, from: number, to: number): AnyCells
   if (cells.type === "tag") return { ...cells, codes: cells.codes.subarray(from, to) };
   const { type, values } = cells;
   const validity = cells.validity === null ? null : cells.validity.subarray(from >> 3, (to + 7) >> 3);
-  const part = Array.isArray(values) ? values.slice(from, to) : (values as Float64Array).subarray(from, to);
-  return cellsOf(type, part as PointValues[typeof type], validity);
+  return cellsOf(type, values.subarray(from, to) as PointValues[typeof type], validity);
 }
 
 /** A column of nulls. */
@@ -137,7 +134,7 @@ export function emptyCells(type: FieldType, rowCount: number): Cells {
     case "boolean":
       return cellsOf(type, new Uint8Array(rowCount), validity);
     case "string":
-      return cellsOf(type, new Array<string>(rowCount).fill(""), validity);
+      return cellsOf(type, Texts.empty(rowCount), validity);
   }
 }
 

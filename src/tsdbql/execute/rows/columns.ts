@@ -7,6 +7,8 @@ import { ColumnType } from "../../../model/rows/column.ts";
 import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
+import { EMPTY_TEXT, Texts, Vocabulary } from "../../functions/texts.ts";
+import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 
 /** A column of tag values as codes; "" stands for absent. */
@@ -116,34 +118,58 @@ function newNumbers(type: ColumnType, length: number): NumberArray {
   return type === ColumnType.unsigned ? new BigUint64Array(length) : new BigInt64Array(length);
 }
 
+/** Approximate memory of a text besides its bytes. */
+const TEXT_BYTES = 24;
+
 class TextColumn implements GrowingColumn {
-  private readonly values: string[] = [];
+  private readonly vocabulary = new Vocabulary();
+  private codes = new Uint32Array(0);
+  private count = 0;
+  private textBytes = 0;
   private readonly presence = new Presence();
-  bytes = 0;
 
   constructor(private readonly kernel: Kernel) {}
 
   append({ dataPtr, validityPtr }: ScanColumn, rowCount: number): void {
-    const bits = this.presence.append(this.kernel, dataPtr, validityPtr, rowCount);
+    const { kernel, vocabulary, count } = this;
+    const bits = this.presence.append(kernel, dataPtr, validityPtr, rowCount);
+    const end = count + rowCount;
+    const codes = this.reserve(end);
+    this.count = end;
     if (dataPtr === 0) {
-      for (let i = 0; i < rowCount; i++) this.values.push("");
+      codes.fill(EMPTY_TEXT, count, end);
       return;
     }
-    const { offsets, data } = readStrings(this.kernel.u8.subarray(dataPtr, dataPtr + rowCount * 16), rowCount, bits);
-    this.bytes += data.length + rowCount * 24;
-    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    for (let i = 0; i < rowCount; i++) this.values.push(text.toString("utf8", offsets[i]!, offsets[i + 1]!));
+    const { offsets, data } = readStrings(kernel.u8.subarray(dataPtr, dataPtr + rowCount * VIEW_BYTES), rowCount, bits);
+    const words = kernel.u32.subarray(dataPtr / 4, dataPtr / 4 + (rowCount * VIEW_BYTES) / 4);
+    const texts = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    const known = vocabulary.texts.length;
+    for (let i = 0; i < rowCount; i++) {
+      const [from, to] = [offsets[i]!, offsets[i + 1]!];
+      if (from === to) codes[count + i] = EMPTY_TEXT;
+      else if (i > 0 && codes[count + i - 1] !== EMPTY_TEXT && haveOneView(words, i, i - 1)) codes[count + i] = codes[count + i - 1]!;
+      else codes[count + i] = vocabulary.code(texts.toString("utf8", from, to));
+    }
+    this.textBytes += vocabulary.texts.length === known ? 0 : data.length + (vocabulary.texts.length - known) * TEXT_BYTES;
+  }
+
+  get bytes(): number {
+    return this.codes.byteLength + this.textBytes + this.presence.bytes;
   }
 
   *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
-    const { values } = this;
     const validity = yield* this.presence.take(rows, rowCount);
+    const values = new Texts(this.codes.subarray(0, this.count), this.vocabulary.texts);
     if (rows === null) return { type: "string", values: values.slice(0, rowCount), validity };
-    const taken: string[] = [];
-    yield* inSteps(rowCount, (from, to) => {
-      for (let i = from; i < to; i++) taken.push(values[rows[i]!]!);
-    });
-    return { type: "string", values: taken, validity };
+    return { type: "string", values: yield* values.take(new Int32Array(rows.buffer, rows.byteOffset, rowCount)), validity };
+  }
+
+  private reserve(end: number): Uint32Array {
+    if (end <= this.codes.length) return this.codes;
+    const grown = new Uint32Array(Math.max(end, this.codes.length * 2));
+    grown.set(this.codes);
+    this.codes = grown;
+    return grown;
   }
 }
 
@@ -363,16 +389,20 @@ const NOTHING = new Uint8Array(0);
 export function toResultColumn(cells: Cells | null, rowCount: number): ResultColumn {
   if (cells === null) return { validity: new Uint8Array((rowCount + 7) >> 3), values: NOTHING };
   if (cells.type !== "string") return { validity: cells.validity, values: cells.values };
-  return { validity: cells.validity, values: NOTHING, ...encodeTexts(cells.values) };
+  return { validity: cells.validity, values: NOTHING, ...encodeTexts(cells) };
 }
 
-function encodeTexts(values: readonly string[]): { offsets: Int32Array; data: Uint8Array } {
-  const offsets = new Int32Array(values.length + 1);
-  const parts = values.map((value) => Buffer.from(value, "utf8"));
-  let at = 0;
-  parts.forEach((part, i) => {
-    at += part.length;
-    offsets[i + 1] = at;
-  });
-  return { offsets, data: Buffer.concat(parts) };
+/** Rows without a value become empty. */
+function encodeTexts({ values, validity }: Cells & { readonly type: "string" }): { offsets: Int32Array; data: Uint8Array } {
+  const { codes } = values;
+  const offsets = new Int32Array(codes.length + 1);
+  let [known, bytes] = [EMPTY_TEXT, 0];
+  for (let row = 0; row < codes.length; row++) {
+    const hasText = codes[row] !== EMPTY_TEXT && isValid(validity, row);
+    if (hasText && codes[row] !== known) [known, bytes] = [codes[row]!, Buffer.byteLength(values.at(row))];
+    offsets[row + 1] = offsets[row]! + (hasText ? bytes : 0);
+  }
+  const data = Buffer.allocUnsafeSlow(offsets[codes.length]!);
+  for (let row = 0; row < codes.length; row++) if (offsets[row + 1]! > offsets[row]!) data.write(values.at(row), offsets[row]!);
+  return { offsets, data };
 }

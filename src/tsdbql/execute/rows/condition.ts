@@ -193,7 +193,7 @@ function* rowsMatching(
   const counter = new StepCounter();
   let count = 0;
   for (const row of rows) {
-    if (isValid(validity, row) && (yield* regex.steps(values[row]!)) === isWanted) found[count++] = row;
+    if (isValid(validity, row) && (yield* regex.steps(values.at(row))) === isWanted) found[count++] = row;
     if (counter.isDue(REGEX_ROWS)) yield;
   }
   return found.slice(0, count);
@@ -270,6 +270,7 @@ function compile(expression: Expression, find: FindColumn): Evaluate {
 function compileRef({ kind, cells }: ConditionColumn): Evaluate {
   if (cells === null) return isTagLike(kind) ? () => "" : () => null;
   if (cells.type === "tag") return (row) => cells.dictionary[cells.codes[row]!]!;
+  if (cells.type === "string") return (row) => (isValid(cells.validity, row) ? cells.values.at(row) : null);
   const { values, validity, type } = cells;
   if (type === "boolean") return (row) => (isValid(validity, row) ? values[row] === 1 : null);
   return (row) => (isValid(validity, row) ? values[row]! : null);
@@ -286,7 +287,7 @@ function compileCall({ name, args }: Expression & { readonly kind: "call" }, fin
       toCells(typeof value === "bigint" ? { kind: "integer", value, unsigned: false } : { kind: "number", value: value as number }, 1),
     );
     const result = finish(rowFunction.apply(cells, 1));
-    return isValid(result.validity, 0) ? (result.values[0] as Value) : null;
+    return isValid(result.validity, 0) ? ((result.values as Float64Array)[0] as Value) : null;
   };
 }
 

@@ -29,7 +29,7 @@ export function isOneOf(cells: AnyCells, literals: readonly Literal[]): RowTest 
     case "string": {
       const wanted = new Set(literals.flatMap((literal) => (literal.kind === "string" ? [literal.value] : [])));
       const { values, validity } = cells;
-      return (row) => isValid(validity, row) && wanted.has(values[row]!);
+      return (row) => isValid(validity, row) && wanted.has(values.at(row));
     }
     default:
       return () => false;

@@ -2,6 +2,7 @@
 import { isPause, type Steps } from "../../../model/steps.ts";
 import { cellsOf, newValues } from "../../functions/columns.ts";
 import type { PointValues } from "../../functions/points.ts";
+import { Texts } from "../../functions/texts.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { Fill } from "../../parse/ast.ts";
 import type { AnyCells } from "./columns.ts";
@@ -10,19 +11,22 @@ import type { AnyCells } from "./columns.ts";
 export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
   if (cells.type === "tag" || cells.validity === null || (fill.kind !== "value" && fill.kind !== "previous")) return cells;
   const { type, values, validity } = cells;
-  const filled = newValues(type, values.length) as (number | bigint | string)[];
+  // of texts their codes
+  const own = (values instanceof Texts ? values.codes : values) as ArrayLike<number | bigint>;
+  const result = values instanceof Texts ? new Texts(new Uint32Array(values.length), values.dictionary) : newValues(type, values.length);
+  const filled = (result instanceof Texts ? result.codes : result) as unknown as (number | bigint)[];
   const present = new Uint8Array(validity.length);
-  let last: number | bigint | string | null = fill.kind === "value" ? constantOf(type, fill.value) : null;
+  let last: number | bigint | null = fill.kind === "value" ? constantOf(type, fill.value) : null;
   for (let i = 0; i < values.length; i++) {
     if (isPause(i)) yield;
-    const own = isValid(validity, i) ? values[i]! : null;
-    if (own !== null && fill.kind === "previous") last = own;
-    const value = own ?? last;
+    const given = isValid(validity, i) ? own[i]! : null;
+    if (given !== null && fill.kind === "previous") last = given;
+    const value = given ?? last;
     if (value === null) continue;
     filled[i] = value;
     present[i >> 3] = present[i >> 3]! | (1 << (i & 7));
   }
-  return cellsOf(type, filled as unknown as PointValues[typeof type], present);
+  return cellsOf(type, result as PointValues[typeof type], present);
 }
 
 /** Null: a number is not a value of that type. */

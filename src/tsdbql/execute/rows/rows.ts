@@ -2,8 +2,10 @@
 
 import type { FieldPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
-import { inSteps, isPause, StepCounter, type Steps } from "../../../model/steps.ts";
+import { isPause, StepCounter, type Steps } from "../../../model/steps.ts";
 import type { Turns } from "../../../model/turns.ts";
+import { cellsOf } from "../../functions/columns.ts";
+import { Texts, TextsBuilder } from "../../functions/texts.ts";
 import type { Expression } from "../../parse/ast.ts";
 import { compareText } from "../../plan/fields.ts";
 import type { PlannedColumn } from "../../plan/select.ts";
@@ -258,32 +260,34 @@ export function* concatCells(parts: readonly (AnyCells | null)[], counts: readon
   if (present === undefined) return null;
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (present.type === "tag") {
-    const texts: string[] = [];
+    const joined = new TextsBuilder(total);
+    let at = 0;
     for (const [i, cells] of parts.entries()) {
-      const tags = cells as TagCells | null;
-      yield* inSteps(counts[i]!, (from, to) => {
-        for (let row = from; row < to; row++) texts.push(tags === null ? "" : tags.dictionary[tags.codes[row]!]!);
-      });
+      if (cells?.type === "tag") yield* joined.set(new Texts(cells.codes, cells.dictionary), at);
+      at += counts[i]!;
     }
-    return yield* tagsOf({ type: "string", values: texts, validity: null });
+    return yield* tagsOf({ type: "string", values: joined.finish(), validity: null });
   }
   const target = emptyCells(present.type, total);
   const validity = target.validity!;
+  const texts = new TextsBuilder(present.type === "string" ? total : 0);
+  const values = present.type === "string" ? null : (target.values as Float64Array);
   let at = 0;
   for (const [i, cells] of parts.entries()) {
     const count = counts[i]!;
     const counter = new StepCounter();
     if (cells !== null && cells.type !== "tag") {
+      if (cells.type === "string") yield* texts.set(cells.values, at);
       for (let row = 0; row < count; row++) {
         if (counter.isDue(1)) yield;
         if (cells.validity !== null && ((cells.validity[row >> 3]! >> (row & 7)) & 1) === 0) continue;
-        (target.values as (number | bigint | string)[])[at + row] = cells.values[row]!;
+        if (values !== null) values[at + row] = (cells.values as Float64Array)[row]!;
         validity[(at + row) >> 3] = validity[(at + row) >> 3]! | (1 << ((at + row) & 7));
       }
     }
     at += count;
   }
-  return target;
+  return present.type === "string" ? cellsOf("string", texts.finish(), validity) : target;
 }
 
 /** Sorts rows. */

@@ -3,6 +3,7 @@
 import type { ResultColumn, ResultField } from "../../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../../model/rows/column.ts";
 import type { SeriesHead, SeriesPiece } from "../../functions/series.ts";
+import { Texts } from "../../functions/texts.ts";
 import { toResultColumn } from "../rows/columns.ts";
 
 /** Rows per piece. */
@@ -69,7 +70,7 @@ function seriesHead(
 
 function resultColumn(column: ListColumn, from: number, to: number): ResultColumn {
   if (column instanceof BigInt64Array) return { validity: null, values: column.subarray(from, to) };
-  return toResultColumn({ type: "string", values: column.slice(from, to), validity: null }, to - from);
+  return toResultColumn({ type: "string", values: Texts.of(column.slice(from, to)), validity: null }, to - from);
 }
 
 /** A series that continues across calls: for lists over several measurements. */
