@@ -4,7 +4,7 @@ import { checkType } from "../functions/operator.ts";
 import { REDUCERS } from "../functions/reducers.ts";
 import { TRANSFORMS } from "../functions/transforms.ts";
 import { compareText } from "../plan/fields.ts";
-import type { PlannedCall, TableSource } from "../plan/select.ts";
+import { isRenamedTag, type PlannedCall, type TableSource } from "../plan/select.ts";
 import { settledCondition } from "../plan/settled.ts";
 import { planWhere } from "../plan/where.ts";
 import { aggregateBlocks } from "./aggregate/aggregate.ts";
@@ -57,7 +57,9 @@ export class SelectRun implements SelectContext {
   }
 
   private async subqueryRows(plan: RunPlan, inner: RunPlan, name: string, request: RowsRequest): Promise<LooseRows> {
-    const groupBy = [...new Set([...inner.dimensions, ...request.groupBy])].sort(compareText);
+    // 1.x does not know tags by other names
+    const wanted = this.isTable ? request.groupBy.filter((tag) => !isRenamedTag(inner, tag)) : request.groupBy;
+    const groupBy = [...new Set([...inner.dimensions, ...wanted])].sort(compareText);
     const { checked } = inner;
     const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
     for (const call of plan.calls) checkCall(call, this.isTable);

@@ -2,7 +2,7 @@
 import type { Steps } from "../../model/steps.ts";
 import { takeIntegers } from "../functions/int64.ts";
 import type { Expression } from "../parse/ast.ts";
-import type { PlannedCall } from "../plan/select.ts";
+import { isRenamedTag, type PlannedCall } from "../plan/select.ts";
 import { kindOf } from "../plan/types.ts";
 import type { StatementMemory } from "./memory.ts";
 import { castCells, takeCells } from "./rows/cells.ts";
@@ -55,7 +55,8 @@ export class SubqueryRows {
     const times = rows === null ? all : yield* takeIntegers(all, rows);
     const tags: TagCells[] = [];
     for (const name of request.groupBy) {
-      const cells = this.groupBy.includes(name) ? yield* take(this.tag(name, counts)) : null;
+      const isRenamed = !this.groupBy.includes(name) && isRenamedTag(plan, name);
+      const cells = isRenamed ? yield* take(yield* column(name)) : this.groupBy.includes(name) ? yield* take(this.tag(name, counts)) : null;
       tags.push(cells?.type === "tag" ? cells : { type: "tag", codes: new Uint32Array(times.length), dictionary: [""] });
     }
     const columns: (AnyCells | null)[] = [];

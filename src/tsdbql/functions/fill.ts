@@ -8,10 +8,18 @@ import { EMPTY_TEXT, type Texts } from "./texts.ts";
 import { isValid, ValidityBuilder } from "./validity.ts";
 
 /** Adds a point for each empty window. `linear` interpolates between original points only. @param points those of one group, at most one
- *  per window, with window starts as times, in order @param startsNs starts of all windows, in the same order (`windowStarts`) */
-export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill, intervalNs: bigint): Steps<WindowPoints> {
+ *  per window, with window starts as times, in order @param startsNs starts of all windows, in the same order (`windowStarts`)
+ *  @param isBackward the previous value is that of the next point: times descend */
+export function* fillWindows(
+  points: Points,
+  startsNs: BigInt64Array,
+  fill: Fill,
+  intervalNs: bigint,
+  isBackward = false,
+): Steps<WindowPoints> {
   if (fill.kind === "none" || points.times.length === 0) return { points, validity: null };
   const { times } = points;
+  const carriesBack = isBackward && fill.kind === "previous";
   const sources = yield* sourceRows(times, startsNs);
   const taken = new Int32Array(sources.length);
   const filledTimes = new BigInt64Array(sources.length);
@@ -22,14 +30,15 @@ export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill
     filledTimes[i] = row >= 0 ? times[row]! : startsNs[window]!;
     if (window < startsNs.length && startsNs[window] === filledTimes[i]) window++;
     if (row >= 0) last = row;
-    taken[i] = Math.max(0, last);
+    taken[i] = row < 0 && carriesBack ? Math.min(last + 1, times.length - 1) : Math.max(0, last);
   }
   const values = yield* takeValues(points.values, taken);
   const validity = new ValidityBuilder(sources.length);
-  let hasBefore = false;
+  let found = 0;
   for (let i = 0; i < sources.length; i++) {
     if (isPause(i)) yield;
-    if (sources[i]! >= 0) hasBefore = true;
+    const hasBefore = carriesBack ? found < times.length : found > 0;
+    if (sources[i]! >= 0) found++;
     else if (fill.kind === "value") setConstant(values, i, points.type, fill.value);
     else if (fill.kind === "linear" && hasBefore && taken[i]! + 1 < times.length && hasValuesBetween(points))
       setBetween(points, values, i, taken[i]!, lineAt(filledTimes[i]!, times[taken[i]!]!, times[taken[i]! + 1]!, intervalNs));
@@ -39,12 +48,13 @@ export function* fillWindows(points: Points, startsNs: BigInt64Array, fill: Fill
 }
 
 /** Numbers of windows that are no number, such as the deviation of one point, filled like empty windows: by a number or the one before. */
-export function* fillNaN({ points, validity }: WindowPoints, fill: Fill): Steps<WindowPoints> {
+export function* fillNaN({ points, validity }: WindowPoints, fill: Fill, isBackward: boolean): Steps<WindowPoints> {
   if (points.type !== "float" || (fill.kind !== "value" && fill.kind !== "previous")) return { points, validity };
   const values = points.values.slice();
   let last = fill.kind === "value" ? Number(fill.value) : Number.NaN;
   yield* inSteps(values.length, (from, to) => {
-    for (let i = from; i < to; i++) {
+    for (let at = from; at < to; at++) {
+      const i = isBackward ? values.length - 1 - at : at;
       if (Number.isNaN(values[i])) values[i] = last;
       else if (fill.kind === "previous" && isValid(validity, i)) last = values[i]!;
     }

@@ -155,13 +155,16 @@ function* sortedKeys(keys: Keys, from: number, end: number): Steps<Keys> {
   return sorted;
 }
 
-/** The n greatest or least; among equal values the earlier. If tags are given, only the best of points with equal tag values. */
+/** The n greatest or least; among equal values the earlier, in descending tables of v3 the later. If tags are given, only the best of
+ *  points with equal tag values. */
 function best(name: "top" | "bottom"): SelectorKind {
   return {
     ...{ name, takes: NUMBERS, takesInTable: ALL_TYPES, arity: [2, Number.POSITIVE_INFINITY], times: "own", isList: true },
     *prepare(points, args, context) {
       const keys = yield* keysOf(points);
-      const compareTimes = timeOrder(points.times);
+      const { descending, isTable = false } = context;
+      // 1.x always shows the earlier first
+      const compareTimes = timeOrder(points.times, descending && isTable ? -1 : 1);
       const count = integerOf(args.at(-1)!);
       const isBetter = (a: number, b: number) => {
         const [x, y] = [keys[a]!, keys[b]!];
@@ -178,9 +181,9 @@ function best(name: "top" | "bottom"): SelectorKind {
   };
 }
 
-function timeOrder(times: BigInt64Array): (a: number, b: number) => number {
+function timeOrder(times: BigInt64Array, sign: 1 | -1 = 1): (a: number, b: number) => number {
   const words = wordsOf(times);
-  return (a, b) => words[2 * a + 1]! - words[2 * b + 1]! || (words[2 * a]! >>> 0) - (words[2 * b]! >>> 0);
+  return (a, b) => sign * (words[2 * a + 1]! - words[2 * b + 1]! || (words[2 * a]! >>> 0) - (words[2 * b]! >>> 0));
 }
 
 function* rowRange(start: number, end: number): Steps<Uint32Array> {

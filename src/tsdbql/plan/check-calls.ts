@@ -11,6 +11,8 @@ export interface CallSurroundings {
   readonly inheritsInterval: boolean;
   readonly limit: number;
   readonly hasTarget: boolean;
+  /** By the rules of v3, where top and bottom may have more points than the LIMIT. */
+  readonly isTable: boolean;
 }
 
 const AGGREGATES: ReadonlySet<string> = new Set(["count", "sum", "mean", "median", "mode", "stddev", "spread"]);
@@ -189,8 +191,8 @@ export class CallChecks {
       throw bad(`expected integer as last argument in ${name}(), found ${printExpression(count)}`);
     }
     if (count.value <= 0n) throw bad(`limit (${count.value}) in ${name} function must be at least 1`);
-    const { limit } = this.around;
-    if (limit > 0 && count.value > BigInt(limit)) {
+    const { limit, isTable } = this.around;
+    if (!isTable && limit > 0 && count.value > BigInt(limit)) {
       throw bad(`limit (${count.value}) in ${name} function can not be larger than the LIMIT (${limit}) in the select statement`);
     }
     if (args[0]!.kind !== "ref") throw bad(`expected first argument to be a field in ${name}(), found ${printExpression(args[0]!)}`);

@@ -120,6 +120,7 @@ class SelectCheck {
       inheritsInterval: this.inheritsInterval,
       limit: select.limit,
       hasTarget: select.into !== null,
+      isTable: this.around.isTable,
     });
     for (const field of select.fields) {
       if (field.expression.kind === "ref" && field.expression.name === "time") {

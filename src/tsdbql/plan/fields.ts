@@ -2,6 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { Call, Dimension, Expression, FieldType, SelectField } from "../parse/ast.ts";
 import { fieldName, printExpression, tableFieldName } from "../parse/print.ts";
+import { quoteIdent } from "../parse/quote.ts";
 import { compileRegex } from "../regex/matcher.ts";
 import type { CheckedSelect } from "./check-select.ts";
 import { isTopBottom } from "./functions.ts";
@@ -19,7 +20,10 @@ interface NamedColumn {
 }
 
 /** @throws TsdbError bad_query */
-export function expand(fields: readonly SelectField[], dimensions: readonly Dimension[], schemas: readonly Schema[]): Expanded {
+export function expand(
+  { fields, dimensions, isTable }: Pick<CheckedSelect, "fields" | "dimensions" | "isTable">,
+  schemas: readonly Schema[],
+): Expanded {
   const hasFieldWildcard = fields.some(({ expression }) => hasWildcard(expression));
   const hasDimensionWildcard = dimensions.some(({ kind }) => kind === "wildcard" || kind === "regex");
   const tags = sortedNames(schemas.flatMap((schema) => [...schema.tags]));
@@ -32,7 +36,7 @@ export function expand(fields: readonly SelectField[], dimensions: readonly Dime
     for (const name of tags) if (!grouped.includes(name)) columns.push({ name, kind: "tag" });
   }
   columns.sort((a, b) => compareText(a.name, b.name));
-  return { fields: fields.flatMap((field) => expandField(field, columns)), dimensions: grouped };
+  return { fields: fields.flatMap((field) => expandField(field, columns, isTable ? quoteIdent : (name) => name)), dimensions: grouped };
 }
 
 function hasWildcard(expression: Expression): boolean {
@@ -64,7 +68,9 @@ function expandDimensions(dimensions: readonly Dimension[], tags: readonly strin
   return [...new Set(names)];
 }
 
-function expandField(field: SelectField, columns: readonly NamedColumn[]): readonly SelectField[] {
+type Quote = (name: string) => string;
+
+function expandField(field: SelectField, columns: readonly NamedColumn[], quoted: Quote): readonly SelectField[] {
   const { expression } = field;
   switch (expression.kind) {
     case "wildcard": {
@@ -77,7 +83,7 @@ function expandField(field: SelectField, columns: readonly NamedColumn[]): reado
       return columns.filter(({ name }) => regex.test(name)).map((column) => ({ expression: refTo(column), alias: null }));
     }
     case "call":
-      return expandCall(field, expression, columns);
+      return expandCall(field, expression, columns, quoted);
     case "binary":
       if (hasKind(expression, "wildcard")) throw unsupported("wildcard", expression);
       if (hasKind(expression, "regex")) throw unsupported("regex field", expression);
@@ -107,8 +113,8 @@ function expandedTypes(name: string): readonly FieldType[] {
   return name === "holt_winters" || name === "holt_winters_with_fit" ? ["float", "integer"] : NUMBERS;
 }
 
-/** `mean(*)`: one call per column, named mean_x. */
-function expandCall(field: SelectField, call: Call, columns: readonly NamedColumn[]): readonly SelectField[] {
+/** `mean(*)`: one call per column, named mean_x; in v3 the column is quoted where its name needs it. */
+function expandCall(field: SelectField, call: Call, columns: readonly NamedColumn[], quoted: Quote): readonly SelectField[] {
   const inner = innermost(call);
   const [first] = inner.args;
   if (first === undefined || (first.kind !== "wildcard" && first.kind !== "regex")) return [field];
@@ -118,7 +124,10 @@ function expandCall(field: SelectField, call: Call, columns: readonly NamedColum
   const regex = first.kind === "regex" ? compileRegex(first.source) : null;
   const types: readonly ColumnKind[] = expandedTypes(inner.name);
   const wanted = columns.filter(({ name, kind }) => types.includes(kind) && (regex === null || regex.test(name)));
-  return wanted.map((column) => ({ expression: replaceInnermost(call, refTo(column)), alias: `${fieldName(field)}_${column.name}` }));
+  return wanted.map((column) => ({
+    expression: replaceInnermost(call, refTo(column)),
+    alias: `${fieldName(field)}_${quoted(column.name)}`,
+  }));
 }
 
 function innermost(call: Call): Call {

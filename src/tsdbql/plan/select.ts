@@ -88,9 +88,10 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     source.kind === "measurement" ? resolve(source) : [{ kind: "select", plan: planSelect(source.select, resolve) }],
   );
   const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
-  const { fields, dimensions } = expand(checked.fields, checked.dimensions, schemas);
+  const { fields, dimensions } = expand(checked, schemas);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
-    field.expression.kind === "ref" && kindOf(field.expression, schemas) === "tag";
+    field.expression.kind === "ref" &&
+    (kindOf(field.expression, schemas) === "tag" || (checked.isTable && isGroupedTag(field.expression, dimensions, sources)));
   const symbols = new SymbolTable(schemas, checked.isTable);
   const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
@@ -135,6 +136,18 @@ export function hasTag(source: PlannedSource<unknown>, tag: string): boolean {
   const { schema, outputs, sources } = source.plan;
   if (schema.tags.has(tag) || sources.some((inner) => hasTag(inner, tag))) return true;
   return outputs.some(({ name, isTag }) => isTag && name === tag);
+}
+
+/** True for a grouping tag that a subquery shows: to the outer statement a field like others, but it is shown once. */
+function isGroupedTag({ name, cast }: VarRef, dimensions: readonly string[], sources: readonly PlannedSource<unknown>[]): boolean {
+  const shows = (source: PlannedSource<unknown>) =>
+    source.kind === "select" && source.plan.outputs.some((output) => output.isTag && output.name === name);
+  return cast === null && dimensions.includes(name) && sources.some(shows);
+}
+
+/** True for a tag that a subquery shows by another name. */
+export function isRenamedTag({ outputs }: SelectPlan<unknown>, name: string): boolean {
+  return outputs.some(({ name: own, isTag, expression }) => isTag && own === name && (expression as VarRef).name !== name);
 }
 
 /** Of several sources one gives the marks: the first, in v3 the one with the least name. */

@@ -82,7 +82,8 @@ class GroupBlocks {
       cells.push(own === null || beside === null ? null : yield* takeCells(own, beside));
     }
     const filled: (AnyCells | null)[] = [];
-    for (const each of cells) filled.push(each === null ? null : yield* fillCells(each, checked.fill));
+    for (const each of cells)
+      filled.push(each === null ? null : yield* fillCells(each, checked.fill, checked.isTable && checked.descending));
     return { name, tags, times: rows.times, columns: yield* computeOutputs(plan, filled, rowCount) };
   }
 

@@ -39,7 +39,7 @@ export class CallResults {
 
   /** Adds the points that fill() creates for empty windows. */
   private *filled({ base: { call }, transforms, range }: CallChain, { points, rows }: BasePoints): Steps<CallResult> {
-    const { interval, fill, limit, offset, isTable } = this.checked;
+    const { interval, fill, limit, offset, isTable, descending } = this.checked;
     const isList = call === null || REDUCERS.get(call.name)!.isList;
     if (interval === null || isList || fill.kind === "none") return { points: { points, validity: null }, rows };
     const wanted = limit > 0 && transforms.length === 0 ? limit + offset : null;
@@ -50,8 +50,8 @@ export class CallResults {
     const isWhole = yield* haveEqualTimes(shown.times, starts);
     const windows: WindowPoints = isWhole
       ? { points: shown, validity: null }
-      : yield* fillWindows(shown, starts, ownFill, interval.durationNs);
-    const filled = isTable ? yield* fillNaN(windows, ownFill) : windows;
+      : yield* fillWindows(shown, starts, ownFill, interval.durationNs, isTable && descending);
+    const filled = isTable ? yield* fillNaN(windows, ownFill, descending) : windows;
     return { points: filled, rows: rows === null ? null : yield* spread(rows, shown.times, filled.points.times) };
   }
 

@@ -7,8 +7,8 @@ import { isValid } from "../../functions/validity.ts";
 import type { Fill } from "../../parse/ast.ts";
 import type { AnyCells } from "./columns.ts";
 
-/** Replaces nulls by a number or the previous value; other fills leave them. */
-export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
+/** Replaces nulls by a number or the previous value, of rows in the other order the next one; other fills leave them. */
+export function* fillCells(cells: AnyCells, fill: Fill, isBackward = false): Steps<AnyCells> {
   if (cells.type === "tag" || cells.validity === null || (fill.kind !== "value" && fill.kind !== "previous")) return cells;
   const { type, values, validity } = cells;
   // of texts their codes
@@ -17,8 +17,9 @@ export function* fillCells(cells: AnyCells, fill: Fill): Steps<AnyCells> {
   const filled = (result instanceof Texts ? result.codes : result) as unknown as (number | bigint)[];
   const present = new Uint8Array(validity.length);
   let last: number | bigint | null = fill.kind === "value" ? constantOf(type, fill.value) : null;
-  for (let i = 0; i < values.length; i++) {
-    if (isPause(i)) yield;
+  for (let at = 0; at < values.length; at++) {
+    if (isPause(at)) yield;
+    const i = isBackward ? values.length - 1 - at : at;
     const given = isValid(validity, i) ? own[i]! : null;
     if (given !== null && fill.kind === "previous") last = given;
     const value = given ?? last;
