@@ -8,7 +8,7 @@ import { isRenamedTag, type PlannedCall, type TableSource } from "../plan/select
 import { settledCondition } from "../plan/settled.ts";
 import { planWhere } from "../plan/where.ts";
 import { aggregateBlocks } from "./aggregate/aggregate.ts";
-import { columnOf } from "./aggregate/call-chain.ts";
+import { columnOf, hasFields } from "./aggregate/call-chain.ts";
 import type { StatementMemory } from "./memory.ts";
 import { rawBlocks } from "./raw.ts";
 import { withoutEmpty } from "./rows/present-rows.ts";
@@ -53,7 +53,9 @@ export class SelectRun implements SelectContext {
     const predicates = await table.predicates(where, turns);
     const loose = await readRows(table, request, predicates, where.rows, { turns, memory });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
-    return plan.calls.length === 0 ? turns.run(withoutEmpty(loose)) : loose;
+    // calls of tags see the rows that have a field of the statement
+    const areRowsShown = plan.calls.length === 0 || (this.isTable && plan.calls.some((call) => columnOf(call).kind === "tag"));
+    return areRowsShown ? turns.run(withoutEmpty(loose)) : loose;
   }
 
   private async subqueryRows(plan: RunPlan, inner: RunPlan, name: string, request: RowsRequest): Promise<LooseRows> {
@@ -91,8 +93,12 @@ function checkCall(call: PlannedCall, isTable: boolean): void {
   if (operator !== undefined && type !== null) checkType(operator, type === "tag" ? "string" : type, isTable);
 }
 
-/** v3 refuses calls of wrong types before it reads rows. Calls of tags have no values. @throws TsdbError bad_query as `checkCall` */
-export function checkTypes({ calls, sources }: RunPlan): void {
-  for (const call of calls) if (columnOf(call).kind !== "tag") checkCall(call, true);
+/** v3 refuses calls of wrong types before it reads rows. Calls of tags have values only beside fields. @throws TsdbError bad_query as
+ *  `checkCall` */
+export function checkTypes(plan: RunPlan): void {
+  const { calls, sources } = plan;
+  const isOfTables = sources.every(({ kind }) => kind === "table");
+  const hasTexts = isOfTables && hasFields(plan);
+  for (const call of calls) if (columnOf(call).kind !== "tag" || (hasTexts && call.type !== null)) checkCall(call, true);
   for (const source of sources) if (source.kind === "select") checkTypes(source.plan);
 }

@@ -143,14 +143,19 @@ function groupKeysOf({ dimensions }: RunPlan): readonly string[] {
 }
 
 /** The columns with their planned types. */
-function plannedFields({ checked, outputs, keepsTimes }: RunPlan): ResultField[] {
+function plannedFields(plan: RunPlan): ResultField[] {
+  const { checked, outputs, keepsTimes } = plan;
+  const isNowhere = ({ isTag, expression }: RunPlan["outputs"][number]) =>
+    isTag && checked.isTable && expression.kind === "ref" && !plan.shownSources.some((source) => hasTag(source, expression.name));
   return [
     {
       ...{ name: checked.timeName, type: { kind: "timestamp", unit: "ns", zone: checked.timeZone?.name ?? null } },
       inFile: { kind: keepsTimes ? COLUMN_TYPE_LABEL[ColumnType.time] : null },
     },
-    ...outputs.map(({ name, type, isTag, isPlain, isTargetTag, mark }) => {
-      const inFile = { kind: mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]], ...(isTag ? { isDictionary: !isPlain } : {}) };
+    ...outputs.map((output) => {
+      const { name, type, isTag, isPlain, isOfTag, isTargetTag, mark } = output;
+      const kind = mark === null ? null : COLUMN_TYPE_LABEL[KIND[mark]];
+      const inFile = isNowhere(output) ? { kind: null, isNull: true } : { kind, ...(isTag || isOfTag ? { isDictionary: !isPlain } : {}) };
       return { name, type: resultTypeOf(type), ...(isTag ? TAG : {}), ...(isTargetTag ? { isTargetTag } : {}), inFile };
     }),
   ];
@@ -165,7 +170,7 @@ function emptyHeadOf(plan: RunPlan): SeriesHead | null {
 }
 
 function unknownTagsOf(plan: RunPlan): readonly string[] {
-  return groupKeysOf(plan).filter((key) => !plan.sources.some((source) => hasTag(source, key)));
+  return groupKeysOf(plan).filter((key) => !plan.shownSources.some((source) => hasTag(source, key)));
 }
 
 const KIND: Readonly<Record<FieldType | "tag", ColumnType>> = {

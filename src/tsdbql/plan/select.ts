@@ -52,6 +52,8 @@ export interface PlannedOutput {
   readonly isTag: boolean;
   /** True for a tag of a table that some sources lack: it is shown as a plain text. */
   readonly isPlain: boolean;
+  /** True for a call that selects values of a tag, in v3. */
+  readonly isOfTag: boolean;
   /** A tag of top or bottom, which INTO writes as a tag. */
   readonly isTargetTag: boolean;
   /** Its mark in files; null: computed. */
@@ -63,6 +65,8 @@ export interface SelectPlan<T> {
   /** Names of the measurements, in order; each series has one of them. */
   readonly names: readonly string[];
   readonly sources: readonly PlannedSource<T>[];
+  /** Those whose rows are shown: in v3 a measurement without a field of the statement has no part in the types of tags. */
+  readonly shownSources: readonly PlannedSource<T>[];
   readonly outputs: readonly PlannedOutput[];
   readonly calls: readonly PlannedCall[];
   /** Columns selected in addition to calls, or without calls. */
@@ -92,38 +96,56 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" &&
     (kindOf(field.expression, schemas) === "tag" || (checked.isTable && isGroupedTag(field.expression, dimensions, sources)));
-  const symbols = new SymbolTable(schemas, checked.isTable);
+  const symbols = new SymbolTable(schemas, checked.isTable, dimensions);
   const targetTags = checked.hasTarget ? fields.flatMap((field) => shownTags(field.expression)).filter(isTag) : [];
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
   const names = [...columnNames(fields, checked, dimensions), ...targetTags.map(({ expression }) => expression.name)];
-  const marks = new Marks(
-    shown.map(({ expression }) => expression),
-    markingSource(sources, checked.isTable),
-    checked.interval !== null,
-  );
+  const expressions = shown.map(({ expression }) => expression);
+  const fieldNames = fieldNamesOf(expressions);
+  const shownSources = checked.isTable ? sources.filter((source) => hasFieldOf(source, fieldNames)) : sources;
+  const marks = new Marks(expressions, markingSource(shownSources, checked.isTable), checked.interval !== null);
   const outputs = shown.map((field, i) => {
     const { expression } = field;
     const isTargetTag = i >= shown.length - targetTags.length;
-    const type = typeOf(expression, schemas, checked.isTable);
+    const type = symbols.isOfGroupedTag(expression) ? null : typeOf(expression, schemas, checked.isTable);
     return {
       ...{ name: names[i]!, expression, type },
-      ...{ isTag: isTag(field), isPlain: isTag(field) && checked.isTable && !isInAll(field.expression.name, sources) },
+      ...{ isTag: isTag(field), isPlain: isTag(field) && checked.isTable && !isInAll(field.expression.name, shownSources) },
+      isOfTag: checked.isTable && type === "string" && symbols.isOfTag(expression),
       ...{ isTargetTag, mark: type === null ? null : marks.of(expression) },
     };
   });
-  for (const { expression } of shown) symbols.collect(expression);
+  for (const expression of expressions) symbols.collect(expression);
   return {
     checked,
     names: sortedUnique(sources.flatMap((source) => (source.kind === "table" ? [source.name] : source.plan.names))),
     sources,
+    shownSources,
     outputs,
     ...symbols.result(),
     dimensions,
     keepsTimes: marks.keepsTimes,
-    plainDimensions: checked.isTable ? dimensions.filter((tag) => !isInAll(tag, sources)) : [],
+    plainDimensions: checked.isTable ? dimensions.filter((tag) => !isInAll(tag, shownSources)) : [],
     isUnknown: shown.every(({ expression }) => isUnknown(expression, schemas)),
     schema: schemaOf(names, outputs, dimensions),
   };
+}
+
+/** The names of columns in expressions. */
+function fieldNamesOf(expressions: readonly Expression[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const left = [...expressions];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (next.kind === "ref") names.add(next.name);
+    else if (next.kind === "call") left.push(...next.args);
+    else if (next.kind === "binary") left.push(next.left, next.right);
+    else if (next.kind === "paren") left.push(next.inner);
+  }
+  return names;
+}
+
+function hasFieldOf(source: PlannedSource<unknown>, names: ReadonlySet<string>): boolean {
+  return source.kind === "select" || [...names].some((name) => source.schema.fields.has(name));
 }
 
 function isInAll(tag: string, sources: readonly PlannedSource<unknown>[]): boolean {
@@ -172,7 +194,23 @@ class SymbolTable {
   constructor(
     private readonly schemas: readonly Schema[],
     private readonly isTable: boolean,
+    private readonly dimensions: readonly string[],
   ) {}
+
+  /** True for a call of a tag. */
+  isOfTag(expression: Expression): boolean {
+    if (expression.kind !== "call" || MATH_FUNCTIONS.has(expression.name)) return false;
+    const [first] = expression.args;
+    return first?.kind === "ref" ? this.column(first).kind === "tag" : first !== undefined && this.isOfTag(first);
+  }
+
+  /** In v3 a grouping tag has no values for calls, nor a type. */
+  isOfGroupedTag(expression: Expression): boolean {
+    if (!this.isTable || !this.isOfTag(expression)) return false;
+    let inner = expression;
+    while (inner.kind === "call") inner = inner.args[0]!;
+    return this.dimensions.includes((inner as VarRef).name);
+  }
 
   collect(expression: Expression): void {
     switch (expression.kind) {
@@ -225,7 +263,7 @@ class SymbolTable {
   private call(call: Call): PlannedCall {
     const [first, ...others] = call.args;
     const of = first!.kind === "call" ? this.call(first!) : this.column(first as VarRef);
-    const type = typeOf(call, this.schemas, this.isTable);
+    const type = this.isOfGroupedTag(call) ? null : typeOf(call, this.schemas, this.isTable);
     return {
       name: call.name === "median" && (type === "integer" || type === "unsigned") ? WHOLE_MEDIAN : call.name,
       of,

@@ -10,7 +10,7 @@ import type { AnyCells } from "../rows/columns.ts";
 import { fillCells } from "../rows/fill.ts";
 import { shownGroups } from "../rows/group-order.ts";
 import type { RowBlock, RunPlan, SelectContext, SelectScope } from "../select-context.ts";
-import { type CallChain, callChain, columnOf } from "./call-chain.ts";
+import { type CallChain, callChain, columnOf, hasFields } from "./call-chain.ts";
 import { type CallResult, limit } from "./call-result.ts";
 import { CallResults } from "./call-results.ts";
 import type { GroupResult } from "./group-request.ts";
@@ -38,10 +38,11 @@ export async function* aggregateBlocks(
   }
 }
 
-/** Tags of a measurement are not points, but the columns of a subquery are. */
-function hasPoints(call: PlannedCall, { sources }: RunPlan): boolean {
+/** Tags of a measurement are not points, but the columns of a subquery are; in v3 they are beside fields. */
+function hasPoints(call: PlannedCall, plan: RunPlan): boolean {
   const { kind } = columnOf(call);
-  return kind !== null && !(kind === "tag" && sources.every((source) => source.kind === "table"));
+  if (kind !== "tag" || plan.sources.some((source) => source.kind === "select")) return kind !== null;
+  return plan.checked.isTable && call.type !== null && hasFields(plan);
 }
 
 class GroupBlocks {
@@ -88,8 +89,10 @@ class GroupBlocks {
   }
 
   /** A call without points in any window is filled with the fill value: in 1.x as a float, whatever the field's type. */
-  private absent({ type }: PlannedCall, rowCount: number): AnyCells | null {
+  private absent(call: PlannedCall, rowCount: number): AnyCells | null {
+    const { type } = call;
     const { interval, fill, isTable } = this.plan.checked;
+    if (isTable && type === null && columnOf(call).kind === "tag") return null;
     if (isTable && interval !== null && fill.kind === "value") return constantCells(type ?? typeOfNumber(fill.value), fill.value, rowCount);
     if (interval !== null && fill.kind === "value") return cellsOf("float", new Float64Array(rowCount).fill(Number(fill.value)), null);
     return type === null ? null : emptyCells(type, rowCount);

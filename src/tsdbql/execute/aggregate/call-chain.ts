@@ -39,6 +39,11 @@ function extendedRange(transforms: readonly PlannedCall[], range: TimeRange, { i
   return { minNs: range.minNs < TIME_MIN_NS + byNs ? TIME_MIN_NS : range.minNs - byNs, maxNs: range.maxNs };
 }
 
+/** True if a plan reads columns that are no tags. */
+export function hasFields({ calls, columns }: RunPlan): boolean {
+  return [...calls.map(columnOf), ...columns].some(({ kind }) => kind !== null && kind !== "tag");
+}
+
 /** The column of the innermost call. */
 export function columnOf(call: PlannedCall): PlannedColumn {
   return "args" in call.of ? columnOf(call.of) : call.of;
