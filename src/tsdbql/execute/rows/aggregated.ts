@@ -27,6 +27,8 @@ export async function aggregatedColumns(
       for (let i = 0; i < columns.length; i++) columns[i]!.append(chunk.columns[i]!, chunk.rowCount);
       rowCount += chunk.rowCount;
       onChunk?.(columns.reduce((sum, { bytes }) => sum + bytes, 0));
+      const pause = turns.pause();
+      if (pause !== null) await pause;
     }
   } finally {
     cursor.close();
