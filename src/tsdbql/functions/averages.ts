@@ -6,7 +6,7 @@ import type { Literal } from "../parse/ast.ts";
 import { integerOf, textOf } from "./arguments.ts";
 import { numbersOf, pointsOf } from "./columns.ts";
 import { takeIntegers, WrappingSum, wordsOf } from "./int64.ts";
-import { checkType, NUMBERS, type Transform } from "./operator.ts";
+import { checkType, NUMBERS, type OperatorContext, type Transform } from "./operator.ts";
 import type { Points } from "./points.ts";
 
 /** Weights of the first points of an exponential average: decreasing to the final weight, or equal. */
@@ -270,7 +270,7 @@ const MOVING_AVERAGE: Transform = {
   ...{ name: "moving_average", arity: [2, 2], takes: NUMBERS, label: "moving average" },
   resultType: () => "float",
   windowsBefore: () => 1,
-  *apply(points: Points, args: readonly Literal[]) {
+  *apply(points: Points, args: readonly Literal[], { isTable = false }: OperatorContext) {
     checkType(MOVING_AVERAGE, points.type);
     const period = integerOf(args[0]!);
     const count = Math.max(0, points.times.length - period + 1);
@@ -285,12 +285,21 @@ const MOVING_AVERAGE: Transform = {
       }
     } else {
       const words = wordsOf(points.values as BigInt64Array | BigUint64Array);
+      const numbers = yield* numbersOf(points);
       const sum = new WrappingSum();
+      let near = 0;
       for (let i = 0; i < points.times.length; i++) {
         if (isPause(i)) yield;
-        if (i >= period) sum.subtract(words, i - period);
+        if (i >= period) {
+          sum.subtract(words, i - period);
+          near -= numbers[i - period]!;
+        }
         sum.add(words, i);
-        if (i >= period - 1) values[i - period + 1] = sum.toFloat(points.type === "unsigned") / period;
+        near += numbers[i]!;
+        if (i < period - 1) continue;
+        const exact = sum.toFloat(points.type === "unsigned");
+        // 1.x shows sums that have wrapped, which are off by a multiple of 2^64
+        values[i - period + 1] = (isTable && Math.abs(exact - near) > 2 ** 63 ? near : exact) / period;
       }
     }
     return pointsOf("float", points.times.slice(points.times.length - count), values);

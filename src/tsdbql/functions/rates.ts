@@ -10,6 +10,8 @@ import { ALL_TYPES, checkType, NUMBERS, type OperatorContext, type Transform } f
 import type { Points } from "./points.ts";
 
 const WORD = 2 ** 32;
+/** A wrapped difference is off by a multiple of twice as much. */
+const HALF = 2 ** 63;
 
 /** The change per unit: by default the window length of GROUP BY time, otherwise a second. In 1.x times pass forwards, even where they
  *  descend. */
@@ -23,7 +25,7 @@ function derivative(name: string, dropsNegative: boolean): Transform {
       const isBackwards = descending && !isTable;
       const unitNs = Number(args.length > 0 ? durationOf(args[0]!) : (intervalNs ?? SECOND_NS));
       const rows = yield* advancingRows(points.times);
-      const changes = yield* changesOf(points, rows);
+      const changes = yield* changesOf(points, rows, !isTable);
       const times = wordsOf(points.times);
       const kept = new Int32Array(changes.length);
       const values = new Float64Array(changes.length);
@@ -101,8 +103,8 @@ function difference64(words: Int32Array, a: number, b: number): number {
   return ((words[2 * a + 1]! >>> 0) - (words[2 * b + 1]! >>> 0)) * WORD + ((words[2 * a]! >>> 0) - (words[2 * b]! >>> 0));
 }
 
-/** Changes between rows as floats: for integers computed from the exact, wrapping difference. */
-function* changesOf(points: Points, rows: Int32Array): Steps<Float64Array> {
+/** Changes between rows as floats: for integers computed from the exact difference. @param wraps of 64 bits, as in 1.x */
+function* changesOf(points: Points, rows: Int32Array, wraps: boolean): Steps<Float64Array> {
   const changes = new Float64Array(Math.max(0, rows.length - 1));
   if (points.type === "float") {
     const { values } = points;
@@ -122,7 +124,9 @@ function* changesOf(points: Points, rows: Int32Array): Steps<Float64Array> {
     sum.clear();
     sum.add(words, rows[i + 1]!);
     sum.subtract(words, rows[i]!);
-    changes[i] = sum.toFloat(false);
+    const exact = sum.toFloat(false);
+    const near = difference(words, rows[i + 1]!, rows[i]!);
+    changes[i] = wraps || Math.abs(exact - near) < HALF ? exact : near;
   }
   return changes;
 }

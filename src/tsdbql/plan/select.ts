@@ -1,5 +1,6 @@
 // Plans a checked SELECT with the columns of its sources: which calls and columns are read, how output columns are computed from them, and
 // their names. Reads no data.
+import { TsdbError } from "../../model/errors.ts";
 import { WHOLE_MEDIAN } from "../functions/operator.ts";
 import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
@@ -93,6 +94,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   );
   const schemas = sources.map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
   const { fields, dimensions } = expand(checked, schemas);
+  if (checked.isTable && fields.length === 0) checkWithoutFields(checked);
   const isTag = (field: SelectField): field is SelectField & { readonly expression: VarRef } =>
     field.expression.kind === "ref" &&
     (kindOf(field.expression, schemas) === "tag" || (checked.isTable && isGroupedTag(field.expression, dimensions, sources)));
@@ -146,6 +148,13 @@ function fieldNamesOf(expressions: readonly Expression[]): ReadonlySet<string> {
 
 function hasFieldOf(source: PlannedSource<unknown>, names: ReadonlySet<string>): boolean {
   return source.kind === "select" || [...names].some((name) => source.schema.fields.has(name));
+}
+
+/** In v3 a wildcard or regular expression that no column fits is no call. @throws TsdbError bad_query */
+function checkWithoutFields({ interval, fill }: CheckedSelect): void {
+  const isOfCalls = fill.kind === "none" || fill.kind === "linear";
+  if (isOfCalls) throw new TsdbError("bad_query", `fill(${fill.kind}) must be used with a function`);
+  if (interval !== null) throw new TsdbError("bad_query", "GROUP BY requires at least one aggregate function");
 }
 
 function isInAll(tag: string, sources: readonly PlannedSource<unknown>[]): boolean {
