@@ -97,7 +97,8 @@ export class Vocabulary {
 
   /** The code of a text. */
   code(text: string): number {
-    const known = this.codeOf.get(text);
+    // texts that are mostly different are not looked for any more, which would take longer than all else
+    const known = this.texts.length < 2 * KNOWN_MAX ? this.codeOf.get(text) : undefined;
     if (known !== undefined) return known;
     const code = this.texts.push(text) - 1;
     if (code < KNOWN_MAX) this.codeOf.set(text, code);
