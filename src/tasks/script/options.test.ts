@@ -9,7 +9,7 @@ const MAR_5_2024 = Date.UTC(2024, 2, 5, 10, 20, 30);
 
 describe("the options of a script, as release 2.8.0 answers", () => {
   // written, shown
-  const EVERY = ["1h", "90m", "1h30m", "1d", "1w", "1mo", "1y", "1s"];
+  const EVERY = ["1mo1s", "1y1d", "1h1mo", "1h", "90m", "1h30m", "1d", "1w", "1mo", "1y", "1s"];
   test.each(EVERY)("every: %s is shown as it is written", (every) => {
     expect(read(`{name: "a", every: ${every}}`)).toMatchObject({ name: "a", every, cron: null, offset: null, concurrency: 1, retry: 1 });
   });
@@ -115,6 +115,8 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     const rest = "loc 2:1-2:2: invalid statement @2:1-2:2: )";
     expect(() => readTaskOptions(`option task = {name: "a", every: 1h}\n)`)).toThrow(new Error(`invalid options: ${rest}`));
     expect(() => read("1")).toThrow(new Error('invalid options: task option expected to be object literal, but found "ObjectExpression"'));
+    expect(read(`{other with name: "a", every: 1h}`)).toMatchObject({ name: "a", every: "1h" });
+    expect(() => read(`{other with name: "a"}`)).toThrow("missing required option: cron or every");
     expect(() => read("{name, every}")).toThrow("failed to parse field 'name'");
   });
 });
@@ -130,6 +132,11 @@ describe("when a task is due", () => {
     // 1970 began on a Thursday
     ["every: 1w", "2024-03-07T00:00:00.000Z"],
     ["every: 1mo", "2024-04-01T00:00:00.000Z"],
+    // 651 months after 1970 are April 2024, and 651 seconds more
+    ["every: 1mo1s", "2024-04-01T00:10:51.000Z"],
+    // 630 months after 1970 are July 2022, and 630 days more
+    ["every: 1mo1d", "2024-03-22T00:00:00.000Z"],
+    [`cron: "@every 1mo1s "`, "2024-04-01T00:10:51.000Z"],
     ["every: 5y", "2025-01-01T00:00:00.000Z"],
     [`cron: "*/5 * * * *"`, "2024-03-05T10:25:00.000Z"],
     [`cron: "15 30 * * * *"`, "2024-03-05T10:30:15.000Z"],
@@ -147,10 +154,10 @@ describe("when a task is due", () => {
     expect(due("every: 1mo", Date.UTC(1969, 11, 31))).toBe("1970-01-01T00:00:00.000Z");
   });
 
-  test("periods past all times are never due, and mixed ones are refused", () => {
+  test("periods past all times are never due, and parts of seconds are refused", () => {
     expect(due("every: 9000000000000000000y")).toBeNull();
     expect(due("every: 300y", Date.UTC(2250, 1))).toBeNull();
-    expect(() => due("every: 1mo1d")).toThrow("must not mix months");
+    expect(() => due("every: 1mo500ms")).toThrow("whole seconds");
   });
 });
 
@@ -187,17 +194,21 @@ describe("changed options, as release 2.8.0 stores them", () => {
     expect(readTaskOptions(changed)).toMatchObject({ name: "t", every: null, cron: "@hourly", offset: "5m" });
   });
 
-  test.each(['"', "\\", `\${1}`, "a\nb", "\t", "\r", "Ä 🜁", `\\\${x}`, '"}\noption task = {name: "b"'])(
-    "the name %j is one text",
-    (name) => {
-      expect(readTaskOptions(rewriteTaskOptions(start, { name })).name).toBe(name);
-    },
-  );
+  test.each(['"', "\\", "$", "a\nb", "\t", "\r", "Ä 🜁", '"}\noption task = {name: "b"'])("the name %j is one text", (name) => {
+    expect(readTaskOptions(rewriteTaskOptions(start, { name })).name).toBe(name);
+  });
 
   test.each([{ every: "x" }, { offset: "5m, name: 1" }, { every: "1h}\nx = 1" }, { offset: "" }, { every: "5 m" }])(
     "%j is refused",
     (changes) => {
       expect(() => rewriteTaskOptions(start, changes)).toThrow("invalid duration");
+    },
+  );
+
+  test.each([`a \${b} c`, `\${`, `a \${b`, `\${"x"}`, `\\\${x}`, `\${1}`])(
+    "%j is an expression, and neither a name nor a pattern",
+    (text) => {
+      for (const changes of [{ name: text }, { cron: text }]) expect(() => rewriteTaskOptions(start, changes)).toThrow("invalid options: ");
     },
   );
 

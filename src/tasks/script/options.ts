@@ -42,7 +42,7 @@ export function taskRecord(flux: string): ObjectExpression {
   if (first === undefined) throw invalid("no task options defined");
   if (others.length > 0) throw invalid("multiple task options defined");
   const { init } = first.assignment;
-  if (init.type !== "ObjectExpression" || init.with !== undefined) {
+  if (init.type !== "ObjectExpression") {
     throw invalid('task option expected to be object literal, but found "ObjectExpression"');
   }
   return init;

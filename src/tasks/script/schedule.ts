@@ -14,11 +14,12 @@ export interface TaskSchedule {
   next(afterMs: number): number | null;
 }
 
-/** @param period positive; only months, or no months */
+/** @param period positive; months and shorter units may be mixed, as in `1mo1s` */
 export function everySchedule(period: Duration): TaskSchedule {
   const { months, ns } = period;
-  if (months > 0n) return { next: (afterMs) => within(nextMonths(Number(months), afterMs)) };
   const periodMs = Number(ns / MS_NS);
+  if (months > 0n && ns > 0n) return { next: (afterMs) => within(nextMixed(Number(months), periodMs, afterMs)) };
+  if (months > 0n) return { next: (afterMs) => within(nextMonths(Number(months), afterMs)) };
   return { next: (afterMs) => within((Math.floor(afterMs / periodMs) + 1) * periodMs) };
 }
 
@@ -26,7 +27,7 @@ export function everySchedule(period: Duration): TaskSchedule {
  *  @throws Error with the reason */
 export function cronSchedule(pattern: string, isKept = false): TaskSchedule {
   if (EVERY_PREFIX.test(pattern)) {
-    const text = pattern.replace(EVERY_PREFIX, "");
+    const text = pattern.replace(EVERY_PREFIX, "").trimEnd();
     const period = parseDuration(text);
     if (period === null || isNegative(period) || isZero(period)) throw everyFault(pattern);
     const problem = periodProblem(period);
@@ -50,8 +51,7 @@ function listed(values: ReadonlySet<number>, full: number): string {
 /** Why a period cannot be that of a schedule; null: it can. */
 export function periodProblem(period: Duration): string | null {
   if (durationNs(period) < SECOND_NS) return "must be at least 1 second";
-  if (period.ns % SECOND_NS !== 0n) return "must be expressible as whole seconds";
-  return period.months > 0n && period.ns !== 0n ? "must not mix months with shorter units" : null;
+  return period.ns % SECOND_NS === 0n ? null : "must be expressible as whole seconds";
 }
 
 /** NaN beyond the range of dates. */
@@ -59,6 +59,19 @@ function nextMonths(months: number, afterMs: number): number {
   const after = new Date(afterMs);
   const month = (after.getUTCFullYear() - 1970) * 12 + after.getUTCMonth();
   return Date.UTC(1970, (Math.floor(month / months) + 1) * months);
+}
+
+/** The first of the multiples since 1970, each of its months and then of its rest, after `afterMs`. NaN beyond the range of dates. */
+function nextMixed(months: number, restMs: number, afterMs: number): number {
+  const multiple = (count: number) => Date.UTC(1970, count * months) + count * restMs;
+  // one of the calendar's 400 years has 146,097 days, and a multiple is at most a month from what the mean makes of it
+  const meanMs = (months * 146_097 * 86_400_000) / 4800 + restMs;
+  const count = Math.floor(afterMs / meanMs);
+  const reach = Math.ceil((31 * 86_400_000) / meanMs) + 1;
+  for (let each = count - reach; each <= count + reach; each++) {
+    if (multiple(each) > afterMs) return multiple(each);
+  }
+  return Number.NaN;
 }
 
 function within(ms: number): number | null {
