@@ -91,7 +91,7 @@ export function* rowsOf(
     for (const { field, cells, rows: some } of present) {
       const [name, type] = fields[field]!;
       const valid = some === null ? null : yield* validOf(cells, rows, from, to);
-      made.push({ name, type: TYPES[type], values: own(cells.values as unknown as ColumnCells), valid });
+      made.push({ name, type: TYPES[type], values: yield* valuesOf(cells, rows, from, to), valid });
     }
     found.push({ measurement, tags, timesNs: own(set.times) as BigInt64Array, fields: made });
   }
@@ -146,7 +146,7 @@ export function* seriesOf(
       const [field, type] = fields[i]!;
       const own = (all: ColumnCells) => (present === null ? part(all, from, to) : taken(all, present));
       const timesNs = own(times) as BigInt64Array;
-      const values = own(cells.values as unknown as ColumnCells);
+      const values = yield* valuesOf(cells, present, from, to);
       const withCounts = counts === null ? {} : { counts: own(counts) as BigInt64Array };
       series.push({ measurement, field, tags, type: TYPES[type], timesNs, values, ...withCounts });
     }
@@ -164,6 +164,13 @@ function* presentRows({ validity }: Cells, from: number, to: number): Steps<Uint
     if (isValid(validity, row)) rows[count++] = row;
   }
   return count === rows.length ? null : rows.subarray(0, count);
+}
+
+/** Texts are written out: scripts have them as strings. */
+function* valuesOf(cells: Cells, rows: Uint32Array | null, from: number, to: number): Steps<ColumnCells> {
+  if (cells.type !== "string") return rows === null ? part(cells.values, from, to) : taken(cells.values, rows);
+  if (rows === null) return yield* cells.values.subarray(from, to).toArray();
+  return yield* (yield* cells.values.take(new Int32Array(rows.buffer, rows.byteOffset, rows.length))).toArray();
 }
 
 function part(cells: ColumnCells, from: number, to: number): ColumnCells {
