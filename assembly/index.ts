@@ -154,7 +154,7 @@ export {
 } from "./scan/series-choice";
 export { gatherTags } from "./scan/tags";
 export { squeeze } from "./codec/nulls";
-export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, seriesOfRow } from "./store/block";
+export { areBelow, blockCodes, blockSeries, fillSeries, isOffsets, neverDescend, seriesOfRow } from "./store/block";
 export { distinctTexts } from "./store/distinct";
 export { fileFilterAdd } from "./store/file-filter";
 export {

@@ -68,6 +68,14 @@ export function areBelow(codes: u32, count: u32, limit: u32): bool {
   return count == 0 || most < limit;
 }
 
+/** 1 when none of u32[count] is less than the one before it. */
+export function neverDescend(codes: u32, count: u32): bool {
+  for (let i: u32 = 1; i < count; i++) {
+    if (load<u32>(codes + (i << 2)) < load<u32>(codes + ((i - 1) << 2))) return false;
+  }
+  return true;
+}
+
 /** Series of rows [from, from + count): u32 each to `target`. Offsets as isOffsets says, of more rows than are asked for. */
 export function fillSeries(offsets: u32, firstSeries: u32, from: u32, count: u32, target: u32): void {
   const end = from + count;

@@ -206,10 +206,11 @@ export class BlockVisit {
   /** Tells whether a page has wanted series. */
   private wantedPages(): (page: BlockPage) => boolean {
     if (this.needs.tags.length === 0) return () => true;
-    const { none, wantedPtr } = this.filter.wanted(this.readSeries().dictionary);
+    const { none, wantedPtr, span } = this.filter.wanted(this.readSeries().dictionary);
     if (none) return () => false;
+    if (wantedPtr === 0) return () => true;
     const { u8 } = this.parts.kernel;
-    return (page) => wantedPtr === 0 || hasOne(u8, wantedPtr, page);
+    return (page) => page.lastSeries >= span.first && page.firstSeries < span.end && hasOne(u8, wantedPtr, page);
   }
 
   private run(page: number, range: TimeRange, except: readonly TimeRange[]): SelectedRun {

@@ -334,6 +334,7 @@ export interface StoreExports {
   ): number;
   isOffsets(offsets: number, count: number, last: number): number;
   areBelow(codes: number, count: number, limit: number): number;
+  neverDescend(codes: number, count: number): number;
   fillSeries(offsets: number, firstSeries: number, from: number, count: number, target: number): void;
   seriesOfRow(offsets: number, seriesCount: number, row: number): number;
   placeValues1(

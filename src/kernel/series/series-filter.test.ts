@@ -1,5 +1,5 @@
-// Which series predicates want, against looking at each series' tags: few and many values, sorted and unsorted dictionaries, absent tags,
-// texts that differ at either end only.
+// Which series predicates want, against looking at each series' tags: few and many values, sorted and unsorted dictionaries, codes in
+// order and in any, absent tags, texts that differ at either end only.
 import { afterEach, expect, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { Arena } from "../../../test/support/rows/rows.ts";
@@ -38,7 +38,9 @@ function column(below: Below, columnId: number, seriesCount: number): { view: Ta
   else used.sort(() => below(2) - 0.5);
   const texts = [null, ...used];
   const codes = Array.from({ length: seriesCount }, () => (below(6) === 0 ? 0 : below(texts.length)));
-  const view = { columnId, codesPtr: arena.u32(codes), valuesPtr: arena.views(texts), valueCount: texts.length };
+  const inOrder = below(2) === 0;
+  if (inOrder) codes.sort((a, b) => a - b);
+  const view = { columnId, codesPtr: arena.u32(codes), valuesPtr: arena.views(texts), valueCount: texts.length, inOrder };
   return { view: isSorted ? { ...view, isSorted } : view, texts, codes };
 }
 
@@ -62,14 +64,15 @@ test.each([1, 2, 3, 4, 5, 6])("agrees with looking at each series, seed %i", (se
       }),
     );
     const filter = new SeriesFilter(kernel, predicates);
-    const { none, wantedPtr, count } = filter.wanted(dictionary);
+    const { none, wantedPtr, count, span } = filter.wanted(dictionary);
     expect(count).toBe(expected.filter((isWanted) => isWanted).length);
     const bytes = wantedPtr === 0 ? expected.map(() => (none ? 0 : 1)) : [...kernel.u8.subarray(wantedPtr, wantedPtr + seriesCount)];
     expect(bytes).toEqual(expected.map(Number));
+    expect(expected.every((isWanted, series) => !isWanted || (series >= span.first && series < span.end))).toBe(true);
     // no list where none is needed
     if (expected.every((isWanted) => isWanted)) expect({ none, wantedPtr }).toEqual({ none: false, wantedPtr: 0 });
     if (expected.every((isWanted) => !isWanted)) expect(none).toBe(true);
-    expect(filter.wanted(dictionary)).toEqual({ none, wantedPtr, count });
+    expect(filter.wanted(dictionary)).toEqual({ none, wantedPtr, count, span });
     filter.release();
     arena.free();
     expect(kernel.heap.usedBytes).toBeLessThanOrEqual(before);

@@ -12,9 +12,17 @@ export interface WantedSeries {
   readonly wantedPtr: number;
   /** Number of wanted series. */
   readonly count: number;
+  /** All of them are between these two. */
+  readonly span: SeriesSpan;
 }
 
-const NONE: WantedSeries = { none: true, wantedPtr: 0, count: 0 };
+/** Series from `first` to the one before `end`. */
+export interface SeriesSpan {
+  readonly first: number;
+  readonly end: number;
+}
+
+const NONE: WantedSeries = { none: true, wantedPtr: 0, count: 0, span: { first: 0, end: 0 } };
 
 /** Up to this many codes are compared with those of four series at a time (SIMD); more are looked up in a table. */
 const COMPARED_MAX = 8;
@@ -47,12 +55,9 @@ export class SeriesFilter {
   }
 
   private find(dictionary: DictionaryView): WantedSeries {
-    const { seriesCount, tags } = dictionary;
-    let wantedPtr = 0;
-    let left = seriesCount;
-    for (const predicate of this.predicates) {
-      if (isSeriesTest(predicate)) continue;
-      const tag = tags.find(({ columnId }) => columnId === predicate.columnId);
+    const { seriesCount } = dictionary;
+    let choice: Choice = { wantedPtr: 0, count: seriesCount, span: { first: 0, end: seriesCount } };
+    for (const { tag, predicate } of this.searchedFirst(dictionary)) {
       if (tag === undefined) {
         // no series has the tag
         if (!predicate.values.includes(null)) return NONE;
@@ -62,11 +67,8 @@ export class SeriesFilter {
       try {
         const list = this.codesOf(tag, predicate, scratch);
         if (list.count === 0) return NONE;
-        const narrows = wantedPtr === 0 ? 0 : 1;
-        // the kernel writes four bytes at a time
-        if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
-        left = this.choose(tag, seriesCount, { list, wantedPtr, narrows, scratch });
-        if (left === 0) return NONE;
+        choice = this.choose(tag, seriesCount, choice, { list, scratch });
+        if (choice.count === 0) return NONE;
       } finally {
         scratch.release();
       }
@@ -74,17 +76,34 @@ export class SeriesFilter {
     // after the values, which may have decided for which series the tests are known
     for (const predicate of this.predicates) {
       if (!isSeriesTest(predicate)) continue;
-      const narrows = wantedPtr === 0 ? 0 : 1;
-      if (wantedPtr === 0) wantedPtr = this.blocks.alloc(seriesCount + 4);
-      left = this.test(predicate, dictionary, wantedPtr, narrows);
-      if (left === 0) return NONE;
+      choice = this.test(predicate, dictionary, choice);
+      if (choice.count === 0) return NONE;
     }
-    return { none: false, wantedPtr: left === seriesCount ? 0 : wantedPtr, count: left };
+    return { none: false, ...choice, wantedPtr: choice.count === seriesCount ? 0 : choice.wantedPtr };
   }
 
-  private test(test: SeriesTest, dictionary: DictionaryView, wantedPtr: number, narrows: 0 | 1): number {
+  /** The predicates on values with their tags; first those whose series are found by a search, which leave the others less to look at. */
+  private searchedFirst({ tags }: DictionaryView): { tag: TagColumnView | undefined; predicate: TagPredicate }[] {
+    const values = this.predicates.filter((predicate): predicate is TagPredicate => !isSeriesTest(predicate));
+    const all = values.map((predicate) => ({ predicate, tag: tags.find(({ columnId }) => columnId === predicate.columnId) }));
+    const isSearched = ({ tag }: (typeof all)[number]) => tag?.inOrder === true;
+    return all.length < 2 ? all : [...all.filter(isSearched), ...all.filter((each) => !isSearched(each))];
+  }
+
+  private test(test: SeriesTest, dictionary: DictionaryView, before: Choice): Choice {
     const { combinationsPtr, passesPtr } = test.of(dictionary);
-    return this.kernel.call.matchGroups(combinationsPtr, dictionary.seriesCount, passesPtr, wantedPtr, narrows);
+    const { first, end } = before.span;
+    const wantedPtr = this.listOf(before, dictionary.seriesCount);
+    const groupsPtr = combinationsPtr + first * 4;
+    const count = this.kernel.call.matchGroups(groupsPtr, end - first, passesPtr, wantedPtr + first, isNarrowed(before));
+    return { ...before, wantedPtr, count };
+  }
+
+  /** The bytes of the choice so far, or room for them. */
+  private listOf({ wantedPtr }: Choice, seriesCount: number): number {
+    if (wantedPtr !== 0) return wantedPtr;
+    // the kernel writes four bytes at a time
+    return this.blocks.alloc(seriesCount + 4);
   }
 
   /** Codes (u32) of those wanted values that occur in the dictionary. */
@@ -104,20 +123,65 @@ export class SeriesFilter {
     return { ptr, count: from + call.scanCodes(valuesPtr, valueCount, views, texts.length, ptr + from * 4, slots, slotCount) };
   }
 
-  private choose(
-    { codesPtr, valueCount }: TagColumnView,
-    seriesCount: number,
-    { list, wantedPtr, narrows, scratch }: { list: CodeList; wantedPtr: number; narrows: 0 | 1; scratch: Blocks },
-  ): number {
+  private choose(tag: TagColumnView, seriesCount: number, before: Choice, { list, scratch }: ChoiceOfCodes): Choice {
     const { call } = this.kernel;
-    if (list.count <= COMPARED_MAX) return call.chooseSeries(codesPtr, seriesCount, list.ptr, list.count, wantedPtr, narrows);
-    const match = scratch.allocZeroed(valueCount);
+    if (tag.inOrder === true && before.wantedPtr === 0 && list.count <= COMPARED_MAX) return this.search(tag, seriesCount, list);
+    const { first, end } = before.span;
+    const wantedPtr = this.listOf(before, seriesCount);
+    const codesPtr = tag.codesPtr + first * 4;
+    const [targetPtr, narrows] = [wantedPtr + first, isNarrowed(before)];
+    if (list.count <= COMPARED_MAX) {
+      const count = call.chooseSeries(codesPtr, end - first, list.ptr, list.count, targetPtr, narrows);
+      return { ...before, wantedPtr, count };
+    }
+    const match = scratch.allocZeroed(tag.valueCount);
     call.markCodes(list.ptr, list.count, match);
-    return call.matchSeries(codesPtr, seriesCount, match, wantedPtr, narrows);
+    return { ...before, wantedPtr, count: call.matchSeries(codesPtr, end - first, match, targetPtr, narrows) };
+  }
+
+  /** As `choose`, of codes in order: a few steps instead of a look at each of a million series. */
+  private search({ codesPtr }: TagColumnView, seriesCount: number, { ptr, count: codeCount }: CodeList): Choice {
+    const wantedPtr = this.blocks.allocZeroed(seriesCount);
+    // after the allocation, which may move the views
+    const { u8, u32 } = this.kernel;
+    const codes = u32.subarray(codesPtr / 4, codesPtr / 4 + seriesCount);
+    let [count, spanFirst, spanEnd] = [0, seriesCount, 0];
+    for (const code of u32.subarray(ptr / 4, ptr / 4 + codeCount)) {
+      const first = firstFrom(codes, code);
+      const end = firstFrom(codes, code + 1);
+      if (first === end) continue;
+      u8.fill(1, wantedPtr + first, wantedPtr + end);
+      count += end - first;
+      [spanFirst, spanEnd] = [Math.min(spanFirst, first), Math.max(spanEnd, end)];
+    }
+    return { wantedPtr, count, span: { first: spanFirst, end: spanEnd } };
   }
 }
 
 interface CodeList {
   readonly ptr: number;
   readonly count: number;
+}
+
+interface ChoiceOfCodes {
+  readonly list: CodeList;
+  readonly scratch: Blocks;
+}
+
+/** The series that are wanted as far as is known; bytes outside the span are 0. */
+type Choice = Omit<WantedSeries, "none">;
+
+function isNarrowed({ wantedPtr }: Choice): 0 | 1 {
+  return wantedPtr === 0 ? 0 : 1;
+}
+
+/** The first index with at least `code`, of codes that never descend. */
+function firstFrom(codes: Uint32Array, code: number): number {
+  let [low, high] = [0, codes.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (codes[middle]! < code) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -9,6 +9,8 @@ export interface TagColumnView {
   readonly valueCount: number;
   /** Values ascend by code (unsigned byte order). */
   readonly isSorted?: true;
+  /** Codes never descend from a series to the next one, so that all series with a value follow each other. */
+  readonly inOrder?: boolean;
 }
 
 /** The series of a run: ids 0 .. seriesCount-1. Runs with equal `id` share series ids; otherwise series are matched by their tags. */

@@ -63,7 +63,8 @@ export class PtBlockReader implements DataBlock {
         kernel.call.fillBytes(valuesPtr, 0, VALUE_BYTES[ColumnType.tag]);
         encoded.text(valueCount, { type: ColumnType.tag, dataPtr: valuesPtr + 16, validityPtr: 0 }, memory);
         if (!kernel.call.areAscending(valuesPtr + 16, valueCount)) throw new Error(`values of tag column ${columnId} do not ascend`);
-        return { columnId, codesPtr, valuesPtr, valueCount: valueCount + 1, isSorted: true };
+        const inOrder = kernel.call.neverDescend(codesPtr, seriesCount) !== 0;
+        return { columnId, codesPtr, valuesPtr, valueCount: valueCount + 1, isSorted: true, inOrder };
       });
       return { dictionary: { id: nextDictionaryId(kernel), seriesCount, tags: views }, offsetsPtr };
     });
