@@ -19,13 +19,16 @@ const PAGE_BYTES = 200;
 const COLUMN_BYTES = 100;
 /** When a few rows of a page are decoded alone. */
 export interface PartLimits {
-  /** A column of which a few rows were read so often is decoded as a whole the next time, and kept. 0: always. */
+  /** A column of which a few rows were read so often is decoded as a whole the next time, and kept; a read counts once more for each
+   *  eighth of the rows. 0: always. */
   readonly readsMax: number;
   /** Of shorter pages all rows are decoded: finding a few of them costs as much. */
   readonly pageRowsMin: number;
 }
 
-const PART_LIMITS: PartLimits = { readsMax: 2, pageRowsMin: 2048 };
+// some rows of a page cost a fifth to a tenth of all of them: so many reads cost about as much as the one that is kept
+const PART_LIMITS: PartLimits = { readsMax: 8, pageRowsMin: 2048 };
+const READ_SHARE = 8;
 /** Share of the budget for what is made in some microseconds from other entries: integers and times as scans read them, which also wait
  *  narrowed, in an eighth to a half of the memory, and the series of a page's rows. Other entries lose no room before there is so much. */
 const WIDE_SHARE = 1 / 16;
@@ -326,7 +329,9 @@ export class OpenBlock {
       return known.narrow.value.rows(parts, memory);
     }
     const reads = this.decoded.partReads(columnId, this.pages.length);
-    if (reads[page]! < this.cache.partLimits.readsMax) reads[page]!++;
+    if (reads[page]! < this.cache.partLimits.readsMax) {
+      reads[page]! += 1 + Math.floor((parts.rowCount * READ_SHARE) / this.pages[page]!.rowCount);
+    }
     return this.counted(lease, () => this.block.readRows(page, columnId, { parts: parts.rows, rowCount: parts.rowCount }, memory));
   }
 
