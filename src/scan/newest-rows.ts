@@ -36,6 +36,9 @@ export class NewestRows {
   private readonly met = new Map<DictionaryView, Met>();
   /** By series number: a time of a row found, in milliseconds rounded down. */
   private metMs = new Float64Array(0);
+  /** How many of them have one, and the earliest. */
+  private metCount = 0;
+  private earliestMetMs = Number.POSITIVE_INFINITY;
 
   constructor(
     private readonly kernel: Kernel,
@@ -54,13 +57,19 @@ export class NewestRows {
   canHoldBlock(block: BlockSnapshot, maxNs: bigint, dictionary?: () => DictionaryView): boolean {
     const numbers = this.numbers.ofBlock(block, dictionary);
     if (numbers === null) return true;
-    const { none, wantedPtr } = this.choice.filter.wanted(this.numbers.view);
+    const { none, wantedPtr, count } = this.choice.filter.wanted(this.numbers.view);
     if (none) return false;
     const maxMs = Number(maxNs / NS_PER_MS) + 1;
+    // usually later blocks have all series: a look at each of thousands of series, for each of a hundred blocks, would cost more than the
+    // rows
+    if (this.metCount === count && this.earliestMetMs > maxMs) return false;
     const { metMs } = this;
     const { u8 } = this.kernel;
-    // beyond the end of metMs: undefined, hence not found yet
-    return numbers.some((number) => !(metMs[number]! > maxMs) && (wantedPtr === 0 || u8[wantedPtr + number] === 1));
+    for (const number of numbers) {
+      // beyond the end of metMs: undefined, hence not found yet
+      if (!(metMs[number]! > maxMs) && (wantedPtr === 0 || u8[wantedPtr + number] === 1)) return true;
+    }
+    return false;
   }
 
   /** The newest wanted row of each series of a segment within the range, outside of `except`; null if there is none. Owned by the
@@ -122,11 +131,16 @@ export class NewestRows {
       this.metMs = grown;
     }
     const ms = Number(minNs / NS_PER_MS) - 1;
-    const { u32 } = this.kernel;
-    for (let at = seriesPtr / 4; at < seriesPtr / 4 + rowCount; at++) {
-      const number = numbers[u32[at]!]!;
-      if (ms > this.metMs[number]!) this.metMs[number] = ms;
+    const { metMs } = this;
+    const ids = this.kernel.u32.subarray(seriesPtr / 4, seriesPtr / 4 + rowCount);
+    for (const id of ids) {
+      const number = numbers[id]!;
+      const knownMs = metMs[number]!;
+      if (knownMs === Number.NEGATIVE_INFINITY) this.metCount++;
+      if (ms > knownMs) metMs[number] = ms;
     }
+    // of a series that was met before at a later time, too early: then blocks are looked at that need not be
+    if (rowCount > 0 && ms < this.earliestMetMs) this.earliestMetMs = ms;
   }
 
   private begin(dictionary: DictionaryView): Met {
