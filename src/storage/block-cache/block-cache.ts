@@ -26,7 +26,7 @@ export interface PartLimits {
   readonly pageRowsMin: number;
 }
 
-// some rows of a page cost a fifth to a tenth of all of them: so many reads cost about as much as the one that is kept
+// some rows of a page cost a fifth to a tenth of the whole page: so many reads cost about as much as reading it once
 const PART_LIMITS: PartLimits = { readsMax: 8, pageRowsMin: 2048 };
 const READ_SHARE = 8;
 /** Share of the budget for what is made in some microseconds from other entries: integers and times as scans read them, which also wait
