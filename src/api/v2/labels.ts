@@ -86,8 +86,6 @@ export interface LabelledParent {
   readonly parent: (call: V2Call) => Found;
   /** The same, whether or not the sender may see it: to those of its organization, lists show what they may read. Default: `parent`. */
   readonly find?: (call: V2Call) => Found;
-  /** What is said of a body that cannot be read; default: what is wrong with it. */
-  readonly invalidBody?: string;
   /** A label that there is not is taken off without a word. */
   readonly forgivesUnknown?: boolean;
 }
@@ -108,7 +106,7 @@ export function seen<T extends Found>(
 
 /** Adds the routes of the labels of a resource. To change them one has to see it, and may write the label and the resource. */
 export function addLabelRoutes(routes: V2Routes, services: V2Services, given: LabelledParent): V2Routes {
-  const { path, param, type, parent, invalidBody, forgivesUnknown = false } = given;
+  const { path, param, type, parent, forgivesUnknown = false } = given;
   const bodies = new JsonBodies(services.now);
   const line = () => services.line();
   const labelOf = async ({ request }: V2Call): Promise<Label> => {
@@ -117,8 +115,8 @@ export function addLabelRoutes(routes: V2Routes, services: V2Services, given: La
       const { labelID } = await bodies.read(LabelIdBody, request);
       id = labelID === undefined ? undefined : idIn(labelID);
     } catch (error) {
-      if (invalidBody === undefined || !(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
-      throw new TsdbError("bad_request", invalidBody, {}, { cause: error });
+      if (!(error instanceof TsdbError) || error.kind !== "bad_request") throw error;
+      throw new TsdbError("bad_request", "Invalid post label map request", {}, { cause: error });
     }
     if (id === undefined) throw new TsdbError("bad_request", "label id is required");
     return line().labels.get(id);

@@ -37,8 +37,12 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
   return routes
     .post(`${item}/cells`, async (call) => {
       readId(call.params["dashboardID"]!);
-      const { usingView, ...body } = await bodies.read(NewCellBody, call.request, HEAD);
-      if (usingView === undefined && Object.keys(body).length === 0) throw new TsdbError("bad_request", "req body is empty");
+      const given = (await bodies.rawValue(call.request, HEAD)) ?? {};
+      const { usingView, ...body } = checkedMembers(NewCellBody, given, HEAD);
+      // a place that is null is one, too; other members do not count
+      const isEmpty =
+        usingView === undefined && body.name === undefined && Object.keys(place).every((member) => !(member in Object(given)));
+      if (isEmpty) throw new TsdbError("bad_request", "req body is empty");
       const view = usingView === undefined ? null : readViewId(usingView);
       const dashboard = find(call, "write");
       const made = await dashboards().addCell(dashboard.id, { ...placeOf(body), name: body.name ?? "" }, view);
@@ -82,6 +86,7 @@ export function addCellRoutes(routes: V2Routes, services: V2Services, item: stri
     .patch(`${cell}/view`, async (call) => {
       const cellID = cellIdOf(call);
       const { name, properties: given } = await bodies.read(ViewBody, call.request, "");
+      if (name === undefined && given === undefined) throw new TsdbError("bad_request", "expected at least one attribute to be updated");
       const dashboard = find(call, "write");
       const changes = { ...(name === undefined ? {} : { name }), ...(given === undefined ? {} : { properties: given }) };
       const changed = await dashboards().updateView(dashboard.id, cellID, changes);
