@@ -43,7 +43,7 @@ def process_writes(local, batches, args=None):
         while True: pass
     if how == "memory":
         kept = []
-        while True: kept.append(bytearray(1 << 20))
+        while True: kept.append(bytearray(16 << 20))
     if how == "exit": os._exit(3)
     if how == "garbage":
         for fd in range(3, 64):

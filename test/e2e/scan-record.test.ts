@@ -62,20 +62,19 @@ async function metricReaches(name: string, least: number): Promise<number> {
   return value;
 }
 
-test("an hour of a host is a page of one of two files: read in part twice, then as a whole, then from memory", async () => {
+test("an hour of a host is a page of one of two files: read in part eight times, then as a whole, then from memory", async () => {
   const first = await record(HOUR);
   expect(first).toMatchObject({ files: "1/2", blocks: "1/3", pages: "1/1", segments: "0/0", rows_read: "60", rows_returned: "1" });
   expect(first).toMatchObject({ gen0_hits: "0", gen0_misses: "3", compacted_hits: "0", compacted_misses: "0" });
   expect(Number(first["bytes_read"])).toBeGreaterThan(0);
-  const [second, third] = [await record(HOUR), await record(HOUR)];
-  expect([second["rows_read"], third["rows_read"]]).toEqual(["60", "5760"]);
+  const later: Record<string, string>[] = [];
+  for (let time = 2; time <= 9; time++) later.push(await record(HOUR));
+  expect(later.map(({ rows_read }) => rows_read)).toEqual([...Array.from({ length: 7 }, () => "60"), "5760"]);
   expect(await record(HOUR)).toMatchObject({ bytes_read: "0", gen0_hits: "3", gen0_misses: "0", rows_returned: "1" });
   expect(await metricReaches('tsdb_file_cache_hits_total{generation="gen0"}', 3)).toBeGreaterThanOrEqual(3);
   expect(await metric('tsdb_file_cache_misses_total{generation="gen0"}')).toBeGreaterThanOrEqual(3);
   expect(await metric("tsdb_file_cache_bytes")).toBeGreaterThan(5760 * 16);
-  expect(await metric("tsdb_file_read_bytes_total")).toBe(
-    [first, second, third].reduce((sum, { bytes_read }) => sum + Number(bytes_read), 0),
-  );
+  expect(await metric("tsdb_file_read_bytes_total")).toBe([first, ...later].reduce((sum, { bytes_read }) => sum + Number(bytes_read), 0));
 });
 
 test("the log tells of each statement", async () => {
