@@ -81,6 +81,10 @@ function decoded<T>(block: DataBlock, read: (runs: Run[]) => T): T {
   const memory = new Blocks(kernel);
   try {
     const { dictionary, offsetsPtr } = block.readSeries(memory);
+    for (const { codesPtr, inOrder } of dictionary.tags) {
+      const codes = [...kernel.u32.subarray(codesPtr / 4, codesPtr / 4 + dictionary.seriesCount)];
+      expect(inOrder).toBe(codes.every((code, series) => series === 0 || code >= codes[series - 1]!));
+    }
     const runs = block.pages.map(({ rowCount, firstRow, minTimeNs, maxTimeNs }, page) => {
       const seriesPtr = memory.alloc(rowCount * 4);
       const firstSeries = kernel.call.seriesOfRow(offsetsPtr, block.seriesCount, firstRow);
