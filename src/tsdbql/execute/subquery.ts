@@ -2,12 +2,13 @@
 import type { Steps } from "../../model/steps.ts";
 import { takeIntegers } from "../functions/int64.ts";
 import type { Expression } from "../parse/ast.ts";
+import { refsOf } from "../parse/refs.ts";
 import { isRenamedTag, type PlannedCall } from "../plan/select.ts";
 import { kindOf } from "../plan/types.ts";
 import type { StatementMemory } from "./memory.ts";
 import { castCells, takeCells } from "./rows/cells.ts";
 import type { AnyCells, TagCells } from "./rows/columns.ts";
-import { type ConditionColumn, refKey, refsOf, rowsWhere } from "./rows/condition.ts";
+import { type ConditionColumn, refKey, rowsWhere } from "./rows/condition.ts";
 import { concatCells, type LooseRows, type RowsRequest } from "./rows/rows.ts";
 import type { RowBlock, RunPlan } from "./select-context.ts";
 

@@ -4,6 +4,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { WHOLE_MEDIAN } from "../functions/operator.ts";
 import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
+import { refsOf } from "../parse/refs.ts";
 import type { CheckedSelect } from "./check-select.ts";
 import { columnNames, compareText, expand, shownTags } from "./fields.ts";
 import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
@@ -103,7 +104,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const shown = [...fields.flatMap((field) => [field, ...(checked.hasTarget ? [] : shownTags(field.expression))]), ...targetTags];
   const names = [...columnNames(fields, checked, dimensions), ...targetTags.map(({ expression }) => expression.name)];
   const expressions = shown.map(({ expression }) => expression);
-  const fieldNames = fieldNamesOf(expressions);
+  const fieldNames = new Set(expressions.flatMap(refsOf).map(({ name }) => name));
   const shownSources = checked.isTable ? sources.filter((source) => hasFieldOf(source, fieldNames)) : sources;
   const marks = new Marks(expressions, markingSource(shownSources, checked.isTable), checked.interval !== null);
   const outputs = shown.map((field, i) => {
@@ -131,19 +132,6 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
     isUnknown: shown.every(({ expression }) => isUnknown(expression, schemas)),
     schema: schemaOf(names, outputs, dimensions),
   };
-}
-
-/** The names of columns in expressions. */
-function fieldNamesOf(expressions: readonly Expression[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  const left = [...expressions];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (next.kind === "ref") names.add(next.name);
-    else if (next.kind === "call") left.push(...next.args);
-    else if (next.kind === "binary") left.push(next.left, next.right);
-    else if (next.kind === "paren") left.push(next.inner);
-  }
-  return names;
 }
 
 function hasFieldOf(source: PlannedSource<unknown>, names: ReadonlySet<string>): boolean {

@@ -7,6 +7,7 @@ import { toCells } from "../../functions/arithmetic.ts";
 import { ROW_FUNCTIONS } from "../../functions/functions.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { BinaryOperator, Expression, Literal } from "../../parse/ast.ts";
+import type { Ref } from "../../parse/refs.ts";
 import type { ColumnKind } from "../../plan/types.ts";
 import { anyTag, isLiteral, isTagLike, type TagTest, tagTest } from "../../plan/where.ts";
 import { compileRegex, type TextTest } from "../../regex/matcher.ts";
@@ -17,21 +18,6 @@ import { isOneOf } from "./equalities.ts";
 export interface ConditionColumn {
   readonly kind: ColumnKind;
   readonly cells: AnyCells | null;
-}
-
-type Ref = Expression & { readonly kind: "ref" };
-
-/** The columns used in a condition, in any order. */
-export function refsOf(condition: Expression): Ref[] {
-  const refs: Ref[] = [];
-  const left: Expression[] = [condition];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (next.kind === "ref") refs.push(next);
-    else if (next.kind === "paren") left.push(next.inner);
-    else if (next.kind === "binary") left.push(next.left, next.right);
-    else if (next.kind === "call") for (const arg of next.args) left.push(arg);
-  }
-  return refs;
 }
 
 /** References with equal keys denote the same column read as the same type. */
