@@ -126,7 +126,7 @@ export interface CommandVector {
 
 export const commandVectors = () => linesOf<CommandVector>("cli");
 export const writeVectors = () => linesOf<StepsVector>("writes");
-export const manageVectors = () => linesOf<StepsVector>("manage");
+export const manageVectors = () => [...linesOf<StepsVector>("manage"), ...linesOf<StepsVector>("near-manage")];
 export const requestVectors = () => linesOf<RequestVector>("query");
 
 /** Each file a body, in the order of their names. */

@@ -104,6 +104,8 @@ export class NamedDatabases implements DatabaseService {
 
   async createTable({ database: databaseName, table: name, tags, fields, retentionNs }: NewTable): Promise<void> {
     const { catalog } = this.parts;
+    // a bucket may have a name that no new database may have
+    if (catalog.findDatabase(databaseName) === undefined) validateDatabaseName(databaseName);
     const database = this.database(databaseName);
     validateTableName(name);
     this.checkTableFree(database, name);

@@ -22,7 +22,8 @@ const NAMES_MAX = 10_000;
 const columns = (description: string) => t.Array(t.String(), { maxItems: NAMES_MAX, description });
 const optionalColumns = (description: string) =>
   t.Optional(t.Union([t.Array(t.String(), { maxItems: NAMES_MAX }), t.Null()], { description }));
-const optionalCount = (description: string) => t.Optional(t.Union([Type.Integer(), t.Null()], { description }));
+const optionalCount = (description: string) => t.Optional(Type.Integer({ minimum: 1, description }));
+const optionalSeconds = (description: string) => t.Optional(Type.Integer({ minimum: 0, description }));
 const name = t.Optional(
   t.Union([t.String(), t.Null()], { description: "Absent or null: made of the names of the table and the columns." }),
 );
@@ -30,7 +31,7 @@ const DistinctBody = t.Object({
   ...{ db, table, name },
   columns: columns("Tags and string fields, in the order in which rows of the cache have them."),
   max_cardinality: optionalCount(`Combinations of values, at most; ${CACHE_DEFAULTS.maxCardinality} by default.`),
-  max_age: optionalCount(
+  max_age: optionalSeconds(
     `Seconds after which a combination that has not come again is forgotten; ${CACHE_DEFAULTS.maxAgeSeconds} by default.`,
   ),
   node_spec: NodeSpec,
@@ -42,7 +43,7 @@ const LastBody = t.Object({
   ),
   value_columns: optionalColumns("What is kept beside keys and time. Absent or null: all other columns, also those that come later."),
   count: optionalCount(`Rows of each key; ${CACHE_DEFAULTS.count} by default.`),
-  ttl: optionalCount(`Seconds after which a row is forgotten; ${CACHE_DEFAULTS.ttlSeconds} by default.`),
+  ttl: optionalSeconds(`Seconds after which a row is forgotten; ${CACHE_DEFAULTS.ttlSeconds} by default.`),
   node_spec: NodeSpec,
 });
 const CacheOwner = t.Object({ db, table, name: t.String({ description: "Cache." }) });

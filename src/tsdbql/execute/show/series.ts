@@ -71,6 +71,11 @@ export async function tagKeys(choice: SeriesChoice, { name, tables }: ShownMeasu
   return [...keys].sort(compareText);
 }
 
+/** Tags of the measurement's schema, in order. */
+export function schemaTagKeys({ tables }: ShownMeasurement): string[] {
+  return [...new Set(tables.flatMap(({ columns }) => columns.filter(isTag).map(({ name }) => name)))].sort(compareText);
+}
+
 /** The values of each tag that `accepts` and that some series has; both in order. */
 export async function tagValues(
   choice: SeriesChoice,

@@ -1,5 +1,5 @@
-// SHOW statements in the query worker: lists based on a snapshot. Only objects with visible rows are listed, whatever the catalog contains;
-// there is no default time range.
+// SHOW statements in the query worker: lists based on a snapshot. In the 1.x form only objects with visible rows are listed, whatever the
+// catalog contains; in v3 lists of names without a condition are of the schema. There is no default time range.
 import { TsdbError } from "../../../model/errors.ts";
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
 import { Turns } from "../../../model/turns.ts";
@@ -21,7 +21,7 @@ import { StatementMemory } from "../memory.ts";
 import { type Limits, list, listHead, RunningList } from "./lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./series.ts";
 import { showServer } from "./server.ts";
-import { rowsOfCondition, rowsOfSeries, type ShownRows } from "./table-conditions.ts";
+import { rowsOfCondition, rowsOfSchema, rowsOfSeries, type ShownRows } from "./table-conditions.ts";
 import { NO_TABLES, openShowTables, type ShownMeasurement, type ShowSources, type ShowTables } from "./tables.ts";
 
 type ScopedShow = Extract<Show, { readonly sources: unknown }>;
@@ -73,8 +73,11 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
     tables.close();
     return Promise.resolve();
   };
-  const rowsOf = (measurement: ShownMeasurement) =>
-    isOfRows ? rowsOfCondition(choice, measurement, rest) : rowsOfSeries(choice, measurement);
+  const isOfSchema = isTable && statement.where === null;
+  const rowsOf = (measurement: ShownMeasurement) => {
+    if (isOfSchema) return rowsOfSchema(choice, measurement);
+    return isOfRows ? rowsOfCondition(choice, measurement, rest) : rowsOfSeries(choice, measurement);
+  };
   const measurements = isTable && statement.hasLimitZero ? [] : tables.measurements;
   const pieces = piecesOf(statement, { measurements, choice, filter, rowsOf, isTable });
   return { pieces, close, emptyHead: EMPTY_HEADS[statement.kind] };
@@ -139,7 +142,7 @@ function piecesOf(statement: ScopedShow, listed: Listed): Pieces {
     case "show tag values":
       return tagValueLists(listed, statement);
     case "show field keys":
-      return fieldKeyLists(measurements, choice, statement);
+      return fieldKeyLists(listed, statement);
     default:
       return isEstimate(statement) ? estimate(statement, measurements, choice) : cardinalities(statement, measurements, choice);
   }
@@ -192,9 +195,9 @@ function keyTest({ operator, keys, regex }: TagKeyCondition): (key: string) => b
   return (key) => compiled.test(key) !== isNegated;
 }
 
-async function* fieldKeyLists(measurements: readonly ShownMeasurement[], choice: SeriesChoice, limits: Limits): Pieces {
+async function* fieldKeyLists({ measurements, rowsOf }: Listed, limits: Limits): Pieces {
   for (const measurement of measurements) {
-    if (!(await hasSeries(choice, measurement))) continue;
+    if (!(await rowsOf(measurement).exist())) continue;
     const keys = fieldKeys(measurement);
     const head = { name: measurement.name, hasPlainName: true };
     yield* list(head, { fieldKey: keys.map(([name]) => name), fieldType: keys.map(([, type]) => type) }, limits);

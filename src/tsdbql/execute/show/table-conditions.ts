@@ -1,4 +1,5 @@
-// The conditions of SHOW by the rules of v3: a list has what rows within the range have that satisfy the condition, whatever it compares.
+// SHOW by the rules of v3: a list with a condition has what rows within the range have that satisfy it, whatever it compares; lists of
+// names without a condition are those of the schema.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import type { Expression, Select } from "../../parse/ast.ts";
 import { parseQuery } from "../../parse/parser.ts";
@@ -11,7 +12,7 @@ import { planWhere } from "../../plan/where.ts";
 import type { OpenTable } from "../context.ts";
 import { MeasurementTable } from "../rows/table.ts";
 import { SelectRun } from "../select.ts";
-import { hasSeries, type SeriesChoice, tagKeys, tagValues } from "./series.ts";
+import { hasSeries, type SeriesChoice, schemaTagKeys, tagKeys, tagValues } from "./series.ts";
 import type { ShownMeasurement } from "./tables.ts";
 
 /** What rows of a measurement have. */
@@ -28,6 +29,15 @@ export function rowsOfSeries(choice: SeriesChoice, measurement: ShownMeasurement
   return {
     exist: () => hasSeries(choice, measurement),
     tagKeys: () => tagKeys(choice, measurement),
+    tagValues: (accepts) => tagValues(choice, measurement, accepts),
+  };
+}
+
+/** All columns that the table has, with or without rows; values are those of its rows. */
+export function rowsOfSchema(choice: SeriesChoice, measurement: ShownMeasurement): ShownRows {
+  return {
+    exist: () => Promise.resolve(true),
+    tagKeys: () => Promise.resolve(schemaTagKeys(measurement)),
     tagValues: (accepts) => tagValues(choice, measurement, accepts),
   };
 }
