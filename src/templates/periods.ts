@@ -1,7 +1,5 @@
 // Durations in templates: read in any unit, stored in hours, minutes and seconds, as in the vendor's exports.
-
-import { type Period, periodNs, readPeriod } from "../alerts/scripts/period.ts";
-import { TsdbError } from "../model/errors.ts";
+import { lengthNs, overlongPart, readParts } from "../flux/values/duration.ts";
 import type { SpecReader } from "./spec-reader.ts";
 
 /** Of what has no duration. */
@@ -13,8 +11,9 @@ const SMALL: readonly (readonly [string, bigint])[] = [
   ["ns", 1n],
 ];
 
-/** `1h30m0s`; "0s" for none. */
+/** `1h30m0s` or `-1h0m0s`; "0s" for none. */
 export function clockText(ns: bigint): string {
+  if (ns < 0n) return `-${clockText(-ns)}`;
   if (ns === 0n) return "0s";
   if (ns < SECOND_NS) {
     const [unit, size] = SMALL.find(([, each]) => ns >= each)!;
@@ -28,21 +27,10 @@ export function clockText(ns: bigint): string {
 
 /** "0s": absent, or no duration. */
 export function readDuration(spec: SpecReader, name: string): string {
-  try {
-    return clockText(lengthNs(readPeriod(spec.text(name))));
-  } catch (error) {
-    if (!(error instanceof TsdbError)) throw error;
-    return NO_DURATION;
-  }
-}
-
-/** As release 2.8.0 counts them in templates: a month has 28 days, a year 52 weeks. */
-function lengthNs({ parts }: Period): bigint {
-  const weeks = parts.map(({ count, unit }) => {
-    if (unit === "mo") return { count: count * 4n, unit: "w" };
-    return unit === "y" ? { count: count * 52n, unit: "w" } : { count, unit };
-  });
-  return periodNs({ parts: weeks });
+  const read = readParts(spec.text(name));
+  if (read === null || overlongPart(read.parts) !== null) return NO_DURATION;
+  const ns = lengthNs(read.parts);
+  return clockText(read.isNegative ? -ns : ns);
 }
 
 function decimal(value: bigint, unit: bigint): string {

@@ -1,5 +1,7 @@
 // What is wrong with a tree: the parser's errors and those that need more than one node, in the order of the text.
-import type { BadExpression, BadStatement, File, ObjectExpression, SourceLocation } from "./ast.ts";
+
+import type { ObjectExpression, SourceLocation } from "./ast.ts";
+import { type BadExpression, type BadStatement, type BinaryExpression, type File, NOWHERE } from "./ast.ts";
 import { type AnyNode, walk } from "./walk.ts";
 
 /** A chain of operators nests to the left, so this also bounds how long one may be. */
@@ -29,23 +31,57 @@ export function syntaxProblems(file: File): SyntaxProblem[] {
   return problems;
 }
 
-/** Only what the nodes themselves say: what `/api/v2/query/ast` and `/query/analyze` report, which take incomplete expressions. */
+const UNKNOWN_OPERATOR: SyntaxProblem = { location: NOWHERE, message: 'unknown operator "<INVALID_OP>"' };
+const MIXED = "cannot mix implicit and explicit properties";
+
+/** What editors hear about a script, and what a task is refused for: incomplete expressions pass unless an operator lacks a side. The tree
+ *  is looked through twice, as by release 2.8.0: what only the look finds is told twice. */
 export function treeProblems(file: File): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
-  const visit = ({ location, errors, type, ...rest }: AnyNode, depth: number): boolean => {
+  const keyFaults = new Map<AnyNode, string>();
+  let hasUnknownOperator = false;
+  const visit = (node: AnyNode, depth: number): boolean => {
+    const { location, errors } = node;
     if (depth > TREE_DEPTH_MAX) {
       problems.push({ location, message: "Program is nested too deep" });
       return false;
     }
-    for (const message of errors ?? []) problems.push({ location, message });
-    if (type === "BadStatement") {
-      const { text } = rest as unknown as BadStatement;
-      problems.push({ location, message: `invalid statement @${placeText(location)}: ${text}` });
-    }
-    return true;
+    const keyFault = keyFaults.get(node);
+    const found = [
+      ...(errors ?? []),
+      ...(keyFault === undefined ? [] : [keyFault]),
+      ...faultsOf(node, keyFaults),
+      ...faultsOf(node, keyFaults),
+    ];
+    for (const message of found) problems.push({ location, message });
+    if (node.type === "BinaryExpression" && (node as BinaryExpression).operator === "<INVALID_OP>") hasUnknownOperator = true;
+    return node.type !== "TypeExpression";
   };
   walkFile(file, visit);
-  return problems;
+  return hasUnknownOperator ? [UNKNOWN_OPERATOR] : problems;
+}
+
+/** What one look finds at a node; faults of keys are put into `keyFaults`, for the properties. */
+function faultsOf(node: AnyNode, keyFaults: Map<AnyNode, string>): string[] {
+  if (node.type === "BadStatement") return [`invalid statement @${placeText(node.location)}: ${(node as BadStatement).text}`];
+  if (node.type === "BinaryExpression") {
+    const { left, right } = node as BinaryExpression;
+    const missing = [left, right].map((side, at) => (side.type !== "BadExpression" ? null : at === 0 ? "left" : "right"));
+    return missing.filter((side) => side !== null).map((side) => `missing ${side} hand side of expression`);
+  }
+  return node.type === "ObjectExpression" ? recordFaults(node as ObjectExpression, keyFaults) : [];
+}
+
+/** A property with an error ends the look at its record. */
+function recordFaults({ properties }: ObjectExpression, keyFaults: Map<AnyNode, string>): string[] {
+  const kinds = new Set<boolean>();
+  for (const property of properties) {
+    const { key, value, errors } = property;
+    if (errors !== undefined || keyFaults.has(property)) break;
+    if (value === null && key.type === "StringLiteral") keyFaults.set(property, `string literal key "${key.value}" must have a value`);
+    kinds.add(value === null);
+  }
+  return kinds.size > 1 ? [MIXED] : [];
 }
 
 function walkFile(file: File, visit: (node: AnyNode, depth: number) => boolean): void {
@@ -68,7 +104,7 @@ function mixedProperties({ properties, location }: ObjectExpression, problems: S
   for (const { key } of implicit) {
     if (key.type === "StringLiteral") problems.push({ location, message: `string literal key ${key.value} must have a value` });
   }
-  if (implicit.length < sound.length) problems.push({ location, message: "cannot mix implicit and explicit properties" });
+  if (implicit.length < sound.length) problems.push({ location, message: MIXED });
 }
 
 /** `error @1:2-1:3: what is wrong`, several joined by an empty line. */

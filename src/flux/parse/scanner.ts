@@ -33,6 +33,8 @@ for (let code = 0; code < 128; code++) {
   if (/[A-Za-z_]/.test(char)) CLASSES[code] = LETTER;
   else if (/\d/.test(char)) CLASSES[code] = DIGIT;
 }
+/** Only the first half of an operator of two: at the end of the text the scanner waits for the other one, and finds the end. */
+const HALVES = new Set([..."!@|"].map((char) => char.charCodeAt(0)));
 const [QUOTE, DOT, SLASH, AT] = ['"', ".", "/", "@"].map((char) => char.charCodeAt(0));
 
 /** Tokenizes one text. */
@@ -110,6 +112,10 @@ export class Scanner {
   }
 
   private operator(code: number, comments: readonly string[]): Token {
+    if (this.at === this.text.length - 1 && HALVES.has(code)) {
+      this.at++;
+      return this.take("EOF", 0, comments);
+    }
     const two = PAIRS.get((code << 16) | this.text.charCodeAt(this.at + 1));
     if (two !== undefined) return this.take(two, 2, comments);
     const one = SINGLES[code];

@@ -23,7 +23,7 @@ const UNITS_MONTHS: Readonly<Record<string, bigint>> = { y: 12n, mo: 1n };
 export const LONGEST = new Duration(0n, (1n << 63n) - 1n);
 
 /** The sum of the parts, in months and nanoseconds. */
-export function durationOf(parts: readonly { readonly magnitude: bigint; readonly unit: string }[]): Duration {
+export function durationOf(parts: readonly DurationPart[]): Duration {
   let months = 0n;
   let ns = 0n;
   for (const { magnitude, unit } of parts) {
@@ -36,10 +36,24 @@ export function durationOf(parts: readonly { readonly magnitude: bigint; readonl
 
 const PART = /(\d+)(mo|ms|us|µs|ns|y|w|d|h|m|s)/y;
 
+/** A number and its unit. */
+export interface DurationPart {
+  readonly magnitude: bigint;
+  readonly unit: string;
+}
+
 /** @returns null for a text that is no duration */
 export function parseDuration(text: string): Duration | null {
+  const read = readParts(text);
+  if (read === null) return null;
+  const duration = durationOf(read.parts);
+  return read.isNegative ? negated(duration) : duration;
+}
+
+/** The parts of a text, which may begin with a minus; null for a text that is no duration. */
+export function readParts(text: string): { readonly isNegative: boolean; readonly parts: readonly DurationPart[] } | null {
   const isNegative = text.startsWith("-");
-  const parts: { magnitude: bigint; unit: string }[] = [];
+  const parts: DurationPart[] = [];
   let at = isNegative ? 1 : 0;
   while (at < text.length) {
     PART.lastIndex = at;
@@ -48,9 +62,31 @@ export function parseDuration(text: string): Duration | null {
     parts.push({ magnitude: BigInt(found[1]!), unit: found[2]! });
     at = PART.lastIndex;
   }
-  if (parts.length === 0) return null;
-  const duration = durationOf(parts);
-  return isNegative ? negated(duration) : duration;
+  return parts.length === 0 ? null : { isNegative, parts };
+}
+
+/** A part as a length of time, as release 2.8.0 counts it in tasks and templates: months and years are so many whole weeks. */
+export function partNs({ magnitude, unit }: DurationPart): bigint {
+  const months = UNITS_MONTHS[unit];
+  if (months === undefined) return magnitude * (UNITS_NS[unit] ?? 0n);
+  const week = UNITS_NS["w"]!;
+  return ((magnitude * months * MONTH_NS) / week) * week;
+}
+
+/** The sum of the parts, wrapped to 64 bits. */
+export function lengthNs(parts: readonly DurationPart[]): bigint {
+  return BigInt.asIntN(
+    64,
+    parts.reduce((sum, part) => sum + partNs(part), 0n),
+  );
+}
+
+/** The first part that 64 bits do not hold, without days and longer units; null: none. */
+export function overlongPart(parts: readonly DurationPart[]): string | null {
+  const found = parts.find((part) => partNs(part) > LONGEST.ns);
+  if (found === undefined) return null;
+  const isClock = UNITS_MONTHS[found.unit] === undefined && found.unit !== "w" && found.unit !== "d";
+  return isClock ? `${found.magnitude}${found.unit}` : `${partNs(found) / UNITS_NS["h"]!}h`;
 }
 
 /** The duration with the opposite sign. */

@@ -63,6 +63,18 @@ describe("the options of a script, as release 2.8.0 answers", () => {
     expect(() => read(record)).toThrow(new Error(`invalid options: ${message}`));
   });
 
+  test.each([
+    ["every: 293y", 'time: invalid duration "2568384h"'],
+    ["every: 292y293y1mo", 'time: invalid duration "2568384h"'],
+    ["every: 107000d", 'time: invalid duration "2568000h"'],
+    ["every: 9223372037s", 'time: invalid duration "9223372037s"'],
+    ["every: 292y100000d", "invalid options: every option must be at least 1 second"],
+    ["every: 1h, offset: -300y", 'time: invalid duration "-2629704h"'],
+    ["every: 1h, offset: 2562048h", 'time: invalid duration "2562048h"'],
+  ])("%s: longer than 64 bits of nanoseconds", (record, message) => {
+    expect(() => read(`{name: "a", ${record}}`)).toThrow(new Error(`invalid options: ${message}`));
+  });
+
   test.each(["nonsense", "61 * * * *", "* * * *", "@every 0s", "@every x", "@every -1h"])("cron: %s is refused", (cron) => {
     expect(() => read(`{name: "a", cron: "${cron}"}`)).toThrow("invalid options: invalid options: cron invalid: ");
   });
@@ -137,6 +149,7 @@ describe("when a task is due", () => {
     // 630 months after 1970 are July 2022, and 630 days more
     ["every: 1mo1d", "2024-03-22T00:00:00.000Z"],
     [`cron: "@every 1mo1s "`, "2024-04-01T00:10:51.000Z"],
+    [`cron: "@every 2s900ms"`, "2024-03-05T10:20:32.000Z"],
     ["every: 5y", "2025-01-01T00:00:00.000Z"],
     [`cron: "*/5 * * * *"`, "2024-03-05T10:25:00.000Z"],
     [`cron: "15 30 * * * *"`, "2024-03-05T10:30:15.000Z"],
@@ -155,8 +168,7 @@ describe("when a task is due", () => {
   });
 
   test("periods past all times are never due, and parts of seconds are refused", () => {
-    expect(due("every: 9000000000000000000y")).toBeNull();
-    expect(due("every: 300y", Date.UTC(2250, 1))).toBeNull();
+    expect(due("every: 200y", Date.UTC(2250, 1))).toBeNull();
     expect(() => due("every: 1mo500ms")).toThrow("whole seconds");
   });
 });
@@ -172,6 +184,7 @@ describe("changed options, as release 2.8.0 stores them", () => {
     [{ every: "90m" }, formatted(`{name: "t", every: 90m, concurrency: 2, retry: 3}`)],
     [{ offset: "-30s" }, lines(`name: "t"`, "every: 1h", ...rest, "offset: -30s")],
     [{ cron: "*/5 * * * *", offset: "1m" }, lines(`name: "t"`, `cron: "*/5 * * * *"`, ...rest, "offset: 1m")],
+    [{ name: "two\nlines" }, formatted(`{name: "two\nlines", every: 1h, concurrency: 2, retry: 3}`)],
     [{ name: 'quoted "x"' }, formatted(`{name: "quoted \\"x\\"", every: 1h, concurrency: 2, retry: 3}`)],
   ])("%j", (changes, wanted) => expect(rewriteTaskOptions(start, changes)).toBe(wanted));
 

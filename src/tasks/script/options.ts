@@ -1,8 +1,8 @@
 // The task options of a script: the record of its one `option task`.
 import type { Expression, ObjectExpression, OptionStatement, Property } from "../../flux/parse/ast.ts";
-import { placeText, syntaxProblems, treeProblems } from "../../flux/parse/check.ts";
+import { placeText, treeProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
-import { durationOf, isZero, negated, SECOND_NS } from "../../flux/values/duration.ts";
+import { type DurationPart, durationOf, isZero, lengthNs, negated, overlongPart, SECOND_NS } from "../../flux/values/duration.ts";
 import { Duration } from "../../flux/values/value.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import { cronSchedule, everySchedule, periodProblem, type TaskSchedule } from "./schedule.ts";
@@ -32,10 +32,11 @@ export function readTaskOptions(flux: string, isKept = false): TaskOptions {
   return optionsOf(taskRecord(flux), flux, isKept);
 }
 
-/** The record of the script's `option task`. @throws TsdbError bad_request: a syntax error, no such option, or several */
+/** The record of the script's `option task`. Incomplete expressions
+ *  elsewhere pass: the runs fail. @throws TsdbError bad_request: a syntax error, no such option, or several */
 export function taskRecord(flux: string): ObjectExpression {
   const file = parseFile(flux);
-  const [problem] = [...treeProblems(file), ...syntaxProblems(file)];
+  const [problem] = treeProblems(file);
   if (problem !== undefined) throw invalid(`loc ${placeText(problem.location)}: ${near(problem.message, SHOWN_MAX)}`);
   const found = file.body.filter((statement) => statement.type === "OptionStatement").filter(isTask);
   const [first, ...others] = found;
@@ -67,14 +68,14 @@ function optionsOf(record: ObjectExpression, flux: string, isKept: boolean): Tas
   const name = textIn("name", nameAt);
   if (everyAt !== undefined && cronAt !== undefined) throw invalid("cannot use both cron and every in task options");
   if (everyAt === undefined && cronAt === undefined) throw invalid("missing required option: cron or every");
-  const every = everyAt === undefined ? null : durationIn("every", everyAt, false);
+  const every = everyAt === undefined ? null : partsIn("every", everyAt, false);
   const cron = cronAt === undefined ? null : textIn("cron", cronAt);
-  const offset = readOptional("offset", value("offset"), (at) => durationIn("offset", at, true)) ?? new Duration(0n, 0n);
+  const offset = readOptional("offset", value("offset"), offsetIn) ?? new Duration(0n, 0n);
   const concurrency = readOptional("concurrency", value("concurrency"), (at) => integerIn("concurrency", at)) ?? 1n;
   const retry = readOptional("retry", value("retry"), (at) => integerIn("retry", at)) ?? 1n;
 
   const faults = name === "" ? ["name required"] : [];
-  const hasNoSchedule = (every === null || isZero(every)) && (cron === null || cron === "");
+  const hasNoSchedule = (every === null || isZero(durationOf(every))) && (cron === null || cron === "");
   if (hasNoSchedule) faults.push("must specify exactly one of either cron or every");
   const schedule = hasNoSchedule ? null : every === null ? cronOf(cron!, isKept, faults) : everyOf(every, faults);
   if (offset.months !== 0n || offset.ns % SECOND_NS !== 0n) faults.push("offset option must be expressible as whole seconds");
@@ -93,9 +94,9 @@ function optionsOf(record: ObjectExpression, flux: string, isKept: boolean): Tas
 }
 
 /** What is wrong is added to `faults`. */
-function everyOf(every: Duration, faults: string[]): TaskSchedule | null {
-  const problem = periodProblem(every);
-  if (problem === null) return everySchedule(every);
+function everyOf(every: readonly DurationPart[], faults: string[]): TaskSchedule | null {
+  const problem = periodProblem(lengthNs(every));
+  if (problem === null) return everySchedule(durationOf(every));
   faults.push(`every option ${problem}`);
   return null;
 }
@@ -126,12 +127,19 @@ function integerIn(key: string, at: Expression): bigint {
   return at.value;
 }
 
-function durationIn(key: string, at: Expression | null, maybeNegative: boolean): Duration {
-  if (maybeNegative && at?.type === "UnaryExpression" && at.operator === "-" && at.argument.type === "DurationLiteral") {
-    return negated(durationOf(at.argument.values));
-  }
-  if (at?.type !== "DurationLiteral") throw unreadable(key);
-  return durationOf(at.values);
+/** @param maybeNegative a minus may stand before the literal */
+function partsIn(key: string, at: Expression | null, maybeNegative: boolean): readonly DurationPart[] {
+  const isMinus = maybeNegative && at?.type === "UnaryExpression" && at.operator === "-";
+  const literal = isMinus ? at.argument : at;
+  if (literal?.type !== "DurationLiteral") throw unreadable(key);
+  const overlong = overlongPart(literal.values);
+  if (overlong !== null) throw invalid(`time: invalid duration "${isMinus ? "-" : ""}${overlong}"`);
+  return literal.values;
+}
+
+function offsetIn(at: Expression): Duration {
+  const length = durationOf(partsIn("offset", at, true));
+  return at.type === "UnaryExpression" ? negated(length) : length;
 }
 
 function rangeFaults(key: string, value: bigint, max: bigint): string[] {

@@ -86,10 +86,10 @@ function applied(text: string, edits: readonly Edit[]): string {
   return made + text.slice(done);
 }
 
-/** A `${` stays as it is: an expression is no name and no pattern, and is refused when the result is read, as by release 2.8.0. */
+/** Ends of lines and a `${` stay as they are: an expression is no name and no pattern, and is refused when the result is read, as by
+ *  release 2.8.0. */
 function literal(text: string): string {
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
-  return `"${escaped.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`;
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
 /** True for a zero duration. */

@@ -1,7 +1,7 @@
 // When a task is due: `every` on multiples of its period since 1970, `cron` by croner; both in UTC.
 import { Cron } from "croner";
 import { durationNs, isNegative, isZero, parseDuration, SECOND_NS } from "../../flux/values/duration.ts";
-import type { Duration } from "../../flux/values/value.ts";
+import { Duration } from "../../flux/values/value.ts";
 import { everyFault, readCron } from "./cron-pattern.ts";
 
 const MS_NS = 1_000_000n;
@@ -30,9 +30,11 @@ export function cronSchedule(pattern: string, isKept = false): TaskSchedule {
     const text = pattern.replace(EVERY_PREFIX, "").trimEnd();
     const period = parseDuration(text);
     if (period === null || isNegative(period) || isZero(period)) throw everyFault(pattern);
-    const problem = periodProblem(period);
+    // parts of a second do not count
+    const whole = new Duration(period.months, period.ns - (period.ns % SECOND_NS));
+    const problem = periodProblem(durationNs(whole));
     if (problem !== null) throw new Error(`@every ${problem}`);
-    return everySchedule(period);
+    return everySchedule(whole);
   }
   const fields = readCron(pattern, isKept);
   const names = ["second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year"] as const;
@@ -49,9 +51,9 @@ function listed(values: ReadonlySet<number>, full: number): string {
 }
 
 /** Why a period cannot be that of a schedule; null: it can. */
-export function periodProblem(period: Duration): string | null {
-  if (durationNs(period) < SECOND_NS) return "must be at least 1 second";
-  return period.ns % SECOND_NS === 0n ? null : "must be expressible as whole seconds";
+export function periodProblem(ns: bigint): string | null {
+  if (ns < SECOND_NS) return "must be at least 1 second";
+  return ns % SECOND_NS === 0n ? null : "must be expressible as whole seconds";
 }
 
 /** NaN beyond the range of dates. */

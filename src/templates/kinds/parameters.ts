@@ -216,18 +216,14 @@ function valueAs(type: string, value: EnvValue): Written | null {
 }
 
 function durationWritten(ns: bigint): Written {
-  return { type: "duration", value: Number(ns), text: signed(ns) };
-}
-
-function signed(ns: bigint): string {
-  return ns < 0n ? `-${clockText(-ns)}` : clockText(ns);
+  return { type: "duration", value: Number(ns), text: clockText(ns) };
 }
 
 /** The length of a duration as templates show it; null: undefined. */
 export function lengthText({ type, literal }: Parameter): string | null {
   const duration = type === "duration" ? parseDuration(literal) : null;
   if (duration === null) return null;
-  return duration.months === 0n ? signed(duration.ns) : literal;
+  return duration.months === 0n ? clockText(duration.ns) : literal;
 }
 
 function isName(key: string): boolean {

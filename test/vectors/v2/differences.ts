@@ -80,8 +80,6 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "a host that cannot be asked is told, and the script's fault (FINDINGS 1.8)",
   },
   { conversation: "query / buckets, databases and cardinality", steps: [3], reason: "databases are listed" },
-  { conversation: "query_tools / analyze", steps: [3], reason: "a statement is told once" },
-  { conversation: "query_tools / analyze", steps: [9], reason: "an unknown operator has a place" },
   { conversation: "query_tools / analyze", steps: [15, 16, 23, 24, 26, 27], reason: TYPED },
   { conversation: "query_tools / suggestions", steps: [25, 26, 27], reason: UNKNOWN_FUNCTION },
   { conversation: "buckets / labels", steps: [9, 10, 12, 13], reason: "one JSON document (FINDINGS 1.6)" },
