@@ -43,10 +43,7 @@ const IMPLICIT: readonly SqlCase[] = [
     [["2022-01-01T08:00:00;2022-01-01T09:00:00", "21.0;23.0"]],
   ],
   ["SELECT left(time, 10) AS d, count(*) FROM home GROUP BY 1", [["2022-01-01", 26n]]],
-  [
-    "SELECT regexp_replace(2024, '2', 'x', 'g'), regexp_like(true, 'ru'), regexp_count(1212, '12'), regexp_instr(123, '3')",
-    [["x0x4", true, 2n, 3n]],
-  ],
+  ["SELECT regexp_replace(2024, '2', 'x', 'g'), regexp_count(1212, '12'), regexp_instr(123, '3')", [["x0x4", 2n, 3n]]],
   ["SELECT regexp_match(co, '[0-9]'), regexp_replace(time, 'T.*', '') FROM home WHERE co = 26", [[["2"], "2022-01-01"]]],
   [
     "SELECT array_agg(1), array_agg(upper('a')), string_agg('b', '+') FROM home WHERE room = 'Kitchen' AND time < '2022-01-01T10:00:00Z'",

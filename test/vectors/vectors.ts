@@ -85,7 +85,8 @@ export function exactJson(value: unknown): string {
   return text.replace(/"\\u0000(-?\d+)\\u0000"/g, "$1");
 }
 
-export const sqlVectors = () => linesOf<RecordedVector>("sql").map(today);
+/** Recorded before us, and recorded where ours was another one. */
+export const sqlVectors = () => [...linesOf<RecordedVector>("sql").map(today), ...linesOf<RecordedVector>("near-sql")];
 
 /** Asks for the day in UTC; recorded is the day on which it was asked. */
 const ASKS_FOR_TODAY = "err-299";

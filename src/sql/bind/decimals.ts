@@ -43,6 +43,12 @@ export function sumDecimal(value: TypeNote): DecimalType | null {
   return type === null ? null : { width: Math.min(WIDTH_MAX, type.width + SUM_DIGITS), scale: type.scale };
 }
 
+/** The type of a mean of decimals; null if the value is none. */
+export function meanDecimal(value: TypeNote): DecimalType | null {
+  const type = decimalOf(value);
+  return type === null ? null : limited(type.width + QUOTIENT_DIGITS, type.scale + QUOTIENT_DIGITS);
+}
+
 /** True for an unsigned integer. */
 export function isUnsigned({ source, arrow }: Noted): boolean {
   return arrow?.startsWith("UInt") === true || source?.scan.defs[source.index]?.type === ColumnType.unsigned;

@@ -49,6 +49,13 @@ export function sameType(value: Noted | undefined): TypeNote {
   return value.arrow === undefined ? {} : { arrow: value.arrow };
 }
 
+/** The note of a text made of others: a view of the text where one of them is a dictionary, or NULL. */
+export function viewType(texts: readonly Typed[]): TypeNote {
+  return texts.some((text) => isDictionary(text) || isNullConstant(text)) ? VIEW : {};
+}
+
+const VIEW: TypeNote = { arrow: "Utf8View" };
+
 /** The note of a value chosen among several. */
 export function chosenType(values: readonly Typed[]): TypeNote {
   const present = values.filter((value) => !isNullConstant(value));

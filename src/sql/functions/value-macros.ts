@@ -67,6 +67,25 @@ const TEXT: readonly string[] = [
      CASE WHEN n = 0 OR delimiter = '' THEN CASE WHEN s IS NOT NULL THEN '' END
           WHEN n > 0 THEN array_to_string(string_split(s, delimiter)[:n], delimiter)
           ELSE array_to_string(string_split(s, delimiter)[n:], delimiter) END`,
+  // with a delimiter of the row's own
+  `CREATE MACRO __joined_by(list, delimiter) AS
+     CASE WHEN delimiter IS NOT NULL
+          THEN array_to_string(flatten(list_transform(list_filter(list, lambda x: x IS NOT NULL),
+                 lambda x, i: CASE WHEN i = 1 THEN [x] ELSE [delimiter, x] END)), '') END`,
+  `CREATE MACRO __substr_index_by(s, delimiter, n) AS
+     CASE WHEN delimiter IS NULL OR n IS NULL THEN NULL
+          WHEN n = 0 OR delimiter = '' THEN CASE WHEN s IS NOT NULL THEN '' END
+          WHEN n > 0 THEN __joined_by(string_split(s, delimiter)[:n], delimiter)
+          ELSE __joined_by(string_split(s, delimiter)[n:], delimiter) END`,
+  // an empty text is found before and after each character
+  `CREATE MACRO __replace(s, sought, other) AS
+     CASE WHEN sought = '' THEN other || __joined_by(string_split(s, ''), other) || CASE WHEN s = '' THEN '' ELSE other END
+          ELSE replace(s, sought, other) END`,
+  // the last of equal characters counts
+  `CREATE MACRO __last_of_each(chars) AS list_filter(range(1, length(chars) + 1), lambda i: NOT contains(substring(chars, i + 1), substring(chars, i, 1)))`,
+  `CREATE MACRO __translate(s, chars, others) AS
+     translate(s, array_to_string(list_transform(__last_of_each(chars), lambda i: substring(chars, i, 1)), ''),
+               array_to_string(list_transform(__last_of_each(chars), lambda i: substring(others, i, 1)), ''))`,
   `CREATE MACRO __find_in_set(s, texts) AS
      CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END`,
   `CREATE MACRO __string_to_array(s, delimiter) AS
@@ -140,6 +159,7 @@ const LISTS: readonly string[] = [
   // as the dialect casts a list to text: without quotes, NULLs are empty
   `CREATE MACRO __list_text(list) AS
      CASE WHEN list IS NOT NULL THEN '[' || array_to_string(list_transform(list, lambda x: coalesce(__member_text(x), '')), ', ') || ']' END`,
+  `CREATE MACRO __list_joined_by(list, delimiter) AS __joined_by(list_transform(list, lambda x: __item_text(x)), delimiter)`,
   "CREATE MACRO __list_empty(list) AS len(list) = 0",
   "CREATE MACRO __pop_back(list) AS list[:len(list) - 1]",
   "CREATE MACRO __pop_front(list) AS list[2:]",
@@ -193,6 +213,10 @@ const AGGREGATES: readonly string[] = [
   `CREATE MACRO __tile(n, place, count) AS
      CASE WHEN n > 0 THEN ((place - 1) * least(n, count)) // count + 1 ELSE CAST(error('Execution error: NTILE requires a positive integer') AS BIGINT) END`,
   "CREATE MACRO __non_negative(x) AS CASE WHEN x >= 0 THEN x END",
+  // the mean's digits beyond those of the values are four
+  `CREATE MACRO __decimal_mean(total, n, unit, digits) AS
+     list_transform([CAST(replace(CAST(total AS VARCHAR), '.', '') AS HUGEINT) * 10000 // n], lambda h:
+       CASE WHEN h < 0 THEN '-' ELSE '' END || (abs(h) // unit) || '.' || lpad(CAST(abs(h) % unit AS VARCHAR), digits, '0'))[1]`,
   "CREATE MACRO __between(ends, share) AS ends[1] + (ends[2] - ends[1]) * share",
   "CREATE MACRO __weighted_pair(x, w) AS {'x': CAST(x AS DOUBLE), 'w': CAST(w AS DOUBLE), 'found': 0e0}",
   // members by subscript: in HAVING, DuckDB takes `pair.w` for a column the least x for which the weights up to it reach their share; pairs

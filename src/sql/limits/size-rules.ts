@@ -125,23 +125,23 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
     (args, rows) => bytesAt(args, 0) + (lengthOf(args[1]?.node, ROW_LIST_LENGTH) + 1) * (8 + bytesAt(args, 2) / rows) * rows,
     "list_resize array_resize",
   ),
-  ...all(replaced(2), "replace regexp_replace"),
+  ...all(replaced(2), "replace __replace regexp_replace"),
   ...all(
     split,
     `string_split str_split split string_split_regex str_split_regex regexp_split_to_array regexp_extract_all __string_to_array`,
   ),
   ...all(
     (args) => bytesAt(args, 0) * (4 + textLength(args[1]?.node, SHORT_TEXT_BYTES) / 8),
-    "array_to_string list_aggregate __joined __list_text",
+    "array_to_string list_aggregate __joined __joined_by __list_joined_by __list_text",
   ),
   ...all((args, rows) => sum(args) + VALUE_BYTES * rows, "list_value list_pack struct_pack row"),
   ...all((args, rows) => sum(args) + (args.length - 1) * bytesAt(args, 0) + rows, "concat_ws"),
   ...all(times(2), "hex to_hex lower upper lcase ucase reverse __to_hex __to_base64 to_base64 base64 unicode"),
-  ...all(times(4), "translate regexp_escape url_encode bin to_binary"),
+  ...all(times(4), "translate __translate regexp_escape url_encode bin to_binary"),
   ...all(times(6), "to_json json_object json_array json_quote json_group_array json_group_object array_to_json row_to_json json_pretty"),
   ...all(
     first,
-    `substr substring __substr __from left right split_part __split_part trim ltrim rtrim btrim __substr_index __initcap regexp_extract nullif
+    `substr substring __substr __from left right split_part __split_part trim ltrim rtrim btrim __substr_index __substr_index_by __initcap regexp_extract nullif
     list_sort list_reverse list_reverse_sort list_slice __pop_back __pop_front __distinct array_distinct list_distinct list_filter array_filter filter
     list_unique flatten __removed list_extract array_extract element_at map_extract map_keys map_values list_element url_decode
     unhex from_base64 __of_hex __of_base64 decode encode max min first last any_value arbitrary mode arg_max arg_min max_by min_by
@@ -169,7 +169,7 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
 /** A search restarts at the next byte where the text starts like the pattern: the product of both lengths, this many bytes per step. */
 const BYTES_A_STEP = 512;
 const SEARCHES: ReadonlySet<string> = new Set(
-  names(`contains strpos instr position replace string_split str_split split split_part __split_part __substr_index __string_to_array
+  names(`contains strpos instr position replace __replace string_split str_split split split_part __split_part __substr_index __substr_index_by __string_to_array
     __find_in_set`),
 );
 
@@ -192,7 +192,7 @@ export function stepsOf(name: string, args: readonly SizedArgument[], rows: numb
 
 /** Intermediate results besides the result, as multiples of the first argument. */
 export const MADE_ON_THE_WAY: ReadonlyMap<string, number> = new Map([
-  ...names("__substr_index __initcap __find_in_set").map((name): [string, number] => [name, 17]),
+  ...names("__substr_index __substr_index_by __replace __initcap __find_in_set").map((name): [string, number] => [name, 17]),
   ...names("__distinct __union __except __intersect").map((name): [string, number] => [name, 8]),
 ]);
 

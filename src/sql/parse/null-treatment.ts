@@ -27,6 +27,9 @@ function isTreatment(tokens: readonly Token[], at: number): boolean {
   return isWord(tokens[at + 1], "nulls") && (isWord(tokens[at], "ignore") || isWord(tokens[at], "respect"));
 }
 
+/** Window functions without a value that could be NULL: the words mean nothing. */
+const RANKS: ReadonlySet<string> = new Set(["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]);
+
 class NullTreatment {
   readonly out: Token[] = [];
   private readonly brackets: Brackets;
@@ -41,7 +44,8 @@ class NullTreatment {
       // the words follow the call or are, at its end, inside it
       const close = isSymbol(tokens[i - 1], ")") ? this.callBehind(i - 1) : this.brackets.enclosing(i);
       const open = this.brackets.opening(close);
-      if (open >= 0 && isWord(tokens[i], "ignore")) this.calls.set(close, { open, close, words: tokens.slice(i, i + 2) });
+      const isRank = tokens[open - 1]?.kind === "word" && RANKS.has(tokens[open - 1]!.text.toLowerCase());
+      if (open >= 0 && isWord(tokens[i], "ignore") && !isRank) this.calls.set(close, { open, close, words: tokens.slice(i, i + 2) });
     }
   }
 

@@ -5,11 +5,12 @@ import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bin
 import type { Scope } from "../bind/scope.ts";
 import { chosenType, NULL_TYPE, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
-import type { Expression, Star } from "../parse/tree.ts";
+import type { Cast, Comparison, Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
 import type { RewriteContext } from "./context.ts";
 import { rewriteFunction, rewriteSelectorCall } from "./function.ts";
 import { makeList } from "./functions/array-function.ts";
+import { expectOneKind } from "./functions/conditional-function.ts";
 import { selectorPart } from "./functions/selector.ts";
 import { partOf } from "./functions/struct-function.ts";
 import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
@@ -54,6 +55,7 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "CASE":
       return rewriteCase(node, context, scope);
     case "COMPARISON":
+      if (isTruthTest(node)) expectNegatable(rewriteExpression(node.left.child, context, scope));
       return rewriteComparison(node, rewriteExpression(node.left, context, scope), rewriteExpression(node.right, context, scope));
     case "BETWEEN": {
       const [input, lower, upper] = [node.input, node.lower, node.upper].map((child) => rewriteExpression(child, context, scope));
@@ -84,6 +86,12 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "LITERALS":
       throw new Error("BUG: a list of literals stands behind IN alone");
   }
+}
+
+/** `x IS TRUE`, `x IS NOT FALSE`: DuckDB's parser casts the value. */
+function isTruthTest(node: Comparison): node is Comparison & { readonly left: Cast } {
+  const isDistinct = node.type === "COMPARE_NOT_DISTINCT_FROM" || node.type === "COMPARE_DISTINCT_FROM";
+  return isDistinct && node.left.class === "CAST" && node.left.cast_type.id === "BOOLEAN" && node.right.class === "CONSTANT";
 }
 
 /** A value used as a condition: a boolean column gives a hint, a constant none. */
@@ -179,6 +187,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   const rewritten: Expression = { ...node, children: children.map((child) => child.node) };
   switch (node.type) {
     case "OPERATOR_COALESCE": {
+      expectOneKind("coalesce", children);
       const { nodes, ...common } = unify(children);
       return { ...withClock({ node: { ...node, children: nodes }, ...common }, children), ...chosenType(children) };
     }

@@ -4,7 +4,7 @@ import { decimalOf, isUnsigned, isUnsigned64 } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { isDictionary, isNullConstant, itemType, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
+import { isDictionary, isNullConstant, itemType, NULL_TYPE, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
 import type { FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
@@ -29,8 +29,17 @@ import { rewriteArithmetic } from "./values/arithmetic.ts";
 import { implicitText } from "./values/cast.ts";
 import { commonKind } from "./values/common-type.ts";
 
+/** `unnest(unnest(x))`: one call, of a list that is flattened. */
+function asOneUnnest(node: FunctionCall): FunctionCall {
+  const [inner] = node.children;
+  if (node.function_name !== "unnest" || inner?.class !== "FUNCTION" || inner.function_name !== "unnest") return node;
+  const [list] = asOneUnnest(inner).children;
+  return list === undefined ? node : { ...node, children: [call("flatten", [list], inner.query_location)] };
+}
+
 /** Rewrites a call. */
-export function rewriteFunction(node: FunctionCall, context: RewriteContext, scope: Scope): Typed {
+export function rewriteFunction(written: FunctionCall, context: RewriteContext, scope: Scope): Typed {
+  const node = asOneUnnest(written);
   const { rewritten, args, orders } = rewriteParts(node, context, scope);
   const name = rewritten.function_name;
   if (node.is_operator) return rewriteOperatorCall(rewritten, args, scope);
@@ -105,6 +114,7 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[], scope: 
     return typed(same, "boolean");
   }
   if (right !== undefined && BITWISE.has(node.function_name)) return rewriteBitwise(node, left!, right);
+  if (right === undefined && node.function_name === "-" && isNullConstant(left!)) return { ...left!, arrow: NULL_TYPE };
   if (right === undefined && node.function_name === "-" && left!.interval !== undefined)
     return intervalConstant(negateInterval(left!.interval));
   if (right === undefined && node.function_name === "-" && mayHaveNoSign(left!)) return withMarkOf(negated(node, left!), left);

@@ -42,13 +42,20 @@ export function wide(value: Typed): Expression {
   return wideConstant(value);
 }
 
-/** A number of characters or a position: integers may arrive as decimals. */
+/** A number of characters or a position: integers may arrive as decimals. @throws TsdbError bad_query for a truth value */
 export function whole(value: Typed): Expression {
+  refuseTruth(value);
   return value.arrow?.startsWith("Decimal") === true ? castTo(value.node, "BIGINT") : wide(value);
 }
 
-/** For lengths and positions, which DuckDB accepts as INTEGER only. */
+/** DuckDB would take it for 0 or 1. @throws TsdbError bad_query */
+export function refuseTruth({ kind }: Typed): void {
+  if (kind === "boolean") throw planError("an argument of type Boolean is no number");
+}
+
+/** For lengths and positions, which DuckDB accepts as INTEGER only. @throws TsdbError bad_query for a truth value */
 export function narrow(value: Typed): Expression {
+  refuseTruth(value);
   return value.node.class === "CONSTANT" ? value.node : castTo(value.node, "INTEGER");
 }
 

@@ -6,7 +6,7 @@ import { isAggregate } from "../bind/functions.ts";
 import { type Typed, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import { sameType, withMarkOf } from "../bind/type-notes.ts";
-import { intervalNs } from "../parse/interval.ts";
+import { type Interval, intervalNs, parseInterval } from "../parse/interval.ts";
 import type { Expression, FunctionCall, OrderBy, Window } from "../parse/tree.ts";
 import { bigintConstant, call, castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
@@ -15,7 +15,7 @@ import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { CHANGE_RULES } from "./functions/change-function.ts";
 import { rewriteOrders } from "./orders.ts";
 import { nullConstant, planError } from "./rule.ts";
-import { nsOf } from "./time/time-value.ts";
+import { intervalConstant, nsOf } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { mapChildren } from "./walk.ts";
 
@@ -141,11 +141,30 @@ function intervalFrame(node: Window, rewritten: Window, context: RewriteContext,
   if (order === undefined || node.orders.length !== 1) return rewritten;
   const bounds = [node.start_expr, node.end_expr].map((bound) => (bound === null ? null : context.expression(bound, scope)));
   const inRange = node.start.endsWith("_RANGE") || node.end.endsWith("_RANGE");
-  if (!inRange || bounds.every((bound) => bound?.interval === undefined)) return rewritten;
+  if (!inRange || bounds.every((bound) => bound === null)) return rewritten;
+  // what looks at no frame takes any
+  if (UNFRAMED.has(rewritten.function_name))
+    return { ...rewritten, start: "UNBOUNDED_PRECEDING", end: "CURRENT_ROW_RANGE", start_expr: null, end_expr: null };
   const key = context.expression(order.expression, scope);
   if (key.kind !== "time") return rewritten;
-  const [start, end] = bounds.map((bound) =>
-    bound?.interval === undefined ? (bound?.node ?? null) : bigintConstant(intervalNs(bound.interval)),
+  const spans = bounds.map((bound) => (bound === null ? null : spanOf(bound)));
+  if (spans.some((span) => span?.months !== undefined && span.months !== 0)) {
+    // months have no fixed length
+    const [start, end] = spans.map((span) => (span === null ? null : intervalConstant(span).node));
+    return { ...rewritten, orders: [{ ...order, expression: call("__us", [key.node]) }], start_expr: start ?? null, end_expr: end ?? null };
+  }
+  const [start, end] = bounds.map((bound, i) =>
+    bound === null ? null : spans[i] == null ? bound.node : bigintConstant(intervalNs(spans[i])),
   );
   return { ...rewritten, orders: [{ ...order, expression: nsOf(key) }], start_expr: start ?? null, end_expr: end ?? null };
 }
+
+/** A bound as an interval: a plain number is months, as in a text without a unit; null: it is not constant. */
+function spanOf({ interval, text, number }: Typed): Interval | null {
+  if (interval !== undefined) return interval;
+  if (typeof number === "bigint") return { months: Number(number), days: 0, ns: 0n };
+  return text === undefined ? null : parseInterval(text);
+}
+
+/** Functions for which a window's frame means nothing. */
+const UNFRAMED: ReadonlySet<string> = new Set(["cume_dist", "dense_rank", "lag", "lead", "ntile", "percent_rank", "rank", "row_number"]);

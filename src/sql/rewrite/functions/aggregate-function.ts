@@ -1,6 +1,6 @@
 // Aggregates that DuckDB has under another name or with another result, and those composed from others.
 
-import { decimalNote, isUnsigned, sumDecimal } from "../../bind/decimals.ts";
+import { type DecimalType, decimalNote, isUnsigned, meanDecimal, sumDecimal } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
 import { isNullConstant, listType, sameType, typeName } from "../../bind/type-notes.ts";
 import {
@@ -12,6 +12,7 @@ import {
   floatConstant,
   integerConstant,
   operator,
+  stringConstant,
 } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
@@ -40,7 +41,16 @@ function average(input: RuleInput): Typed | null {
   expectArguments(input, 1);
   expectNumber(input);
   if (isNullConstant(input.args[0]!)) throw planError("Avg does not support inputs of type Null.");
+  const decimal = meanDecimal(input.args[0]!);
+  if (decimal !== null) return decimalMean(input.node, decimal);
   return input.args[0]!.kind === "duration" ? { node: castTo(input.node, "BIGINT"), kind: "duration" } : null;
+}
+
+/** Exact: what is beyond the last digit is cut off. */
+function decimalMean(node: FunctionCall, { width, scale }: DecimalType): Typed {
+  const unit = castTo(stringConstant(`1${"0".repeat(scale)}`), "HUGEINT");
+  const text = call("__decimal_mean", [aggregate(node, "sum"), aggregate(node, "count"), unit, integerConstant(scale)]);
+  return { node: castToDecimal(text, width, scale), ...decimalNote({ width, scale }) };
 }
 
 /** Texts and truth values have no middle. @throws TsdbError bad_query */

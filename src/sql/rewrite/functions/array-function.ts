@@ -4,7 +4,7 @@ import { isNullConstant, itemType, listType, NULL_TYPE } from "../../bind/type-n
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "../rule.ts";
 import { bind } from "../time/time-macro.ts";
-import { textOf } from "../values/cast.ts";
+import { implicitText, textOf } from "../values/cast.ts";
 import { rewriteSeries } from "./series-function.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
@@ -40,13 +40,16 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const list = input.args[at]!;
-    if (name === "list_reverse" && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
+    if (OF_NULL.has(name) && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
     // DuckDB would take the type of NULL from another argument
     if (isNullConstant(list) && EXTENDED.has(name)) return makeList(call("list_value", [wide(input.args[1 - at]!)]), [input.args[1 - at]!]);
     if (isNullConstant(list)) return listOf(castToList(list.node, "BIGINT"), 1);
     return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
   };
 }
+
+/** Of NULL these make NULL without a type. */
+const OF_NULL: ReadonlySet<string> = new Set(["list_reverse", "__sorted_distinct", "__except"]);
 
 /** NULL is an empty list to these. */
 const EXTENDED: ReadonlySet<string> = new Set(["list_append", "list_prepend"]);
@@ -66,6 +69,7 @@ function place(node: Expression): Typed {
 function element(name: string): Rule {
   return (input) => {
     expectArguments(input, name === "list_extract" ? 2 : 1);
+    if (isNullConstant(input.args[0]!)) return { node: input.args[0]!.node, kind: "unknown", arrow: NULL_TYPE };
     return elementOf(callAs(name, input), input.args[0]);
   };
 }
@@ -123,7 +127,9 @@ function toText(input: RuleInput): Typed {
   const [list, delimiter, none] = input.args;
   const values = flat(list!.node, depthOf(list) - 1);
   const texts = none === undefined ? values : call("__texts", [values, textOf(none)]);
-  return { node: callAs("__joined", input, [texts, textOf(delimiter!)]), kind: "string" };
+  // DuckDB joins by constants alone
+  if (delimiter!.text !== undefined) return { node: callAs("__joined", input, [texts, delimiter!.node]), kind: "string" };
+  return { node: callAs("__list_joined_by", input, [texts, implicitText(delimiter!, input.scope)]), kind: "string" };
 }
 
 function position(input: RuleInput): Typed {

@@ -1,4 +1,5 @@
 // Mathematical functions: IEEE 754 for floats, errors for integer overflow.
+import { isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
 import { call, castTo, integerConstant } from "../../parse/tree.ts";
@@ -63,7 +64,11 @@ function trunc(input: RuleInput): Typed {
 function power(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [base, exponent] = input.args;
-  if (base!.kind !== "integer" || exponent!.kind !== "integer") return { node: callAs("pow", input), kind: "float" };
+  if (isNullConstant(base!) && (exponent!.kind === "integer" || isNullConstant(exponent!)))
+    return { node: nullOf("BIGINT"), kind: "integer" };
+  // next to one without a sign integers are floats
+  const isWhole = [base!, exponent!].every((value) => value.kind === "integer" && !isUnsigned64(value));
+  if (!isWhole) return { node: callAs("pow", input), kind: "float" };
   const [x, n] = [base!, exponent!].map((value) => castTo(wide(value), "BIGINT"));
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }

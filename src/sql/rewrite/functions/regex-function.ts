@@ -1,6 +1,6 @@
 // Regular expressions and LIKE patterns. A constant pattern is translated once (regex.ts), others row by row.
-import type { Typed } from "../../bind/kind.ts";
-import { typeName } from "../../bind/type-notes.ts";
+import type { Kind, Typed } from "../../bind/kind.ts";
+import { isDictionary, isNullConstant, typeName, viewType } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, type FunctionCall, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { translateRegex, translateReplacement } from "../../regex/regex.ts";
 import { callAs, expectArguments, not, nullConstant, planError, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
@@ -25,11 +25,14 @@ function refuseGlobal(name: string, flags: Typed | undefined): void {
   if (flags?.text?.includes("g")) throw planError(`${name}() does not support the "global" option`);
 }
 
+const NO_TEXTS: ReadonlySet<Kind> = new Set(["integer", "float", "boolean", "time", "date", "interval", "list"]);
+
 /** regexp_like(text, regex [, flags]) */
 function like(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, regex, flags] = input.args;
   refuseGlobal("regexp_like", flags);
+  if (NO_TEXTS.has(value!.kind)) throw planError(`Function 'regexp_like' expects a text but received a value of type ${typeName(value!)}`);
   return { node: callAs("regexp_matches", input, [implicitText(value!, input.scope), pattern(regex!, flags)]), kind: "boolean" };
 }
 
@@ -73,7 +76,9 @@ function match(input: RuleInput): Typed {
   const isConstant = re.class === "CONSTANT";
   const extract = (group: number): Expression => callAs("regexp_extract", input, [text, re, integerConstant(group)]);
   const found = isConstant ? groupsOf(regex!.text!, flags?.text ?? "", extract) : anyGroups(regex!, extract);
-  return { node: whenThen([[call("regexp_matches", [text, re]), found]]), kind: "list", depth: 1 };
+  const { arrow } = viewType([value!, regex!]);
+  const node = whenThen([[call("regexp_matches", [text, re]), found]]);
+  return { node, kind: "list", depth: 1, ...(arrow === undefined ? {} : { arrow: `List(${arrow})` }) };
 }
 
 /** Groups that did not participate are omitted; DuckDB returns an empty text for them. */
@@ -105,6 +110,9 @@ function replace(input: RuleInput): Typed {
   const re = pattern(regex!, flags);
   const replaced = replacementOf(regex!, replacement!, flags);
   const text = implicitText(value!, input.scope);
+  const texts = [value!, regex!, replacement!];
+  const areTexts = texts.every((arg) => arg.kind === "string" || isNullConstant(arg));
+  const type = { kind: "string" as const, ...(areTexts ? viewType(texts) : { arrow: "LargeUtf8" }) };
   const once = callAs("regexp_replace", input, [text, re, replaced]);
   const all: FunctionCall = { ...once, children: [...once.children, stringConstant("g")] };
   if (given !== undefined && given.text === undefined) {
@@ -114,10 +122,10 @@ function replace(input: RuleInput): Typed {
         [hasGlobal, all],
         [not(hasGlobal), once],
       ]),
-      kind: "string",
+      ...type,
     };
   }
-  return { node: isGlobal ? all : once, kind: "string" };
+  return { node: isGlobal ? all : once, ...type };
 }
 
 function replacementOf(regex: Typed, replacement: Typed, flags: Typed | undefined): Expression {
@@ -144,6 +152,17 @@ const LIKE_OPERATORS: Readonly<Record<string, { sign: string; negated: boolean; 
   "!~~*": { sign: "ILIKE", negated: true, name: "ilike_escape" },
 };
 
+const isNumber = ({ kind }: Typed): boolean => kind === "integer" || kind === "float";
+
+/** A number beside a tag is a text. */
+function asTexts(values: readonly [Typed, Typed]): readonly [Typed, Typed] {
+  if (!values.some(isDictionary)) return values;
+  const [left, right] = values.map((value): Typed => {
+    return isNumber(value) ? { node: castTo(textOf(value), "VARCHAR"), kind: "string" } : value;
+  });
+  return [left!, right!];
+}
+
 /** The types of two values, if one of them is known to be neither a text nor NULL. */
 function unlikeTexts(left: Typed, right: Typed): readonly [string, string] | null {
   const [a, b] = [typeName(left), typeName(right)];
@@ -152,8 +171,10 @@ function unlikeTexts(left: Typed, right: Typed): readonly [string, string] | nul
 }
 
 /** Rewrites a pattern operator; null for any other. */
-export function rewritePatternOperator(node: FunctionCall, [text, regex]: readonly [Typed, Typed]): Typed | null {
+export function rewritePatternOperator(node: FunctionCall, operands: readonly [Typed, Typed]): Typed | null {
   const matching = MATCH_OPERATORS[node.function_name];
+  if (matching === undefined && LIKE_OPERATORS[node.function_name] === undefined) return null;
+  const [text, regex] = asTexts(operands);
   if (matching !== undefined) {
     const names = unlikeTexts(text, regex);
     if (names !== null) throw planError(`Cannot infer common argument type for regex operation ${names[0]} ${matching.sign} ${names[1]}`);
@@ -161,12 +182,12 @@ export function rewritePatternOperator(node: FunctionCall, [text, regex]: readon
     const found = call("regexp_matches", [textOf(text), isNull(regex) ? nullConstant() : pattern(regex, flags)], node.query_location);
     return { node: matching.negated ? not(found) : found, kind: "boolean" };
   }
-  const like = LIKE_OPERATORS[node.function_name];
-  if (like === undefined) return null;
+  const like = LIKE_OPERATORS[node.function_name]!;
   const names = unlikeTexts(text, regex);
   if (names !== null) throw planError(`There isn't a common type to coerce ${names[0]} and ${names[1]} in ${like.sign} expression`);
   // backslashes are escapes in the dialect
-  if (regex.text !== undefined && !regex.text.includes("\\")) return { node, kind: "boolean" };
+  if (regex.text !== undefined && !regex.text.includes("\\"))
+    return { node: { ...node, children: [text.node, regex.node] }, kind: "boolean" };
   const found = call(like.name, [text.node, regex.node, stringConstant("\\")], node.query_location);
   return { node: like.negated ? not(found) : found, kind: "boolean" };
 }

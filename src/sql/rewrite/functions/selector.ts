@@ -1,6 +1,6 @@
 // selector_first(x, time) and similar: the value and the time of one selected row, ignoring rows without x. Composed from DuckDB's
 // aggregates.
-import type { Typed } from "../../bind/kind.ts";
+import { type Typed, withClock } from "../../bind/kind.ts";
 import { sameType, structType, typeName } from "../../bind/type-notes.ts";
 import type { Expression, FunctionCall, Operator } from "../../parse/tree.ts";
 import { call } from "../../parse/tree.ts";
@@ -67,5 +67,6 @@ function pairOf(node: FunctionCall, args: readonly Typed[]): { value: Typed; tim
   // the minimum and maximum of tags are plain texts
   const chosen = /first|last/.test(node.function_name) ? sameType(x) : {};
   // the aggregates of the value ignore NULLs by themselves
-  return { value: { ...typed({ ...pair.value, filter: node.filter }, x.kind), ...chosen }, time: typed({ ...pair.time, filter }, "time") };
+  const time = withClock(typed({ ...pair.time, filter }, "time"), [at]);
+  return { value: { ...typed({ ...pair.value, filter: node.filter }, x.kind), ...chosen }, time };
 }

@@ -1,12 +1,13 @@
 // String functions. Lengths and positions count characters, from 1.
 import type { Kind, Typed } from "../../bind/kind.ts";
-import { typeName } from "../../bind/type-notes.ts";
+import { isNullConstant, typeName, viewType } from "../../bind/type-notes.ts";
 import { call, castTo, type Expression, integerConstant, operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, narrow, planError, type Rule, type RuleInput, type Rules, whole } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
 
 const INT32 = { kind: "integer", arrow: "Int32" } as const;
 const TEXT = { kind: "string" } as const;
+const VIEW = { kind: "string", arrow: "Utf8View" } as const;
 const BOOLEAN = { kind: "boolean" } as const;
 
 /** An argument as text. */
@@ -20,7 +21,7 @@ function ownText(value: Typed, input: RuleInput): Expression {
   return text(value, input);
 }
 
-const NO_TEXTS: ReadonlySet<Kind> = new Set(["integer", "float", "boolean", "time", "date", "interval"]);
+const NO_TEXTS: ReadonlySet<Kind> = new Set(["integer", "float", "boolean", "time", "date", "interval", "list", "struct", "map"]);
 
 /** A function whose arguments must be texts. */
 function ofOwnTexts(name: string, counts: readonly [number, number?], result: Omit<Typed, "node">): Rule {
@@ -35,6 +36,12 @@ function ofOwnTexts(name: string, counts: readonly [number, number?], result: Om
       ...result,
     };
   };
+}
+
+/** A function whose arguments must be texts, of a part of the first one. */
+function ofPart(name: string, counts: readonly [number, number?]): Rule {
+  const rule = ofOwnTexts(name, counts, TEXT);
+  return (input) => ({ ...rule(input)!, ...viewType(input.args.slice(0, 1)) });
 }
 
 /** A function whose arguments become texts. */
@@ -58,7 +65,8 @@ function textAndNumbers(name: string, counts: readonly [number, number?]): Rule 
 function concat(input: RuleInput): Typed | null {
   if (input.args.some(({ kind }) => kind === "list")) return null;
   expectArguments(input, 1, Number.POSITIVE_INFINITY);
-  return { node: callAs("concat", input, textsOf(input)), ...TEXT };
+  const areTexts = input.args.every((arg) => arg.kind === "string" || isNullConstant(arg));
+  return { node: callAs("concat", input, textsOf(input)), ...TEXT, ...(areTexts ? viewType(input.args) : {}) };
 }
 
 /** concat_ws(separator, …) */
@@ -94,10 +102,10 @@ function substr(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, from, length] = input.args;
   if (length === undefined) {
-    return { node: callAs("__after", input, [ownText(value!, input), whole(from!)]), ...TEXT };
+    return { node: callAs("__after", input, [ownText(value!, input), whole(from!)]), ...VIEW };
   }
   if (typeof length.number === "bigint" && length.number < 0n) throw planError(`negative substring length not allowed: ${length.number}`);
-  return { node: callAs("__substr", input, [ownText(value!, input), whole(from!), whole(length)]), ...TEXT };
+  return { node: callAs("__substr", input, [ownText(value!, input), whole(from!), whole(length)]), ...VIEW };
 }
 
 /** overlay(text PLACING other FROM place [FOR length]) */
@@ -117,7 +125,9 @@ function splitPart(input: RuleInput): Typed {
 function substrIndex(input: RuleInput): Typed {
   expectArguments(input, 3);
   const [value, delimiter, count] = input.args;
-  return { node: callAs("__substr_index", input, [text(value!, input), text(delimiter!, input), whole(count!)]), ...TEXT };
+  // DuckDB joins by constants alone
+  const macro = delimiter!.text === undefined ? "__substr_index_by" : "__substr_index";
+  return { node: callAs(macro, input, [text(value!, input), text(delimiter!, input), whole(count!)]), ...TEXT };
 }
 
 function toHex(input: RuleInput): Typed {
@@ -149,12 +159,36 @@ function stringToArray(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [value, delimiter, none] = input.args;
   const split = callAs("__string_to_array", input, [ownText(value!, input), ownText(delimiter!, input)]);
-  return { node: none === undefined ? split : call("__without_text", [split, text(none, input)]), kind: "list", depth: 1 };
+  const { arrow } = viewType([value!]);
+  const node = none === undefined ? split : call("__without_text", [split, text(none, input)]);
+  return { node, kind: "list", depth: 1, ...(arrow === undefined ? {} : { arrow: `List(${arrow})` }) };
+}
+
+/** replace(text, from, to): an empty text is found before and after each character. */
+function replace(input: RuleInput): Typed {
+  expectArguments(input, 3);
+  const isPlain = input.args[1]!.text !== undefined && input.args[1]!.text !== "";
+  return {
+    node: callAs(
+      isPlain ? "replace" : "__replace",
+      input,
+      input.args.map((arg) => ownText(arg, input)),
+    ),
+    ...TEXT,
+  };
+}
+
+/** translate(text, from, to): of a character that is twice in `from` the last one counts. */
+function translate(input: RuleInput): Typed {
+  expectArguments(input, 3);
+  const from = input.args[1]!.text;
+  const isPlain = from !== undefined && new Set(from).size === [...from].length;
+  return { node: callAs(isPlain ? "translate" : "__translate", input, textsOf(input)), ...TEXT };
 }
 
 const LENGTH = ofTexts("length", [1], INT32);
 const POSITION = ofOwnTexts("strpos", [2], INT32);
-const TRIM = ofOwnTexts("trim", [1, 2], TEXT);
+const TRIM = ofPart("trim", [1, 2]);
 
 export const STRING_RULES: Rules = {
   ascii: ofOwnTexts("ascii", [1], INT32),
@@ -171,23 +205,23 @@ export const STRING_RULES: Rules = {
   editdist3: ofTexts("__levenshtein_of", [2], INT32),
   ends_with: ofOwnTexts("ends_with", [2], BOOLEAN),
   find_in_set: ofTexts("__find_in_set", [2], INT32),
-  initcap: ofOwnTexts("__initcap", [1], TEXT),
+  initcap: ofPart("__initcap", [1]),
   instr: POSITION,
   left: textAndNumbers("left", [2]),
   length: (input) => (input.args[0]?.kind === "list" || input.args[0]?.kind === "binary" ? null : LENGTH(input)),
   levenshtein: ofOwnTexts("__levenshtein_of", [2], INT32),
   lower: ofOwnTexts("lower", [1], TEXT),
   lpad: pad("__lpad"),
-  ltrim: ofOwnTexts("ltrim", [1, 2], TEXT),
+  ltrim: ofPart("ltrim", [1, 2]),
   octet_length: octets("octet_length"),
   overlay,
   position: POSITION,
   repeat,
-  replace: ofOwnTexts("replace", [3], TEXT),
+  replace,
   reverse: ofTexts("reverse", [1], TEXT),
   right: textAndNumbers("right", [2]),
   rpad: pad("__rpad"),
-  rtrim: ofOwnTexts("rtrim", [1, 2], TEXT),
+  rtrim: ofPart("rtrim", [1, 2]),
   split_part: splitPart,
   starts_with: ofOwnTexts("starts_with", [2], BOOLEAN),
   string_to_array: stringToArray,
@@ -198,7 +232,7 @@ export const STRING_RULES: Rules = {
   substring: substr,
   substring_index: substrIndex,
   to_hex: toHex,
-  translate: ofTexts("translate", [3], TEXT),
+  translate,
   trim: TRIM,
   upper: ofOwnTexts("__upper", [1], TEXT),
   uuid,

@@ -2,7 +2,7 @@
 import { near, TsdbError } from "../../../model/errors.ts";
 import { SECOND_NS } from "../../../model/time/time-units.ts";
 import { arrowTypeName } from "../../bind/arrow-type.ts";
-import { decimalNote, decimalOf } from "../../bind/decimals.ts";
+import { decimalNote, decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
 import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
 import { typeName } from "../../bind/type-notes.ts";
@@ -11,7 +11,7 @@ import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
 import { bigintConstant, call, castTo, operator, stringConstant } from "../../parse/tree.ts";
 import { typeText } from "../../print/type-text.ts";
-import { nullOf } from "../rule.ts";
+import { nullOf, planError } from "../rule.ts";
 import { bin } from "../time/time-bin.ts";
 import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, timeConstant, timeOfText } from "../time/time-value.ts";
@@ -44,19 +44,27 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
 /** Kinds of which nothing is made but themselves, texts, and what is listed here. */
 const CASTS: Partial<Record<Kind, ReadonlySet<Kind>>> = {
   binary: new Set(["binary", "string"]),
+  date: new Set(["date", "integer", "string", "time"]),
   boolean: new Set(["boolean", "binary", "float", "integer", "string"]),
   duration: new Set(["duration", "float", "integer", "interval", "string"]),
+  float: new Set(["boolean", "float", "integer", "string", "time"]),
+  integer: new Set(["binary", "boolean", "date", "float", "integer", "other", "string", "time"]),
   interval: new Set(["duration", "interval", "string"]),
   list: new Set(["list", "string"]),
   map: new Set(["map"]),
   struct: new Set(["struct"]),
+  time: new Set(["boolean", "date", "float", "integer", "other", "string", "time"]),
 };
 
 /** TRY_CAST gives NULL where a value has no counterpart, not where a type has none. @throws TsdbError bad_query */
 function expectCastable(node: Cast, kind: Kind, child: Typed): void {
-  const isDecimal = child.kind === "boolean" && node.cast_type.id === "DECIMAL";
+  const { id } = node.cast_type;
+  const isNone =
+    (child.kind === "boolean" && id === "DECIMAL") ||
+    (child.kind === "date" && kind === "integer" && id !== "INTEGER" && id !== "BIGINT") ||
+    (kind === "boolean" && decimalOf(child) !== null);
   const takes = CASTS[child.kind];
-  if ((takes === undefined || takes.has(kind)) && !isDecimal) return;
+  if ((takes === undefined || takes.has(kind)) && !isNone) return;
   const [from, to] = [typeName(child) ?? child.kind, arrowTypeName(typeText(node.cast_type))];
   const call = node.try_cast ? "TRY_CAST" : "CAST";
   throw new TsdbError("bad_query", `This feature is not implemented: Unsupported ${call} from ${from} to ${to}`);
@@ -80,13 +88,14 @@ function castOfDays(node: Cast, child: Typed): Typed | null {
     return { node: { ...node, child: operator("-", child.node, EPOCH) }, kind: "integer" };
   }
   if (child.kind !== "integer") return null;
-  if (id === "DATE") return { node: operator("+", EPOCH, castTo(child.node, "INTEGER")), kind: "date" };
+  if (id === "DATE") return { node: operator("+", EPOCH, { ...castTo(child.node, "INTEGER"), try_cast: node.try_cast }), kind: "date" };
   if (id === "TIME") {
     const us = operator("//", castTo(child.node, "BIGINT"), bigintConstant(1000n));
     return { node: castTo(operator("+", MIDNIGHT, call("to_microseconds", [us])), "TIME"), kind: "other" };
   }
   // its eight bytes, least significant first
-  if (id === "BLOB") return { node: call("__integer_bytes", [castTo(child.node, "BIGINT")]), kind: "binary" };
+  if (id === "BLOB")
+    return { node: call("__integer_bytes", [castTo(child.node, isUnsigned64(child) ? "UBIGINT" : "BIGINT")]), kind: "binary" };
   return null;
 }
 
@@ -126,8 +135,10 @@ function durationText({ node, arrow }: Typed): Expression {
   return arrow === "Duration(s)" ? call("replace", [text, stringConstant(".000000000"), stringConstant("")]) : text;
 }
 
-/** A value where the dialect casts it to text by itself: an argument of a function of texts, an operand of ||. Texts stay as they are. */
+/** A value where the dialect casts it to text by itself: an argument of a function of texts, an operand of ||. Texts stay as they are.
+ *  @throws TsdbError bad_query for a struct */
 export function implicitText(value: Typed, scope: Scope): Expression {
+  if (value.kind === "struct") throw planError(`Cannot automatically convert ${typeName(value) ?? "a struct"} to Utf8`);
   if (value.kind === "time" || value.kind === "coarse") return rewriteCast(castTo(value.node, "VARCHAR"), value, scope).node;
   const isNull = value.node.class === "CONSTANT" && value.node.value.is_null;
   if (isNull || value.kind === "integer" || value.kind === "boolean" || value.kind === "date") return castTo(value.node, "VARCHAR");
