@@ -238,7 +238,7 @@ class NativeFunction extends FluxFunction {
     const native = this.library.natives[this.name];
     if (typeof native !== "function") throw new FluxError(`function "${this.library.name}.${this.name}" is not available on this server`);
     for (const value of args.values()) if (typeof value === "string") this.run.use.workOn(value.length);
-    const made = native(new NativeCall(this.run, args));
+    const made = native(new NativeCall(this.run, args, this.name));
     chargeFor(made, this.run);
     return made;
   }

@@ -37,6 +37,8 @@ export class NativeCall {
   constructor(
     readonly run: ScriptRun,
     private readonly args: Arguments,
+    /** The name that the library has for the function. */
+    readonly native = "",
   ) {
     this.site = run.site;
   }

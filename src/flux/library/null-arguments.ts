@@ -3,7 +3,7 @@ import { isNull, type Null } from "../values/value.ts";
 import type { LibraryPackage, NativeCall } from "./native-call.ts";
 
 /** What a call of the function gives for an argument that is null. @throws FluxError */
-export type NullAnswer = (name: string, argument: string, value: Null) => Null;
+export type NullAnswer = (name: string, argument: string, value: Null, call: NativeCall) => Null;
 
 type Natives = LibraryPackage["natives"];
 
@@ -19,7 +19,7 @@ export function answeringNulls(natives: Natives, answer: NullAnswer): Natives {
 function answered(call: NativeCall, name: string, answer: NullAnswer): Null | null {
   for (const argument of call.names) {
     const value = call.optional(argument)!;
-    if (isNull(value)) return answer(name, argument, value);
+    if (isNull(value)) return answer(name, argument, value, call);
   }
   return null;
 }

@@ -2,11 +2,12 @@
 import { AnswerPending } from "../interpret/outside.ts";
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
-import { boundsOf, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
+import { boundsOf, collect, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
 import type { FluxTable } from "../tables/table.ts";
 import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
 import { SortOperation } from "./plan/operations.ts";
+import { eachOnce, REDUCED, subjectOfRepeats } from "./repeated-keys.ts";
 
 /** What an operator does with the tables of its input. */
 export type TableBody = (input: Tables, run: ScriptRun) => Tables;
@@ -15,7 +16,7 @@ export type TableBody = (input: Tables, run: ScriptRun) => Tables;
 export function operator(
   prepare: (call: NativeCall) => TableBody,
   input = "tables",
-  facts: Pick<StreamFacts, "operation" | "flow" | "sortsTables"> = {},
+  facts: Pick<StreamFacts, "operation" | "flow" | "sortsTables" | "passesTables"> = {},
 ): NativeBody {
   return (call) => {
     const body = prepare(call);
@@ -31,6 +32,8 @@ export interface StreamFacts {
   readonly operation?: object;
   readonly flow?: Flow;
   readonly sortsTables?: boolean;
+  /** Whether tables pass one by one, those of equal keys too. */
+  readonly passesTables?: boolean;
   /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
   /** What stands before errors of its source; null: its place. Asked when the error comes. */
@@ -67,12 +70,14 @@ export function streamOf(
     operation,
     flow = "tables",
     sortsTables = false,
+    passesTables = flow === "rows" || operation instanceof SortOperation,
     inStorage,
     sourceContext,
   }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
-  const placed = located(call, body, flow !== "tables" || operation instanceof SortOperation, {
+  const checked = inputs.some((input) => input.repeatsKeys) ? withoutRepeats(call, body) : body;
+  const placed = located(call, checked, flow !== "tables" || operation instanceof SortOperation, {
     failsAtEnd: () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
     sourceContext,
@@ -91,8 +96,17 @@ export function streamOf(
     operation,
   );
   node.flow = flow;
+  node.passesTables = passesTables;
   node.sortsTables = sortsTables;
   return node;
+}
+
+/** A body that takes one table of each key, if the function is one of those that refuse a second one: nothing is read on before. */
+function withoutRepeats(call: NativeCall, body: StreamBody): StreamBody {
+  const subject = subjectOfRepeats(call);
+  if (subject === null) return body;
+  return (inputs, run) =>
+    collect(body(subject === REDUCED ? inputs : inputs.map((tables) => eachOnce(tables, subject)), run), (made) => made);
 }
 
 interface ErrorPlace extends PlaceRules {

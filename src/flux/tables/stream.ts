@@ -46,6 +46,8 @@ export class StreamNode extends TableStream {
   /** Of what `map` and `group` collect. Most readers put tables in the order of keys themselves in the reference; the rows of those that do
    *  not show the order of first rows. */
   order: TableOrder = "keys";
+  /** Whether tables pass one by one, those of equal keys too. */
+  passesTables = false;
   /** Whether it puts tables in the order of keys in the reference though rows pass. */
   sortsTables = false;
   /** What is wrong with the plan here, whatever the rows are; null for nothing. */
@@ -82,6 +84,11 @@ export class StreamNode extends TableStream {
   /** Whether its tables end with the stream. An operator that takes whole tables then fails at that end, where no call is known. */
   get leavesOpen(): boolean {
     return this.flow === "open" || (this.flow === "rows" && this.inputs.some((input) => input.leavesOpen));
+  }
+
+  /** Whether several of its tables may have one key. */
+  get repeatsKeys(): boolean {
+    return this.passesTables && (this.inputs.length === 0 || this.inputs.some((input) => input.repeatsKeys));
   }
 
   /** Its only reader wants the order of first rows, if tables are collected here or where they come from. Called before rows are read. */

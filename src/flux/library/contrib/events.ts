@@ -6,10 +6,10 @@ import { FluxError } from "../../values/flux-error.ts";
 import { Duration, Time } from "../../values/value.ts";
 import type { LibraryPackage } from "../native-call.ts";
 import { operator } from "../operator.ts";
+import { NO_UNITS } from "../universe/sequence.ts";
 
 const duration = operator((call) => {
   const unit = Number(durationNs(call.duration("unit", new Duration(0n, SECOND_NS))));
-  if (unit <= 0) throw new FluxError("unit must be a positive duration");
   const [timeLabel, stopLabel] = [call.string("timeColumn", "_time"), call.string("stopColumn", "_stop")];
   const label = call.string("columnName", "duration");
   const given = call.has("stop") ? call.time("stop").ns : null;
@@ -29,7 +29,8 @@ const duration = operator((call) => {
       const builder = new ColumnBuilder(label, "int", table.rowCount);
       for (let row = 0; row < table.rowCount; row++) {
         const end = row + 1 < table.rowCount ? at(row + 1) : stop;
-        builder.append(BigInt(Math.trunc(Number(end - at(row)) / unit)));
+        const units = Number(end - at(row)) / unit;
+        builder.append(Number.isFinite(units) ? BigInt(Math.trunc(units)) : NO_UNITS);
       }
       return table.set(builder.build());
     });

@@ -29,19 +29,34 @@ interface CsvColumn {
 /** Cells before the first column: annotation, result, table. */
 const PREFIX_CELLS = 3;
 
-/** Tables of the only result in a text. @throws DecodeError behind tables: there is another result */
+const WRONG_COUNT = "wrong number of fields";
+
+/** What is wrong before the first row of a block. */
+function metadataError(problem: string): FluxError {
+  return new FluxError(`error in csv.from(): failed to read metadata: ${problem}`);
+}
+
+/** Tables of the only result in a text, up to what is wrong with it. @throws DecodeError behind tables: there is another result */
 export function* parseAnnotatedCsv(text: string): Generator<FluxTable, void, void> {
   const reader = new AnnotatedReader();
-  for (const cells of csvRows(text)) {
-    if (cells.length > 0) reader.row(cells);
-    if (reader.hasOtherResult) break;
+  try {
+    for (const cells of csvRows(text)) {
+      if (cells.length > 0) reader.row(cells);
+      yield* reader.taken();
+      if (reader.hasOtherResult) break;
+    }
+    reader.end();
+  } catch (error) {
+    // the row that is wrong may have ended a table
+    yield* reader.taken();
+    throw error;
   }
-  yield* reader.end();
+  yield* reader.taken();
   if (reader.hasOtherResult) throw new DecodeError("error in csv.from(): csv.from() can only parse 1 result");
 }
 
 class AnnotatedReader {
-  private readonly tables: FluxTable[] = [];
+  private tables: FluxTable[] = [];
   private annotations = new Map<string, readonly string[]>();
   private columns: readonly CsvColumn[] | null = null;
   private tableCell = -1;
@@ -58,25 +73,36 @@ class AnnotatedReader {
     const first = cells[0]!;
     if (first.startsWith("#")) {
       if (this.columns !== null) this.endBlock();
+      if (this.annotations.size === 0) this.cellCount = cells.length;
+      else if (cells.length !== this.cellCount) throw metadataError(`failed to read annotations: ${WRONG_COUNT}`);
       this.annotations.set(first.slice(1), cells);
     } else if (this.columns === null) this.header(cells);
     else this.data(cells);
   }
 
-  end(): FluxTable[] {
-    if (!this.hasOtherResult) this.endBlock();
-    return this.tables;
+  end(): void {
+    if (this.hasOtherResult) return;
+    if (this.columns === null && this.annotations.size > 0) throw metadataError("missing expected header row");
+    this.endBlock();
+  }
+
+  /** The tables that have ended since the last call. */
+  taken(): readonly FluxTable[] {
+    const { tables } = this;
+    if (tables.length > 0) this.tables = [];
+    return tables;
   }
 
   private header(cells: readonly string[]): void {
     const [types, groups, defaults] = ["datatype", "group", "default"].map((name) => this.annotations.get(name));
     this.isErrorTable = cells.length === 3 && cells[1] === "error" && cells[2] === "reference";
-    this.cellCount = cells.length;
-    if (types === undefined || groups === undefined || defaults === undefined) {
-      throw new FluxError(
-        'error in csv.from(): failed to read metadata: missing expected annotation datatype. consider using the mode: "raw" for csv that is not expected to have annotations.',
-      );
+    if (types === undefined) {
+      const advice = 'consider using the mode: "raw" for csv that is not expected to have annotations.';
+      throw metadataError(`missing expected annotation datatype. ${advice}`);
     }
+    if (cells.length !== this.cellCount) throw metadataError(`failed to read header row: ${WRONG_COUNT}`);
+    if (groups === undefined) throw metadataError("missing expected annotation group");
+    if (defaults === undefined) throw metadataError("missing expected annotation default");
     const result = defaults[1] ?? "";
     this.result ??= result;
     this.hasOtherResult = result !== this.result;
@@ -84,11 +110,7 @@ class AnnotatedReader {
     for (let i = PREFIX_CELLS; i < cells.length; i++) {
       const type = TYPES[types[i] ?? ""];
       const label = cells[i]!;
-      if (type === undefined) {
-        throw new FluxError(
-          `error in csv.from(): failed to read metadata: column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`,
-        );
-      }
+      if (type === undefined) throw metadataError(`column "${label}" has invalid datatype: unsupported data type "${types[i] ?? ""}"`);
       if (columns.some((column) => column.label === label)) throw new FluxError(`table builder already has column with label ${label}`);
       columns.push({ label, type, isGrouped: groups[i] === "true", fallback: defaults[i] ?? "", cell: i });
     }
@@ -101,7 +123,7 @@ class AnnotatedReader {
   private data(cells: readonly string[]): void {
     const columns = this.columns!;
     if (this.isErrorTable) throw new FluxError(`error in csv.from(): ${cells[1] ?? ""}`);
-    if (cells.length !== this.cellCount) throw new FluxError("error in csv.from(): wrong number of fields");
+    if (cells.length !== this.cellCount) throw new FluxError(`error in csv.from(): ${WRONG_COUNT}`);
     this.isAfterRows = true;
     const id = cells[this.tableCell] || this.tableDefault;
     if (this.builder === null || this.builder.id !== id) {
@@ -123,7 +145,10 @@ class AnnotatedReader {
   /** A block without rows is an empty table with the key of its defaults. */
   private endBlock(): void {
     this.endTable();
-    if (this.columns !== null && !this.isAfterRows) this.tables.push(newTable(this.columns, []).build());
+    if (this.columns !== null && !this.isAfterRows) {
+      if (this.tableDefault === "" && !this.isErrorTable) throw new FluxError("error in csv.from(): missing table ID");
+      this.tables.push(newTable(this.columns, []).build());
+    }
     this.columns = null;
     this.annotations = new Map();
   }

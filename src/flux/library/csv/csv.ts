@@ -40,7 +40,7 @@ export const CSV: LibraryPackage = {
       const [text, file] = [call.string("csv", ""), call.string("file", "")];
       if (text !== "" && file !== "") throw new FluxError("must provide exactly one of the parameters csv or file");
       if (text === "" && file === "") throw new FluxError("must provide csv raw text or filename");
-      return streamOf(call, [], function* () {
+      const node = streamOf(call, [], function* () {
         if (file !== "")
           throw new UnplacedError(`error in csv.from(): csv.from() failed to read file: filesystem service is uninitialized`);
         let hasTables = false;
@@ -54,6 +54,9 @@ export const CSV: LibraryPackage = {
           throw hasTables ? new DecodeError(error.message) : new UnplacedError(error.message);
         }
       });
+      // nothing keeps a text from having them
+      node.passesTables = true;
+      return node;
     },
   },
 };

@@ -8,9 +8,9 @@ import { Windows } from "../universe/window-bounds.ts";
 
 const ZERO = new Duration(0n, 0n);
 
-/** @throws FluxError: what is no column has no type */
+/** @throws FluxError: what is no column has no type, and others than times are none where they are missing, too */
 function checkTimeable(value: Value): void {
-  if (isNull(value) && value.type === "invalid") throw new FluxError("invalid is not Timeable");
+  if (isNull(value) && value.type !== "time") throw new FluxError(`${value.type} is not Timeable`);
 }
 
 /** A time, or a duration from now. */
@@ -18,6 +18,13 @@ export function timeOf(value: Value, call: NativeCall): Time {
   if (value instanceof Time) return value;
   if (value instanceof Duration) return addDuration(call.run.nowTime, value);
   throw new FluxError(`${kindOf(value)} is not Timeable`);
+}
+
+/** The time, or null for a time that is missing, at the start of its unit. @throws FluxError for other values */
+export function truncate(call: NativeCall): Value {
+  const value = call.value("t");
+  checkTimeable(value);
+  return isNull(value) ? Null.of("time") : truncated(timeOf(value, call), call.duration("unit"), locationOfCall(call));
 }
 
 /** The argument `location`, or the script's option. @throws FluxError for an unknown zone */
@@ -133,11 +140,7 @@ December = 12
     time: (call) => timeOf(call.value("t"), call),
     add: (call) => moved(timeOf(call.value("to"), call), call.duration("d"), locationOfCall(call)),
     sub: (call) => moved(timeOf(call.value("from"), call), negated(call.duration("d")), locationOfCall(call)),
-    truncate: (call) => {
-      const value = call.value("t");
-      checkTimeable(value);
-      return isNull(value) ? Null.of("time") : truncated(timeOf(value, call), call.duration("unit"), locationOfCall(call));
-    },
+    truncate,
     scale: (call) => {
       const [{ months, ns }, n] = [call.duration("d"), call.bigint("n")];
       return new Duration(months * n, BigInt.asIntN(64, ns * n));

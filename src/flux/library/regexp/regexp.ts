@@ -2,9 +2,10 @@
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { compileRegexp, patternError } from "../../values/regexp.ts";
-import { checkLength } from "../../values/text.ts";
-import { FluxArray, type Regexp } from "../../values/value.ts";
+import { checkLength, stringOf } from "../../values/text.ts";
+import { FluxArray, isNull, kindOf, Regexp, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeCall } from "../native-call.ts";
+import { answeringNulls, type NullAnswer } from "../null-arguments.ts";
 
 /** Matches from left to right that do not overlap; an empty one beside the end of the last is none. */
 function* matches({ matcher }: Regexp, text: string, { use }: ScriptRun): Generator<readonly number[]> {
@@ -63,6 +64,25 @@ function argumentsOf(call: NativeCall): [Regexp, string] {
   return [call.regexp("r"), call.string("v")];
 }
 
+/** The words for a call with a null among its arguments. */
+const nullAnswer: NullAnswer = (name, _argument, _null, call) => {
+  const [text] = shownArguments(call, ["v"]);
+  if (name === "compile") throw new FluxError(`cannot convert ${text} to Regex`);
+  if (name === "quoteMeta") throw new FluxError(`cannot escape all regular expression metacharacters inside ${text}`);
+  const shown = shownArguments(call, ["r", "v", name === "splitRegexp" ? "i" : "t"]);
+  const list = shown.length > 2 ? `${shown.slice(0, -1).join(", ")}, and ${shown.at(-1)}` : shown.join(" and ");
+  throw new FluxError(`cannot execute function containing ${list}`);
+};
+
+function shownArguments(call: NativeCall, names: readonly string[]): string[] {
+  return names.filter((name) => call.has(name)).map((name) => `argument ${name} of ${shownValue(call.value(name))}`);
+}
+
+function shownValue(value: Value): string {
+  if (isNull(value)) return value.type === "invalid" ? "type invalid value {}" : `type ${value.type} value <nil>`;
+  return `type ${kindOf(value)} value ${value instanceof Regexp ? value.source : stringOf(value)}`;
+}
+
 const bytesTo = (text: string, at: number): bigint => BigInt(Buffer.byteLength(text.slice(0, at)));
 
 export const REGEXP: LibraryPackage = {
@@ -78,33 +98,36 @@ builtin replaceAllString : (r: regexp, v: string, t: string) => string
 builtin splitRegexp : (r: regexp, v: string, i: int) => [string]
 builtin getString : (r: regexp) => string
 `,
-  natives: {
-    compile: (call) => {
-      const source = call.string("v");
-      const error = patternError(source);
-      if (error !== null) throw new FluxError(error);
-      return compileRegexp(source);
+  natives: answeringNulls(
+    {
+      compile: (call) => {
+        const source = call.string("v");
+        const error = patternError(source);
+        if (error !== null) throw new FluxError(error);
+        return compileRegexp(source);
+      },
+      quoteMeta: (call) => call.string("v").replace(/[\\.+*?()|[\]{}^$]/g, "\\$&"),
+      matchRegexpString: (call) => call.regexp("r").matcher.test(call.string("v")),
+      getString: (call) => call.regexp("r").source,
+      findString: (call) => {
+        const [regexp, text] = argumentsOf(call);
+        const found = regexp.matcher.find(text, 0);
+        return found === null ? "" : text.slice(found[0], found[1]);
+      },
+      findStringIndex: (call) => {
+        const [regexp, text] = argumentsOf(call);
+        const found = regexp.matcher.find(text, 0);
+        return new FluxArray(found === null ? [] : [bytesTo(text, found[0]!), bytesTo(text, found[1]!)]);
+      },
+      replaceAllString: (call) => {
+        const [regexp, text] = argumentsOf(call);
+        return replaceAll(regexp, text, call.string("t"), call.run);
+      },
+      splitRegexp: (call) => {
+        const [regexp, text] = argumentsOf(call);
+        return new FluxArray(split(regexp, text, call.int("i"), call.run));
+      },
     },
-    quoteMeta: (call) => call.string("v").replace(/[\\.+*?()|[\]{}^$]/g, "\\$&"),
-    matchRegexpString: (call) => call.regexp("r").matcher.test(call.string("v")),
-    getString: (call) => call.regexp("r").source,
-    findString: (call) => {
-      const [regexp, text] = argumentsOf(call);
-      const found = regexp.matcher.find(text, 0);
-      return found === null ? "" : text.slice(found[0], found[1]);
-    },
-    findStringIndex: (call) => {
-      const [regexp, text] = argumentsOf(call);
-      const found = regexp.matcher.find(text, 0);
-      return new FluxArray(found === null ? [] : [bytesTo(text, found[0]!), bytesTo(text, found[1]!)]);
-    },
-    replaceAllString: (call) => {
-      const [regexp, text] = argumentsOf(call);
-      return replaceAll(regexp, text, call.string("t"), call.run);
-    },
-    splitRegexp: (call) => {
-      const [regexp, text] = argumentsOf(call);
-      return new FluxArray(split(regexp, text, call.int("i"), call.run));
-    },
-  },
+    nullAnswer,
+  ),
 };

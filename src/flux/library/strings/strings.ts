@@ -116,6 +116,9 @@ const nullAnswer: NullAnswer = (name, argument, { type }) => {
   const shown = type === "invalid" ? "type invalid value {}" : `type ${type} value <nil>`;
   if (OF_CASE.includes(name)) throw new FluxError(`cannot convert argument of ${shown} to upper case`);
   if (OF_POINTS.includes(name)) throw new FluxError("procedure cannot be executed");
+  // it fails inside there on a text that is missing from its column
+  if (name === "substring" && type === "invalid")
+    throw new FluxError(`keyword argument "${argument}" should be of kind ${EXPECTED[argument] ?? "string"}, but got invalid`);
   throw new FluxError(`expected argument "${argument}" to be of type ${EXPECTED[argument] ?? "string"}, got ${shown}`);
 };
 
@@ -206,7 +209,10 @@ builtin substring : (v: string, start: int, end: int) => string
       joinStr: (call) =>
         call
           .array("arr")
-          .items.map((item: Value) => String(item))
+          .items.map((item: Value) => {
+            if (typeof item === "string") return item;
+            throw new FluxError('expected elements of argument "arr" to be of type string, got type string value <nil>');
+          })
           .join(v(call)),
       strlen: (call) => BigInt(count(v(call))),
       substring,

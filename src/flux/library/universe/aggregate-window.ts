@@ -37,7 +37,7 @@ export const window: NativeBody = (call) => {
   const options = windowOptions(call);
   const isStorable = isStorableWindow(call);
   const operation = new WindowOperation(options, isStorable);
-  const placed = located(call, ([tables]) => windowed(tables!, options), false);
+  const placed = located(call, ([tables]) => windowed(tables!, options), false, { failsAtEnd: () => input.leavesOpen });
   const isLast = options.windows === null && !options.createEmpty && operation.hasPlainColumns;
   const made: StreamNode = new StreamNode(
     "window",

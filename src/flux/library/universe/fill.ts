@@ -7,11 +7,11 @@ import { FluxTable } from "../../tables/table.ts";
 import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { isNull, kindOf, Null, type Value } from "../../values/value.ts";
-import type { NativeBody } from "../native-call.ts";
-import { operator, streamOf } from "../operator.ts";
+import type { NativeBody, NativeCall } from "../native-call.ts";
+import { operator, streamOf, type TableBody } from "../operator.ts";
 import { FillEmptyOperation } from "../plan/operations.ts";
 
-export const fill = operator((call) => {
+const prepareFill = (call: NativeCall): TableBody => {
   const label = call.string("column", "_value");
   const usePrevious = call.bool("usePrevious", false);
   // one of them is given, and if it is usePrevious, it is true
@@ -22,7 +22,9 @@ export const fill = operator((call) => {
   if (value !== null && !isCell(value))
     throw new FluxError("value type for fill must be a valid primitive type (bool, int, uint, float, string, time)");
   return (input) => eachTable(input, (table) => filled(table, label, value));
-});
+};
+
+export const fill = operator(prepareFill, "tables", { passesTables: true });
 
 function isCell(value: Value): boolean {
   return isNull(value) || (COLUMN_TYPES as readonly string[]).includes(kindOf(value));
@@ -58,7 +60,7 @@ function filled(table: FluxTable, label: string, value: Value | null): FluxTable
 
 /** One row of the key's values and nulls in each table without rows. */
 export const fillEmpty: NativeBody = (call) =>
-  streamOf(call, [call.stream()], ([tables]) => filledEmpty(tables!), { operation: new FillEmptyOperation() });
+  streamOf(call, [call.stream()], ([tables]) => filledEmpty(tables!), { operation: new FillEmptyOperation(), passesTables: true });
 
 /** Tables without rows get a row of nulls. */
 export function filledEmpty(input: Tables): Tables {

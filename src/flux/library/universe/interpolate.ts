@@ -22,7 +22,8 @@ function interpolated(table: FluxTable, windows: Windows, { use }: ScriptRun): F
     throw new FluxError(`interpolate.linear requires column "${label}" to be in group key`);
   }
   const [times, values] = [table.column("_time"), table.column("_value")];
-  if (times === undefined || values === undefined) throw new FluxError("interpolate.linear requires _time and _value columns");
+  if (times === undefined) throw new FluxError("_time column does not exist");
+  if (values === undefined) throw new FluxError("_value column does not exist");
   if (values.type !== "float") throw new FluxError(`cannot interpolate ${values.type} values; expected float values`);
   const [newTimes, newValues] = [new ColumnBuilder("_time", "time"), new ColumnBuilder("_value", "float")];
   let before: { readonly ns: bigint; readonly value: number } | null = null;

@@ -58,6 +58,7 @@ export const filter: NativeBody = (call) => {
   if (state === null || state.isGrouped || state.isWindowed || keepsEmpty || read === null) {
     const node = new StreamNode(call.site?.name ?? "", [input], location, apply);
     node.flow = "rows";
+    node.passesTables = true;
     return node;
   }
   // series that the function refuses as a whole need not be read

@@ -1,10 +1,10 @@
 // Functions of a row and those before it: differences, rates, sums so far.
 import type { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
-import { eachTable } from "../../tables/stream.ts";
+import { eachTable, type StreamNode } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
-import { addDuration, durationNs, SECOND_NS } from "../../values/duration.ts";
+import { addDuration, durationNs, isZero, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, isNull, Null, Time, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
@@ -185,7 +185,7 @@ function sums(column: FluxColumn): FluxColumn {
 }
 
 /** What the reference's processor makes of a division by zero. */
-const NO_UNITS = -(1n << 63n);
+export const NO_UNITS = -(1n << 63n);
 
 export const elapsed = operator((call) => {
   const unit = durationNs(call.duration("unit", ONE_SECOND));
@@ -221,7 +221,11 @@ export const timeShift: NativeBody = (call) => {
       if (column === undefined) continue;
       if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
       const inKey = key.get(label);
-      if (inKey !== undefined) key = key.with({ ...inKey, value: moved(inKey.value) });
+      if (inKey !== undefined) {
+        key = key.with({ ...inKey, value: moved(inKey.value) });
+        // the end of a table is known by its key
+        if (!isZero(shift)) node.flow = "open";
+      }
       const builder = new ColumnBuilder(label, "time", table.rowCount);
       for (let row = 0; row < table.rowCount; row++) builder.append(moved(column.get(row)));
       made = made.set(builder.build());
@@ -230,8 +234,9 @@ export const timeShift: NativeBody = (call) => {
   };
   const input = call.stream();
   const { bounds } = input;
-  return streamOf(call, [input], ([tables]) => eachTable(tables!, shifted), {
+  const node: StreamNode = streamOf(call, [input], ([tables]) => eachTable(tables!, shifted), {
     bounds: bounds === null ? null : { startNs: movedNs(bounds.startNs), stopNs: movedNs(bounds.stopNs) },
     flow: "rows",
   });
+  return node;
 };

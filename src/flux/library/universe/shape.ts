@@ -387,9 +387,9 @@ export const keyValues = operator((call) => {
       const known = table.columns.map(({ label }) => label).join(" ");
       throw new FluxError(`received table with columns [${known}] not having key columns [${missing.join(" ")}]`);
     }
-    const sources = labels.map((label) => table.column(label));
-    const first = sources[0];
-    if (first === undefined) throw new FluxError(`no columns matched by keyColumns`);
+    const sources = labels.flatMap((label) => table.column(label) ?? []);
+    const first = sources[0]!;
+    if (sources.some(({ type }) => type !== first.type)) throw new FluxError("keyColumns must all be the same type");
     // these are made anew
     const key = table.key.filter((label) => label !== "_key" && label !== "_value");
     const builder = new TableBuilder(key);
@@ -398,7 +398,8 @@ export const keyValues = operator((call) => {
     builder.column("_value", first.type);
     const seen = new Set<string>();
     const add = (source: FluxColumn, value: Value) => {
-      const text = JSON.stringify([source.label, String(isNull(value) ? null : value)]);
+      // as recorded: one of the nulls of all columns counts
+      const text = isNull(value) ? "" : JSON.stringify([source.label, String(value)]);
       if (seen.has(text)) return;
       seen.add(text);
       for (const { label, type, value: each } of key.columns) builder.column(label, type).append(each);
@@ -406,11 +407,7 @@ export const keyValues = operator((call) => {
       builder.column("_value", first.type).append(value);
       builder.endRow();
     };
-    for (const source of sources) {
-      if (source === undefined) continue;
-      if (source.type !== first.type) throw new FluxError("keyColumns must all be of the same type");
-      for (let row = 0; row < table.rowCount; row++) add(source, source.get(row));
-    }
+    for (let row = 0; row < table.rowCount; row++) for (const source of sources) add(source, source.get(row));
     return builder.build();
   };
   return function* (input): Tables {

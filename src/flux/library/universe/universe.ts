@@ -5,8 +5,9 @@ import { ITEM_BYTES } from "../../interpret/run-limits.ts";
 import { DAY_NS, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Duration, FluxArray, FluxRecord, isNull, type Value } from "../../values/value.ts";
-import { locationOfCall, truncated } from "../date/date.ts";
+import { locationOfCall, truncate, truncated } from "../date/date.ts";
 import { holtWinters } from "../forecast/holt-winters.ts";
+import { MATH } from "../math/math.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { drop, keep } from "../plan/kept-columns.ts";
 import { window } from "./aggregate-window.ts";
@@ -98,9 +99,9 @@ export const UNIVERSE: LibraryPackage = {
     ...{ fill, findColumn, findRecord, getColumn, getRecord, tableFind, pivot, quantile },
     ...{ cumulativeSum, derivative, difference, elapsed, timeShift, chandeMomentumOscillator, exponentialMovingAverage, kaufmansAMA },
     ...{ movingAverage, relativeStrengthIndex, tripleExponentialDerivative, _fillEmpty: fillEmpty },
-    _truncated: (call) => truncated(call.time("t"), call.duration("unit"), locationOfCall(call)),
+    _truncated: truncate,
     today: (call) => truncated(call.run.nowTime, new Duration(0n, DAY_NS), locationOfCall(call)),
-    _abs: (call) => Math.abs(call.float("x")),
+    _abs: MATH.natives.abs!,
     ...{ holtWinters, join, hourSelection, stateTracking, covariance, histogram, histogramQuantile, integral },
     count: aggregateFunction(() => COUNT),
     sum: aggregateFunction(() => SUM),

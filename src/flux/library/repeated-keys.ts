@@ -1,0 +1,68 @@
+// Several tables with one key, as text may have them: most operators that end a table when its last row has come refuse the second one.
+import type { Tables } from "../tables/stream.ts";
+import type { GroupKey } from "../tables/table.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { fullTimeText, stringOf } from "../values/text.ts";
+import { isNull, Time } from "../values/value.ts";
+import type { NativeCall } from "./native-call.ts";
+
+const AGGREGATES = ["count", "mean", "skew", "spread", "stddev", "sum"];
+const SELECTORS = ["first", "last", "max", "min", "sample", "elapsed"];
+/** Those that speak of themselves. */
+const NAMED = [
+  "columns",
+  "covariance",
+  "difference",
+  "distinct",
+  "histogram",
+  "histogramQuantile",
+  "holtWinters",
+  "keys",
+  "mode",
+  "range",
+  "tail",
+];
+
+/** Of `reduce`, which finds out by itself. */
+export const REDUCED = "reduce";
+
+/** What the error speaks of, by the names of functions. */
+const SUBJECTS: ReadonlyMap<string, string> = new Map([
+  ...AGGREGATES.map((name) => [name, "aggregate "] as const),
+  ...SELECTORS.map((name) => [name, ""] as const),
+  ...[...NAMED, "unique"].map((name) => [name, `${name} `] as const),
+  [REDUCED, REDUCED],
+  ["duration", ""],
+  ["exponentialMovingAverage", "moving average "],
+  ["relativeStrengthIndex", "moving average "],
+  ["chandeMomentumOscillator", "chande momentum oscillator "],
+  ["kaufmansAMA", "KAMA "],
+  ["tripleExponentialDerivative", "triple exponential derivative "],
+]);
+
+/** What the function's error speaks of; null: it takes tables of equal keys. */
+export function subjectOfRepeats(call: NativeCall): string | null {
+  if (call.native === "quantile") return call.optional("method") === "exact_selector" ? "" : "aggregate ";
+  return SUBJECTS.get(call.native) ?? null;
+}
+
+/** The tables up to the first whose key was there before. @throws FluxError for that one */
+export function* eachOnce(tables: Tables, subject: string): Tables {
+  const seen = new Set<string>();
+  for (const table of tables) {
+    if (table !== null) {
+      const { key } = table;
+      if (seen.has(key.text)) throw new FluxError(`${subject}found duplicate table with key: ${keyText(key)}`);
+      seen.add(key.text);
+    }
+    yield table;
+  }
+}
+
+function keyText(key: GroupKey): string {
+  const cells = key.sorted.map(({ label, value }) => {
+    if (isNull(value)) return `${label}=<nil>`;
+    return `${label}=${value instanceof Time ? fullTimeText(value.ns) : stringOf(value)}`;
+  });
+  return `{${cells.join(",")}}`;
+}
