@@ -111,6 +111,9 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     ["derivative(mean(i)), cumulative_sum(count(v))", "GROUP BY time(50ms), host fill(0)"],
     ["last(i), last(v)", "GROUP BY host"],
     ["last(i)", ""],
+    // windows of a few rows, some without a value
+    ["first(v)", "GROUP BY time(1u), host fill(none)"],
+    ["first(v), last(v), last(i), count(v)", "GROUP BY time(1u), host fill(none) ORDER BY time DESC"],
   ];
   test.each(SHAPES)("%s %s: the storage's results are those of rows", async (calls, rest) => {
     const until = `time <= ${ROWS.at(-1)!.time}`;
@@ -147,6 +150,17 @@ describe("limits", () => {
       "max-select-buckets",
     );
     expect(await message(data.ask("SELECT v FROM m LIMIT 20", options))).toBe("");
+  });
+
+  test("groups count while they are collected, and windows while they are filled", async () => {
+    const last = ROWS.at(-1)!.time;
+    const groups = `SELECT last(i), first(i) FROM m WHERE time <= ${last} GROUP BY time(1u), host fill(none) LIMIT 1`;
+    expect(await message(data.ask(groups, { memoryBytesMax: 1_000_000 }))).toContain("Resources exhausted");
+    expect(await message(data.ask(groups, { memoryBytesMax: 100_000_000 }))).toBe("");
+    // one row
+    const filled = `SELECT last(i), first(i) FROM m WHERE time >= ${last} AND time < ${last + 100_000n} GROUP BY time(1ns) fill(0)`;
+    expect(await message(data.ask(filled, { memoryBytesMax: 5_000_000 }))).toContain("Resources exhausted");
+    expect(await message(data.ask(filled, { memoryBytesMax: 50_000_000 }))).toBe("");
   });
 
   test("EXPLAIN names what is read", async () => {

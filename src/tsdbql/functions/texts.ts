@@ -5,6 +5,9 @@ import { inSteps, type Steps } from "../../model/steps.ts";
 /** The code of the empty text, which no dictionary needs to have. */
 export const EMPTY_TEXT = 0xffffffff;
 
+/** Approximate memory of a text in a dictionary, besides its bytes: an object, its buffer and its place. */
+export const TEXT_BYTES = 72;
+
 /** The texts of a column, row by row. */
 export class Texts {
   /** @param dictionary shared by columns; it may have unused texts, and equal ones */

@@ -4,6 +4,7 @@ import { cellsOf } from "../../functions/columns.ts";
 import { constantCells, typeOfNumber } from "../../functions/fill.ts";
 import { joinByTime } from "../../functions/rows.ts";
 import type { PlannedCall } from "../../plan/select.ts";
+import type { StatementMemory } from "../memory.ts";
 import { computeOutputs } from "../outputs.ts";
 import { emptyCells, takeCells } from "../rows/cells.ts";
 import type { AnyCells } from "../rows/columns.ts";
@@ -15,6 +16,7 @@ import { type CallResult, limit } from "./call-result.ts";
 import { CallResults } from "./call-results.ts";
 import type { GroupResult } from "./group-request.ts";
 import { readGroups } from "./groups.ts";
+import { POINT_BYTES } from "./points.ts";
 import { withZeroCounts } from "./zero-counts.ts";
 
 /** The rows of a SELECT with calls, in blocks of one series each. @throws TsdbError query_limit, cancelled */
@@ -29,7 +31,7 @@ export async function* aggregateBlocks(
   if (chains.length === 0) return;
   const found = await readGroups({ context, plan, name, groupBy, chains });
   const groups = await context.turns.run(shownGroups(found, ({ tags }) => tags, checked));
-  const blocks = new GroupBlocks(plan, name, chains);
+  const blocks = new GroupBlocks(plan, name, chains, context.memory);
   for (const group of groups) {
     const block = await context.turns.run(blocks.block(group));
     if (block !== null) yield block;
@@ -52,17 +54,25 @@ class GroupBlocks {
     private readonly plan: RunPlan,
     private readonly name: string,
     private readonly chains: readonly CallChain[],
+    private readonly memory: StatementMemory,
   ) {
     this.results = new CallResults(plan.checked);
   }
 
-  /** The rows of one group; null if there are none. */
+  /** The rows of one group; null if there are none. @throws TsdbError query_limit */
   *block({ tags, bases, columnAt }: GroupResult): Steps<RowBlock | null> {
     const { plan, name } = this;
     const { checked } = plan;
     const results: (CallResult | null)[] = [];
     const counted = checked.isTable ? yield* withZeroCounts(this.chains, bases, checked.descending) : bases;
-    for (const [i, chain] of this.chains.entries()) results.push(yield* this.results.of(chain, counted[i] ?? null));
+    let pointCount = 0;
+    for (const [i, chain] of this.chains.entries()) {
+      const result = yield* this.results.of(chain, counted[i] ?? null);
+      results.push(result);
+      pointCount += result?.points.points.times.length ?? 0;
+      // results, and the rows that they become
+      this.memory.check(2 * pointCount * POINT_BYTES);
+    }
     const present = results.filter((result) => result !== null);
     if (present.length === 0) return null;
     const limited: CallResult[] = [];

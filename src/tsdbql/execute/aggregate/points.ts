@@ -5,6 +5,7 @@ import type { TimeZone } from "../../../model/time/time-zone.ts";
 import type { ReduceContext, Windows } from "../../functions/operator.ts";
 import type { Points } from "../../functions/points.ts";
 import { REDUCERS } from "../../functions/reducers.ts";
+import { TEXT_BYTES } from "../../functions/texts.ts";
 import { cutWindows, oneWindow } from "../../functions/windows.ts";
 import type { Interval } from "../../plan/check-select.ts";
 import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
@@ -36,6 +37,22 @@ export interface BaseRequest {
 export interface BasePoints {
   readonly points: Points;
   readonly rows: Int32Array | null;
+}
+
+/** Time and value of a point. */
+export const POINT_BYTES = 16;
+
+/** Approximate memory of points; texts that several columns share count once. */
+export function pointsBytes(all: readonly (Points | null)[]): number {
+  const dictionaries = new Set<readonly string[]>();
+  let bytes = 0;
+  for (const points of all) {
+    if (points === null) continue;
+    bytes += points.times.length * POINT_BYTES;
+    if (points.type === "string") dictionaries.add(points.values.dictionary);
+  }
+  for (const { length } of dictionaries) bytes += length * TEXT_BYTES;
+  return bytes;
 }
 
 /** Finds columns of a row set. */

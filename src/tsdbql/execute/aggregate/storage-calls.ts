@@ -15,8 +15,9 @@ import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 import type { Interval } from "../../plan/check-select.ts";
 import type { PlannedCall } from "../../plan/select.ts";
+import type { StatementMemory } from "../memory.ts";
 import { aggregatedColumns } from "../rows/aggregated.ts";
-import { takeTimes } from "../rows/cells.ts";
+import { presentPoints, takeTimes } from "../rows/cells.ts";
 import type { GrowingColumn, NumberColumn, TagCells, TagColumn } from "../rows/columns.ts";
 import { groupRows, orderRows } from "../rows/order.ts";
 import type { MeasurementTable, ScanPredicates } from "../rows/table.ts";
@@ -43,12 +44,12 @@ export interface CallGroup {
   readonly points: readonly (Points | null)[];
 }
 
-/** Returns null if the scan cannot compute all of them. */
+/** Returns null if the scan cannot compute all of them. @throws TsdbError query_limit, cancelled */
 export async function kernelCalls(
   table: MeasurementTable,
   request: CallRequest,
   predicates: ScanPredicates,
-  turns: Turns,
+  { turns, memory }: { readonly turns: Turns; readonly memory: StatementMemory },
 ): Promise<readonly CallGroup[] | null> {
   const plan = planKernel(table, request);
   if (plan === null) return null;
@@ -60,7 +61,8 @@ export async function kernelCalls(
     groupBy: plan.groupBy,
     aggregates: plan.aggregates,
   };
-  const found = await aggregatedColumns(table, wanted, turns);
+  // collected, and once more in order
+  const found = await aggregatedColumns(table, wanted, turns, (bytes) => memory.check(2 * bytes));
   return found === null ? null : turns.run(callGroups(request, plan, found.columns, found.rowCount));
 }
 
@@ -161,8 +163,14 @@ function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly G
     const points: (Points | null)[] = [];
     for (const { call, parts: places } of plan.makers) {
       const cells = places.map((at) => parts[at]!);
-      if (!plan.isFine && (yield* isWhole(call, cells))) points.push(wholePoints(cells[0]!, ordered, from, to));
-      else points.push(yield* callPoints(call, cells, ordered, { from, to, ownTimes: request.ownTimes }));
+      if (plan.isFine || !(yield* isResult(call, cells))) {
+        points.push(yield* callPoints(call, cells, ordered, { from, to, ownTimes: request.ownTimes }));
+        continue;
+      }
+      const [values, ownTimes] = cells as [Cells, Cells | undefined];
+      const shown = request.ownTimes && ownTimes !== undefined ? (ownTimes.values as BigInt64Array) : ordered;
+      const present = (yield* presentPoints(values, shown, from, to)).points;
+      points.push(present.times.length === 0 ? null : present);
     }
     found.push({ tags, points });
     if (counter.isDue(GROUP_COST * (1 + points.length))) yield;
@@ -179,21 +187,16 @@ interface Stretch {
   readonly ownTimes: boolean;
 }
 
-/** True if the scan's column is the call's result and every group has a value. */
-function* isWhole({ name }: PlannedCall, cells: readonly Cells[]): Steps<boolean> {
-  const [only, ...others] = cells;
-  if (others.length > 0 || only!.validity !== null) return false;
+/** True if the scan's first column is the call's result: null in windows without one. */
+function* isResult({ name }: PlannedCall, cells: readonly Cells[]): Steps<boolean> {
+  if (name === "spread") return false;
   if (name !== "count") return true;
-  const words = wordsOf(only!.values as BigInt64Array);
+  const words = wordsOf(cells[0]!.values as BigInt64Array);
   for (let i = 0; i < words.length; i += 2) {
     if (isPause(i >> 1)) yield;
     if (words[i] === 0 && words[i + 1] === 0) return false;
   }
   return true;
-}
-
-function wholePoints(cells: Cells, times: BigInt64Array, from: number, to: number): Points {
-  return { type: cells.type, times: times.slice(from, to), values: cells.values.slice(from, to) } as Points;
 }
 
 type Value = number | bigint | string;

@@ -4,6 +4,7 @@ import type { Points } from "../../functions/points.ts";
 import type { PlannedCall } from "../../plan/select.ts";
 import { planWhere } from "../../plan/where.ts";
 import { type GroupReader, hasOwnTimes, startOf, type TableRequest } from "./group-request.ts";
+import { pointsBytes } from "./points.ts";
 import type { Narrowing } from "./row-groups.ts";
 import { type CallGroup, kernelCalls } from "./storage-calls.ts";
 
@@ -12,6 +13,7 @@ export const STORAGE_GROUPS: GroupReader = {
   read: async (request) => {
     const groups = await kernelGroups(request, { ownTimes: hasOwnTimes(request.plan), timesOnly: false });
     if (groups === null) return null;
+    request.context.memory.take(pointsBytes(groups.flatMap((group) => group.points)));
     const withoutRows = (points: Points | null) => (points === null ? null : { points, rows: null });
     return groups.map(({ tags, points }) => ({ tags, bases: points.map(withoutRows), columnAt: null }));
   },
@@ -73,6 +75,6 @@ async function kernelGroups(
       descending: checked.descending,
     },
     predicates,
-    turns,
+    context,
   );
 }

@@ -2,9 +2,9 @@
 import type { Steps } from "../../../model/steps.ts";
 import type { StatementMemory } from "../memory.ts";
 import type { GroupReader, GroupResult, TableRequest } from "./group-request.ts";
-import type { BasePoints } from "./points.ts";
+import { type BasePoints, pointsBytes } from "./points.ts";
 import { findRows, groupsOfRows } from "./row-groups.ts";
-import { isLong, joinStretches, pointsBytes, windowStretches } from "./window-stretches.ts";
+import { isLong, joinStretches, windowStretches } from "./window-stretches.ts";
 
 export const STRETCH_GROUPS: GroupReader = {
   suits: ({ plan, chains, source }) => {
@@ -54,7 +54,7 @@ class GroupParts {
     for (const [i, base] of bases.entries()) {
       if (base === null) continue;
       group.parts[i]!.push(base);
-      this.memory.take(pointsBytes(base));
+      this.memory.take(pointsBytes([base.points]));
     }
   }
 

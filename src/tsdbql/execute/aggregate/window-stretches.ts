@@ -77,8 +77,3 @@ function* concatTexts(parts: readonly Points[], count: number): Steps<Texts> {
   }
   return texts.finish();
 }
-
-/** Approximate memory of points. */
-export function pointsBytes({ points }: BasePoints): number {
-  return points.times.length * 16 + (points.type === "string" ? points.values.dictionary.length * 48 : 0);
-}

@@ -7,7 +7,7 @@ import { ColumnType } from "../../../model/rows/column.ts";
 import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
 import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
-import { EMPTY_TEXT, Texts, Vocabulary } from "../../functions/texts.ts";
+import { EMPTY_TEXT, TEXT_BYTES, Texts, Vocabulary } from "../../functions/texts.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
 
@@ -117,9 +117,6 @@ function newNumbers(type: ColumnType, length: number): NumberArray {
   if (type === ColumnType.boolean) return new Uint8Array(length);
   return type === ColumnType.unsigned ? new BigUint64Array(length) : new BigInt64Array(length);
 }
-
-/** Approximate memory of a text besides its bytes. */
-const TEXT_BYTES = 24;
 
 class TextColumn implements GrowingColumn {
   private readonly vocabulary = new Vocabulary();
