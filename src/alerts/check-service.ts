@@ -9,7 +9,7 @@ import type { CheckSettings, NamedCheck } from "./check.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type AlertUpdate, type CheckDraft, checkedUpdate, requireStatus } from "./draft.ts";
 import { addLabels } from "./labels.ts";
-import { checkScript } from "./scripts/check-script.ts";
+import { checkScript, NO_TASK } from "./scripts/check-script.ts";
 import { customScript } from "./scripts/custom-check.ts";
 import { taskScript } from "./task-script.ts";
 
@@ -127,7 +127,7 @@ function scriptOf(check: NamedCheck): TaskScript {
     return taskScript(checkScript(check));
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;
-    throw new TsdbError(error.kind, `Could not create task from check: ${error.message}`, {}, { cause: error });
+    throw new TsdbError(error.kind, NO_TASK + error.message, {}, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@
 import { TsdbError } from "../model/errors.ts";
 import type { CheckSettings } from "./check.ts";
 import type { CheckDraft } from "./draft.ts";
+import { requireQuery } from "./scripts/check-script.ts";
 import { customScript } from "./scripts/custom-check.ts";
 import { type Period, periodNs, periodText } from "./scripts/period.ts";
 
@@ -13,11 +14,17 @@ export function checkSettings(draft: CheckDraft, id: string): CheckSettings {
   const every = requiredPeriod(draft.every, "Check Every");
   const common = { query, statusMessageTemplate, cron, every, offset: draft.offset === null ? null : periodText(draft.offset), tags };
   if (type === "threshold") return { type, ...common, thresholds };
+  // the query is told before these times, as by release 2.8.0
+  if (!isGiven(timeSince) || !isGiven(staleTime)) requireQuery(query.text);
   return {
     ...{ type, ...common, reportZero, level },
     timeSince: requiredPeriod(timeSince, "Check TimeSince"),
     staleTime: requiredPeriod(staleTime, "Check StaleTime"),
   };
+}
+
+function isGiven(period: Period | null): boolean {
+  return period !== null && period.parts.length > 0;
 }
 
 /** Refuses a draft for what makes no check of the id, and for no organization. @throws TsdbError bad_request */

@@ -57,7 +57,6 @@ export interface RuleDraft extends AlertDraft {
   readonly offset: Period | null;
   readonly sleepUntil: string | null;
   readonly runbookLink: string;
-  readonly cron: string;
   readonly tagRules: readonly TagRule[];
   readonly statusRules: readonly StatusRule[];
   readonly limit: number | null;

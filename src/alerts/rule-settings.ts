@@ -17,10 +17,10 @@ const WITHOUT_MESSAGE: Readonly<Partial<Record<EndpointType, string>>> = {
 
 /** The settings that the script needs; `requireWholeRule` refuses further faults. @throws TsdbError bad_request */
 export function ruleSettings(draft: RuleDraft): RuleSettings {
-  const { type, sleepUntil, runbookLink, cron, tagRules, statusRules, limit, limitEvery } = draft;
+  const { type, sleepUntil, runbookLink, tagRules, statusRules, limit, limitEvery } = draft;
   const { channel, messageTemplate, parseMode, disableWebPagePreview } = draft;
   return {
-    ...{ type, sleepUntil, runbookLink, cron, tagRules, statusRules, channel, messageTemplate, parseMode, disableWebPagePreview },
+    ...{ type, sleepUntil, runbookLink, tagRules, statusRules, channel, messageTemplate, parseMode, disableWebPagePreview },
     every: requiredPeriod(draft.every, "Notification Rule Every"),
     offset: draft.offset === null ? null : requiredPeriod(draft.offset, "Notification Rule Offset"),
     limit: limit === null && limitEvery === null ? null : { limit: limit ?? 0, limitEvery: limitEvery ?? 0 },

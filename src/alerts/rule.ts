@@ -1,5 +1,6 @@
 // Notification rules as stored: which statuses are sent to an endpoint, and how often.
 import type { StoredAlert } from "../metadata/resources/alert-records.ts";
+import { TsdbError } from "../model/errors.ts";
 import type { EndpointType } from "./endpoint.ts";
 import type { Level } from "./level.ts";
 
@@ -9,6 +10,13 @@ export interface TagRule {
   readonly key: string;
   readonly value: string;
   readonly operator: (typeof TAG_OPERATORS)[number];
+}
+
+/** Messages start with `head`. @throws TsdbError bad_request for an unknown operator */
+export function readOperator(text: string | null, head = ""): TagRule["operator"] {
+  const known = TAG_OPERATORS.find((each) => each === text);
+  if (known === undefined) throw new TsdbError("bad_request", `${head}unrecognized operator`);
+  return known;
 }
 
 export interface StatusRule {
@@ -26,7 +34,6 @@ export interface RuleSettings {
   /** RFC 3339; null: not given. */
   readonly sleepUntil: string | null;
   readonly runbookLink: string;
-  readonly cron: string;
   readonly tagRules: readonly TagRule[];
   readonly statusRules: readonly StatusRule[];
   readonly limit: { readonly limit: number; readonly limitEvery: number } | null;

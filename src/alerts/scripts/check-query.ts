@@ -2,7 +2,7 @@
 // name.
 import type { BinaryExpression, CallExpression, File, PipeExpression, Property } from "../../flux/parse/ast.ts";
 import { type AnyNode, eachChild } from "../../flux/parse/walk.ts";
-import { commentsBehind, endOfBody, importLines, parsed } from "./script-text.ts";
+import { commentsBehind, endOfBody, importLines, parsedQuery } from "./script-text.ts";
 import { edited, type SourceEdit } from "./source-edits.ts";
 
 export interface QueryRewrite {
@@ -25,7 +25,7 @@ export interface RewrittenQuery {
 
 /** @throws TsdbError bad_request with the syntax errors of the query */
 export function rewrittenQuery(query: string, { period, aggregates, imports }: QueryRewrite): RewrittenQuery {
-  const file = parsed(query);
+  const file = parsedQuery(query);
   const edits: SourceEdit[] = [];
   const head = file.imports.at(-1) ?? file.package;
   const headEnd = head?.location.to ?? 0;

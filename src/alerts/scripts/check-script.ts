@@ -4,8 +4,10 @@ import { TsdbError } from "../../model/errors.ts";
 import type { DeadmanSettings, NamedCheck, Threshold, ThresholdSettings } from "../check.ts";
 import { levelName } from "../level.ts";
 import { rewrittenQuery } from "./check-query.ts";
-import { formattedScript, quoted, record, taskOption, templateLiteral } from "./script-text.ts";
+import { formattedScript, parsedQuery, quoted, record, taskOption, templateLiteral } from "./script-text.ts";
 
+/** Start of messages. */
+export const NO_TASK = "Could not create task from check: ";
 const MONITOR = "influxdata/influxdb/monitor";
 const V1 = "influxdata/influxdb/v1";
 
@@ -18,6 +20,16 @@ export function checkScript({ id, name, settings }: NamedCheck): string {
       return thresholdScript(id, name, settings);
     case "deadman":
       return deadmanScript(id, name, settings);
+  }
+}
+
+/** @throws TsdbError bad_request with the syntax errors of a query */
+export function requireQuery(text: string): void {
+  try {
+    parsedQuery(text);
+  } catch (error) {
+    if (!(error instanceof TsdbError)) throw error;
+    throw new TsdbError(error.kind, NO_TASK + error.message, {}, { cause: error });
   }
 }
 

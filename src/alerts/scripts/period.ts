@@ -1,15 +1,16 @@
 // Periods of checks and rules as texts: `1h30m`. A text is stored as given, because clients see it again in the script.
-import { durationNs, parseDuration } from "../../flux/values/duration.ts";
+import { isUnit, lengthNs, overlongPart } from "../../flux/values/duration.ts";
 import { TsdbError } from "../../model/errors.ts";
 
-const PART = /(\d+)(mo|ms|us|µs|ns|y|w|d|h|m|s)/g;
+const PART = /(\d+)(\p{L}+)/gu;
 const SHORT_UNITS: ReadonlySet<string> = new Set(["s", "ms", "us", "µs", "ns"]);
 /** More digits do not fit into 64 bits of nanoseconds. */
-const DIGITS_MAX = 15;
+const DIGITS_MAX = 18;
 const PARTS_MAX = 16;
 const MESSAGE_LENGTH_MAX = 64;
 
-/** A non-negative duration, in parts of one unit each; an empty text has no part. */
+/** A non-negative duration, in parts of one unit each; an empty text has no part. As for release 2.8.0 any letters are a unit: what is none
+ *  is told of the script. */
 export interface Period {
   readonly parts: readonly { readonly count: bigint; readonly unit: string }[];
 }
@@ -42,10 +43,10 @@ export function periodText({ parts }: Period): string {
   return parts.map(({ count, unit }) => `${count}${unit}`).join("");
 }
 
-/** Counts a month as 30.4375 days. */
-export function periodNs(period: Period): bigint {
-  const duration = period.parts.length === 0 ? null : parseDuration(periodText(period));
-  return duration === null ? 0n : durationNs(duration);
+/** None for what no script takes. */
+export function periodNs({ parts }: Period): bigint {
+  const counted = parts.map(({ count, unit }) => ({ magnitude: count, unit }));
+  return parts.every(({ unit }) => isUnit(unit)) && overlongPart(counted) === null ? lengthNs(counted) : 0n;
 }
 
 /** A longer period, so that the next run reads rows at the edge again: one more of the greatest unit, or twice as many seconds. */

@@ -4,7 +4,7 @@ import { formatFile } from "../../flux/format/format.ts";
 import { escapedText, labelText } from "../../flux/format/literal-text.ts";
 import type { File } from "../../flux/parse/ast.ts";
 import { NOWHERE } from "../../flux/parse/ast.ts";
-import { placeText, syntaxProblems } from "../../flux/parse/check.ts";
+import { placeText, type SyntaxProblem, syntaxProblems, treeProblems } from "../../flux/parse/check.ts";
 import { parseFile } from "../../flux/parse/parser.ts";
 import { TsdbError } from "../../model/errors.ts";
 
@@ -48,8 +48,19 @@ export function importLines(paths: readonly string[]): string {
 /** @throws TsdbError bad_request with all syntax errors, one per line */
 export function parsed(text: string): File {
   const file = treeOf(text);
-  const problems = syntaxProblems(file);
-  if (problems.length === 0) return file;
+  refuse(syntaxProblems(file));
+  return file;
+}
+
+/** A query as it was sent: incomplete expressions are told later, of the whole script. @throws as `parsed` */
+export function parsedQuery(text: string): File {
+  const file = treeOf(text);
+  refuse(treeProblems(file, 1));
+  return file;
+}
+
+function refuse(problems: readonly SyntaxProblem[]): void {
+  if (problems.length === 0) return;
   const shown = problems.slice(0, 20).map(({ location, message }) => `loc ${placeText(location)}: ${message.slice(0, 300)}\n`);
   throw new TsdbError("bad_request", shown.join(""));
 }
@@ -72,7 +83,11 @@ export function endOfBody({ package: clause, imports, body }: File): number {
 /** The formatted script, with `eof` after its last statement. Text before `generatedFrom` is the user's; string templates after it are
  *  printed as they were written. @throws TsdbError bad_request */
 export function formattedScript(text: string, generatedFrom: number, eof = ""): string {
-  const made = formatFile(parsed(text), text, generatedFrom).trimEnd();
+  const file = parsed(text);
+  const [first] = treeProblems(file);
+  // as the task's options tell it
+  if (first !== undefined) throw new TsdbError("bad_request", `invalid options: loc ${placeText(first.location)}: ${first.message}`);
+  const made = formatFile(file, text, generatedFrom).trimEnd();
   return made + eof === "" ? "" : `${made}${eof}\n`;
 }
 

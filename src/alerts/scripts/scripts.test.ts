@@ -20,7 +20,7 @@ function threshold(changes: Partial<ThresholdSettings> & { readonly text?: strin
 }
 
 const RULE: RuleSettings = {
-  ...{ type: "slack", every: "1m", offset: null, sleepUntil: null, runbookLink: "", cron: "", tagRules: [], limit: null },
+  ...{ type: "slack", every: "1m", offset: null, sleepUntil: null, runbookLink: "", tagRules: [], limit: null },
   statusRules: [{ currentLevel: "CRIT", previousLevel: null }],
   ...{ channel: "c", messageTemplate: "m", parseMode: "", disableWebPagePreview: false },
 };
@@ -124,8 +124,7 @@ test.each<[text: string, message: string]>([
   ["1m 1s", "invalid duration  1s"],
   ["1-1m", "duration is missing a unit: -1m"],
   ["1m1", "duration is missing a unit: "],
-  ["1x", "invalid duration 1x"],
-  ["9999999999999999s", "invalid duration 9999999999999999s"],
+  ["9999999999999999999s", "invalid duration 9999999999999999999s"],
   ["1m".repeat(17), `invalid duration ${"1m".repeat(17)}`],
 ])("%j is no period", (text, message) => {
   expect(() => readPeriod(text)).toThrow(new TsdbError("bad_request", message));

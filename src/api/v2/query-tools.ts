@@ -16,7 +16,7 @@ const Body = t.Object({ query: t.Optional(t.String()), type: t.Optional(t.String
 export const queryToolRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now, SCRIPT_BYTES_MAX);
   const inspect = async (call: V2Call, task: FluxTask): Promise<Response> => {
-    const { query, type } = textsOf(decoded(Body, await bodies.rawValue(call.request, HEAD)));
+    const { query, type } = textsOf(decoded(Body, await bodies.rawValue(call.request, HEAD)), task);
     if (task === "analyze" && type !== "" && type !== "flux") throw new TsdbError("bad_request", `unknown query type: ${near(type)}`);
     return shown(await asked(services, call, task, query));
   };
@@ -28,8 +28,8 @@ export const queryToolRoutes = (services: V2Services): V2Routes => {
     .get("/api/v2/query/suggestions/:name", (call) => suggest(call, call.params["name"]!));
 };
 
-/** Members that are absent or null are empty. @throws TsdbError bad_request */
-function textsOf(body: unknown): { readonly query: string; readonly type: string } {
+/** Members that are absent or null are empty. A tree is made of any type. @throws TsdbError bad_request */
+function textsOf(body: unknown, task: FluxTask): { readonly query: string; readonly type: string } {
   if (typeof body !== "object" || Array.isArray(body)) {
     throw new TsdbError("bad_request", `${HEAD}json: cannot unmarshal ${kindOf(body)} into an object`);
   }
@@ -38,7 +38,7 @@ function textsOf(body: unknown): { readonly query: string; readonly type: string
     if (typeof value === "string") return value;
     throw new TsdbError("bad_request", `${HEAD}json: cannot unmarshal ${kindOf(value)} into member ${name}, a string`);
   };
-  return { query: text("query"), type: text("type") };
+  return { query: text("query"), type: task === "ast" ? "" : text("type") };
 }
 
 function kindOf(value: unknown): string {

@@ -35,8 +35,8 @@ const UNKNOWN_OPERATOR: SyntaxProblem = { location: NOWHERE, message: 'unknown o
 const MIXED = "cannot mix implicit and explicit properties";
 
 /** What editors hear about a script, and what a task is refused for: incomplete expressions pass unless an operator lacks a side. The tree
- *  is looked through twice, as by release 2.8.0: what only the look finds is told twice. */
-export function treeProblems(file: File): SyntaxProblem[] {
+ *  is looked through twice, as by release 2.8.0: what only the look finds is told twice. @param looks of checks there is one */
+export function treeProblems(file: File, looks: 1 | 2 = 2): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
   const keyFaults = new Map<AnyNode, string>();
   let hasUnknownOperator = false;
@@ -47,12 +47,8 @@ export function treeProblems(file: File): SyntaxProblem[] {
       return false;
     }
     const keyFault = keyFaults.get(node);
-    const found = [
-      ...(errors ?? []),
-      ...(keyFault === undefined ? [] : [keyFault]),
-      ...faultsOf(node, keyFaults),
-      ...faultsOf(node, keyFaults),
-    ];
+    const found = [...(errors ?? []), ...(keyFault === undefined ? [] : [keyFault])];
+    for (let look = 0; look < looks; look++) found.push(...faultsOf(node, keyFaults));
     for (const message of found) problems.push({ location, message });
     if (node.type === "BinaryExpression" && (node as BinaryExpression).operator === "<INVALID_OP>") hasUnknownOperator = true;
     return node.type !== "TypeExpression";

@@ -22,6 +22,11 @@ const UNITS_MONTHS: Readonly<Record<string, bigint>> = { y: 12n, mo: 1n };
 /** 2^63 - 1 ns: the longest. */
 export const LONGEST = new Duration(0n, (1n << 63n) - 1n);
 
+/** `h`, `mo` and the others. */
+export function isUnit(text: string): boolean {
+  return Object.hasOwn(UNITS_NS, text) || Object.hasOwn(UNITS_MONTHS, text);
+}
+
 /** The sum of the parts, in months and nanoseconds. */
 export function durationOf(parts: readonly DurationPart[]): Duration {
   let months = 0n;

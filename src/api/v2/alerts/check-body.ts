@@ -6,14 +6,13 @@ import { readLevel } from "../../../alerts/level.ts";
 import { type Period, readPeriod } from "../../../alerts/scripts/period.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { TsdbError } from "../../../model/errors.ts";
-import { GivenTimes, IdText, type JsonBodies } from "../app/params.ts";
+import { GivenTimes, IdText, type JsonBodies, PeriodText } from "../app/params.ts";
 import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
 const texts = t.Optional(t.Array(t.String()));
 const number = t.Optional(t.Number());
 const boolean = t.Optional(t.Boolean());
-export const PeriodText = t.Optional(t.String({ description: "As `1h30m`." }));
 const TagsBody = t.Optional(t.Array(t.Object({ key: text, value: text })));
 
 const QueryBody = t.Object({

@@ -3,16 +3,15 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { RuleDraft } from "../../../alerts/draft.ts";
 import { ENDPOINT_TYPES } from "../../../alerts/endpoint.ts";
 import { readLevel } from "../../../alerts/level.ts";
-import { TAG_OPERATORS, type TagRule } from "../../../alerts/rule.ts";
+import { readOperator, type TagRule } from "../../../alerts/rule.ts";
 import { readId } from "../../../metadata/store/ids.ts";
-import { TsdbError } from "../../../model/errors.ts";
 import { readBodyTime } from "../app/body-time.ts";
-import { GivenTimes, IdText, type JsonBodies } from "../app/params.ts";
-import { PeriodText, readPeriodOf } from "./check-body.ts";
+import { GivenTimes, IdText, type JsonBodies, PeriodText, TimeText } from "../app/params.ts";
+import { readPeriodOf } from "./check-body.ts";
 import { othersOf, readTypedBody } from "./typed-body.ts";
 
 const text = t.Optional(t.String());
-const TagRuleBody = t.Object({ key: text, value: text, operator: t.Optional(t.Union([t.String(), t.Null()])) });
+const TagRuleBody = t.Object({ key: text, value: text, operator: t.Optional(t.Union([t.String(), t.Null()], { "x-operator": true })) });
 const StatusRuleBody = t.Object({ currentLevel: text, previousLevel: text });
 
 export const RuleBody = t.Object({
@@ -28,8 +27,7 @@ export const RuleBody = t.Object({
   labels: t.Optional(t.Array(t.String(), { description: "Ids; those of no label are left out." })),
   every: PeriodText,
   offset: PeriodText,
-  cron: t.Optional(t.String({ description: "Kept and shown, not run." })),
-  sleepUntil: text,
+  sleepUntil: TimeText,
   runbookLink: text,
   tagRules: t.Optional(t.Array(TagRuleBody)),
   statusRules: t.Optional(t.Array(StatusRuleBody)),
@@ -64,7 +62,7 @@ export async function readReplacement(bodies: JsonBodies, request: Request): Pro
 }
 
 function draftOf(body: Static<typeof RuleBody>): RuleDraft {
-  const { name = "", description = "", status = "", labels = [], runbookLink = "", cron = "", channel = "" } = body;
+  const { name = "", description = "", status = "", labels = [], runbookLink = "", channel = "" } = body;
   const { messageTemplate = "", parseMode = "", disableWebPagePreview = false, limit = null, limitEvery = null } = body;
   return {
     orgID: body.orgID === undefined ? undefined : readId(body.orgID),
@@ -76,7 +74,6 @@ function draftOf(body: Static<typeof RuleBody>): RuleDraft {
       status,
       labels,
       runbookLink,
-      cron,
       channel,
       messageTemplate,
       parseMode,
@@ -96,7 +93,5 @@ function draftOf(body: Static<typeof RuleBody>): RuleDraft {
 }
 
 function tagRuleOf({ key = "", value = "", operator = "equal" }: Static<typeof TagRuleBody>): TagRule {
-  const known = TAG_OPERATORS.find((each) => each === operator);
-  if (known === undefined) throw new TsdbError("bad_request", "unrecognized operator");
-  return { key, value, operator: known };
+  return { key, value, operator: readOperator(operator) };
 }

@@ -120,10 +120,9 @@ export function shownRule(rule: Rule, labels: readonly Label[], task: TaskState)
 }
 
 function shownRuleSettings(settings: RuleSettings): object {
-  const { type, sleepUntil, cron, every, offset, runbookLink, tagRules, statusRules, limit } = settings;
+  const { type, sleepUntil, every, offset, runbookLink, tagRules, statusRules, limit } = settings;
   return {
     ...(sleepUntil === null ? {} : { sleepUntil }),
-    ...(cron === "" ? {} : { cron }),
     every,
     ...(offset === null ? {} : { offset }),
     runbookLink,

@@ -118,7 +118,7 @@ export class Border {
 }
 
 /** These also take what follows them. */
-const ROOTS = ["/health", "/ready", "/metrics"] as const;
+const ROOTS = ["/health", "/ready", "/metrics", "/api/v2/flags", "/api/v2/resources"] as const;
 
 function traitsOf(path: string): PathTraits {
   return { canonical: canonicalPath(path), isApi: isApiPath(path), plainStatuses: plainStatuses(path) };

@@ -1,6 +1,8 @@
 // Parameters of port 8086: query strings and JSON bodies, as the vendor's clients write them. Unknown ones are ignored; null is as absent.
-import { type Static, type TObject, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { readOperator } from "../../../alerts/rule.ts";
+import { requireUnits } from "../../../alerts/scripts/period.ts";
 import { readId } from "../../../metadata/store/ids.ts";
 import { near, TsdbError } from "../../../model/errors.ts";
 import { decodeUtf8 } from "../../../model/query/query-params.ts";
@@ -90,6 +92,9 @@ export function idIn(text: string, head = JSON_HEAD): string {
 /** A member that has to be an id, when it is there. Of several invalid members the first is told. */
 export const IdText = t.Optional(t.String({ "x-id": true }));
 
+/** A member that has to be a period, when it is there. */
+export const PeriodText = t.Optional(t.String({ description: "As `1h30m`.", "x-period": true }));
+
 /** What new records may bring: it has to be an id, and does not count. */
 export const GivenId = t.Object({ id: IdText });
 
@@ -168,7 +173,7 @@ export function checkedMembers<T extends TObject>(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TsdbError("bad_request", `${head}json: cannot unmarshal ${shownMember(value)}: the body must be an object`);
   }
-  checkTexts(schema, value as Readonly<Record<string, unknown>>, head);
+  checkTexts(schema, value, head);
   // looking for the first error alone takes ten times as long
   if (Value.Check(schema, value)) return value as Static<T>;
   const first = Value.Errors(schema, value).First()!;
@@ -177,11 +182,22 @@ export function checkedMembers<T extends TObject>(
   throw new TsdbError("bad_request", message);
 }
 
-/** As release 2.8.0 reads them: in the order of the body, and before values of wrong types are told. @throws TsdbError bad_request */
-function checkTexts({ properties }: TObject, members: Readonly<Record<string, unknown>>, head: string): void {
-  for (const [name, member] of Object.entries(members)) {
-    if (typeof member !== "string" || !Object.hasOwn(properties, name)) continue;
-    if (properties[name]!["x-id"] === true) idIn(member, head);
-    if (properties[name]!["x-time"] === true) readBodyTime(member, head);
+/** Texts of their own forms, as release 2.8.0 reads them: in the order of the body, and before values of wrong types are told.
+ *  @throws TsdbError bad_request */
+function checkTexts(schema: TSchema, value: unknown, head: string): void {
+  const { properties, items } = schema as Partial<Pick<TObject, "properties">> & { readonly items?: TSchema };
+  if (Array.isArray(value)) {
+    if (items !== undefined) for (const each of value) checkTexts(items, each, head);
+  } else if (typeof value === "string") {
+    if (schema["x-id"] === true) idIn(value, head);
+    if (schema["x-time"] === true) readBodyTime(value, head);
+    if (schema["x-period"] === true) requireUnits(value, head);
+    if (schema["x-operator"] === true) readOperator(value, head);
+  } else if (schema["x-time"] === true) {
+    throw new TsdbError("bad_request", `${head}Time.UnmarshalJSON: input is not a JSON string`);
+  } else if (properties !== undefined && typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (Object.hasOwn(properties, name)) checkTexts(properties[name]!, member, head);
+    }
   }
 }
