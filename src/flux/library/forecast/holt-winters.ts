@@ -15,7 +15,7 @@ import { type Minimum, minimum } from "./simplex-search.ts";
 
 const FIRST_GUESSES = [0.3, 0.3 + 0.4];
 const FIRST_WEIGHT = 0.5;
-const END = { gain: 1e-4, iterations: 100 };
+const END = { gain: 1e-4, iterations: 99 };
 /** Parameters before the seasonal components: alpha, beta, gamma, phi, level, trend. */
 const [BETA, GAMMA, PHI, LEVEL, TREND, SEASON] = [1, 2, 3, 4, 5, 6];
 /** Intervals of one table, and forecasts: a search goes over all of them some thousand times. */
@@ -159,6 +159,16 @@ function squaredError(observed: Float64Array, fitted: Float64Array): number {
 
 const clamped = (value: number): number => (value > 1 ? 1 : value < 0 ? 0 : value);
 
+/** By squaring, as the reference computes powers: a search that ends among many close minima shows the last digit. */
+function power(base: number, exponent: number): number {
+  let made = 1;
+  for (let [rest, square] = [exponent, base]; rest > 0; rest >>= 1) {
+    if ((rest & 1) === 1) made *= square;
+    square *= square;
+  }
+  return made;
+}
+
 /** Fills `made` from the first value on. */
 function forecast(first: number, parameters: Float64Array, made: Float64Array): Float64Array {
   const alpha = clamped(parameters[0]!);
@@ -188,7 +198,7 @@ function forecast(first: number, parameters: Float64Array, made: Float64Array): 
     level = newLevel;
     trend = newTrend;
     if (isDamped) {
-      const more = damping + phi ** t;
+      const more = damping + power(phi, t);
       isDamped = more !== damping;
       damping = more;
     }

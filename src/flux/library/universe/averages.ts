@@ -133,6 +133,8 @@ export const exponentialMovingAverage = operator((call) => {
     eachTable(input, (table) => {
       positive(n);
       const averages = exponentialAverages(valueNumbers(table, EMA), n);
+      // as recorded: a table without rows gets one of nulls
+      if (table.isEmpty) return nullRow(table).set(floatColumn("_value", [null]));
       return table.slice(table.rowCount - averages.length, table.rowCount).set(floatColumn("_value", averages));
     });
 });
@@ -181,7 +183,9 @@ export const relativeStrengthIndex = operator((call) => {
     eachTable(input, (table) => {
       // as recorded: a table that is too short gives its last row, what a row alone has besides is lost, and an empty table has such a row
       const filled = table.isEmpty ? nullRow(table) : table;
-      const isShort = filled.rowCount <= positive(n);
+      // as recorded: no row is behind a period of none
+      if (n <= 0) return rowsBehind(filled, filled.rowCount, labels, (column) => numbersOf(column, "relative strength index").slice(0, 0));
+      const isShort = filled.rowCount <= n;
       const first = isShort ? filled.rowCount - 1 : n;
       const make = (column: FluxColumn) => {
         const made = strength(numbersOf(column, "relative strength index"), n).slice(first);

@@ -216,9 +216,9 @@ export const timeShift: NativeBody = (call) => {
   const shifted = (table: FluxTable): FluxTable => {
     let made = table;
     let { key } = table;
-    for (const label of labels) {
-      const column = table.column(label);
-      if (column === undefined) continue;
+    for (const column of table.columns) {
+      const { label } = column;
+      if (!labels.includes(label)) continue;
       if (column.type !== "time") throw new FluxError(`column "${label}" is not of type time`);
       const inKey = key.get(label);
       if (inKey !== undefined) {

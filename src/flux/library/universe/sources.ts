@@ -329,8 +329,34 @@ export const union: NativeBody = (call) => {
   if (given.length < 2) throw new FluxError("union must have at least two streams as input");
   // a stream that is named twice is one
   const inputs = [...new Set(given)];
-  return streamOf(call, inputs, (streams) => collect(chain(streams), mergeTables));
+  return streamOf(call, inputs, (streams) => collect(chain(inArrival(inputs).map((place) => streams[place]!)), mergeTables));
 };
+
+/** Places of streams in the order in which their tables arrive: of those that come from one stream, the one with fewer operators on its
+ *  way is first. */
+function inArrival(inputs: readonly StreamNode[]): readonly number[] {
+  const ways = inputs.map((input, place) => ({ place, ...wayOf(input) }));
+  const sources = new Set(ways.map(({ source }) => source));
+  const sorted = [...sources].flatMap((source) => ways.filter((way) => way.source === source).sort((a, b) => a.length - b.length));
+  return sorted.map(({ place }) => place);
+}
+
+/** Where the tables of a stream come from, and how many operators they pass. */
+function wayOf(stream: StreamNode): { readonly source: StreamNode; readonly length: number } {
+  let [source, length] = [stream, 0];
+  while (source.inputs.length === 1) {
+    const input = source.inputs[0]!;
+    if (!isOneStep(input, source)) length++;
+    source = input;
+  }
+  return { source, length };
+}
+
+/** Rows that are sorted again are sorted once, and a limit of sorted rows is part of sorting them. */
+function isOneStep({ operation, readers }: StreamNode, next: StreamNode): boolean {
+  if (!(operation instanceof SortOperation) || readers > 1) return false;
+  return next.operation instanceof SortOperation || (next.operation instanceof NumberedOperation && operation.isLimited);
+}
 
 function* chain(streams: readonly Tables[]): Tables {
   for (const stream of streams) yield* stream;

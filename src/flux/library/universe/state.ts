@@ -33,7 +33,12 @@ export const stateTracking = operator(
         let since: bigint | null = null;
         let before: bigint | null = null;
         for (row.row = 0; row.row < table.rowCount; row.row++) {
-          if (!test(row)) {
+          const passes = test(row);
+          const now = times?.get(row.row);
+          const ns = now instanceof Time ? now.ns : 0n;
+          if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
+          before = ns;
+          if (!passes) {
             count = 0n;
             since = null;
             counts.append(-1n);
@@ -41,10 +46,6 @@ export const stateTracking = operator(
             continue;
           }
           counts.append(++count);
-          const now = times?.get(row.row);
-          const ns = now instanceof Time ? now.ns : 0n;
-          if (durationColumn !== "" && before !== null && ns < before) throw new FluxError("got an out-of-order timestamp");
-          before = ns;
           since ??= ns;
           durations.append((ns - since) / unit);
         }
