@@ -4,6 +4,7 @@
 /** Errors have the vendor's prefix (engine-error.ts). */
 const MATH: readonly string[] = [
   "CREATE MACRO __divisor(n) AS CASE WHEN n = 0 THEN error('Arrow error: Divide by zero error') ELSE n END",
+  "CREATE MACRO __divisor_of(n, dividend) AS CASE WHEN n = 0 AND dividend IS NOT NULL THEN error('Arrow error: Divide by zero error') ELSE n END",
   // IEEE 754: DuckDB rejects non-finite results
   "CREATE MACRO __sqrt(x) AS CASE WHEN x >= 0 THEN sqrt(x) WHEN x < 0 THEN 'nan'::DOUBLE END",
   "CREATE MACRO __ln(x) AS CASE WHEN x > 0 THEN ln(x) WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE END",

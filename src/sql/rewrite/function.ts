@@ -1,5 +1,6 @@
 // Rewrites function calls: renames, the rules of time-function.ts, and the kind of the result.
 
+import { ColumnType } from "../../model/rows/column.ts";
 import { decimalOf, isUnsigned, isUnsigned64 } from "../bind/decimals.ts";
 import { RENAMED_FUNCTIONS } from "../bind/dialect.ts";
 import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts";
@@ -55,10 +56,14 @@ export function rewriteFunction(written: FunctionCall, context: RewriteContext, 
 function keptType(name: string, args: readonly Typed[]): TypeNote {
   if (name === "unnest") return itemType(args[0] ?? {});
   if (!FIRST_ARGUMENT.has(name)) return NO_NOTE;
-  return EXTREMES.has(name) && args[0] !== undefined && isDictionary(args[0]) ? {} : sameType(args[0]);
+  const [value] = args;
+  if (value !== undefined && isNullConstant(value)) return { arrow: NULL_TYPE };
+  if (value?.source?.scan.defs[value.source.index]?.type === ColumnType.integer) return SIGNED;
+  return EXTREMES.has(name) && value !== undefined && isDictionary(value) ? {} : sameType(value);
 }
 
 const NO_NOTE: TypeNote = {};
+const SIGNED: TypeNote = { arrow: "Int64" };
 const EXTREMES: ReadonlySet<string> = new Set(["max", "min"]);
 
 /** An argument of a call; an open parameter gets the type that the call requires. */

@@ -1,8 +1,8 @@
 // List functions: every array_… exists as list_… too. Positions count from 1, negative ones from the end.
 import type { Kind, Typed } from "../../bind/kind.ts";
-import { isNullConstant, itemType, listType, NULL_TYPE } from "../../bind/type-notes.ts";
+import { isNullConstant, itemType, listType, NULL_TYPE, typeName } from "../../bind/type-notes.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
-import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, wide } from "../rule.ts";
+import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, refuseTruth, wide } from "../rule.ts";
 import { bind } from "../time/time-macro.ts";
 import { implicitText, textOf } from "../values/cast.ts";
 import { rewriteSeries } from "./series-function.ts";
@@ -40,6 +40,7 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
   return (input) => {
     expectArguments(input, counts[0], counts[1] ?? counts[0]);
     const list = input.args[at]!;
+    if (at === 0) expectList(input);
     if (OF_NULL.has(name) && isNullConstant(list)) return { node: list.node, kind: "unknown", arrow: NULL_TYPE };
     // DuckDB would take the type of NULL from another argument
     if (isNullConstant(list) && EXTENDED.has(name)) return makeList(call("list_value", [wide(input.args[1 - at]!)]), [input.args[1 - at]!]);
@@ -53,6 +54,14 @@ const OF_NULL: ReadonlySet<string> = new Set(["list_reverse", "__sorted_distinct
 
 /** NULL is an empty list to these. */
 const EXTENDED: ReadonlySet<string> = new Set(["list_append", "list_prepend"]);
+
+/** Texts and numbers are no lists. @throws TsdbError bad_query */
+function expectList({ node, args }: RuleInput): void {
+  const [list] = args;
+  if (list !== undefined && NO_LISTS.has(list.kind)) throw planError(`${node.function_name} does not support type ${typeName(list)}`);
+}
+
+const NO_LISTS: ReadonlySet<Kind> = new Set(["string", "integer", "float", "boolean", "time", "date", "interval"]);
 
 function ofKind(name: string, counts: readonly [number, number?], kind: Kind): Rule {
   return (input) => {
@@ -69,6 +78,7 @@ function place(node: Expression): Typed {
 function element(name: string): Rule {
   return (input) => {
     expectArguments(input, name === "list_extract" ? 2 : 1);
+    expectList(input);
     if (isNullConstant(input.args[0]!)) return { node: input.args[0]!.node, kind: "unknown", arrow: NULL_TYPE };
     return elementOf(callAs(name, input), input.args[0]);
   };
@@ -77,6 +87,7 @@ function element(name: string): Rule {
 /** array_length(list [, dimension]) */
 function length(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
+  expectList(input);
   const [list, dimension] = input.args;
   const depth = dimension === undefined ? 1n : dimension.number;
   if (typeof depth !== "bigint") throw planError("array_length expects its dimension to be a constant");
@@ -108,6 +119,7 @@ function flat(list: Expression, steps: number): Expression {
 
 function flatten(input: RuleInput): Typed {
   expectArguments(input, 1);
+  expectList(input);
   const depth = depthOf(input.args[0]);
   return depth === 1 ? input.args[0]! : listOf(callAs("flatten", input), depth - 1);
 }
@@ -115,6 +127,7 @@ function flatten(input: RuleInput): Typed {
 /** The number of a map's entries, or of the elements of a nested list. */
 function cardinality(input: RuleInput): Typed {
   expectArguments(input, 1);
+  expectList(input);
   const [value] = input.args;
   if (isNullConstant(value!)) return place(bigintConstant(0n));
   if (value!.kind === "map") return { node: callAs("cardinality", input), kind: "integer" };
@@ -197,12 +210,14 @@ const lastPlace = ([list]: readonly Expression[]): Expression => call("len", [li
 function repeat(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [value, count] = input.args;
+  refuseTruth(count!);
   return makeList(callAs("__list_repeat", input, [wide(value!), wide(count!)]), [value!]);
 }
 
 function resize(input: RuleInput): Typed {
   expectArguments(input, 2, 3);
   const [list, size, value] = input.args;
+  refuseTruth(size!);
   const bounded = call("__bounded_size", [wide(size!)]);
   return listOf(callAs("list_resize", input, [list!.node, bounded, ...(value === undefined ? [] : [wide(value)])]), depthOf(list));
 }
@@ -216,6 +231,11 @@ function concat(input: RuleInput): Typed {
 function has(input: RuleInput): Typed {
   const isConstant = input.args[1] !== undefined && input.args[1].node.class === "CONSTANT";
   return ofKind(isConstant ? "__has" : "list_contains", [2], "boolean")(input)!;
+}
+
+function isEmpty(input: RuleInput): Typed {
+  expectList(input);
+  return ofKind("__list_empty", [1], "boolean")(input)!;
 }
 
 /** make_array(…) */
@@ -234,7 +254,7 @@ const BOTH: Rules = {
   distance,
   distinct: sameList("__sorted_distinct", [1]),
   element: element("list_extract"),
-  empty: ofKind("__list_empty", [1], "boolean"),
+  empty: isEmpty,
   except: sameList("__except", [2]),
   extract: element("list_extract"),
   has,

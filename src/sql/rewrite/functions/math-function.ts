@@ -3,7 +3,19 @@ import { isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
 import { call, castTo, integerConstant } from "../../parse/tree.ts";
-import { callAs, expectArguments, narrow, nullOf, type Rule, type RuleInput, type Rules, simple, wide } from "../rule.ts";
+import {
+  callAs,
+  expectArguments,
+  narrow,
+  nullOf,
+  planError,
+  type Rule,
+  type RuleInput,
+  type Rules,
+  refuseTruth,
+  simple,
+  wide,
+} from "../rule.ts";
 
 /** A function from a number to a float; of 32 bits for such an argument. */
 function float(name: string): Rule {
@@ -51,6 +63,7 @@ function round(input: RuleInput): Typed {
 function trunc(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [x, places] = input.args;
+  refuseTruth(x!);
   const value = castTo(x!.node, "DOUBLE");
   const node = callAs("trunc", input, places === undefined ? [value] : [value, narrow(places)]);
   if (narrowType(x!) === "Float32") return asPrecise({ node, kind: "float" }, x!);
@@ -73,9 +86,19 @@ function power(input: RuleInput): Typed {
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
 
+/** gcd, lcm. @throws TsdbError bad_query for integers without a sign */
+function ofSigned(name: string): Rule {
+  const rule = simple(name, [2], "integer");
+  return (input) => {
+    if (input.args.some(isUnsigned64)) throw planError(`Failed to coerce arguments to satisfy a call to '${name}' function`);
+    return rule(input);
+  };
+}
+
 /** DuckDB's result has 128 bits. */
 function factorial(input: RuleInput): Typed {
   expectArguments(input, 1);
+  refuseTruth(input.args[0]!);
   return {
     node: castTo(call("factorial", [castTo(input.args[0]!.node, "INTEGER")], input.node.query_location), "BIGINT"),
     kind: "integer",
@@ -84,6 +107,7 @@ function factorial(input: RuleInput): Typed {
 
 function isZero(input: RuleInput): Typed {
   expectArguments(input, 1);
+  refuseTruth(input.args[0]!);
   const location = input.node.query_location === undefined ? {} : { query_location: input.node.query_location };
   const right = integerConstant(0);
   return {
@@ -110,10 +134,10 @@ export const MATH_RULES: Rules = {
   exp: float("exp"),
   factorial,
   floor: float("floor"),
-  gcd: simple("gcd", [2], "integer"),
+  gcd: ofSigned("gcd"),
   isnan: simple("isnan", [1], "boolean"),
   iszero: isZero,
-  lcm: simple("lcm", [2], "integer"),
+  lcm: ofSigned("lcm"),
   ln: float("__ln"),
   log,
   log10: float("__log10"),

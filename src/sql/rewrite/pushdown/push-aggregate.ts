@@ -58,6 +58,7 @@ function groupsAsTable({ alias, from }: OneTable, scan: ScanUse, { request, colu
   const columns = aggregateColumns(request).map((type, index): OutputColumn => {
     const column = { name: columnNames[index]!, kind: kindOfColumn(type) };
     if (type === ColumnType.tag) return { ...column, source: { scan, index } };
+    if (type === ColumnType.integer) return { ...column, arrow: "Int64" };
     return type === ColumnType.unsigned ? { ...column, arrow: "UInt64" } : column;
   });
   return { ref: scanOf(scan, alias, from), relations: [{ alias, columns }], narrowable: new Map([[scan, "always"]]) };

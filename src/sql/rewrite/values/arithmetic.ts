@@ -17,6 +17,7 @@ import { nanosecondsOf, timeMacro } from "../time/time-macro.ts";
 import { asTime, intervalConstant, nsOf, timeConstant, timeOfClock, timeOfNs } from "../time/time-value.ts";
 import { inZone, zoneOf } from "../time/time-zone.ts";
 import { typed } from "../typed.ts";
+import { someNode } from "../walk.ts";
 import { asDuration } from "./comparison.ts";
 import { rewriteDecimals } from "./decimal.ts";
 
@@ -42,8 +43,8 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   }
   const [a, b] = widened(left, right);
   if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
-  const isDivision = node.function_name === "/" || node.function_name === "%";
-  const value = typed({ ...node, children: isDivision ? [a, divisor(b, right)] : [a, b] }, kind);
+  const isDivided = node.function_name === "/" || node.function_name === "%";
+  const value = typed({ ...node, children: isDivided ? [a, divisor(b, right, left)] : [a, b] }, kind);
   return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
 }
 
@@ -61,9 +62,16 @@ function refuseTexts(sign: string, left: Typed, right: Typed): void {
   throw planError(`Cannot coerce arithmetic expression ${a} ${sign} ${b} to valid types`);
 }
 
-/** An error if it is zero. */
-function divisor(node: Expression, { number }: Typed): Expression {
-  return number !== undefined && number !== 0n ? node : call("__divisor", [node]);
+/** An error if it is zero, and there is something to divide: NULL by zero is NULL. Divisions within a dividend would be repeated by
+ *  powers of two, so there the error is first. */
+function divisor(node: Expression, { number }: Typed, dividend: Typed): Expression {
+  if (number !== undefined && number !== 0n) return node;
+  const isRepeatable = dividend.number === undefined && !someNode(dividend.node, isDivision);
+  return isRepeatable ? call("__divisor_of", [node, dividend.node]) : call("__divisor", [node]);
+}
+
+function isDivision(node: Expression): boolean {
+  return node.class === "FUNCTION" && (node.function_name.startsWith("__divisor") || node.function_name === "//");
 }
 
 function numericKind(left: Typed, right: Typed): Typed["kind"] {

@@ -5,7 +5,7 @@ import type { Expression, FunctionCall } from "../../parse/tree.ts";
 import { call, castTo, castToDecimal, operator, stringConstant } from "../../parse/tree.ts";
 
 /** An expression that is an error if it is zero. */
-export type Divisor = (node: Expression, value: Typed) => Expression;
+export type Divisor = (node: Expression, value: Typed, dividend: Typed) => Expression;
 
 /** Returns null if no decimals are involved. */
 export function rewriteDecimals(node: FunctionCall, left: Typed, right: Typed, divisor: Divisor): Typed | null {
@@ -33,10 +33,10 @@ function computed(node: FunctionCall, left: Operand, right: Operand, { scale }: 
   switch (node.function_name) {
     case "/": {
       const dividend = operator("*", unscaled(x.node, a, a.scale), castTo(powerOfTen(scale - a.scale + b.scale), "HUGEINT"));
-      return scaled(operator("//", dividend, divisor(unscaled(y.node, b, b.scale), y)), scale);
+      return scaled(operator("//", dividend, divisor(unscaled(y.node, b, b.scale), y, x)), scale);
     }
     case "%":
-      return scaled({ ...node, children: [unscaled(x.node, a, scale), divisor(unscaled(y.node, b, scale), y)] }, scale);
+      return scaled({ ...node, children: [unscaled(x.node, a, scale), divisor(unscaled(y.node, b, scale), y, x)] }, scale);
     case "*":
       return scaled({ ...node, children: [unscaled(x.node, a, a.scale), unscaled(y.node, b, b.scale)] }, scale);
     default: {
