@@ -139,6 +139,10 @@ export class FluxTable {
     return new FluxTable(key, columns, this.rowCount);
   }
 
+  withKey(key: GroupKey): FluxTable {
+    return this.with(this.columns, key);
+  }
+
   /** With a column in place of the one of its label, or at the end. */
   set(column: FluxColumn): FluxTable {
     const at = this.columns.findIndex(({ label }) => label === column.label);

@@ -128,10 +128,10 @@ export function fullTimeText(ns: bigint): string {
   return `${whole}.${fraction.padEnd(9, "0")}Z`;
 }
 
-/** The fewest digits that read back; with an exponent below 1e-4 and from 1e21. */
+/** The fewest digits that read back; with an exponent below 1e-4 and from 1e6. */
 function displayedFloat(value: number): string {
   const size = Math.abs(value);
-  if (!Number.isFinite(value) || size === 0 || (size >= 1e-4 && size < 1e21)) return floatText(value);
+  if (!Number.isFinite(value) || size === 0 || (size >= 1e-4 && size < 1e6)) return floatText(value);
   return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 

@@ -246,7 +246,7 @@ function joined(rows: readonly FluxTable[]): FluxTable {
   return new FluxTable(first.key, columns, rows.length);
 }
 
-/** The most frequent values in order; none when all are equally frequent and there are several. */
+/** The most frequent values in order; none when all are equally frequent, as recorded. */
 function modesOf(column: FluxColumn): Value[] {
   const counts = new Map<number | bigint | string, { count: number; row: number }>();
   let most = 0;
@@ -265,6 +265,6 @@ function modesOf(column: FluxColumn): Value[] {
     counts.set(cell, entry);
   }
   const modes = [...counts].filter(([, { count }]) => count === most);
-  if (modes.length === counts.size && most === 1 && !hasNaN) return [];
+  if (modes.length === counts.size && !hasNaN) return [];
   return modes.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, { row }]) => column.get(row));
 }

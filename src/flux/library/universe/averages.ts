@@ -272,8 +272,10 @@ export const tripleExponentialDerivative: NativeBody = operator((call) => {
       const third = [1, 2, 3].reduce<readonly (number | null)[]>((each) => exponentialAverages(each, n), values);
       const made = third.slice(1).map((value, i) => (value === null || third[i] == null ? null : (value / third[i]! - 1) * 100));
       const behind = table.slice(Math.max(0, table.rowCount - made.length), table.rowCount);
-      // as recorded: other numbers are lost
-      return withNulls(behind, ({ type }) => !NUMBER_TYPES.includes(type)).set(floatColumn("_value", made));
+      // as recorded: other numbers are lost, but for the key
+      return withNulls(behind, ({ type }) => !NUMBER_TYPES.includes(type))
+        .set(floatColumn("_value", made))
+        .withKey(table.key);
     });
 });
 
@@ -282,5 +284,6 @@ function lastTimes(table: FluxTable, needed: number): FluxTable {
   const first = table.rowCount === needed ? needed : filled.rowCount - 1;
   const last = filled.slice(first, filled.rowCount);
   const values = floatColumn("_value", new Array<null>(last.rowCount).fill(null));
-  return withNulls(last, ({ type }) => type === "time").set(values);
+  const made = withNulls(last, ({ type }) => type === "time").set(values);
+  return made.isEmpty ? made : made.withKey(table.key);
 }

@@ -3,7 +3,7 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import { countReaders, planProblem, startAll } from "../../tables/plan-check.ts";
 import type { StreamNode } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
-import { FluxError } from "../../values/flux-error.ts";
+import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxArray, type FluxFunction, FluxRecord, TableStream } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 
@@ -22,9 +22,14 @@ function firstTable(call: NativeCall, stream: StreamNode, fn: FluxFunction): Flu
   checkPlan(stream, run);
   return run.outside.compute(function* () {
     let found: FluxTable | null = null;
-    for (const table of stream.open(run)) {
-      if (table !== null && found === null && test(table.key.toRecord()) === true) found = table;
-      yield null;
+    try {
+      for (const table of stream.open(run)) {
+        if (table !== null && found === null && test(table.key.toRecord()) === true) found = table;
+        yield null;
+      }
+    } catch (error) {
+      // what has no place in the stream's own program has one in this
+      throw error instanceof UnplacedError ? new FluxError(error.message, error.code) : error;
     }
     return found;
   }, run.use);

@@ -5,6 +5,7 @@ import { RowNumbers } from "../../tables/row-numbers.ts";
 import { StreamNode, type Tables } from "../../tables/stream.ts";
 import { cellText, type FluxTable, GroupKey, FluxTable as Table } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
+import { kindOf } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { sortedInSteps } from "./shape.ts";
@@ -12,12 +13,16 @@ import { sortedInSteps } from "./shape.ts";
 const METHODS: readonly string[] = ["inner"];
 
 export const join: NativeBody = (call) => {
+  const on = call.strings("on");
+  if (on.length === 0) throw new FluxError("at least one column in 'on' column list is required");
   const method = call.string("method", "inner");
   if (!METHODS.includes(method)) throw new FluxError(`${method} is not a valid join type`);
-  const on = call.strings("on", []);
-  if (on.length === 0) throw new FluxError("at least one column in 'on' column list is required");
   const sides = [...call.record("tables").entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-  const streams = sides.map(([, stream]) => stream).filter((stream) => stream instanceof StreamNode);
+  for (const [name, stream] of sides) {
+    if (!(stream instanceof StreamNode))
+      throw new FluxError(`expected ${JSON.stringify(name)} to be stream type; instead got ${kindOf(stream)}`);
+  }
+  const streams = sides.map(([, stream]) => stream as StreamNode);
   const names = sides.map(([name]) => name) as [string, string];
   const node = streamOf(call, streams, ([left, right], run) => joinStreams(left!, right!, { on, names, run }));
   return ofTwoParents(node);

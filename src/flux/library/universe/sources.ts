@@ -371,6 +371,8 @@ const prepareLimit = (call: NativeCall): TableBody => {
   if (offset === 0 && input.operation instanceof SortOperation) input.operation.isLimited = true;
   const limited = (tables: Tables) =>
     eachTable(tables, (table) => {
+      // as recorded: sorting for a limit alone leaves no empty table
+      if (offset === 0 && table.isEmpty && input.readers <= 1 && input.operation instanceof SortOperation) return null;
       const from = Math.min(table.rowCount, Math.max(0, offset));
       const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
       // as recorded: a table that loses all its rows goes, unless `n` takes none at all; of sorted rows it always goes

@@ -4,7 +4,7 @@ import { valuesEqual } from "../../interpret/operators.ts";
 import { ITEM_BYTES } from "../../interpret/run-limits.ts";
 import { DAY_NS, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { Duration, FluxArray, FluxRecord, isNull, type Value } from "../../values/value.ts";
+import { Duration, FluxArray, FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { locationOfCall, truncate, truncated } from "../date/date.ts";
 import { holtWinters } from "../forecast/holt-winters.ts";
 import { MATH } from "../math/math.ts";
@@ -45,6 +45,11 @@ const SCALARS: Readonly<Record<string, NativeBody>> = {
   contains: (call) => {
     const value = call.value("value");
     const { items } = call.array("set");
+    const [wanted, got] = [kindOf(value), items.length === 0 ? null : kindOf(items[0]!)];
+    // the checker knows no type of a null
+    if (isNull(value) && wanted !== "invalid" && got !== null && got !== wanted) {
+      throw new FluxError(`keyword argument "set" should be of an array of type ${wanted}, but got an array of type [${got}]`);
+    }
     if (typeof value === "string" && items.length > LISTED_MAX) return textsOf(items).has(value);
     call.run.use.work(items.length);
     return items.some((item) => !isNull(item) && valuesEqual(item, value));
