@@ -33,6 +33,12 @@ export function readDuration(spec: SpecReader, name: string): string {
   return clockText(read.isNegative ? -ns : ns);
 }
 
+/** `90s` as `1m30s`, as exports have it. */
+export function exportedPeriod(text: string): string {
+  const parts = readParts(text)?.parts;
+  return parts === undefined ? text : clockText(lengthNs(parts));
+}
+
 function decimal(value: bigint, unit: bigint): string {
   const fraction = (value % unit)
     .toString()

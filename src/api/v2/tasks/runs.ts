@@ -45,7 +45,7 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
       return json(201, shownRun(await told(force, runs().force(task, scheduledForMs))));
     })
     .get(RUN, async (call) => {
-      const [runID, task] = [runIdOf(call), find(call, "read", "failed to find run: ")];
+      const [runID, task] = [runBelowTask(call), find(call, "read", "failed to find run: ")];
       return json(200, shownRun(await told("failed to find run: ", runs().get(task, runID))));
     })
     .delete(RUN, async (call) => {
@@ -54,17 +54,23 @@ export function addTaskRunRoutes(routes: V2Routes, services: V2Services, find: F
       return new Response(null);
     })
     .post(`${RUN}/retry`, async (call) => {
-      const [runID, task] = [runIdOf(call), find(call, "write", "failed to retry run: ")];
+      const [runID, task] = [runBelowTask(call), find(call, "write", "failed to retry run: ")];
       return json(200, shownRun(await told("failed to retry run: ", runs().retry(task, runID))));
     })
     .get(`${RUN}/logs`, async (call) => {
-      const [runID, task] = [runIdOf(call), find(call, "read", "failed to find task logs: ")];
+      const [runID, task] = [runBelowTask(call), find(call, "read", "failed to find task logs: ")];
       return json(200, shownLog([await told("failed to find task logs: ", runs().get(task, runID))]));
     })
     .get(`${TASKS}/:taskID/logs`, async (call) => {
       const task = find(call, "read", "failed to find task logs: ");
       return json(200, shownLog(await runs().list(task, { afterMs: null, beforeMs: null, limit: LOGGED_RUNS_MAX })));
     });
+}
+
+/** As recorded, the task's id is told first. @throws TsdbError bad_request */
+function runBelowTask(call: V2Call): string {
+  taskIdOf(call);
+  return runIdOf(call);
 }
 
 /** @throws TsdbError bad_request */

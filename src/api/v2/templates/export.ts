@@ -38,10 +38,22 @@ export const ExportBody = t.Object({
   ),
 });
 
+/** Several of one name may be in an organization. */
+const NOT_UNIQUE: ReadonlySet<Category> = new Set<Category>(["Dashboard", "NotificationRule", "Task", "Telegraf"]);
+
+/** By its id, or, where that is empty, by its name. */
+interface Asked {
+  readonly kind?: string;
+  readonly id: string;
+  readonly name?: string;
+}
+
 interface Chosen {
   readonly category: Category;
   readonly id: string;
   readonly name?: string;
+  /** Names of its labels that count; undefined: of all. */
+  readonly byLabel?: ReadonlySet<string>;
 }
 
 export const exportRoutes = (services: V2Services): V2Routes => {
@@ -63,8 +75,7 @@ export const exportRoutes = (services: V2Services): V2Routes => {
       if (id === null) throw new TsdbError("bad_request", `provided org id is invalid: ${JSON.stringify(orgID.slice(0, 64))}`);
       exporting.addOrganization(id, resourceFilters.byLabel ?? [], resourceFilters.byResourceKind ?? []);
     }
-    for (const { kind = "", id, name = "" } of resources) exporting.addResource(kind, id, name);
-    const objects = await new Turns(request.signal).run(exporting.objects());
+    const objects = await new Turns(request.signal).run(exporting.objects(resources));
     if (!isYaml(mediaTypeOf(request.headers.get("accept")))) return json(200, objects);
     return new Response(`${Bun.YAML.stringify(objects, null, 2)}\n`, { headers: { "content-type": "application/x-yaml" } });
   });
@@ -108,29 +119,51 @@ class Exporting {
         // labels have none themselves
         const isMeant =
           names.size === 0 || category === "Label" || labels.ofResource(typeOf(category), id).some(({ name }) => names.has(name));
-        if (isMeant) this.chosen.set(`${category} ${id}`, { category, id });
+        if (isMeant) this.chosen.set(`${category} ${id}`, { category, id, ...(names.size === 0 ? {} : { byLabel: names }) });
       }
     }
   }
 
   /** @throws TsdbError bad_request, not_found, forbidden */
-  addResource(kind: string, id: string, name: string): void {
+  private addResource({ kind = "", id, name = "" }: Asked): void {
     const category = isKind(kind) ? categoryOf(kind) : isCategory(kind) ? kind : null;
     if (category === null) throw new TsdbError("bad_request", "unsupported kind provided", { kind });
     if (id !== "") {
       this.add({ category, id: readId(id), ...(name === "" ? {} : { name }) });
       return;
     }
-    const { orgID } = this.principal;
-    const found = name === "" || orgID === null ? null : this.adapters.of(category).find(orgID, name);
-    if (found === null) throw new TsdbError("not_found", `no ${typeOf(category)} found for name ${JSON.stringify(name.slice(0, 256))}`);
-    this.add({ category, id: found });
+    const found = name === "" ? [] : this.named(category, name);
+    // as recorded, a label that there is not is left out
+    if (found.length === 0 && category !== "Label") {
+      throw new TsdbError("not_found", `no ${typeOf(category)} found for name ${JSON.stringify(name.slice(0, 256))}`);
+    }
+    for (const each of found) this.add({ category, id: each });
   }
 
-  /** A resource a step; what is deleted meanwhile is left out. @throws TsdbError unprocessable for what no template can have */
-  *objects(): Steps<object[]> {
-    for (const { category, id } of [...this.chosen.values()]) {
-      if (!this.isGone(category, id)) this.addReferred(category, id);
+  /** In all organizations, as far as the sender may read them; several where names are not unique. */
+  private named(category: Category, name: string): string[] {
+    const adapter = this.adapters.of(category);
+    const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0, isDescending: false };
+    return this.services
+      .line()
+      .organizations.list({}, all)
+      .flatMap(({ id: orgID }) => {
+        const unique = adapter.find(orgID, name);
+        const isSo = (id: string) => (adapter.old(id) as { readonly name: string }).name === name;
+        const ids = unique !== null ? [unique] : NOT_UNIQUE.has(category) ? adapter.list(orgID).filter(isSo) : [];
+        return ids.filter((id) => this.principal.allows({ action: "read", type: typeOf(category), id, orgID }));
+      });
+  }
+
+  /** With these resources as well. A resource a step; what is deleted meanwhile is left out. @throws TsdbError bad_request, not_found,
+   *  forbidden, unprocessable for what no template can have */
+  *objects(asked: readonly Asked[]): Steps<object[]> {
+    for (const each of asked) {
+      this.addResource(each);
+      yield;
+    }
+    for (const chosen of [...this.chosen.values()]) {
+      if (!this.isGone(chosen.category, chosen.id)) this.addReferred(chosen);
       yield;
     }
     const objects: object[] = [];
@@ -158,22 +191,26 @@ class Exporting {
   }
 
   /** Labels, and the endpoint of a rule. */
-  private addReferred(category: Category, id: string): void {
+  private addReferred({ category, id, byLabel }: Chosen): void {
     const refersTo = this.adapters.of(category).refersTo?.(id);
     if (refersTo !== undefined && !this.chosen.has(`${refersTo.category} ${refersTo.id}`)) {
-      this.add(refersTo);
-      this.addReferred(refersTo.category, refersTo.id);
+      const referred = { ...refersTo, ...(byLabel === undefined ? {} : { byLabel }) };
+      this.add(referred);
+      this.addReferred(referred);
     }
-    if (category === "Label") return;
-    for (const label of this.services.line().labels.ofResource(typeOf(category), id)) {
+    for (const label of this.labelsOf({ category, id, byLabel })) {
       if (!this.chosen.has(`Label ${label.id}`)) this.add({ category: "Label", id: label.id });
     }
   }
 
-  private objectOf({ category, id, name }: Chosen) {
+  private labelsOf({ category, id, byLabel }: Pick<Chosen, "category" | "id"> & { readonly byLabel: Chosen["byLabel"] | undefined }) {
+    const all = category === "Label" ? [] : this.services.line().labels.ofResource(typeOf(category), id);
+    return byLabel === undefined ? all : all.filter(({ name }) => byLabel.has(name));
+  }
+
+  private objectOf({ category, id, name, byLabel }: Chosen) {
     const { kind, spec, apiVersion = API_VERSION } = this.adapters.of(category).exported(id, (of, referred) => this.nameOf(of, referred));
-    const labels = category === "Label" ? [] : this.services.line().labels.ofResource(typeOf(category), id);
-    const associations = labels.map((label) => ({ kind: "Label", name: this.nameOf("Label", label.id) }));
+    const associations = this.labelsOf({ category, id, byLabel }).map((label) => ({ kind: "Label", name: this.nameOf("Label", label.id) }));
     return {
       ...{ apiVersion, kind, metadata: { name: this.nameOf(category, id) } },
       spec: { ...spec, ...(name === undefined ? {} : { name }), ...(associations.length === 0 ? {} : { associations }) },

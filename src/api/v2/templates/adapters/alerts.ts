@@ -13,12 +13,12 @@ import type { V2Line } from "../../../../metadata/line.ts";
 import { TsdbError } from "../../../../model/errors.ts";
 import type { CheckSpec, EndpointSpec, RuleSpec } from "../../../../templates/kinds/alerts.ts";
 import type { TemplateKind } from "../../../../templates/kinds.ts";
+import { exportedPeriod, NO_DURATION } from "../../../../templates/periods.ts";
 import type { Resource } from "../../../../templates/template.ts";
 import { shownEndpointSettings, shownSettings } from "../../alerts/shown-alerts.ts";
 import { type Adapter, described, idNumber, NO_TIMES, type Place } from "./adapter.ts";
 
 /** Of a template without one. */
-const NO_OFFSET = "0s";
 const NO_QUERY = {
   ...{ editMode: "", name: "" },
   builderConfig: { buckets: [], tags: [], functions: [], aggregateWindow: { period: "", fillValues: false } },
@@ -56,15 +56,15 @@ export function checkAdapter(line: V2Line): Adapter<CheckSpec> {
         settings.type === "threshold"
           ? { thresholds: (settings.thresholds ?? []).map(exportedThreshold) }
           : {
-              ...{ level: settings.level, timeSince: settings.timeSince, staleTime: settings.staleTime },
+              ...{ level: settings.level, timeSince: exportedPeriod(settings.timeSince), staleTime: exportedPeriod(settings.staleTime) },
               ...(settings.reportZero ? { reportZero: true } : {}),
             };
       return {
         kind: kindOf(id),
         // as the vendor's: whether a check is active is not part of its export
         spec: {
-          ...{ name, ...described(description), every, query: query.text, statusMessageTemplate, status: "active" },
-          ...(offset === null || offset === NO_OFFSET ? {} : { offset }),
+          ...{ name, ...described(description), every: exportedPeriod(every), query: query.text, statusMessageTemplate, status: "active" },
+          ...exportedOffset(offset),
           ...(tags === null || tags.length === 0 ? {} : { tags }),
           ...rest,
         },
@@ -129,7 +129,7 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       // as recorded: what was there before is named by the rule
       return {
         ...{ name, description, endpointID: idNumber(endpointID), endpointName: name, endpointType: type, every },
-        ...{ offset: offset ?? NO_OFFSET, messageTemplate, statusRules: shownStatusRules(statusRules) },
+        ...{ offset: offset ?? NO_DURATION, messageTemplate, statusRules: shownStatusRules(statusRules) },
         tagRules: tagRules.length === 0 ? null : tagRules,
       };
     },
@@ -139,7 +139,12 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       const { every, offset, messageTemplate, statusRules, tagRules } = spec;
       return {
         ...{ name, description, endpointID: idNumber(place.idOf("NotificationEndpoint", spec.endpointName)) },
-        ...{ endpointName: spec.endpointName, endpointType: endpointOf(place, spec.endpointName).type, every, offset: offset ?? NO_OFFSET },
+        ...{
+          endpointName: spec.endpointName,
+          endpointType: endpointOf(place, spec.endpointName).type,
+          every,
+          offset: offset ?? NO_DURATION,
+        },
         ...{ messageTemplate, statusRules: sortedStatusRules(statusRules), tagRules },
       };
     },
@@ -149,7 +154,7 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       return {
         ...{ id: idNumber(place.id), name, description, endpointID: idNumber(place.idOf("NotificationEndpoint", spec.endpointName)) },
         ...{ endpointTemplateMetaName: spec.endpointName, endpointType: endpointOf(place, spec.endpointName).type, every },
-        ...{ offset: offset ?? NO_OFFSET, messageTemplate, status, statusRules: sortedStatusRules(statusRules), tagRules },
+        ...{ offset: offset ?? NO_DURATION, messageTemplate, status, statusRules: sortedStatusRules(statusRules), tagRules },
       };
     },
     refersTo: (id) => ({ category: "NotificationEndpoint", id: rules.get(id).endpointID }),
@@ -160,8 +165,8 @@ export function ruleAdapter(line: V2Line): Adapter<RuleSpec> {
       return {
         kind: "NotificationRule",
         spec: {
-          ...{ name, ...described(description), endpointName: nameOf("NotificationEndpoint", endpointID), every },
-          ...(offset === null || offset === NO_OFFSET ? {} : { offset }),
+          ...{ name, ...described(description), endpointName: nameOf("NotificationEndpoint", endpointID), every: exportedPeriod(every) },
+          ...exportedOffset(offset),
           ...(channel === "" ? {} : { channel }),
           ...(messageTemplate === "" ? {} : { messageTemplate }),
           statusRules: statusRules.map(({ currentLevel, previousLevel }) => ({
@@ -221,6 +226,11 @@ function checkDraft({ name, description, spec }: Resource<CheckSpec>): CheckDraf
     timeSince: timeSince === null ? null : readPeriod(timeSince),
     staleTime: staleTime === null ? null : readPeriod(staleTime),
   };
+}
+
+function exportedOffset(offset: string | null): { readonly offset?: string } {
+  const shown = offset === null ? NO_DURATION : exportedPeriod(offset);
+  return shown === NO_DURATION ? {} : { offset: shown };
 }
 
 function exportedThreshold({ level, allValues, ...rest }: Threshold): object {

@@ -4,6 +4,7 @@ import type { TaskScript } from "../../../../metadata/resources/tasks.ts";
 import { readTaskOptions, taskRecord } from "../../../../tasks/script/options.ts";
 import { withoutOption } from "../../../../templates/kinds/parameters.ts";
 import { type TaskSpec, taskFlux } from "../../../../templates/kinds/task.ts";
+import { exportedPeriod } from "../../../../templates/periods.ts";
 import type { Resource } from "../../../../templates/template.ts";
 import { scriptOf } from "../../tasks/routes.ts";
 import { type Adapter, described, idNumber } from "./adapter.ts";
@@ -51,7 +52,7 @@ export function taskAdapter({ tasks }: V2Line): Adapter<TaskSpec> {
       if (!isPlain(flux, every))
         return { kind: "Task", apiVersion: "influxdata.com/v2alpha2", spec: { ...described(description), query: flux } };
       const schedule = every === null ? { cron } : { every };
-      const later = offset === null ? {} : { offset };
+      const later = offset === null ? {} : { offset: exportedPeriod(offset) };
       return { kind: "Task", spec: { name, ...described(description), ...schedule, ...later, query: withoutOption(flux, "task") } };
     },
   };
