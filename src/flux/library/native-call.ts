@@ -150,7 +150,11 @@ export class NativeCall {
 
   private refuse(name: string, given: Value | undefined, wanted: string): never {
     if (given === undefined) throw missingArgument(name);
-    if (isNull(given)) throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got invalid`);
+    if (isNull(given)) {
+      // it fails inside there on a null of the wanted type
+      const shown = given.type === wanted ? "invalid" : given.type;
+      throw new FluxError(`keyword argument "${name}" should be of kind ${wanted}, but got ${shown}`);
+    }
     throw new ArgumentError(name, wanted, kindOf(given));
   }
 }

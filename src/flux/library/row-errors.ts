@@ -134,11 +134,30 @@ export function rowError(kind: RowFunctionKind, fn: FluxFunction, error: unknown
   }
   if (error instanceof TypeConflict && !isVector) return new FluxError(error.message);
   // as recorded, floats of whole columns are named after another type
-  if (isVector) return new UnplacedError(`runtime error: ${error.message.replace(/ to float( due to invalid syntax)$/, " to Float$1")}`);
+  if (isVector) {
+    const shown = callsOfRows(fn) ? error.message.replace(/ to float( due to invalid syntax)$/, " to Float$1") : error.message;
+    return new UnplacedError(`runtime error: ${shown}`);
+  }
   const column = error instanceof ArgumentError && isColumnType(error.wanted) && isColumnType(error.given) ? error : null;
   if (column !== null) return new FluxError(`type conflict: ${column.wanted} != ${column.given}`);
   if (kind === "state" || kind === "join") return error;
   return new FluxError(`failed to evaluate ${kind} function: ${error.message}`, error.code);
+}
+
+/** Whether calls take columns, and not literals alone. */
+function callsOfRows(fn: FluxFunction): boolean {
+  let found = false;
+  if (!(fn instanceof Closure) || fn.body === null) return found;
+  walk(fn.body, (node) => {
+    if (node.type === "CallExpression") {
+      walk(node, (inner) => {
+        found ||= inner.type === "MemberExpression";
+        return !found;
+      });
+    }
+    return !found;
+  });
+  return found;
 }
 
 /** @throws FluxError: columns have other types than the function is for */

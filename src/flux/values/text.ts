@@ -33,6 +33,11 @@ export function floatText(value: number): string {
   return text.includes("e") ? withoutExponent(text) : text;
 }
 
+/** In quotes, with escapes for what cannot be shown. */
+export function quotedText(text: string): string {
+  return JSON.stringify(text).replace(/\\u00([01]\w)|\x7f/g, (_, code: string | undefined) => `\\x${code ?? "7f"}`);
+}
+
 /** With six digits behind the point, as some errors show floats. */
 export function fixedText(value: number): string {
   const isShown = Number.isFinite(value) && Math.abs(value) < 1e21;

@@ -1,7 +1,7 @@
 // Packages `contrib/qxip/hash` and `contrib/bonitoo-io/hex`: digests and hexadecimal texts.
 import { FluxError } from "../../values/flux-error.ts";
-import { fullTimeText, stringOf } from "../../values/text.ts";
-import { Bytes, isNull, kindOf, Time, UInt } from "../../values/value.ts";
+import { fullTimeText, quotedText, stringOf } from "../../values/text.ts";
+import { Bytes, isNull, kindOf, Null, Time, UInt } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { typeText } from "../universe/conversions.ts";
 import { cityHash64 } from "./city-hash.ts";
@@ -10,7 +10,7 @@ import { cityHash64 } from "./city-hash.ts";
 function ofText(shown: string, make: (text: string, call: NativeCall) => string): NativeBody {
   return (call) => {
     const value = call.value("v");
-    if (isNull(value)) return value;
+    if (isNull(value)) return Null.of("string");
     if (typeof value !== "string") throw new FluxError(`hash cannot convert ${typeText(value)} to ${shown}`);
     return make(value, call);
   };
@@ -55,7 +55,7 @@ function parseHex(call: NativeCall, type: "int" | "uint"): bigint | null {
   const [, sign = "", digits] = /^([+-]?)(?:0x)?([0-9a-fA-F]+)$/.exec(value) ?? [];
   const parsed = digits === undefined || (type === "uint" && sign !== "") ? null : BigInt(`0x${digits}`) * (sign === "-" ? -1n : 1n);
   const isInRange = parsed !== null && (type === "int" ? BigInt.asIntN(64, parsed) : BigInt.asUintN(64, parsed)) === parsed;
-  if (!isInRange) throw new FluxError(`cannot convert string ${JSON.stringify(value)} to ${type} due to invalid syntax`);
+  if (!isInRange) throw new FluxError(`cannot convert string ${quotedText(value)} to ${type} due to invalid syntax`);
   return parsed;
 }
 
@@ -69,26 +69,26 @@ builtin uint : (v: string) => uint
 builtin bytes : (v: string) => bytes
 `,
   natives: {
-    int: (call) => parseHex(call, "int") ?? call.value("v"),
+    int: (call) => parseHex(call, "int") ?? Null.of("int"),
     uint: (call) => {
       const parsed = parseHex(call, "uint");
-      return parsed === null ? call.value("v") : new UInt(parsed);
+      return parsed === null ? Null.of("uint") : new UInt(parsed);
     },
     string: (call) => {
       const value = call.value("v");
-      if (isNull(value)) return value;
+      if (isNull(value)) return Null.of("string");
       if (typeof value === "bigint") return value.toString(16);
       if (value instanceof UInt) return value.value.toString(16);
       if (value instanceof Time) return fullTimeText(value.ns);
       const text = value instanceof Bytes ? Buffer.from(value.bytes).toString("hex") : stringOf(value);
-      if (text === null) throw new FluxError(`cannot convert ${kindOf(value)} to string`);
+      if (text === null) throw new FluxError(`cannot convert ${typeText(value)} to string`);
       return text;
     },
     bytes: (call) => {
       const text = call.string("v");
       if (/^([0-9a-fA-F]{2})*$/.test(text)) return new Bytes(Buffer.from(text, "hex"));
       throw new FluxError(
-        `cannot convert string ${JSON.stringify(text)} to bytes due to hex decoding error: encoding/hex: ${hexProblem(text)}`,
+        `cannot convert string ${quotedText(text)} to bytes due to hex decoding error: encoding/hex: ${hexProblem(text)}`,
       );
     },
   },

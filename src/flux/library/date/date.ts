@@ -137,7 +137,8 @@ December = 12
     millisecond: part(({ ns }) => (ns % SECOND_NS) / 1_000_000n),
     microsecond: part(({ ns }) => (ns % SECOND_NS) / 1000n),
     nanosecond: part(({ ns }) => ns % SECOND_NS),
-    time: (call) => timeOf(call.value("t"), call),
+    // as recorded: what the clock of the location shows, as a time of UTC
+    time: (call) => new Time(BigInt.asIntN(64, locationOfCall(call).toLocal(timeOf(call.value("t"), call).ns))),
     add: (call) => moved(timeOf(call.value("to"), call), call.duration("d"), locationOfCall(call)),
     sub: (call) => moved(timeOf(call.value("from"), call), negated(call.duration("d")), locationOfCall(call)),
     truncate,

@@ -122,10 +122,12 @@ const OF_RECORDS: readonly string[] = ["frexp", "lgamma", "modf", "sincos"];
 
 /** Nulls of a column give nulls; what has no type is no argument. */
 const nullAnswer: NullAnswer = (name, argument, { type }) => {
-  if (OF_RECORDS.includes(name)) throw new FluxError(`${name} does not support null values`);
-  if (type !== "invalid") return Null.of(OTHER_RESULTS[name] ?? "float");
-  const shown = argument === "x" && !OF_TWO.includes(name) ? "argument" : `argument ${argument}`;
-  throw new FluxError(`cannot convert ${shown} of type invalid to ${OTHER_ARGUMENTS[argument] ?? "float"}`);
+  const wanted = OTHER_ARGUMENTS[argument] ?? "float";
+  const isOfRecord = OF_RECORDS.includes(name);
+  if (isOfRecord && (type === "invalid" || type === wanted)) throw new FluxError(`${name} does not support null values`);
+  if (type === wanted) return Null.of(OTHER_RESULTS[name] ?? "float");
+  const shown = argument === "x" && !isOfRecord && !OF_TWO.includes(name) ? "argument" : `argument ${argument}`;
+  throw new FluxError(`cannot convert ${shown} of type ${type} to ${wanted}`);
 };
 
 export const MATH: LibraryPackage = {
@@ -255,7 +257,7 @@ builtin yn : (n: int, x: float) => float
       j0: ofX((x) => besselJ(0, x)),
       j1: ofX((x) => besselJ(1, x)),
       jn: (call: NativeCall) => besselJ(call.int("n"), call.float("x")),
-      ldexp: (call) => call.float("frac") * 2 ** call.int("exp"),
+      ldexp: (call) => (call.float("frac") === 0 ? call.float("frac") : call.float("frac") * 2 ** call.int("exp")),
       lgamma: (call) => {
         const { value, sign } = logGamma(call.float("x"));
         return FluxRecord.of({ lgamma: value, sign: BigInt(sign) });

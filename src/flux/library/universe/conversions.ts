@@ -3,7 +3,7 @@
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { durationNs, durationText, parseDuration, parseTime } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { displayText, fixedText, fullTimeText, stringOf } from "../../values/text.ts";
+import { displayText, fixedText, fullTimeText, quotedText, stringOf } from "../../values/text.ts";
 import {
   Bytes,
   Dictionary,
@@ -34,7 +34,7 @@ const SPECIAL: Readonly<Record<string, number>> = {
 };
 
 function badText(text: string, type: string, cause = ""): FluxError {
-  return new FluxError(`cannot convert string "${text}" to ${type} due to invalid syntax${cause}`);
+  return new FluxError(`cannot convert string ${quotedText(text)} to ${type} due to invalid syntax${cause}`);
 }
 
 function badType(value: Value, type: string): FluxError {
