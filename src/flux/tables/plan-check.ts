@@ -4,10 +4,13 @@ import type { StreamNode } from "./stream.ts";
 
 type InputsOf = (node: StreamNode) => readonly StreamNode[];
 
+/** Of an operator; it is found before those of sources, wherever it is. */
+export const EMPTY_RANGE = "cannot query an empty range";
+
 /** The first problem of the plan, or null. */
 export function planProblem(streams: readonly StreamNode[]): string | null {
-  for (const node of nodesOf(streams)) if (node.planProblem !== null) return node.planProblem;
-  return null;
+  const problems = [...nodesOf(streams)].flatMap((node) => node.planProblem ?? []);
+  return problems.find((problem) => problem === EMPTY_RANGE) ?? problems[0] ?? null;
 }
 
 /** Lets all operators see whether they can run. @throws FluxError: "failed to initialize execute state: …" */

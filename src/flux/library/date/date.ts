@@ -60,11 +60,19 @@ function isoWeek({ days }: Clock): number {
 }
 
 function part(read: (clock: Clock) => number | bigint): NativeBody {
+  return partOf((ns, call) => read(clockOf(locationOfCall(call).toLocal(ns))));
+}
+
+/** A part that is the same everywhere, as recorded: no location is asked for. */
+function smallPart(read: (clock: Clock) => bigint): NativeBody {
+  return partOf((ns) => read(clockOf(ns)));
+}
+
+function partOf(read: (ns: bigint, call: NativeCall) => number | bigint): NativeBody {
   return (call) => {
     const value = call.value("t");
     checkTimeable(value);
-    if (isNull(value)) return Null.of("int");
-    return BigInt(read(clockOf(locationOfCall(call).toLocal(timeOf(value, call).ns))));
+    return isNull(value) ? Null.of("int") : BigInt(read(timeOf(value, call).ns, call));
   };
 }
 
@@ -124,7 +132,7 @@ November = 11
 December = 12
 `,
   natives: {
-    second: part(({ ns }) => (ns / SECOND_NS) % 60n),
+    second: smallPart(({ ns }) => (ns / SECOND_NS) % 60n),
     minute: part(({ ns }) => (ns / (60n * SECOND_NS)) % 60n),
     hour: part(({ ns }) => ns / (3600n * SECOND_NS)),
     weekDay: part(({ days }) => weekDayOf(days)),
@@ -134,9 +142,9 @@ December = 12
     quarter: part(({ month }) => Math.ceil(month / 3)),
     year: part(({ year }) => year),
     week: part(isoWeek),
-    millisecond: part(({ ns }) => (ns % SECOND_NS) / 1_000_000n),
-    microsecond: part(({ ns }) => (ns % SECOND_NS) / 1000n),
-    nanosecond: part(({ ns }) => ns % SECOND_NS),
+    millisecond: smallPart(({ ns }) => (ns % SECOND_NS) / 1_000_000n),
+    microsecond: smallPart(({ ns }) => (ns % SECOND_NS) / 1000n),
+    nanosecond: smallPart(({ ns }) => ns % SECOND_NS),
     // as recorded: what the clock of the location shows, as a time of UTC
     time: (call) => new Time(BigInt.asIntN(64, locationOfCall(call).toLocal(timeOf(call.value("t"), call).ns))),
     add: (call) => moved(timeOf(call.value("to"), call), call.duration("d"), locationOfCall(call)),

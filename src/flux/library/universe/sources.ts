@@ -3,6 +3,7 @@
 import type { SeriesQuestion, SourceRows, SourceSeries } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
+import { EMPTY_RANGE } from "../../tables/plan-check.ts";
 import { collect, eachTable, StreamNode, type Tables, type TimeBounds } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, isSorted, type KeyColumn } from "../../tables/table.ts";
 import { MONTH_NS, SECOND_NS } from "../../values/duration.ts";
@@ -79,7 +80,7 @@ export function rangeWithin(call: NativeCall, widened: (bounds: TimeBounds) => T
   const bounds = narrowed(input.bounds, { startNs: BigInt.asIntN(64, startNs), stopNs: BigInt.asIntN(64, stopNs) });
   const isRead = input instanceof FromNode && bounds.startNs < bounds.stopNs;
   const node = rangeNode(call, input, isRead ? widened(bounds) : bounds);
-  if (startNs >= stopNs) node.planProblem ??= "cannot query an empty range";
+  if (startNs >= stopNs) node.planProblem ??= EMPTY_RANGE;
   return node;
 }
 
