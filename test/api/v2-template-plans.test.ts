@@ -155,3 +155,16 @@ test("what a plan shows and cannot be made fails when it is applied", async () =
   const { status, body } = await apply(of([hook, rule]));
   expect([status, body.message]).toEqual([500, expect.stringMatching(/^resource_type="" .*: slack msg template is empty"$/s)]);
 });
+
+test.each([
+  ["Task", { every: "-1h", query: QUERY }, "tasks", "invalid options: missing required option: cron or every"],
+  ["CheckDeadman", { ...CHECK, every: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" }, "checks", "Check Every can't be empty"],
+  ["CheckDeadman", { ...CHECK, offset: "-1m", timeSince: "90s", staleTime: "5m", level: "CRIT" }, "checks", "Check Offset can't be empty"],
+])("%s: a negative period is shown by a plan, and none when it is applied", async (kind, spec, list, message) => {
+  const template = of([object(kind, "minus", spec)]);
+  const dry = await apply({ ...template, dryRun: true });
+  const { every, offset } = dry.body.diff[list][0].new;
+  expect([dry.status, [every, offset].some((each) => /^-1[hm]0/.test(each))]).toEqual([200, true]);
+  const applied = await apply(template);
+  expect([applied.status, applied.body.message.endsWith(`: ${message}"`)]).toEqual([500, true]);
+});

@@ -50,10 +50,11 @@ export function readTask(spec: SpecReader, apiVersion: string): TaskSpec {
 /** The script with the task record. */
 export function taskFlux(name: string, { every, cron, offset, query, hasRecord }: TaskSpec): string {
   if (hasRecord) return query;
-  // with both no task is made
-  const schedule = [...(cron === "" ? [] : [`cron: ${quoted(cron)}`]), ...(every === "" ? [] : [`every: ${every}`])].join(", ");
+  // with both no task is made, and a negative period is none
+  const hasEvery = every !== "" && !every.startsWith("-");
+  const schedule = [...(cron === "" ? [] : [`, cron: ${quoted(cron)}`]), ...(hasEvery ? [`, every: ${every}`] : [])].join("");
   const later = offset === "" || offset === "0s" ? "" : `, offset: ${offset}`;
-  return withOption(query, `option task = { name: ${quoted(name)}, ${schedule}${later} }`);
+  return withOption(query, `option task = { name: ${quoted(name)}${schedule}${later} }`);
 }
 
 /** A name in the script is also shown as the resource's. */

@@ -8,7 +8,7 @@ import type { EndpointSettings } from "../../../../alerts/endpoint.ts";
 import { EndpointService } from "../../../../alerts/endpoint-service.ts";
 import type { StatusRule } from "../../../../alerts/rule.ts";
 import { RuleService } from "../../../../alerts/rule-service.ts";
-import { readPeriod } from "../../../../alerts/scripts/period.ts";
+import { type Period, readPeriod } from "../../../../alerts/scripts/period.ts";
 import type { V2Line } from "../../../../metadata/line.ts";
 import { TsdbError } from "../../../../model/errors.ts";
 import type { CheckSpec, EndpointSpec, RuleSpec } from "../../../../templates/kinds/alerts.ts";
@@ -221,11 +221,16 @@ function checkDraft({ name, description, spec }: Resource<CheckSpec>): CheckDraf
       level,
     },
     query: { text: query, ...NO_QUERY },
-    every: readPeriod(every),
-    offset: offset === null ? null : readPeriod(offset),
-    timeSince: timeSince === null ? null : readPeriod(timeSince),
-    staleTime: staleTime === null ? null : readPeriod(staleTime),
+    every: periodOf(every),
+    offset: offset === null ? null : periodOf(offset),
+    timeSince: timeSince === null ? null : periodOf(timeSince),
+    staleTime: staleTime === null ? null : periodOf(staleTime),
   };
+}
+
+/** None for a negative one, as for release 2.8.0. */
+function periodOf(text: string): Period {
+  return text.startsWith("-") ? { parts: [] } : readPeriod(text);
 }
 
 function exportedOffset(offset: string | null): { readonly offset?: string } {
@@ -312,9 +317,9 @@ function ruleDraft({ name, description, spec }: Resource<RuleSpec>, { idOf, reso
   const { type } = resourceOf("NotificationEndpoint", spec.endpointName)!.spec as EndpointSpec;
   return {
     ...{ orgID: undefined, name, description, status, labels: [], type, endpointID, channel, messageTemplate, statusRules, tagRules },
-    ...{ sleepUntil: null, runbookLink: "", cron: "", limit: null, limitEvery: null, parseMode: "", disableWebPagePreview: false },
-    every: readPeriod(every),
-    offset: offset === null ? null : readPeriod(offset),
+    ...{ sleepUntil: null, runbookLink: "", limit: null, limitEvery: null, parseMode: "", disableWebPagePreview: false },
+    every: periodOf(every),
+    offset: offset === null ? null : periodOf(offset),
   };
 }
 
