@@ -1,6 +1,7 @@
 // `keep` and `drop`: which columns stay. Directly behind the storage they are reduced with what follows.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { gathered, type StreamNode, type Tables } from "../../tables/stream.ts";
+import { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
@@ -111,7 +112,8 @@ function* withColumns(input: Tables, isKept: IsKept): Tables {
     yield null;
     if (table === null) continue;
     const columns = table.columns.filter(({ label }) => choose(label));
-    merge.append(table.key.filter(choose), table.with(columns));
+    // as recorded: rows without columns are none
+    merge.append(table.key.filter(choose), columns.length === 0 ? new FluxTable(table.key, [], 0) : table.with(columns));
   }
   yield* merge.tables();
 }

@@ -120,7 +120,7 @@ function joinTables(left: FluxTable, right: FluxTable, { on, names, run }: Joini
   const key = [
     ...left.key.columns.map((column) => ({ ...column, label: renamed(column.label, 0) })),
     ...right.key.columns
-      .filter(({ label }) => !(on.includes(label) && isShared(label)))
+      .filter(({ label }) => !(on.includes(label) && isShared(label) && left.key.has(label)))
       .map((column) => ({ ...column, label: renamed(column.label, 1) })),
   ];
   key.sort((a, b) => (a.label < b.label ? -1 : 1));
