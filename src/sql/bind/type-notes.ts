@@ -49,9 +49,9 @@ export function sameType(value: Noted | undefined): TypeNote {
   return value.arrow === undefined ? {} : { arrow: value.arrow };
 }
 
-/** The note of a text made of others: a view of the text where one of them is a dictionary, or NULL. */
+/** The note of a text made of others: a view of the text where one of them is a view, a dictionary, or NULL. */
 export function viewType(texts: readonly Typed[]): TypeNote {
-  return texts.some((text) => isDictionary(text) || isNullConstant(text)) ? VIEW : {};
+  return texts.some((text) => text.arrow === VIEW.arrow || isDictionary(text) || isNullConstant(text)) ? VIEW : {};
 }
 
 const VIEW: TypeNote = { arrow: "Utf8View" };

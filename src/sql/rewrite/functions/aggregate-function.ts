@@ -1,8 +1,8 @@
 // Aggregates that DuckDB has under another name or with another result, and those composed from others.
 
-import { type DecimalType, decimalNote, isUnsigned, meanDecimal, sumDecimal } from "../../bind/decimals.ts";
-import type { Kind, Typed } from "../../bind/kind.ts";
-import { isNullConstant, listType, sameType, typeName } from "../../bind/type-notes.ts";
+import { type DecimalType, decimalNote, decimalOf, isUnsigned, meanDecimal, sumDecimal } from "../../bind/decimals.ts";
+import type { Kind, Typed, TypeNote } from "../../bind/kind.ts";
+import { isNullConstant, listType, narrowType, sameType, typeName } from "../../bind/type-notes.ts";
 import {
   call,
   castTo,
@@ -148,7 +148,10 @@ function checkFraction(share: number): number {
 }
 
 function number(value: Typed): Expression {
-  return value.kind === "integer" || value.kind === "unknown" ? castTo(value.node, "DOUBLE") : value.node;
+  const isDouble = value.kind === "float" && decimalOf(value) === null;
+  return isDouble || (value.kind !== "float" && value.kind !== "integer" && value.kind !== "unknown")
+    ? value.node
+    : castTo(value.node, "DOUBLE");
 }
 
 function kindOf({ kind }: Typed): Kind {
@@ -197,11 +200,17 @@ function weightedPercentile(input: RuleInput): Typed {
   return within === null ? cutToInteger(estimate, value) : estimate;
 }
 
+/** The type of an integer of fewer bits. */
+function narrowNote(of: Typed): TypeNote {
+  const arrow = narrowType(of);
+  return arrow === null ? {} : { arrow };
+}
+
 /** Converts an integer result to the value's type. */
 function asInteger(node: Expression, of: Typed): Typed {
   return isUnsigned(of)
     ? { node: castTo(node, "UBIGINT"), kind: "integer", arrow: "UInt64" }
-    : { node: castTo(node, "BIGINT"), kind: "integer" };
+    : { node: castTo(node, "BIGINT"), kind: "integer", ...narrowNote(of) };
 }
 
 /** Truncates an interpolated value between integers. */

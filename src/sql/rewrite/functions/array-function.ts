@@ -1,6 +1,6 @@
 // List functions: every array_… exists as list_… too. Positions count from 1, negative ones from the end.
-import type { Kind, Typed } from "../../bind/kind.ts";
-import { isNullConstant, itemType, listType, NULL_TYPE, typeName } from "../../bind/type-notes.ts";
+import type { Kind, Typed, TypeNote } from "../../bind/kind.ts";
+import { DICTIONARY, isNullConstant, itemType, listType, NULL_TYPE, typeName } from "../../bind/type-notes.ts";
 import { bigintConstant, call, castTo, castToList, type Expression, type Operator, stringConstant } from "../../parse/tree.ts";
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, refuseTruth, wide } from "../rule.ts";
 import { bind } from "../time/time-macro.ts";
@@ -45,8 +45,20 @@ function sameList(name: string, counts: readonly [number, number?], at = 0): Rul
     // DuckDB would take the type of NULL from another argument
     if (isNullConstant(list) && EXTENDED.has(name)) return makeList(call("list_value", [wide(input.args[1 - at]!)]), [input.args[1 - at]!]);
     if (isNullConstant(list)) return listOf(castToList(list.node, "BIGINT"), 1);
-    return { ...listOf(callAs(name, input), depthOf(list)), ...(counts[0] > 1 || list.arrow === undefined ? {} : { arrow: list.arrow }) };
+    if (EXTENDED.has(name)) return { ...listOf(callAs(name, input), depthOf(list)), ...joinedType([list, listOfOne(input.args[1 - at]!)]) };
+    const isSame = (counts[0] === 1 || name === "list_slice") && list.arrow !== undefined;
+    return { ...listOf(callAs(name, input), depthOf(list)), ...(isSame ? { arrow: list.arrow! } : {}) };
   };
+}
+
+function listOfOne(item: Typed): TypeNote {
+  return listType([item]);
+}
+
+/** The note of lists that become one: of tags, if one of them is. */
+function joinedType(lists: readonly TypeNote[]): TypeNote {
+  const arrow = `List(${DICTIONARY})`;
+  return lists.some((list) => list.arrow === arrow) ? { arrow } : {};
 }
 
 /** Of NULL these make NULL without a type. */
@@ -219,12 +231,13 @@ function resize(input: RuleInput): Typed {
   const [list, size, value] = input.args;
   refuseTruth(size!);
   const bounded = call("__bounded_size", [wide(size!)]);
-  return listOf(callAs("list_resize", input, [list!.node, bounded, ...(value === undefined ? [] : [wide(value)])]), depthOf(list));
+  const node = callAs("list_resize", input, [list!.node, bounded, ...(value === undefined ? [] : [wide(value)])]);
+  return { ...listOf(node, depthOf(list)), ...joinedType([list!]) };
 }
 
 function concat(input: RuleInput): Typed {
   expectArguments(input, 1, ANY);
-  return listOf(callAs("list_concat", input), Math.max(...input.args.map(depthOf)));
+  return { ...listOf(callAs("list_concat", input), Math.max(...input.args.map(depthOf))), ...joinedType(input.args) };
 }
 
 /** True if a list contains a value. */

@@ -86,11 +86,16 @@ function power(input: RuleInput): Typed {
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
 
+/** @throws TsdbError bad_query for integers without a sign */
+function expectSigned({ node, args }: RuleInput): void {
+  if (args.some(isUnsigned64)) throw planError(`Failed to coerce arguments to satisfy a call to '${node.function_name}' function`);
+}
+
 /** gcd, lcm. @throws TsdbError bad_query for integers without a sign */
 function ofSigned(name: string): Rule {
   const rule = simple(name, [2], "integer");
   return (input) => {
-    if (input.args.some(isUnsigned64)) throw planError(`Failed to coerce arguments to satisfy a call to '${name}' function`);
+    expectSigned(input);
     return rule(input);
   };
 }
@@ -99,6 +104,7 @@ function ofSigned(name: string): Rule {
 function factorial(input: RuleInput): Typed {
   expectArguments(input, 1);
   refuseTruth(input.args[0]!);
+  expectSigned(input);
   return {
     node: castTo(call("factorial", [castTo(input.args[0]!.node, "INTEGER")], input.node.query_location), "BIGINT"),
     kind: "integer",
