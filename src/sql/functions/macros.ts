@@ -65,9 +65,11 @@ export const MACROS: readonly string[] = [
   "CREATE MACRO __epoch(t) AS CAST(__ns(t) AS DOUBLE) / 1e9",
   // within the minute, as date_part('nanosecond') counts
   "CREATE MACRO __second_ns(t) AS ((__ns(t) % 60000000000) + 60000000000) % 60000000000",
-  // `shift` makes the remainder positive and includes the origin; below `first` the bin's start is out of range, so it is NULL
+  // `shift` makes the remainder positive and includes the origin; below `first` the bin's start is out of range, so it is NULL. `first` is
+  // a number: DuckDB cannot show times of the first day that nanoseconds reach, and shows what it sorts by
   `CREATE MACRO __bin(t, step, shift, first, last) AS
-     CASE WHEN t >= first AND t < TIMESTAMP_NS 'infinity' THEN make_timestamp_ns(epoch_ns(t) - ((epoch_ns(t) % step) + shift) % step)
+     CASE WHEN epoch_ns(t) >= first AND t < TIMESTAMP_NS 'infinity'
+          THEN make_timestamp_ns(epoch_ns(t) - ((epoch_ns(t) % step) + shift) % step)
           WHEN t = TIMESTAMP_NS 'infinity' THEN last END`,
   // bins of n months from the first of a month
   `CREATE MACRO __bin_months(t, n, origin, first) AS

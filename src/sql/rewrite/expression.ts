@@ -91,7 +91,9 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
 /** `x IS TRUE`, `x IS NOT FALSE`: DuckDB's parser casts the value. */
 function isTruthTest(node: Comparison): node is Comparison & { readonly left: Cast } {
   const isDistinct = node.type === "COMPARE_NOT_DISTINCT_FROM" || node.type === "COMPARE_DISTINCT_FROM";
-  return isDistinct && node.left.class === "CAST" && node.left.cast_type.id === "BOOLEAN" && node.right.class === "CONSTANT";
+  // literals of the dialect are casts of texts: only the parser makes constants that are true or false
+  const isMade = node.right.class === "CONSTANT" && node.right.value.type.id === "BOOLEAN";
+  return isDistinct && isMade && node.left.class === "CAST" && node.left.cast_type.id === "BOOLEAN";
 }
 
 /** A value used as a condition: a boolean column gives a hint, a constant none. */

@@ -86,9 +86,10 @@ function power(input: RuleInput): Typed {
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
 
-/** @throws TsdbError bad_query for integers without a sign */
+/** @throws TsdbError bad_query for integers without a sign, floats and texts */
 function expectSigned({ node, args }: RuleInput): void {
-  if (args.some(isUnsigned64)) throw planError(`Failed to coerce arguments to satisfy a call to '${node.function_name}' function`);
+  if (args.some((value) => isUnsigned64(value) || value.kind === "float" || value.kind === "string"))
+    throw planError(`Failed to coerce arguments to satisfy a call to '${node.function_name}' function`);
 }
 
 /** gcd, lcm. @throws TsdbError bad_query for integers without a sign */

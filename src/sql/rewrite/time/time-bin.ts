@@ -38,7 +38,7 @@ export function bin(time: Typed, stepNs: bigint, originNs: bigint): Typed {
   const remainder = originNs - floorDiv(originNs, stepNs) * stepNs;
   const first = startOf(I64_MIN + 1n) + stepNs;
   const [step, shift] = [bigintConstant(stepNs), bigintConstant(remainder === 0n ? stepNs : 2n * stepNs - remainder)];
-  const ends = [timeConstant(first).node, timeConstant(startOf(I64_MAX)).node];
+  const ends = [bigintConstant(first), timeConstant(startOf(I64_MAX)).node];
   const node = timeMacro("__bin", time.node, step, shift, ...ends);
   const { source } = time;
   const value = inZone(typed(node, "time"), time.zone);
