@@ -9,7 +9,7 @@ import { compareKeys } from "../../tables/key-order.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
 import { rowOrder } from "../../tables/row-order.ts";
 import { eachTable, finished, gathered, type StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
-import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
+import { cellText, FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, PieceMerge, TableMerge } from "../merge-tables.ts";
@@ -399,7 +399,7 @@ export const keyValues = operator((call) => {
     const seen = new Set<string>();
     const add = (source: FluxColumn, value: Value) => {
       // as recorded: one of the nulls of all columns counts
-      const text = isNull(value) ? "" : JSON.stringify([source.label, String(value)]);
+      const text = isNull(value) ? "" : JSON.stringify([source.label, cellText(value)]);
       if (seen.has(text)) return;
       seen.add(text);
       for (const { label, type, value: each } of key.columns) builder.column(label, type).append(each);
