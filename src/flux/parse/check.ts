@@ -1,7 +1,13 @@
 // What is wrong with a tree: the parser's errors and those that need more than one node, in the order of the text.
-
-import type { ObjectExpression, SourceLocation } from "./ast.ts";
-import { type BadExpression, type BadStatement, type BinaryExpression, type File, NOWHERE } from "./ast.ts";
+import {
+  type BadExpression,
+  type BadStatement,
+  type BinaryExpression,
+  type File,
+  NOWHERE,
+  type ObjectExpression,
+  type SourceLocation,
+} from "./ast.ts";
 import { type AnyNode, walk } from "./walk.ts";
 
 /** A chain of operators nests to the left, so this also bounds how long one may be. */

@@ -82,11 +82,13 @@ const TEXT: readonly string[] = [
   `CREATE MACRO __replace(s, sought, other) AS
      CASE WHEN sought = '' THEN other || __joined_by(string_split(s, ''), other) || CASE WHEN s = '' THEN '' ELSE other END
           ELSE replace(s, sought, other) END`,
-  // the last of equal characters counts
-  `CREATE MACRO __last_of_each(chars) AS list_filter(range(1, length(chars) + 1), lambda i: NOT contains(substring(chars, i + 1), substring(chars, i, 1)))`,
+  // DuckDB makes a list of the characters for each row
+  `CREATE MACRO __backwards(s) AS
+     array_to_string(list_reverse(string_split(CASE WHEN length(s) > 1024 THEN error('translate takes at most 1024 characters of a row') ELSE s END, '')), '')`,
+  // of equal characters the last one counts, to DuckDB the first; those without a counterpart are last of all
   `CREATE MACRO __translate(s, chars, others) AS
-     translate(s, array_to_string(list_transform(__last_of_each(chars), lambda i: substring(chars, i, 1)), ''),
-               array_to_string(list_transform(__last_of_each(chars), lambda i: substring(others, i, 1)), ''))`,
+     translate(translate(s, substring(chars, length(others) + 1), ''),
+               __backwards(substring(chars, 1, length(others))), __backwards(substring(others, 1, length(chars))))`,
   `CREATE MACRO __find_in_set(s, texts) AS
      CASE WHEN s || texts IS NOT NULL THEN coalesce(list_position(string_split(texts, ','), s), 0) END`,
   `CREATE MACRO __string_to_array(s, delimiter) AS

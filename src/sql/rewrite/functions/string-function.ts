@@ -181,9 +181,20 @@ function replace(input: RuleInput): Typed {
 /** translate(text, from, to): of a character that is twice in `from` the last one counts. */
 function translate(input: RuleInput): Typed {
   expectArguments(input, 3);
-  const from = input.args[1]!.text;
-  const isPlain = from !== undefined && new Set(from).size === [...from].length;
-  return { node: callAs(isPlain ? "translate" : "__translate", input, textsOf(input)), ...TEXT };
+  const [, from, to] = input.args;
+  const [text, ...pair] = textsOf(input);
+  const isPlain = from!.text !== undefined && new Set(from!.text).size === [...from!.text].length;
+  if (isPlain) return { node: callAs("translate", input, [text!, ...pair]), ...TEXT };
+  if (from!.text === undefined || to!.text === undefined) return { node: callAs("__translate", input, [text!, ...pair]), ...TEXT };
+  return { node: callAs("translate", input, [text!, ...lastOfEach(from!.text, to!.text).map(stringConstant)]), ...TEXT };
+}
+
+/** Each character once, with the counterpart that it has last; those without one behind the others. */
+function lastOfEach(from: string, to: string): [from: string, to: string] {
+  const others = [...to];
+  const counterparts = new Map([...from].map((char, i) => [char, others[i] ?? ""]));
+  const kept = [...counterparts].sort(([, a], [, b]) => Number(a === "") - Number(b === ""));
+  return [kept.map(([char]) => char).join(""), kept.map(([, other]) => other).join("")];
 }
 
 const LENGTH = ofTexts("length", [1], INT32);
