@@ -153,6 +153,14 @@ describe("functions in functions", () => {
     ["distinct lists", "array_distinct(", "[n]", ")"],
     ["sorted lists", "array_sort(", "[n]", ")"],
     ["lists", "[", "v", "]"],
+    ["truth tests", "(", "v > 1", " IS TRUE)"],
+    ["nvl", "nvl(", "n", ", 0)"],
+    ["greatest", "greatest(", "n", ", 1)"],
+    ["translate", "translate(", "h", ", h, 'x')"],
+    ["replace", "replace(", "h", ", '', 'x')"],
+    ["joined by rows", "array_to_string([", "h", "], h)"],
+    ["substr_index", "substr_index(", "h", ", h, 1)"],
+    ["bins of seconds", "date_bin(INTERVAL '1 second', ", "time", ")"],
   ];
   test.each(HOSTILE)(
     "%s, however many",

@@ -48,15 +48,17 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
       return rewriteFunction(node, context, scope);
     case "WINDOW":
       return rewriteWindow(node, context, scope);
-    case "CAST": {
-      const child = rewriteExpression(node.child, context, scope);
-      return withMarkOf(rewriteCast(node, child, scope), child);
-    }
+    case "CAST":
+      return castOf(node, rewriteExpression(node.child, context, scope), scope);
     case "CASE":
       return rewriteCase(node, context, scope);
-    case "COMPARISON":
-      if (isTruthTest(node)) expectNegatable(rewriteExpression(node.left.child, context, scope));
-      return rewriteComparison(node, rewriteExpression(node.left, context, scope), rewriteExpression(node.right, context, scope));
+    case "COMPARISON": {
+      const right = rewriteExpression(node.right, context, scope);
+      if (!isTruthTest(node)) return rewriteComparison(node, rewriteExpression(node.left, context, scope), right);
+      const tested = rewriteExpression(node.left.child, context, scope);
+      expectNegatable(tested);
+      return rewriteComparison(node, castOf(node.left, tested, scope), right);
+    }
     case "BETWEEN": {
       const [input, lower, upper] = [node.input, node.lower, node.upper].map((child) => rewriteExpression(child, context, scope));
       return rewriteBetween(node, input!, lower!, upper!);
@@ -86,6 +88,10 @@ export function rewriteExpression(node: Expression, context: RewriteContext, sco
     case "LITERALS":
       throw new Error("BUG: a list of literals stands behind IN alone");
   }
+}
+
+function castOf(node: Cast, child: Typed, scope: Scope): Typed {
+  return withMarkOf(rewriteCast(node, child, scope), child);
 }
 
 /** `x IS TRUE`, `x IS NOT FALSE`: DuckDB's parser casts the value. */
