@@ -1,5 +1,6 @@
 // Measures rows per second from a client's memory to a durable acknowledgement, compared with a server that only receives, and with the
 // peers. Every round starts a new server on an empty folder and counts the rows afterwards by a query.
+import { QUESTDB } from "./peers/questdb.ts";
 import { type Answer, alternate, type Bench, type Size, short } from "./support/bench.ts";
 import { type Contestant, checkRows, withServer } from "./support/contestant.ts";
 import { type DataSet, dataSets } from "./support/data-sets.ts";
@@ -12,6 +13,7 @@ import { VICTORIA } from "./support/victoria.ts";
 const GOALS: Comparison["goals"] = new Map<Contestant, Answer["goal"]>([
   [VICTORIA, { atLeast: 2 }],
   [INFLUX, { atLeast: 12 }],
+  [QUESTDB, { atLeast: 4.5 }],
   // only receiving may be three times as fast
   [DISCARD, { atLeast: 1 / 3 }],
 ]);
@@ -20,7 +22,7 @@ export const ingest: Bench = {
   name: "ingest",
   async run(size, say, { only = "", peers = true } = {}) {
     const answers: Answer[] = [];
-    const contestants = peers ? [OURS, DISCARD, VICTORIA, INFLUX] : [OURS, DISCARD];
+    const contestants = peers ? [OURS, DISCARD, VICTORIA, INFLUX, QUESTDB] : [OURS, DISCARD];
     for (const dataSet of dataSets(size).filter(({ name }) => name.includes(only))) {
       answers.push(...(await compare(dataSet, { size, contestants, connections: CONNECTIONS, goals: GOALS }, say)));
     }

@@ -1,49 +1,81 @@
 // Statements in which another database was once faster, on TSBS data, with the time that they may take.
 
+import type { PeerStatements } from "../peers/query-peer.ts";
+
 export interface CornerQuery {
   readonly name: string;
   readonly sql: string;
   /** A statement that must have the same answer, computed in another way. */
   readonly same: string;
-  /** On 10 M rows of 4,000 hosts and two cores of an AMD EPYC: the best peer's time, 1.5 times that of a library or below 2 ms. */
+  /** The same question in the peers' dialects. */
+  readonly peers: PeerStatements;
+  /** Where no peer is installed: the best peer's time on 10 M rows of 4,000 hosts and two cores of an AMD EPYC, 1.5 times that of a library
+   *  or below 2 ms. */
   readonly atMostMs: number;
 }
 
 /** A tag in a form that depends on the row. */
 const byRow = (tag: string) => `CASE WHEN time IS NULL THEN '' ELSE ${tag} END`;
 
-/** A condition on one tag. */
-function ofTag(tag: string, condition: string, atMostMs: number): CornerQuery {
-  const select = (subject: string) => `SELECT count(*) AS n, max(usage_user) AS most FROM cpu WHERE ${subject} ${condition}`;
-  return { name: `${tag} ${condition}`, sql: select(tag), same: select(byRow(tag)), atMostMs };
+/** A statement that all peers understand. */
+const common = (statement: string): PeerStatements => ({ QuestDB: statement, DuckDB: statement, ClickHouse: statement });
+
+/** A condition on one tag. @param others the condition in the peers' dialects where it differs */
+function ofTag(
+  tag: string,
+  condition: string,
+  atMostMs: number,
+  others: (subject: string) => Partial<PeerStatements> = () => ({}),
+): CornerQuery {
+  const select = (where: string) => `SELECT count(*) AS n, max(usage_user) AS most FROM cpu WHERE ${where}`;
+  const where: PeerStatements = { ...common(`${tag} ${condition}`), ...others(tag) };
+  return {
+    ...{ name: `${tag} ${condition}`, sql: select(`${tag} ${condition}`), same: select(`${byRow(tag)} ${condition}`), atMostMs },
+    peers: { QuestDB: select(where.QuestDB), DuckDB: select(where.DuckDB), ClickHouse: select(where.ClickHouse) },
+  };
 }
 
 export const CORNER_QUERIES: readonly CornerQuery[] = [
   ofTag("hostname", "LIKE '%99%'", 14),
   ofTag("datacenter", "LIKE '%-1a'", 25),
-  ofTag("hostname", "~ '_[0-9]{2}$'", 52),
+  ofTag("hostname", "~ '_[0-9]{2}$'", 52, (tag) => ({
+    DuckDB: `regexp_matches(${tag}, '_[0-9]{2}$')`,
+    ClickHouse: `match(${tag}, '_[0-9]{2}$')`,
+  })),
   {
     name: "mean by the start of the host's name",
     sql: "SELECT left(hostname, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start",
     same: `SELECT left(${byRow("hostname")}, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start`,
+    peers: common("SELECT left(hostname, 6) AS start, avg(usage_user) AS mean, count(*) AS n FROM cpu GROUP BY start"),
     atMostMs: 60,
   },
   {
     name: "rows and hosts by region",
     sql: "SELECT region, count(*) AS n, count(DISTINCT hostname) AS hosts FROM cpu GROUP BY region",
     same: `SELECT region, count(*) AS n, count(DISTINCT ${byRow("hostname")}) AS hosts FROM cpu GROUP BY region`,
+    peers: common("SELECT region, count(*) AS n, count(DISTINCT hostname) AS hosts FROM cpu GROUP BY region"),
     atMostMs: 30,
   },
   {
     name: "95th percentile by region",
     sql: "SELECT region, approx_percentile_cont(usage_user, 0.95) BETWEEN 50 AND 100 AS high FROM cpu GROUP BY region",
     same: "SELECT DISTINCT region, true AS high FROM cpu",
+    peers: {
+      QuestDB: `SELECT region, p >= 50 AND p <= 100 AS high FROM (SELECT region, approx_percentile(usage_user, 0.95) AS p FROM cpu)`,
+      DuckDB: "SELECT region, approx_quantile(usage_user, 0.95) BETWEEN 50 AND 100 AS high FROM cpu GROUP BY region",
+      ClickHouse: "SELECT region, (quantileTDigest(0.95)(usage_user) BETWEEN 50 AND 100)::Bool AS high FROM cpu GROUP BY region",
+    },
     atMostMs: 130,
   },
   {
     name: "last point of all",
     sql: "SELECT DISTINCT ON (hostname) * FROM cpu ORDER BY hostname, time DESC",
     same: "SELECT * FROM cpu QUALIFY row_number() OVER (PARTITION BY hostname ORDER BY time DESC) = 1",
+    peers: {
+      QuestDB: "SELECT * FROM cpu LATEST ON timestamp PARTITION BY hostname",
+      DuckDB: "SELECT DISTINCT ON (hostname) * FROM cpu ORDER BY hostname, time DESC",
+      ClickHouse: "SELECT * FROM cpu ORDER BY hostname, time DESC LIMIT 1 BY hostname",
+    },
     atMostMs: 4,
   },
 ];
