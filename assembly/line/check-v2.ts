@@ -301,15 +301,15 @@ function takeValue(parser: Parser, p: usize, end: usize, token: Token): bool {
 function takeString(parser: Parser, p: usize, end: usize, token: Token): bool {
   let textPtr = p;
   let textBytes: u32 = end < p ? 0 : <u32>(end - p);
+  const badPtr = findBadUtf8(p, p + textBytes);
+  if (badPtr != 0) {
+    fault(LINE_BAD_UTF8, badPtr, badPtr);
+    return false;
+  }
   if (hasByte(p, p + textBytes, BACKSLASH)) {
     textPtr = scratch(parser);
     textBytes = unescapeString(p, p + textBytes, textPtr);
     parser.scratchUsed += textBytes;
-  }
-  const badPtr = findBadUtf8(textPtr, textPtr + textBytes);
-  if (badPtr != 0) {
-    fault(LINE_BAD_UTF8, 0, 0);
-    return false;
   }
   storeView(changetype<usize>(token), textPtr, textBytes);
   if (textBytes > <u32>LINE_STRING_BYTES_MAX && longTextBytes == 0) {

@@ -50,3 +50,13 @@ test("a script that is sent as such may not be empty, and a byte order mark is o
   // not a statement, as the reference says: `invalid statement: \ufeff`
   expect(text).toBe("\ufeffbuckets()");
 });
+
+test("annotations of a dialect: null is the empty text, and the first wrong one is told", async () => {
+  const refused = async (annotations: unknown) => {
+    const { status, body } = await post("/api/v2/query?org=o", { query: "buckets()", dialect: { annotations } });
+    return [status, body.message.replace(/^failed to decode request body: /, "").replace(/^.*json: /, "")];
+  };
+  expect(await refused(["group", null])).toEqual([400, "unknown dialect annotation type: "]);
+  const number = "cannot unmarshal number into Go struct field QueryDialect.dialect.annotations of type string";
+  expect(await refused([null, 5, true])).toEqual([400, number]);
+});

@@ -78,6 +78,18 @@ test.each([`m,${"k".repeat(65_526)}=${"v".repeat(1)} f=1`, `${"k".repeat(65_530)
   (line) => expect(fatesOf(line)).toEqual([]),
 );
 
+test.each<[line: string, byte: number]>([
+  ["m\xff f=1", 1],
+  ["m,t=\xff f=1", 4],
+  ["m \xff=1", 2],
+  ['m f="\xff"', 5],
+  ['m f="\\"\xff\\\\"', 7],
+])("%j has a byte that is no UTF-8 at %d", (line, byte) => {
+  const body = Buffer.from(`m f=1\n${line}`, "latin1");
+  const { errors } = reader.parse(body, { precision: Precision.nanosecond, receiveTimeNs: 0n });
+  expect(errors.map(({ message }) => message)).toEqual([`Invalid UTF-8 at byte ${byte} of the line`]);
+});
+
 describe("where lines end", () => {
   test("a quote that is not closed hides all that follows", () => {
     expect(fatesOf('m f="a\nm f=1\nm f=2')).toEqual(["bad"]);

@@ -124,15 +124,13 @@ class Members {
     return this.member(name, (value) => typeof value === "boolean", "bool") as boolean | null;
   }
 
+  /** A null in a list is the empty text. */
   texts(name: string): readonly string[] {
-    const list = this.member(name, (value) => Array.isArray(value), "[]string") as unknown[] | null;
-    if (list?.some((item) => typeof item !== "string"))
-      throw this.mistyped(
-        name,
-        list.find((item) => typeof item !== "string"),
-        "string",
-      );
-    return (list ?? []) as string[];
+    const list = (this.member(name, (value) => Array.isArray(value), "[]string") ?? []) as readonly unknown[];
+    return list.map((item) => {
+      if (typeof item !== "string" && item !== null) throw this.mistyped(name, item, "string");
+      return item ?? "";
+    });
   }
 
   object(name: string): Readonly<Record<string, unknown>> | null {

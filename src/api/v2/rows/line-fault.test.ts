@@ -23,6 +23,9 @@ test.each([
 test("times are compared in nanoseconds", () => {
   expect(lineFault("m f=1 9223372036", 1_000_000_000n)).toBeNull();
   expect(lineFault("m f=1 9223372037", 1_000_000_000n)).toStartWith("time outside range");
+  // recorded: also where something follows
+  expect(lineFault("m f=1 1577836800000000000 1", 1_000_000_000n)).toStartWith("time outside range");
+  expect(lineFault("m f=1 - 1", NS)).toBe("bad timestamp");
 });
 
 test("a message has a part of a long line", () => {

@@ -168,10 +168,10 @@ function scanTime(line: string, start: number, unitNs: bigint): string | null {
   const text = /^[^ ]*/.exec(line.slice(start))![0];
   if (text === "") return null;
   if (!/^-?\d*$/.test(text)) return "bad timestamp";
-  if (/[^ ]/.test(line.slice(start + text.length))) return "point is invalid";
   if (text === "-") return "bad timestamp";
   const value = BigInt(text) * unitNs;
-  return value > TIME_MAX || value < -TIME_MAX ? `time outside range ${-TIME_MAX} - ${TIME_MAX}` : null;
+  if (value > TIME_MAX || value < -TIME_MAX) return `time outside range ${-TIME_MAX} - ${TIME_MAX}`;
+  return /[^ ]/.test(line.slice(start + text.length)) ? "point is invalid" : null;
 }
 
 /** The measurement of a line that can be parsed, without its escapes. */
