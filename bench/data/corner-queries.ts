@@ -35,6 +35,16 @@ function ofTag(
   };
 }
 
+/** 1.44 million rows of each hour. */
+function hoursJoined(time: string, later: string, table: string): string {
+  const hour = (at: string, from: string, to: string) =>
+    `(SELECT hostname, ${at} AS moment, usage_user FROM ${table} WHERE ${time} >= '2016-01-01 0${from}:00:00' AND ${time} < '2016-01-01 0${to}:00:00')`;
+  return (
+    `SELECT count(*) AS n, coalesce(sum(a.usage_user * b.usage_user), 0) AS product FROM ${hour(time, "3", "4")} a ` +
+    `JOIN ${hour(later, "2", "3")} b ON a.hostname = b.hostname AND a.moment = b.moment`
+  );
+}
+
 export const CORNER_QUERIES: readonly CornerQuery[] = [
   ofTag("hostname", "LIKE '%99%'", 14),
   ofTag("datacenter", "LIKE '%-1a'", 25),
@@ -66,6 +76,35 @@ export const CORNER_QUERIES: readonly CornerQuery[] = [
       ClickHouse: "SELECT region, (quantileTDigest(0.95)(usage_user) BETWEEN 50 AND 100)::Bool AS high FROM cpu GROUP BY region",
     },
     atMostMs: 130,
+  },
+  {
+    name: "number of rows",
+    sql: "SELECT count(*) AS n FROM cpu",
+    same: `SELECT sum(CASE WHEN ${byRow("hostname")} = '' THEN 0 ELSE 1 END) AS n FROM cpu`,
+    peers: common("SELECT count(*) AS n FROM cpu"),
+    atMostMs: 0.47,
+  },
+  {
+    name: "number of hosts",
+    sql: "SELECT count(DISTINCT hostname) AS n FROM cpu",
+    same: `SELECT count(DISTINCT ${byRow("hostname")}) AS n FROM cpu`,
+    peers: common("SELECT count(DISTINCT hostname) AS n FROM cpu"),
+    atMostMs: 2.6,
+  },
+  {
+    name: "join of an hour with the hour before",
+    sql: hoursJoined("time", "time + INTERVAL '1 hour'", "cpu"),
+    same: hoursJoined(
+      "time",
+      "time + INTERVAL '1 hour'",
+      "(SELECT time, hostname, usage_user + 0 AS usage_user FROM cpu ORDER BY usage_user)",
+    ),
+    peers: {
+      QuestDB: hoursJoined("timestamp", "dateadd('h', 1, timestamp)", "cpu"),
+      DuckDB: hoursJoined("time", "time + INTERVAL '1 hour'", "cpu"),
+      ClickHouse: hoursJoined("time", "time + INTERVAL 1 HOUR", "cpu"),
+    },
+    atMostMs: 224,
   },
   {
     name: "last point of all",

@@ -1,5 +1,6 @@
 """DuckDB or ClickHouse in this process: `libraries.py NAME FOLDER`. Reads one request a line, and writes one answer a line, as JSON:
-{"load": [PATH, ...]} reads Parquet files into table `cpu`; {"ask": [STATEMENT, ...], "warm": N, "shown": N} runs statements one by one."""
+{"load": [PATH, ...]} reads Parquet files into table `cpu`; {"ask": [STATEMENT, ...], "warm": N, "patience": SECONDS, "shown": N} runs statements one by one, and stops after so
+many seconds."""
 
 import json
 import sys
@@ -49,13 +50,17 @@ class ClickHouse:
             return batches.read_all()
 
 
-def measure(engine, statements, warm, shown):
+def measure(engine, statements, warm, patience, shown):
     took_ms = []
+    end = time.perf_counter() + patience
     for execution, statement in enumerate(statements):
         start = time.perf_counter()
         table = engine.ask(statement)
-        if execution >= warm:
-            took_ms.append((time.perf_counter() - start) * 1000)
+        now = time.perf_counter()
+        if execution >= warm or now > end:
+            took_ms.append((now - start) * 1000)
+        if now > end:
+            break
     rows = [list(row.values()) for row in table.to_pylist()] if len(table) <= shown else []
     return {"tookMs": took_ms, "rowCount": len(table), "rows": rows}
 
@@ -68,7 +73,7 @@ def main():
             if "load" in request:
                 answer = engine.load(request["load"]) or {}
             else:
-                answer = measure(engine, request["ask"], request["warm"], request["shown"])
+                answer = measure(engine, request["ask"], request["warm"], request["patience"], request["shown"])
         except Exception as error:  # whatever a statement raises is its answer
             answer = {"error": str(error)}
         print(json.dumps(answer, default=str), flush=True)

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { endWithThisProcess, plainEnvironment, type TestServer } from "../../test/support/servers/server.ts";
 import { DATABASE } from "../support/contestant.ts";
 import { installedPeer } from "./installed.ts";
-import { type PeerAnswer, type PeerName, type QueryPeer, ROWS_SHOWN } from "./query-peer.ts";
+import { PATIENCE_MS, type PeerAnswer, type PeerName, type QueryPeer, ROWS_SHOWN } from "./query-peer.ts";
 
 const PYTHON = installedPeer("python/bin/python");
 const NAMES: readonly PeerName[] = ["DuckDB", "ClickHouse"];
@@ -85,7 +85,7 @@ async function startLibrary(python: string, name: PeerName, paths: readonly stri
   }
   return {
     ...{ name, isLibrary: true, stop },
-    ask: (statements, [warm]) => request<PeerAnswer>({ ask: statements, warm, shown: ROWS_SHOWN }),
+    ask: (statements, [warm]) => request<PeerAnswer>({ ask: statements, warm, patience: PATIENCE_MS / 1000, shown: ROWS_SHOWN }),
   };
 }
 

@@ -7,7 +7,7 @@ export type PeerName = "QuestDB" | "DuckDB" | "ClickHouse";
 export type PeerStatements = Readonly<Record<PeerName, string>>;
 
 export interface PeerAnswer {
-  /** From the request to the last byte, or to the last batch within the process; in the order of execution, warm-ups left out. */
+  /** From the request to the last byte, or to the last batch within the process; of all but warm-ups, of one at least. */
   readonly tookMs: readonly number[];
   readonly rowCount: number;
   /** At most `ROWS_SHOWN` rows, as JSON has them. */
@@ -19,6 +19,9 @@ export const ROWS_SHOWN = 10_000;
 
 /** Executions that are not counted, and executions. */
 export type Rounds = readonly [warm: number, counted: number];
+
+/** After so long a peer executes nothing more, once it has a time. */
+export const PATIENCE_MS = 10_000;
 
 export interface QueryPeer {
   readonly name: PeerName;
