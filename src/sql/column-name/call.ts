@@ -70,7 +70,7 @@ function readCast(reader: TokenReader, isTry: boolean): NameNode {
 function readExtract(reader: TokenReader): NameNode {
   const part = reader.next();
   if (part.kind !== "word" && part.kind !== "string") throw UNNAMED;
-  reader.expectWord("from");
+  if (!reader.takeSymbol(",")) reader.expectWord("from");
   const value = reader.expression();
   reader.expectSymbol(")");
   return plainCall("date_part", [text(stringText(part.kind === "word" ? part.text.toUpperCase() : part.text)), value]);

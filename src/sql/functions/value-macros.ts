@@ -11,17 +11,22 @@ const MATH: readonly string[] = [
   "CREATE MACRO __log2(x) AS CASE WHEN x > 0 THEN log2(x) WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE END",
   "CREATE MACRO __log10(x) AS CASE WHEN x > 0 THEN log10(x) WHEN x = 0 THEN '-inf'::DOUBLE WHEN x < 0 THEN 'nan'::DOUBLE END",
   `CREATE MACRO __log(base, x) AS "/"(__ln(x), __ln(base))`,
-  "CREATE MACRO __acos(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE ELSE acos(x) END",
-  "CREATE MACRO __asin(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE ELSE asin(x) END",
-  "CREATE MACRO __atanh(x) AS CASE WHEN abs(x) > 1 THEN 'nan'::DOUBLE WHEN x = -1 THEN '-inf'::DOUBLE ELSE atanh(x) END",
-  "CREATE MACRO __sin(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE sin(x) END",
-  "CREATE MACRO __cos(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cos(x) END",
-  "CREATE MACRO __tan(x) AS CASE WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE tan(x) END",
-  `CREATE MACRO __cot(x) AS CASE WHEN x = 0 THEN "/"(1e0, x) WHEN abs(x) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cot(x) END`,
+  "CREATE MACRO __acos(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) > 1 THEN 'nan'::DOUBLE ELSE acos(x) END",
+  "CREATE MACRO __asin(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) > 1 THEN 'nan'::DOUBLE ELSE asin(x) END",
+  "CREATE MACRO __atanh(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) > 1 THEN 'nan'::DOUBLE WHEN x = -1 THEN '-inf'::DOUBLE ELSE atanh(x) END",
+  "CREATE MACRO __sin(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE sin(x) END",
+  "CREATE MACRO __cos(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cos(x) END",
+  "CREATE MACRO __tan(x) AS CASE WHEN abs(CAST(x AS DOUBLE)) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE tan(x) END",
+  `CREATE MACRO __cot(x) AS CASE WHEN x = 0 THEN "/"(1e0, x) WHEN abs(CAST(x AS DOUBLE)) = 'inf'::DOUBLE THEN 'nan'::DOUBLE ELSE cot(x) END`,
   // the exact root of a cube
   "CREATE MACRO __cbrt(x) AS CASE WHEN pow(round(cbrt(x)), 3) = x THEN round(cbrt(x)) ELSE cbrt(x) END",
   "CREATE MACRO __signum(x) AS CASE WHEN isnan(x) THEN 'nan'::DOUBLE ELSE CAST(sign(x) AS DOUBLE) END",
   "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y WHEN y IS NOT NULL THEN x END",
+  // places count modulo the 64 bits, and what is moved out of them is lost
+  "CREATE MACRO __shift_right(x, n) AS x >> CAST(n & 63 AS BIGINT)",
+  "CREATE MACRO __shifted(x, n) AS CAST(x AS HUGEINT) * (CAST(1 AS HUGEINT) << CAST(n & 63 AS HUGEINT))",
+  "CREATE MACRO __shift_left(x, n) AS CAST(((__shifted(x, n) + 9223372036854775808) & 18446744073709551615) - 9223372036854775808 AS BIGINT)",
+  "CREATE MACRO __shift_left_unsigned(x, n) AS CAST(__shifted(x, n) & 18446744073709551615 AS UBIGINT)",
   // exact where a float is not
   `CREATE MACRO __integer_power(x, n) AS
      CASE WHEN n BETWEEN 0 AND 63 AND abs(pow(x, n)) <= 9007199254740992 THEN CAST(pow(x, n) AS BIGINT)

@@ -1,7 +1,7 @@
 // Rewrites tokens that DuckDB's grammar rejects or interprets differently, between tokenizer and parser. A rule maps tokens to tokens;
 // positions stay those of the statement. Rules for function calls are in call-rules.ts.
 import { Brackets } from "./brackets.ts";
-import { isSymbol, isWord, symbol, withinGroup } from "./call-rules.ts";
+import { isSymbol, isWord, symbol, withinGroup, word } from "./call-rules.ts";
 import { equalityLists } from "./equality-lists.ts";
 import { nullTreatment } from "./null-treatment.ts";
 import { GROUPED_SIGNS, operatorGroups } from "./operator-groups.ts";
@@ -22,6 +22,7 @@ const DECIMALS: ReadonlySet<string> = new Set(["decimal", "numeric", "dec"]);
 const RULES: readonly Rule[] = [
   { marks: RULED_WORDS, apply: wordRules },
   { marks: ["except"], apply: starsExcept },
+  { marks: ["extract"], apply: extractedParts },
   { marks: ["unsigned"], apply: unsignedTypes },
   { marks: [...DECIMALS], apply: plainDecimals },
   { marks: ["struct"], apply: structMembers },
@@ -53,6 +54,13 @@ export function applyTokenRules(tokens: readonly Token[]): readonly Token[] {
     shift = kind === "symbol" && (text === "<" || text === ">") ? text : "";
   }
   return RULES.reduce((ruled, { apply }, i) => ((called & (1 << i)) === 0 ? ruled : apply(ruled)), tokens);
+}
+
+/** `extract(part, time)` is `extract(part FROM time)`. */
+function extractedParts(tokens: readonly Token[]): readonly Token[] {
+  return tokens.map((token, i) =>
+    isSymbol(token, ",") && isSymbol(tokens[i - 2], "(") && isWord(tokens[i - 3], "extract") ? word("from", token.start) : token,
+  );
 }
 
 /** `* EXCEPT (a, b)` is `* EXCLUDE (a, b)`. */

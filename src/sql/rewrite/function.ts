@@ -7,7 +7,7 @@ import { type Kind, type Typed, type TypeNote, withClock } from "../bind/kind.ts
 import type { Scope } from "../bind/scope.ts";
 import { isDictionary, isNullConstant, itemType, NULL_TYPE, narrowType, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { negateInterval } from "../parse/interval.ts";
-import type { FunctionCall } from "../parse/tree.ts";
+import type { Expression, FunctionCall } from "../parse/tree.ts";
 import { call, castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
@@ -129,13 +129,25 @@ function rewriteOperatorCall(node: FunctionCall, args: readonly Typed[], scope: 
 
 const BITWISE: ReadonlySet<string> = new Set(["&", "|", "^", "<<", ">>"]);
 
-/** Unsigned if one of the operands is. */
+/** Unsigned if one of the operands is; a float beside an integer is cut to one. */
 function rewriteBitwise(node: FunctionCall, left: Typed, right: Typed): Typed {
   const hasSign = !isUnsigned64(left) && !isUnsigned64(right);
-  const children = [left, right].map((value) => (hasSign || isUnsigned64(value) ? wide(value) : castTo(value.node, "UBIGINT")));
-  // DuckDB's ^ is a power
-  const result = node.function_name === "^" ? call("xor", children, node.query_location) : { ...node, children };
-  return { ...typed(result, "integer"), ...(hasSign ? {} : { arrow: "UInt64" }) };
+  const isWhole = left.kind === "integer" || right.kind === "integer";
+  const children = [left, right].map((value) => {
+    if (!hasSign) return isUnsigned64(value) ? wide(value) : castTo(wholePart(value, isWhole), "UBIGINT");
+    return value.kind === "float" && isWhole ? castTo(wholePart(value, isWhole), "BIGINT") : wide(value);
+  });
+  return { ...typed(bitwiseCall(node, children, hasSign), "integer"), ...(hasSign ? {} : { arrow: "UInt64" }) };
+}
+
+const wholePart = (value: Typed, isWhole: boolean) => (value.kind === "float" && isWhole ? call("trunc", [wide(value)]) : value.node);
+
+/** DuckDB's ^ is a power, and its shifts fail where bits are lost. */
+function bitwiseCall(node: FunctionCall, children: Expression[], hasSign: boolean): Expression {
+  if (node.function_name === "^") return call("xor", children, node.query_location);
+  if (node.function_name === ">>") return call("__shift_right", children, node.query_location);
+  if (node.function_name === "<<") return call(hasSign ? "__shift_left" : "__shift_left_unsigned", children, node.query_location);
+  return { ...node, children };
 }
 
 /** Decimals and numbers of at most 32 bits keep their width. */
