@@ -34,6 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
+async function organization(): Promise<{ readonly id: string }> {
+  return JSON.parse((await send("GET", "/api/v2/orgs?org=o")).text).orgs[0];
+}
+
 async function values(query: Record<string, string>): Promise<unknown> {
   const [result] = JSON.parse((await send("GET", `/query?${new URLSearchParams(query)}`)).text).results;
   return (
@@ -103,6 +107,41 @@ test("in chunks, what is not executed has the number of the statement that faile
   ]);
 });
 
+test("lists of names are a chunk for each series, series and fields as many as asked for", async () => {
+  const chunks = async (q: string, accept = "application/json") =>
+    (await send("GET", `/query?${new URLSearchParams({ q, db: "chunks", chunked: "true", chunk_size: "1" })}`, undefined, { accept })).text;
+  const bucket = await post("/api/v2/buckets", { orgID: (await organization()).id, name: "chunks", retentionRules: [] });
+  expect(bucket.name).toBe("chunks");
+  expect((await send("POST", "/api/v2/write?org=o&bucket=chunks", "m,a=x,b=y f=1,g=2 1\nn,a=z f=1 1")).status).toBe(204);
+  const document = (series: object, more: object = {}) =>
+    `${JSON.stringify({ results: [{ statement_id: 0, series: [series], ...more }] })}\n`;
+  const named = (name: string, columns: string[], ...values: string[][]) => ({ name, columns, values });
+  expect(await chunks("SHOW MEASUREMENTS")).toBe(document(named("measurements", ["name"], ["m"], ["n"])));
+  expect(await chunks("SHOW TAG KEYS")).toBe(document(named("m", ["tagKey"], ["a"], ["b"])) + document(named("n", ["tagKey"], ["a"])));
+  expect(await chunks("SHOW TAG VALUES WITH KEY IN (a, b)")).toBe(
+    document(named("m", ["key", "value"], ["a", "x"], ["b", "y"])) + document(named("n", ["key", "value"], ["a", "z"])),
+  );
+  const partial = { partial: true };
+  expect(await chunks("SHOW SERIES FROM m, n")).toBe(
+    document({ columns: ["key"], values: [["m,a=x,b=y"]], ...partial }, partial) + document({ columns: ["key"], values: [["n,a=z"]] }),
+  );
+  expect(await chunks("SHOW FIELD KEYS FROM m")).toBe(
+    document({ ...named("m", ["fieldKey", "fieldType"], ["f", "float"]), ...partial }, partial) +
+      document(named("m", ["fieldKey", "fieldType"], ["g", "float"])),
+  );
+  const packed = await chunks("SHOW MEASUREMENTS", "application/x-msgpack");
+  expect(packed).not.toContain("partial");
+  expect(await chunks("SHOW SERIES", "application/x-msgpack")).toContain("partial");
+});
+
+test("parameters of the address count before those of a form in parts", async () => {
+  const type = { "content-type": "multipart/form-data; boundary=x" };
+  const part = (name: string, value: string) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const form = `${part("q", "SHOW FIELD KEYS")}${part("db", "d")}--x--\r\n`;
+  const asked = async (path: string) => JSON.parse((await send("POST", path, form, type)).text).results[0].series[0].name;
+  expect([await asked("/query"), await asked("/query?q=SHOW+MEASUREMENTS")]).toEqual(["m", "measurements"]);
+});
+
 test("a statement is asked for what it reads before for what it does", async () => {
   expect(await values({ db: "nosuch", q: "SELECT f INTO x FROM m" })).toBe("database not found: nosuch");
   expect(await values({ q: "EXPLAIN SELECT f FROM m" })).toBe("database name required");
@@ -129,6 +168,16 @@ test("no statement in chunks is nothing; without a type of the body it is a faul
   expect((await send("POST", "/query?db=d&chunked=true", "x", { "content-type": "text/plain" })).text).toBe("");
   expect((await send("POST", "/query?db=d", "SHOW DATABASES")).text).toBe('{"code":"invalid","message":"mime: no media type"}');
   expect((await send("GET", "/query?db=d&q=")).text).toBe('{"code":"invalid","message":"mime: no media type"}');
+});
+
+test.each([
+  ["Token wrong", "Unauthorized"],
+  ["Token x:wrong", "Unauthorized"],
+  ["Token tok x", "unauthorized access"],
+  ["Token ", "unauthorized access"],
+])("credentials %p", async (authorization, message) => {
+  const { status, text } = await send("GET", "/query?db=d&q=SHOW+DATABASES", undefined, { authorization });
+  expect([status, JSON.parse(text).message]).toEqual([401, message]);
 });
 
 test("answers that may be compressed say so", async () => {

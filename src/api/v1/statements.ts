@@ -40,6 +40,8 @@ export interface StatementsParts {
   /** True: what is not executed has the number of the statement before it, as release 2.8.0 counts. In JSON without chunks results of
    *  one number are one result: the last error is that of all. */
   readonly countsFromFailure?: boolean;
+  /** In chunks, answers of these are a document for each series, as release 2.8.0 answers. */
+  readonly inWholeSeries?: ReadonlySet<Statement["kind"]>;
 }
 
 const NOT_EXECUTED = "not executed";
@@ -166,7 +168,8 @@ export class Statements {
     if (this.hasFailed) return failed(answer, NOT_EXECUTED);
     const placed = this.query.statements[index]!;
     try {
-      return await this.run(placed, { ...answer, rowLimit: this.limitOf(placed) });
+      const chunkRows = this.parts.inWholeSeries?.has(placed.statement.kind) && answer.chunkRows !== null ? "series" : answer.chunkRows;
+      return await this.run(placed, { ...answer, chunkRows, rowLimit: this.limitOf(placed) });
     } catch (error) {
       const { status } = failureOf(error);
       if (index === 0 && (status >= 499 || status === 401 || status === 403)) throw error;

@@ -304,6 +304,15 @@ describe("JSON", () => {
     expect(json({ chunkRows: 2 }, [BY_HOST[1]!])).toBe(document("a", rows('1Z",1', '1.5Z",1e+21'), "", ""));
   });
 
+  test("in whole series: a document for each, and none says that others follow", () => {
+    const of = (host: string, values: string) =>
+      `{"results":[{"statement_id":0,"series":[{"name":"m","tags":{"host":"${host}"},"columns":["time","v"],"values":[${values}]}]}]}\n`;
+    const [first, second] = json({ chunkRows: "series" }, BY_HOST).split("\n");
+    const ofNone = `["1969-12-31T23:59:59Z",1e+300],["1970-01-01T00:00:04Z",-0],["1970-01-01T00:00:05Z",2],["1970-01-01T00:00:06Z",3]`;
+    expect(`${first}\n`).toBe(of("", `${ofNone},["1970-01-01T00:00:07Z",0.000001]`));
+    expect(`${second}\n`).toBe(of("a", '["1970-01-01T00:00:01Z",1],["1970-01-01T00:00:01.5Z",1e+21]'));
+  });
+
   test("several statements, of which one failed, and warnings", () => {
     const of = (statementId: number, count: number): V1Answer => ({
       ...ONLY,

@@ -52,8 +52,8 @@ export class V1JsonEncoder implements V1Encoder {
   rows(batch: ResultBatch): Uint8Array | null {
     const { chunkRows } = this.answer;
     for (let row = 0; row < batch.rowCount; ) {
-      if (chunkRows !== null && this.rowsInDocument === chunkRows) this.nextDocument();
-      const room = chunkRows === null ? batch.rowCount : chunkRows - this.rowsInDocument;
+      if (this.rowsInDocument === chunkRows) this.nextDocument();
+      const room = typeof chunkRows === "number" ? chunkRows - this.rowsInDocument : batch.rowCount;
       const end = Math.min(batch.rowCount, row + room);
       this.writeRows(batch, row, end);
       row = end;
@@ -79,9 +79,10 @@ export class V1JsonEncoder implements V1Encoder {
 
   private nextSeries(head: SeriesHead): void {
     const isFirst = this.head === null;
+    const { chunkRows } = this.answer;
     if (!isFirst) this.closeSeries(false);
-    if (!isFirst && this.answer.chunkRows !== null) this.closeResult(true);
-    if (isFirst || this.answer.chunkRows !== null) this.openList();
+    if (!isFirst && chunkRows !== null) this.closeResult(chunkRows !== "series");
+    if (isFirst || chunkRows !== null) this.openList();
     else this.out.ascii(COMMA);
     this.openSeries(head);
   }

@@ -28,7 +28,7 @@ export class V1MsgpackEncoder implements V1Encoder {
 
   begin(head: SeriesHead): null {
     if (this.head !== null) this.closeSeries(false);
-    if (this.head !== null && this.answer.chunkRows !== null) this.closeDocument(true);
+    if (this.head !== null && this.answer.chunkRows !== null) this.closeDocument(this.answer.chunkRows !== "series");
     this.head = head;
     return null;
   }

@@ -8,8 +8,9 @@ export interface V1Answer {
   /** Nanoseconds per unit of integer times; null: RFC 3339, in CSV nanoseconds. */
   readonly epochNs: number | null;
   readonly isPretty: boolean;
-  /** Maximum rows per document, each being complete; null: one document for all statements. */
-  readonly chunkRows: number | null;
+  /** Maximum rows per document, each being complete; "series": a document for each series, none of which says that others follow; null:
+   *  one document for all statements. */
+  readonly chunkRows: number | "series" | null;
   /** Null: no limit. */
   readonly rowLimit: V1RowLimit | null;
   /** Position in the request, from 0. */

@@ -22,8 +22,8 @@ export async function admitV1({ line, limits }: V2Services, { request, search }:
   return found;
 }
 
-/** `Token <token>` or `Token <user>:<token>`, in this spelling. Null: another scheme, or none. */
+/** `Token <token>` or `Token <user>:<token>`, in this spelling and without blanks. Null: another scheme, or none. */
 function tokenIn({ headers }: Request): string | null {
-  const given = /^Token (\S.*)$/.exec(headers.get("authorization") ?? "")?.[1];
+  const given = /^Token ([^ ]+)$/.exec(headers.get("authorization") ?? "")?.[1];
   return given === undefined ? null : given.slice(given.indexOf(":") + 1);
 }

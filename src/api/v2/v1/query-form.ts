@@ -15,7 +15,8 @@ export async function readForm({ request, target }: Pick<OpenCall, "request" | "
   const header = request.headers.get("content-type") ?? "";
   const type = header.split(";")[0]!.trim().toLowerCase();
   const fromUrl = readPairs(target.search, "the query string");
-  if (type === "multipart/form-data") return { ...fromUrl, ...(await readMultipart(await reader.readWhole(request), header)) };
+  // unlike those of a form, whose own parameters count first
+  if (type === "multipart/form-data") return { ...(await readMultipart(await reader.readWhole(request), header)), ...fromUrl };
   const isForm = type === "application/x-www-form-urlencoded" && WITH_FORM.has(request.method);
   const form = isForm ? { ...fromUrl, ...readPairs(await readText(request, reader), "the form") } : fromUrl;
   if ((form.q ?? "").trim() !== "") return form;

@@ -2,6 +2,7 @@
 import { TsdbError } from "../../../model/errors.ts";
 import type { QueryAnswer } from "../../../model/query/query.ts";
 import type { V1Form } from "../../../model/query/v1-answer.ts";
+import type { Statement } from "../../../tsdbql/parse/ast.ts";
 import { BodyReader } from "../../request/body.ts";
 import { compressed, V2_RULE } from "../../shared/gzip-answer.ts";
 import { runQuery } from "../../shared/run-query.ts";
@@ -24,6 +25,10 @@ const NOTHING = new Uint8Array(0);
 const NO_RESULTS = new TextEncoder().encode("{}\n");
 /** By the whole Accept header; any other one is answered as JSON. */
 const FORMS: Readonly<Record<string, V1Form>> = { "application/csv": "csv", "text/csv": "csv", "application/x-msgpack": "msgpack" };
+/** Lists that are made before they are written: a chunk has all names of a series, as recorded. */
+const IN_WHOLE_SERIES: ReadonlySet<Statement["kind"]> = new Set([
+  ...(["show databases", "show retention policies", "show measurements", "show tag keys", "show tag values"] as const),
+]);
 /** Nanoseconds; any other one is nanoseconds. */
 const EPOCHS: Readonly<Record<string, number>> = { u: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
@@ -76,6 +81,7 @@ async function answerOf(
   const runner = new Statements(query, {
     ...{ signal: request.signal, rowsMax: 0, countsFromFailure: true, report: (error) => services.report(error, placeOf(request, PATH)) },
     run: (placed, answer, signal) => statements.run(placed, answer, signal),
+    inWholeSeries: IN_WHOLE_SERIES,
   });
   const answer = await runner.answer();
   const { form } = query.answer;
