@@ -200,6 +200,17 @@ test.each([
   expect([status, JSON.parse(text).message]).toEqual([400, `error decoding json body: ${message}`]);
 });
 
+test.each(["T24:00:00Z", "T00:00:60Z"])("no day has %s", async (start) => {
+  const body = JSON.stringify({ start: `2020-01-01${start}`, stop: "2020-01-02T00:00:00Z" });
+  const { status, text } = await send("POST", "/api/v2/delete?org=o&bucket=b", body);
+  expect([status, text]).toEqual([400, expect.stringContaining("invalid RFC3339Nano for field start")]);
+});
+
+test("a comma stands before parts of a second as well as a point", async () => {
+  const body = JSON.stringify({ start: "2020-01-01T00:00:00,5Z", stop: "2020-01-02T00:00:00Z" });
+  expect((await send("POST", "/api/v2/delete?org=o&bucket=b", body)).status).toBe(204);
+});
+
 test("tags of a line past the retention are told in the order of their keys", async () => {
   const { org } = JSON.parse((await send("GET", "/api/v2/orgs?org=o")).text).orgs.map((each: { id: string }) => ({ org: each.id }))[0];
   await post("/api/v2/buckets", { orgID: org, name: "short", retentionRules: [{ type: "expire", everySeconds: 3600 }] });

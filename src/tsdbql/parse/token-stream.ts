@@ -13,6 +13,9 @@ const KEPT = 3;
 /** Of the vendor's server 2.x: SHOW MEASUREMENTS may name databases and policies by wildcards. */
 export type Grammar = "1.x" | "2.x";
 
+/** "around": the request's text is trimmed, as 1.x does. */
+type Trimmed = "around" | "not";
+
 /** The tokens of one request. */
 export class TokenStream {
   private readonly lexer: Lexer;
@@ -27,8 +30,10 @@ export class TokenStream {
     text: string,
     readonly params: Params,
     readonly grammar: Grammar = "1.x",
+    trimmed: Trimmed = "around",
   ) {
-    this.lexer = new Lexer(normalizeText(text));
+    const whole = normalizeText(text);
+    this.lexer = new Lexer(trimmed === "around" ? whole.trim() : whole);
   }
 
   /** The parsed text: line ends are `\n`. */

@@ -51,7 +51,12 @@ export function lookupWord(word: string): TokenKind {
 
 /** The token's name in errors. */
 export function describeToken({ kind, literal }: Token): string {
-  return literal !== "" ? near(literal, DESCRIBED_CHARS_MAX) : (NAMES[kind] ?? kind);
+  return literal !== "" ? near(literal, DESCRIBED_CHARS_MAX) : kindName(kind);
+}
+
+/** The name of a token of which only the kind is told. */
+export function kindName(kind: TokenKind): string {
+  return NAMES[kind] ?? kind;
 }
 
 /** True for whitespace between tokens. */
@@ -75,10 +80,10 @@ const PAIRS: Readonly<Record<string, Readonly<Record<string, Sign | Punctuation>
 const SINGLE: ReadonlySet<string> = new Set(["+", "-", "*", "/", "%", "&", "|", "^", "=", "<", ">", "(", ")", ",", ":", ";", "."]);
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", "\\": "\\", '"': '"', "'": "'" };
 
-/** Converts line ends to `\n`; trims surrounding whitespace and ignores everything after a NUL, like 1.x. */
+/** Converts line ends to `\n` and ignores everything after a NUL, like 1.x. */
 export function normalizeText(text: string): string {
   const nul = text.indexOf("\0");
-  const ended = (nul === -1 ? text : text.slice(0, nul)).trim();
+  const ended = nul === -1 ? text : text.slice(0, nul);
   return ended.includes("\r") ? ended.replace(/\r\n?/g, "\n") : ended;
 }
 

@@ -14,7 +14,6 @@ function shown(expression: Expression | null): string {
 describe("accepted", () => {
   test.each<[text: string, measurement: string | null, condition: string]>([
     ["", null, ""],
-    [" \n ", null, ""],
     ["_measurement=m", "m", ""],
     ['_measurement="m" AND _measurement=m', "m", ""],
     ["a=b and c=d AnD e=f", null, "a='b' & c='d' & e='f'"],
@@ -29,7 +28,7 @@ describe("accepted", () => {
     expect([found.measurement, shown(found.condition)]).toEqual([measurement, condition]);
   });
 
-  test.each(['_measurement != "m"', "_measurement=a AND _measurement=b", 'host=""', 'host="" AND _measurement=m'])(
+  test.each(['_measurement != "m"', '_field != "f"', "_measurement=a AND _measurement=b", 'host=""', 'host="" AND _measurement=m'])(
     "%j fits no row",
     (text) => {
       expect(parseDeletePredicate(text)).toBeNull();
@@ -49,6 +48,23 @@ describe("refused", () => {
     ["()", "found ), expected identifier"],
     ["a=b; drop measurement m", "bad logical expression, at position 3"],
     ["a=$p", 'bad tag value: "$p", at position 2'],
+    // as recorded: comments stand nowhere, and positions count from the first character
+    ["a=b -- c", "bad logical expression, at position 4"],
+    ["/* c */ a=b", "bad logical expression, at position 0"],
+    ["a=b AND /* c */ d=e", "bad logical expression, at position 8"],
+    ["a --c\n=b", 'invalid operator "" at position: 2'],
+    ["a=--b", 'bad tag value: "", at position 2'],
+    ["  =", "bad logical expression, at position 2"],
+    ["  OR a", "the logical operator OR is not supported yet at position 2"],
+    ["a=b\ufeff", "bad logical expression, at position 3"],
+    [" ", "found EOF, expected identifier, string, number, bool at line 1, char 3"],
+    [" \n ", "string, number, bool at line 2, char 3"],
+    ['a="\\x"', 'bad tag value: "\\\\x", at position 4'],
+    ["a true", 'invalid operator "TRUE" at position: 2'],
+    ["a 1h", 'invalid operator "DURATIONVAL" at position: 2'],
+    ["a 5", 'invalid operator "" at position: 2'],
+    ["a $p", 'invalid operator "" at position: 2'],
+    ["a é", 'invalid operator "ILLEGAL" at position: 2'],
     [`a=${"b".repeat(100_000)}`, "the predicate is longer than 65536 characters"],
     ["(".repeat(10_000), "extra ( seen"],
     [`${"(".repeat(10_000)}a=b${")".repeat(10_000)}`, "error parsing predicate"],

@@ -5,7 +5,8 @@ import type { Expression } from "../../../tsdbql/parse/ast.ts";
 import { balanced, parseExpression } from "../../../tsdbql/parse/expression.ts";
 import { NO_PARAMS } from "../../../tsdbql/parse/params.ts";
 import { TokenStream } from "../../../tsdbql/parse/token-stream.ts";
-import type { Token } from "../../../tsdbql/parse/tokens.ts";
+import { kindName, type Token } from "../../../tsdbql/parse/tokens.ts";
+import { goQuoted } from "./go-quoted.ts";
 
 export interface DeletePredicate {
   /** Null: rows of every measurement. */
@@ -22,20 +23,18 @@ interface Rule {
 
 const CHARS_MAX = 65_536;
 const VALUES: ReadonlySet<string> = new Set(["ident", "number", "integer", "duration", "true", "false"]);
-/** Names of tokens without a text, as errors have them. */
-const NAMES: Readonly<Record<string, string>> = { end: "EOF", ident: "IDENT", string: "STRING", number: "NUMBER", integer: "INTEGER" };
-
 /** Null: no row fits. @throws TsdbError bad_request, not_implemented */
 export function parseDeletePredicate(text: string): DeletePredicate | null {
   if (text.length > CHARS_MAX) throw invalid(`the predicate is longer than ${CHARS_MAX} characters`);
-  const rules = text.trim() === "" ? [] : parseRules(text);
+  const rules = text === "" ? [] : parseRules(text);
   const measurements = new Set<string>();
   const comparisons: Expression[] = [];
   for (const { key, operator, value } of rules) {
+    const isOwn = key === "_field" || key === "_measurement";
+    // the vendor's finds no series by it
+    if (isOwn && operator === "!=") return null;
     if (key === "_field") throw new TsdbError("not_implemented", "delete by field is not supported");
     if (key === "_measurement") {
-      // the vendor's finds no series by it
-      if (operator === "!=") return null;
       measurements.add(value);
     } else if (operator === "=") {
       // no tag is empty
@@ -53,12 +52,12 @@ function comparison(name: string, operator: "=" | "!=", value: string): Expressi
 }
 
 function parseRules(text: string): Rule[] {
-  const p = new TokenStream(text, NO_PARAMS);
+  const p = tokensOf(text);
   const rules: Rule[] = [];
   let openCount = 0;
   let isJoined = true;
   for (;;) {
-    const token = p.next();
+    const token = next(p);
     if (token.kind === "end") break;
     if (token.kind === "AND") isJoined = true;
     else if (token.kind === "OR") throw invalid(`the logical operator OR is not supported yet at position ${position(p, token)}`);
@@ -78,18 +77,18 @@ function parseRules(text: string): Rule[] {
 }
 
 function parseRule(p: TokenStream): Rule {
-  const key = p.next();
+  const key = next(p);
   if (key.kind !== "ident") throw invalid(`bad tag key, at position ${position(p, key)}`);
-  const operator = p.next();
+  const operator = next(p);
   const { kind } = operator;
   if (kind === "=~" || kind === "!~") throw invalid(`operator: "${kind}" at position: ${position(p, operator)} is not supported yet`);
   if (kind !== "=" && kind !== "!=") {
-    throw invalid(`invalid operator "${near(NAMES[kind] ?? kind)}" at position: ${position(p, operator)}`);
+    throw invalid(`invalid operator "${kindName(kind)}" at position: ${position(p, operator)}`);
   }
   let value = "";
-  let token = p.next();
-  for (; token.kind === "-"; token = p.next()) value = "-";
-  if (!VALUES.has(token.kind)) throw invalid(`bad tag value: "${near(token.literal)}", at position ${position(p, token)}`);
+  let token = next(p);
+  for (; token.kind === "-"; token = next(p)) value = "-";
+  if (!VALUES.has(token.kind)) throw invalid(`bad tag value: ${goQuoted(near(token.literal))}, at position ${position(p, token)}`);
   value += token.kind === "true" || token.kind === "false" ? token.kind : token.literal;
   return { key: key.literal, operator: kind, value };
 }
@@ -97,12 +96,22 @@ function parseRule(p: TokenStream): Rule {
 /** What the loop above lets pass: AND without a comparison, empty parentheses. */
 function checkGrammar(text: string): void {
   try {
-    parseExpression(new TokenStream(text, NO_PARAMS));
+    parseExpression(tokensOf(text));
   } catch (error) {
     if (!(error instanceof TsdbError) || error.kind !== "bad_query") throw error;
     const reason = error.message.replace(/^error parsing query: /, "");
     throw new TsdbError("bad_request", `invalid request; error parsing predicate: ${reason}`);
   }
+}
+
+function tokensOf(text: string): TokenStream {
+  return new TokenStream(text, NO_PARAMS, "2.x", "not");
+}
+
+/** Also comments, which stand nowhere in a predicate. */
+function next(p: TokenStream): Token {
+  const token = p.scan();
+  return token.kind === "space" ? p.scan() : token;
 }
 
 function position(p: TokenStream, { at }: Token): number {

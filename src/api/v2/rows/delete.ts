@@ -21,7 +21,7 @@ export const DeleteBody = t.Object({
   predicate: t.Optional(t.String()),
 });
 const HEAD = "error decoding json body: ";
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:[0-5]\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 export const deleteRoutes = (services: V2Services): V2Routes => {
   const bodies = new JsonBodies(services.now);
@@ -63,7 +63,7 @@ interface TimeTexts {
 
 /** @throws TsdbError bad_request, also for a time that no row can have, with the limit of the field, as recorded */
 function timeOf(text: string | undefined, { field, example, limit }: TimeTexts): bigint {
-  const time = text === undefined || !RFC_3339.test(text) ? null : parseTimeText(text);
+  const time = text === undefined || !RFC_3339.test(text) ? null : parseTimeText(text.replace(",", "."));
   if (time === null) {
     const format = `please format your time with RFC3339Nano format, example: ${example}`;
     throw new TsdbError("bad_request", `${HEAD}invalid RFC3339Nano for field ${field}, ${format}`);
