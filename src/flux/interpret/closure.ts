@@ -4,6 +4,7 @@ import { placeText } from "../parse/check.ts";
 import {
   type Conflict,
   columnConflict,
+  compositeMember,
   functionTypeText,
   inferredMember,
   type MemberTypes,
@@ -62,6 +63,11 @@ export class Closure extends FluxFunction {
   /** The type of a member without a column; "invalid": any. Null: not known. */
   inferredMember(members: MemberTypes, parameter: string, label: string): string | null {
     return inferredMember(this.code.node, members, parameter, label);
+  }
+
+  /** What a member is used as that no column can be; null: it may be one. */
+  compositeMember(parameter: string, label: string): string | null {
+    return compositeMember(this.code.node, parameter, label);
   }
 
   /** What the function computes, for operators that read it instead of calling it. */

@@ -284,6 +284,7 @@ export class CodeCompiler {
       const { run } = frame;
       run.use.step();
       const called = target(frame);
+      if (isNull(called)) throw new FluxError("attempt to call a null value; expected function");
       if (!(called instanceof FluxFunction)) throw new FluxError(`cannot call function: ${name}: value of type ${kindOf(called)}`);
       const values = new Map<string, Value>();
       for (let i = 0; i < labels.length; i++) values.set(labels[i]!, codes[i]!(frame));
@@ -319,7 +320,7 @@ export class CodeCompiler {
           latest = shape;
           place = shape.places.get(label);
         }
-        return place === undefined ? NULL : record.at(place);
+        return place === undefined ? (record.get(label) ?? NULL) : record.at(place);
       }
       if (record instanceof Dynamic) return dynamicMember(record, label);
       if (isNull(record)) return NULL;

@@ -3,6 +3,7 @@ import { Closure } from "../interpret/closure.ts";
 import { OperandError } from "../interpret/operators.ts";
 import type { BinaryExpression, Expression } from "../parse/ast.ts";
 import { walk } from "../parse/walk.ts";
+import { type FluxTable, RowRecord } from "../tables/table.ts";
 import type { MemberTypes } from "../types/function-types.ts";
 import { COLUMN_TYPES } from "../values/column-type.ts";
 import { FluxError, UnplacedError } from "../values/flux-error.ts";
@@ -158,6 +159,11 @@ function callsOfRows(fn: FluxFunction): boolean {
     return !found;
   });
   return found;
+}
+
+/** A record of rows for the function: a member that is used as no column can be has to be there. */
+export function rowRecord(table: FluxTable, fn: FluxFunction, parameter = "r"): RowRecord {
+  return new RowRecord(table, fn instanceof Closure ? (label) => fn.compositeMember(parameter, label) : null);
 }
 
 /** @throws FluxError: columns have other types than the function is for */

@@ -1,6 +1,7 @@
 // Tables: columns of equal length and the key that names the table within its stream.
 import type { FluxColumnType } from "../values/column-type.ts";
-import { FluxRecord, isNull, NULL, RecordShape, Time, UInt, type Value } from "../values/value.ts";
+import { FluxError } from "../values/flux-error.ts";
+import { FluxRecord, isNull, NULL, type Null, RecordShape, Time, UInt, type Value } from "../values/value.ts";
 import { FluxColumn } from "./column.ts";
 import { ColumnBuilder } from "./column-builder.ts";
 
@@ -179,7 +180,11 @@ export class RowRecord extends FluxRecord {
   /** Of columns with one value: the value. */
   private readonly constants: readonly (Value | undefined)[];
 
-  constructor({ columns }: FluxTable) {
+  /** @param uses what a label is used as that no column can be; null: it may be one */
+  constructor(
+    { columns }: FluxTable,
+    private readonly uses: ((label: string) => string | null) | null = null,
+  ) {
     super(new Map());
     this.columns = columns;
     this.shape = new RecordShape(columns.map(({ label }) => label));
@@ -188,7 +193,14 @@ export class RowRecord extends FluxRecord {
 
   override get(label: string): Value {
     const place = this.shape.places.get(label);
-    return place === undefined ? NULL : this.at(place);
+    return place === undefined ? this.absent(label) : this.at(place);
+  }
+
+  /** @throws FluxError: the column could not be what the member is used as */
+  private absent(label: string): Null {
+    const use = this.uses?.(label) ?? null;
+    if (use !== null) throw new FluxError(`member "${label}" with type ${use} is not in the record`);
+    return NULL;
   }
 
   override at(place: number): Value {

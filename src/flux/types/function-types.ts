@@ -99,3 +99,16 @@ export function inferredMember(node: FunctionExpression, members: MemberTypes, p
   }
   return "invalid";
 }
+
+/** What a member is used as that no column can be: the kind of its values. Null: it may be a column. */
+export function compositeMember(node: FunctionExpression, parameter: string, label: string): string | null {
+  const type = fieldsByParameter(node).get(parameter)?.get(label);
+  return type === undefined ? null : (COMPOSITES.get(type.kind) ?? null);
+}
+
+const COMPOSITES: ReadonlyMap<Type["kind"], string> = new Map([
+  ["field", "object"],
+  ["empty", "object"],
+  ["array", "array"],
+  ["dictionary", "dictionary"],
+]);

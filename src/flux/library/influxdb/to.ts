@@ -3,7 +3,7 @@ import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { FluxColumn } from "../../tables/column.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { type FluxTable, RowRecord } from "../../tables/table.ts";
-import { FluxError, UnplacedError, WriteError } from "../../values/flux-error.ts";
+import { FluxError, WriteError } from "../../values/flux-error.ts";
 import { type FluxFunction, FluxRecord, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
@@ -133,7 +133,7 @@ export const to: NativeBody = (call) => {
     const isTag = ({ label, type }: FluxColumn) =>
       tagLabels === null ? type === "string" && !used.has(label) && label !== measurementLabel : tagLabels.includes(label);
     const tags = table.columns.filter(isTag);
-    for (const { label, type } of tags) if (type !== "string") throw new FluxError(`column ${label} of type ${type} is not of type string`);
+    for (const { type } of tags) if (type !== "string") throw new FluxError("invalid type for tag column");
     const fields = fieldFn === null ? storedFields(table) : computedFields(table, fieldFn);
     return (lines, row) => {
       const time = times.get(row);
@@ -197,15 +197,15 @@ function wideRows(table: FluxTable): RowWriter {
   const tags: (readonly [string, Value])[] = [];
   for (const { label, type, value } of table.key.columns) {
     if (BOUNDS.includes(label)) continue;
-    if (label === "_field") throw new UnplacedError(`found column "_field" in the group key; wideTo() expects pivoted data`);
-    if (type !== "string") throw new UnplacedError(`group key column "${label}" has type ${type}; type string is required`);
+    if (label === "_field") throw new FluxError(`found column "_field" in the group key; wideTo() expects pivoted data`);
+    if (type !== "string") throw new FluxError(`group key column "${label}" has type ${type}; type string is required`);
     if (label === "_measurement") measurement = value;
     else tags.push([label, value]);
   }
-  if (measurement === null) throw new UnplacedError('required column "_measurement" not in group key');
+  if (measurement === null) throw new FluxError('required column "_measurement" not in group key');
   const times = table.column("_time");
-  if (times === undefined) throw new UnplacedError('input table is missing required column "_time"');
-  if (times.type !== "time") throw new UnplacedError(`column "_time" has type ${times.type}; type time is required`);
+  if (times === undefined) throw new FluxError('input table is missing required column "_time"');
+  if (times.type !== "time") throw new FluxError(`column "_time" has type ${times.type}; type time is required`);
   const others = new Set([...BOUNDS, "_measurement", "_time", ...tags.map(([label]) => label)]);
   const fields = table.columns.filter(({ label }) => !others.has(label));
   return (lines, row) => {

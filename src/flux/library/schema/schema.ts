@@ -13,8 +13,8 @@ import { asInput, operator, streamOf, type TableBody } from "../operator.ts";
 import { membersOf } from "../plan/read-members.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { storableFilter } from "../plan/storable-filter.ts";
+import { distinctTable } from "../universe/distinct.ts";
 import { PushedNode } from "../universe/pushed.ts";
-import { firstRows } from "../universe/selectors.ts";
 import { rangeWithin, refused } from "../universe/sources.ts";
 import { ALL_TIMES, indexBounds } from "./index-bounds.ts";
 
@@ -29,8 +29,11 @@ _rows = (bucket, tag, predicate, start, stop) =>
     _from(bucket: bucket) |> _range(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> filter(fn: predicate)
 builtin _values : (<-tables: stream[A], tag: string, predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
 builtin _labels : (<-tables: stream[A], predicate: (r: A) => bool) => stream[B] where A: Record, B: Record
-tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) =>
-    _rows(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop) |> _values(tag: tag, predicate: predicate)
+builtin _isOfSeries : (tag: string) => bool
+tagValues = (bucket, tag, predicate=(r) => true, start=_since, stop=_until) => {
+    rows = _rows(bucket: bucket, tag: tag, predicate: predicate, start: start, stop: stop)
+    return if _isOfSeries(tag: tag) then rows |> _values(tag: tag, predicate: predicate) else rows |> keep(columns: [tag]) |> group() |> distinct(column: tag)
+}
 tagKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
     _rows(bucket: bucket, tag: "", predicate: predicate, start: start, stop: stop) |> _labels(predicate: predicate)
 fieldKeys = (bucket, predicate=(r) => true, start=_since, stop=_until) =>
@@ -92,6 +95,28 @@ function described(input: StreamNode, question: SeriesQuestion, list: Listing): 
   };
 }
 
+/** As recorded: of rows that are read to be tested, the values in their order, with a null of those without the tag. */
+function chosen(input: StreamNode, tag: string): TableBody {
+  return (tables, run) => {
+    const all = () => distinctOf(tables, tag);
+    const reduce = input instanceof PushedNode ? input.reduce : null;
+    const one = { fn: "count", runs: null, ownTimes: false } as const;
+    return reduce === null ? all() : reducedOr(run, reduce, one, (reduced) => distinctOf(reduced, tag), all);
+  };
+}
+
+function* distinctOf(tables: Tables, tag: string): Tables {
+  const [byTag, whole] = [new TableMerge(), new TableMerge()];
+  for (const table of tables) {
+    yield null;
+    if (table === null) continue;
+    const [column, key] = [table.column(tag), new GroupKey(table.key.columns.filter(({ label }) => label === tag))];
+    byTag.append(key, new FluxTable(key, column === undefined ? [] : [column], table.rowCount));
+  }
+  for (const table of byTag.tables()) if (table !== null) whole.append(GroupKey.NONE, table.with(table.columns, GroupKey.NONE));
+  for (const table of whole.tables()) if (table !== null) yield distinctTable(table, tag);
+}
+
 function* textsOfColumn(table: FluxTable, label: string): Generator<string> {
   const column = table.column(label);
   // one value stands for all rows
@@ -102,26 +127,9 @@ function* textsOfColumn(table: FluxTable, label: string): Generator<string> {
   }
 }
 
-/** Values that are no texts, each once, as they come. */
-function cellsOf(label: string): TableBody {
-  return function* (input, run) {
-    const merge = new TableMerge();
-    for (const table of input) {
-      yield null;
-      const column = table?.column(label)?.labelled("_value");
-      if (column !== undefined) merge.append(GroupKey.NONE, new FluxTable(GroupKey.NONE, [column], column.length));
-    }
-    for (const table of merge.tables()) {
-      if (table === null) continue;
-      run.pause();
-      yield table.take(Uint32Array.from(firstRows(table.columns[0]!)));
-    }
-  };
-}
-
 const BOUNDS = ["_start", "_stop"];
-
-const inAllRows = (tag: string) => tag === "_field" || tag === "_measurement";
+/** Columns that are no tags. */
+const OF_ROWS: readonly string[] = [...BOUNDS, "_time", "_value"];
 
 /** Whether rows are read to be tested, as recorded: then there is no list if none is left. */
 function isFilter(call: NativeCall): boolean {
@@ -162,7 +170,7 @@ function* hasRows(range: StreamNode, run: ScriptRun): Generator<null, boolean, v
 const indexRange: NativeBody = (call) => {
   const tag = call.string("tag");
   const read = membersOf(call.function("predicate"));
-  const needsRows = read.has("_field") || read.has("_value") || tag === "_value" || tag === "_time";
+  const needsRows = read.has("_field") || read.has("_value") || OF_ROWS.includes(tag) || isFilter(call);
   const readsTags = [...read].some((label) => label !== "_measurement");
   if (needsRows || (tag === "_field" && readsTags)) return rangeWithin(call, (bounds) => bounds);
   if (tag === "_measurement" && read.size === 0) return rangeWithin(call, () => ALL_TIMES);
@@ -178,11 +186,11 @@ export const SCHEMA: LibraryPackage = {
     _range: indexRange,
     _values: operator((call) => {
       const tag = call.string("tag");
-      if (tag === "_value" || tag === "_time") return cellsOf(tag);
+      if (isFilter(call)) return chosen(call.stream(), tag);
       const list = { textsOf: (table: FluxTable) => textsOfColumn(table, tag), first: [] };
-      const values = described(call.stream(), { kind: "values", tag }, list);
-      return inAllRows(tag) && isFilter(call) ? (tables, run) => longerThan(0, values(tables, run)) : values;
+      return described(call.stream(), { kind: "values", tag }, list);
     }),
+    _isOfSeries: (call) => !OF_ROWS.includes(call.string("tag")),
     _labels: operator((call) => {
       const [input, textsOf] = [call.stream(), ({ key }: FluxTable) => key.columns.map(({ label }) => label)];
       const list = described(input, { kind: "labels" }, { textsOf, first: BOUNDS });

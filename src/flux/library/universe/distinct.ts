@@ -21,7 +21,8 @@ export const distinct = operator((call) => {
   };
 });
 
-function distinctTable(table: FluxTable, label: string): FluxTable {
+/** The values of the column, each once; one empty text without the column. */
+export function distinctTable(table: FluxTable, label: string): FluxTable {
   const column = table.column(label);
   if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
   const values = column.take(Uint32Array.from(firstRows(column))).labelled("_value");

@@ -17,7 +17,7 @@ import { haveOperandTypes, recordTypes, rowTypes } from "../operand-types.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { isAlwaysTrue, NOT_STORABLE, type StorableFilter, storableFilter } from "../plan/storable-filter.ts";
 import { columnTypeOf, RowAppender } from "../row-appender.ts";
-import { checkColumns, checkOperands, isVectorized, rowError } from "../row-errors.ts";
+import { checkColumns, checkOperands, isVectorized, rowError, rowRecord } from "../row-errors.ts";
 import {
   isPlainPushed,
   isRuleOff,
@@ -195,7 +195,7 @@ function* filteredTable(table: FluxTable, fn: FluxFunction, how: FilterFacts, ru
     return;
   }
   const test = fn.prepare(["r"]);
-  const row = new RowRecord(tested);
+  const row = rowRecord(tested, fn);
   const isLoose = how.isPushed || conditions.some((each) => !haveOperandTypes(each, fn, members));
   const kept: number[] = [];
   for (row.row = 0; row.row < table.rowCount; row.row++) {
@@ -269,7 +269,7 @@ export const map: NativeBody = (call) => {
         merge.append(whole.key, whole);
         continue;
       }
-      const row = new RowRecord(table);
+      const row = rowRecord(table, fn);
       const rows = new RowAppender(merge, table, keepsOrder);
       for (row.row = 0; row.row < table.rowCount; row.row++) {
         if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {
@@ -313,7 +313,7 @@ export const reduce = operator((call) => {
       );
       const folded = run.rowFunctions === "compiled" ? yield* compiled(() => foldedRecord(table, fn, identity)) : null;
       run.pause();
-      const row = new RowRecord(table);
+      const row = rowRecord(table, fn);
       let accumulator: Value = folded ?? identity;
       for (row.row = 0; folded === null && row.row < table.rowCount; row.row++) {
         if (row.row % PAUSE_ROWS === PAUSE_ROWS - 1 || run.use.isPauseDue) {

@@ -2,14 +2,14 @@
 import type { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable } from "../../tables/stream.ts";
-import { RowRecord } from "../../tables/table.ts";
+import type { RowRecord } from "../../tables/table.ts";
 import { DAY_NS, durationNs, floorDiv, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { locationOf } from "../../values/location.ts";
 import { Duration, type FluxFunction, isNull, kindOf, Time, type Value } from "../../values/value.ts";
 import { rowTypes } from "../operand-types.ts";
 import { operator } from "../operator.ts";
-import { checkOperands, rowError } from "../row-errors.ts";
+import { checkOperands, rowError, rowRecord } from "../row-errors.ts";
 
 export const stateTracking = operator(
   (call) => {
@@ -28,7 +28,7 @@ export const stateTracking = operator(
         if (durationColumn !== "" && times !== undefined) checkTimes(times, timeColumn);
         const counts = new ColumnBuilder(countColumn, "int", table.rowCount);
         const durations = new ColumnBuilder(durationColumn, "int", table.rowCount);
-        const row = new RowRecord(table);
+        const row = rowRecord(table, fn);
         let count = 0n;
         let since: bigint | null = null;
         let before: bigint | null = null;
