@@ -84,6 +84,7 @@ const LEFT: readonly string[] = [
     `${DAYS} |> aggregateWindow(every: 1mo, fn: ${fn})`,
     `option location = {zone: "Europe/Berlin", offset: 0h}\n${DAYS} |> aggregateWindow(every: 1d, fn: ${fn})`,
     `import "timezone"\n${DAYS} |> aggregateWindow(every: 1w, fn: ${fn}, location: timezone.fixed(offset: -3h), createEmpty: false)`,
+    `${DAYS} |> aggregateWindow(every: 1d, fn: ${fn}, offset: 1mo2h, location: {zone: "Europe/Berlin", offset: 90m})`,
     `${of('r._measurement == "one"')} |> aggregateWindow(every: 10m, fn: ${fn})`,
     `from(bucket: "b") |> range(start: 0) |> filter(fn: (r) => r._measurement == "one") |> aggregateWindow(every: 1m, fn: ${fn}, createEmpty: false)`,
   ]),

@@ -53,14 +53,17 @@ export const window: NativeBody = (call) => {
     false,
     operation,
   );
-  if (input.bounds === null) made.onStart = withoutBounds;
+  if (input.bounds === null || options.problem !== null) made.onStart = () => checkWindow(input, options, isStorable);
   if (!(input instanceof PushedNode) || input.state.isGrouped || input.state.isWindowed) return made;
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
   return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
 };
 
-function withoutBounds(): never {
-  throw new FluxError("failed to initialize execute state: nil bounds passed to window; use range to set the window range");
+/** @throws FluxError: there are no such windows */
+function checkWindow(input: StreamNode, { bounds, problem }: WindowOptions, isStorable: boolean): void {
+  const found = bounds === null ? "nil bounds passed to window; use range to set the window range" : problem;
+  // the storage finds it when it reads
+  if (found !== null) throw new FluxError(isStorable && isPlainPushed(input) ? found : `failed to initialize execute state: ${found}`);
 }
 
 /** The steps before the last window, or null: they are something else, or others read them too. */

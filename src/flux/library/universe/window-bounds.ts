@@ -1,7 +1,7 @@
 // Windows of time: where they begin and end, with months and time zones.
 
 import type { TimeBounds } from "../../tables/stream.ts";
-import { addMonths, civilOf, DAY_NS, daysOf, floorDiv, MONTH_NS } from "../../values/duration.ts";
+import { addMonths, civilOf, DAY_NS, floorDiv, MONTH_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import type { Location } from "../../values/location.ts";
 import type { Duration } from "../../values/value.ts";
@@ -23,17 +23,18 @@ const LOOKED_AT_MAX = 2 * Number(OVERLAP_MAX) + 1000;
 export class Windows {
   /** Windows computed so far: for pauses. */
   work = 0;
+  /** Where the window of the number 0 begins, by the local clock. */
+  private readonly zero: bigint;
 
   constructor(
     readonly every: Duration,
     readonly period: Duration,
-    private readonly offset: Duration,
+    offset: Duration,
     private readonly location: Location,
   ) {
-    if (every.months !== 0n && every.ns !== 0n) throw new FluxError("duration used as an interval cannot mix month and nanosecond units");
-    if (every.months === 0n && every.ns === 0n) throw new FluxError("duration used as an interval cannot be zero");
-    // without `every`, windows follow each other by their length
-    if (every.months < 0n || every.ns < 0n) throw new FluxError("duration used as an interval cannot be negative");
+    this.zero = addMonths(0n, offset.months) + offset.ns;
+    const problem = intervalProblem(every);
+    if (problem !== null) throw new FluxError(problem);
     const longest = (period.ns < 0n ? -period.ns : period.ns) + (period.months < 0n ? -period.months : period.months) * MONTH_NS;
     if (longest / (every.ns + every.months * MONTH_NS) > OVERLAP_MAX) throw new FluxError("window: too many windows overlap");
   }
@@ -91,9 +92,8 @@ export class Windows {
   }
 
   private localStart(index: bigint): bigint {
-    const { every, offset } = this;
-    const origin = every.months === 0n ? index * every.ns : monthStart(index * every.months);
-    return (offset.months === 0n ? origin : addMonths(origin, offset.months)) + offset.ns;
+    const { every, zero } = this;
+    return every.months === 0n ? zero + index * every.ns : addMonths(zero, index * every.months);
   }
 
   /** A time that the clock skips is when it does. */
@@ -111,9 +111,10 @@ export class Windows {
   /** The number of the latest window that begins at or before the local clock of the time. */
   private localIndexOf(ns: bigint): bigint {
     const local = this.location.toLocal(ns);
-    const { every, offset } = this;
-    const moved = (offset.months === 0n ? local : addMonths(local, -offset.months)) - offset.ns;
-    return every.months === 0n ? floorDiv(moved, every.ns) : floorDiv(monthIndex(moved), every.months);
+    const { every, zero } = this;
+    if (every.months === 0n) return floorDiv(local - zero, every.ns);
+    const index = floorDiv(monthIndex(local) - monthIndex(zero), every.months);
+    return this.localStart(index) > local ? index - 1n : index;
   }
 
   /** The number of the latest window that begins at or before the time. */
@@ -138,6 +139,14 @@ export class Windows {
   }
 }
 
+/** What is wrong with a duration between windows; null: nothing. */
+export function intervalProblem({ months, ns }: Duration): string | null {
+  if (months !== 0n && ns !== 0n) return "duration used as an interval cannot mix month and nanosecond units";
+  if (months === 0n && ns === 0n) return "duration used as an interval cannot be zero";
+  // without `every`, windows follow each other by their length
+  return months < 0n || ns < 0n ? "duration used as an interval cannot be negative" : null;
+}
+
 /** @throws FluxError: too many */
 function checkLooked(count: number): void {
   if (count > LOOKED_AT_MAX) throw new FluxError("window: too many windows overlap");
@@ -149,13 +158,10 @@ function monthIndex(ns: bigint): bigint {
   return BigInt((year - 1970) * 12 + month - 1);
 }
 
-function monthStart(index: bigint): bigint {
-  const year = 1970 + Number(floorDiv(index, 12n));
-  return BigInt(daysOf(year, Number(index) - (year - 1970) * 12 + 1, 1)) * DAY_NS;
-}
-
 export interface WindowOptions {
   readonly windows: Windows | null;
+  /** Why there are no such windows; null: there are. */
+  readonly problem: string | null;
   readonly timeColumn: string;
   readonly startColumn: string;
   readonly stopColumn: string;

@@ -3,13 +3,13 @@ import { FluxColumn } from "../../tables/column.ts";
 import type { Tables, TimeBounds } from "../../tables/stream.ts";
 import type { FluxTable, GroupKey, KeyColumn } from "../../tables/table.ts";
 import { isZero, LONGEST } from "../../values/duration.ts";
-import { FluxError, UnplacedError } from "../../values/flux-error.ts";
-import { type Location, locationOf } from "../../values/location.ts";
-import { Duration, isNull, Time } from "../../values/value.ts";
+import { FluxError } from "../../values/flux-error.ts";
+import { locationOf } from "../../values/location.ts";
+import { Duration, FluxRecord, isNull, Time } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeCall } from "../native-call.ts";
 import { emptyLike } from "./shape.ts";
-import { type WindowBounds, type WindowOptions, Windows } from "./window-bounds.ts";
+import { intervalProblem, type WindowBounds, type WindowOptions, Windows } from "./window-bounds.ts";
 
 const ZERO = new Duration(0n, 0n);
 /** Empty windows that one table may get. */
@@ -29,24 +29,22 @@ export function windowOptions(call: NativeCall): WindowOptions {
   const isWhole = every.ns === LONGEST.ns;
   const effectiveEvery = isZero(every) ? period : every;
   const effectivePeriod = isZero(period) ? effectiveEvery : period;
-  const location = locationOf(call.record("location", call.run.location));
+  const place = call.record("location", call.run.location);
+  // as recorded: by the clock of the zone, moved by the offset of the place
+  const location = locationOf(FluxRecord.of({ zone: place.get("zone") ?? "UTC" }));
+  const [moved, placeOffset] = [call.duration("offset", ZERO), place.get("offset")];
+  const offset = placeOffset instanceof Duration ? new Duration(moved.months - placeOffset.months, moved.ns - placeOffset.ns) : moved;
+  const problem = isWhole ? null : intervalProblem(effectiveEvery);
   return {
+    problem,
     // one window of all times brings the range back
-    windows: isWhole ? null : windowsOf(effectiveEvery, effectivePeriod, call.duration("offset", ZERO), location),
+    windows: isWhole || problem !== null ? null : new Windows(effectiveEvery, effectivePeriod, offset, location),
     timeColumn: call.string("timeColumn", "_time"),
     startColumn: call.string("startColumn", "_start"),
     stopColumn: call.string("stopColumn", "_stop"),
     createEmpty: call.bool("createEmpty", false),
     bounds: call.stream().bounds,
   };
-}
-
-function windowsOf(every: Duration, period: Duration, offset: Duration, location: Location): Windows {
-  try {
-    return new Windows(every, period, offset, location);
-  } catch (error) {
-    throw error instanceof FluxError ? new UnplacedError(error.message) : error;
-  }
 }
 
 /** Whether the reference's storage computes these windows: whole ones in UTC. */
