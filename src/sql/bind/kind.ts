@@ -218,6 +218,8 @@ export interface TypeNote extends Clock {
   /** The column type whose mark (`iox::column::type`) an answer puts on the value; null: none, although it is a plain column. Absent:
    *  that of `source`. */
   readonly mark?: ColumnType | null;
+  /** Set for a float whose NaN has a sign there, and is less than all numbers: of a root, a logarithm, a quotient. */
+  readonly hasLeastNan?: true;
 }
 
 /** Copies the type information of a value. */
@@ -225,12 +227,14 @@ const NO_NOTE: TypeNote = {};
 
 /** The properties of a value's type that its kind does not state. */
 export function typeNote(value: TypeNote & { readonly kind: Kind }): TypeNote {
-  const { kind, arrow, depth, mark } = value;
-  if (kind !== "time" && kind !== "coarse" && arrow === undefined && depth === undefined && mark === undefined) return NO_NOTE;
+  const { kind, arrow, depth, mark, hasLeastNan } = value;
+  if (kind !== "time" && kind !== "coarse" && arrow === undefined && depth === undefined && mark === undefined && hasLeastNan === undefined)
+    return NO_NOTE;
   const note: Writable<TypeNote> = clockOf([value]);
   if (arrow !== undefined) note.arrow = arrow;
   if (depth !== undefined) note.depth = depth;
   if (mark !== undefined) note.mark = mark;
+  if (hasLeastNan !== undefined) note.hasLeastNan = hasLeastNan;
   return note;
 }
 

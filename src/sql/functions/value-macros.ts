@@ -212,6 +212,7 @@ const LISTS: readonly string[] = [
 
 const AGGREGATES: readonly string[] = [
   "CREATE MACRO __defined(x) AS CASE WHEN NOT isnan(x) THEN x END",
+  "CREATE MACRO __finite(x) AS x % 'inf'::DOUBLE",
   "CREATE MACRO __middle(pair) AS (CAST(pair[1] AS HUGEINT) + pair[2]) // 2",
   `CREATE MACRO __whole_signed(x) AS
      CASE WHEN x >= 9223372036854775807e0 THEN 9223372036854775807

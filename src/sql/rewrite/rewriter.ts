@@ -49,7 +49,7 @@ function rewriteQuery(node: QueryNode, context: RewriteContext, outer: Scope | n
       const left = rewriteQuery(node.left, context, outer, ctes);
       const right = rewriteQuery(node.right, context, outer, ctes);
       const columns = mergeSides(node, left.columns, right.columns);
-      rewriteModifiers(node.modifiers, context, new Scope([{ alias: "", columns }], outer, ctes));
+      rewriteModifiers(node.modifiers, context, new Scope([{ alias: "", columns: columns?.map(withoutNan) ?? null }], outer, ctes));
       return { columns, narrowable: NOTHING };
     }
     case "RECURSIVE_CTE_NODE": {
@@ -91,13 +91,18 @@ function rewriteSelect(node: SelectNode, context: RewriteContext, outer: Scope |
   node.group_expressions = node.group_expressions.map((group) => rewriteUnlessNumber(group, context, scope));
   if (node.having !== null) node.having = expectFilter(rewriteExpression(qualifiedColumns(node.having, node, scope), context, scope)).node;
   if (node.qualify !== null) node.qualify = expectFilter(rewriteExpression(node.qualify, context, scope)).node;
-  rewriteModifiers(node.modifiers, context, scope);
+  rewriteModifiers(node.modifiers, context, scope, columns);
   return { columns: isFirstOfEach ? (columns?.map(withoutMark) ?? null) : columns, narrowable };
 }
 
 /** For DISTINCT ON: the vendor computes its columns by an aggregate, which drops marks. */
 function withoutMark(column: OutputColumn): OutputColumn {
   return { ...column, mark: null, ...(isDictionary(column) ? { arrow: DICTIONARY } : {}) };
+}
+
+/** Of several queries DuckDB sorts by their columns alone. */
+function withoutNan({ hasLeastNan: _, ...column }: OutputColumn): OutputColumn {
+  return column;
 }
 
 function hasDistinctOn({ modifiers }: SelectNode): boolean {
@@ -213,9 +218,14 @@ function withAlias(node: Expression, alias: string): Expression {
   return node.alias === alias ? node : { ...node, alias };
 }
 
-function rewriteModifiers(modifiers: readonly Modifier[], context: RewriteContext, scope: Scope): void {
+function rewriteModifiers(
+  modifiers: readonly Modifier[],
+  context: RewriteContext,
+  scope: Scope,
+  shown: readonly OutputColumn[] | null = null,
+): void {
   for (const modifier of modifiers) {
-    if (modifier.type === "ORDER_MODIFIER") modifier.orders = rewriteOrders(modifier.orders, context, scope);
+    if (modifier.type === "ORDER_MODIFIER") modifier.orders = rewriteOrders(modifier.orders, context, scope, shown);
     else if (modifier.type === "DISTINCT_MODIFIER") {
       modifier.distinct_on_targets = modifier.distinct_on_targets.map((target) => rewriteUnlessNumber(target, context, scope));
     } else {

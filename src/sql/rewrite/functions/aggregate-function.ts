@@ -16,6 +16,7 @@ import {
 } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
+import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
 import { rewriteSelector } from "./selector.ts";
@@ -243,6 +244,26 @@ function end(name: "first" | "last"): Rule {
   return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) });
 }
 
+/** max and min of what may have the least NaN, by the opposite of the negatives. */
+function extreme(opposite: "max" | "min"): Rule {
+  return ({ node, args }) => {
+    const [value] = args;
+    if (args.length !== 1 || !dependsOnNan(args)) return null;
+    return withLeastNan({ node: negative(aggregate(node, opposite, [negative(value!.node)])), kind: "float" });
+  };
+}
+
+/** Variances of floats as covariances with themselves, which may exceed a float's range: then they are NaN, where DuckDB's fail. */
+function variance(covariance: "covar_pop" | "covar_samp", isRoot = false): Rule {
+  return ({ node, args }) => {
+    const [value] = args;
+    if (args.length !== 1 || value!.kind !== "float") return null;
+    const x = castTo(value!.node, "DOUBLE");
+    const finite = call("__finite", [aggregate(node, covariance, [x, x])]);
+    return { node: isRoot ? call("sqrt", [finite]) : finite, kind: "float" };
+  };
+}
+
 const selector: Rule = ({ node, args }) => rewriteSelector(node, args);
 
 export const AGGREGATE_RULES: Rules = {
@@ -259,8 +280,10 @@ export const AGGREGATE_RULES: Rules = {
   count,
   first_value: end("first"),
   last_value: end("last"),
+  max: extreme("min"),
   mean: average,
   median,
+  min: extreme("max"),
   nth_value: nthValue,
   percentile_cont: exactPercentile,
   regr_count: unsigned,
@@ -271,8 +294,13 @@ export const AGGREGATE_RULES: Rules = {
   selector_last: selector,
   selector_max: selector,
   selector_min: selector,
+  stddev: variance("covar_samp", true),
+  stddev_pop: variance("covar_pop", true),
+  stddev_samp: variance("covar_samp", true),
   string_agg: stringAgg,
   sum,
+  var_pop: variance("covar_pop"),
+  var_samp: variance("covar_samp"),
 };
 
 /** string_agg(x, delimiter): without a delimiter DuckDB would insert commas. */

@@ -5,6 +5,7 @@ import { chosenType, isDictionary, isNullConstant, isTruth, sameType, typeName }
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, nullOf, planError, type RuleInput, type Rules, whenThen } from "../rule.ts";
 import { unify } from "../values/common-type.ts";
+import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
 
 /** Truth values go with truth values alone, where DuckDB takes them for 0 and 1. @throws TsdbError bad_query */
 export function expectOneKind(name: string, values: readonly Typed[]): void {
@@ -14,10 +15,18 @@ export function expectOneKind(name: string, values: readonly Typed[]): void {
 }
 
 /** greatest, least: NULLs are ignored. */
-function choice(name: string): (input: RuleInput) => Typed {
+function choice(name: string, opposite: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
     expectOneKind(name, input.args);
+    if (dependsOnNan(input.args)) {
+      const least = callAs(
+        opposite,
+        input,
+        input.args.map(({ node }) => negative(node)),
+      );
+      return withLeastNan({ node: negative(least), kind: "float" });
+    }
     const { nodes, ...common } = unify(input.args);
     return { node: callAs(name, input, nodes), ...common, ...chosenType(input.args) };
   };
@@ -90,9 +99,9 @@ function nvl2(input: RuleInput): Typed {
 }
 
 export const CONDITIONAL_RULES: Rules = {
-  greatest: choice("greatest"),
+  greatest: choice("greatest", "least"),
   ifnull: ifNull,
-  least: choice("least"),
+  least: choice("least", "greatest"),
   nullif: nullIf,
   nvl: ifNull,
   nvl2,

@@ -16,11 +16,18 @@ import {
   simple,
   wide,
 } from "../rule.ts";
+import { keepingNan, withLeastNan } from "../values/least-nan.ts";
 
 /** A function from a number to a float; of 32 bits for such an argument. */
 function float(name: string): Rule {
   const plain = simple(name, [1], "float");
-  return (input) => asPrecise(plain(input)!, input.args[0]!);
+  return (input) => keepingNan(asPrecise(plain(input)!, input.args[0]!), input.args);
+}
+
+/** A float function whose NaN has a sign. */
+function floatBelow(name: string): Rule {
+  const plain = float(name);
+  return (input) => withLeastNan(plain(input)!);
 }
 
 /** A float of 32 bits if that is what it was computed from. */
@@ -44,7 +51,7 @@ function log(input: RuleInput): Typed {
   if (second === undefined) return asPrecise({ node: callAs("__log10", input, [first!.node]), kind: "float" }, first!);
   const exact = first!.number === undefined ? undefined : { 2: "__log2", 10: "__log10" }[Number(first!.number)];
   const node = exact === undefined ? callAs("__log", input, [first!.node, second.node]) : callAs(exact, input, [second.node]);
-  return asPrecise({ node, kind: "float" }, second);
+  return withLeastNan(asPrecise({ node, kind: "float" }, second));
 }
 
 /** round(x [, places]) */
@@ -53,10 +60,8 @@ function round(input: RuleInput): Typed {
   const [x, places] = input.args;
   // rounding an integer gives a float
   const value = x!.kind === "integer" ? castTo(x!.node, "DOUBLE") : x!.node;
-  return {
-    node: callAs("round", input, places === undefined ? [value] : [value, narrow(places)]),
-    kind: x!.kind === "integer" ? "float" : x!.kind,
-  };
+  const node = callAs("round", input, places === undefined ? [value] : [value, narrow(places)]);
+  return keepingNan({ node, kind: x!.kind === "integer" ? "float" : x!.kind }, [x!]);
 }
 
 /** trunc(x [, places]), towards zero, always a float. */
@@ -81,7 +86,7 @@ function power(input: RuleInput): Typed {
     return { node: nullOf("BIGINT"), kind: "integer" };
   // next to one without a sign integers are floats
   const isWhole = [base!, exponent!].every((value) => value.kind === "integer" && !isUnsigned64(value));
-  if (!isWhole) return { node: callAs("pow", input), kind: "float" };
+  if (!isWhole) return withLeastNan({ node: callAs("pow", input), kind: "float" });
   const [x, n] = [base!, exponent!].map((value) => castTo(wide(value), "BIGINT"));
   return { node: callAs("__integer_power", input, [x!, n!]), kind: "integer" };
 }
@@ -131,7 +136,7 @@ export const MATH_RULES: Rules = {
   asinh: float("asinh"),
   atan: float("atan"),
   atan2: simple("atan2", [2], "float"),
-  atanh: float("__atanh"),
+  atanh: floatBelow("__atanh"),
   cbrt: float("__cbrt"),
   ceil: float("ceil"),
   cos: float("__cos"),
@@ -145,10 +150,10 @@ export const MATH_RULES: Rules = {
   isnan: simple("isnan", [1], "boolean"),
   iszero: isZero,
   lcm: ofSigned("lcm"),
-  ln: float("__ln"),
+  ln: floatBelow("__ln"),
   log,
   log10: float("__log10"),
-  log2: float("__log2"),
+  log2: floatBelow("__log2"),
   nanvl: simple("__nanvl", [2], "float"),
   pi: simple("pi", [0], "float"),
   pow: power,
@@ -156,10 +161,10 @@ export const MATH_RULES: Rules = {
   radians: float("radians"),
   random: simple("random", [0], "float"),
   round,
-  signum: float("__signum"),
+  signum: (input) => asPrecise(simple("__signum", [1], "float")(input)!, input.args[0]!),
   sin: float("__sin"),
   sinh: float("sinh"),
-  sqrt: float("__sqrt"),
+  sqrt: floatBelow("__sqrt"),
   tan: float("__tan"),
   tanh: float("tanh"),
   trunc,

@@ -20,6 +20,7 @@ import { typed } from "../typed.ts";
 import { someNode } from "../walk.ts";
 import { asDuration } from "./comparison.ts";
 import { rewriteDecimals } from "./decimal.ts";
+import { keepingNan, withLeastNan } from "./least-nan.ts";
 
 /** Rewrites an arithmetic operator by the kinds of its operands. @throws TsdbError bad_query */
 export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [left: Typed, right: Typed]): Typed {
@@ -39,14 +40,20 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   const kind = numericKind(left, right);
   if (kind === "float" && node.function_name === "/") {
     // the operator would use DuckDB's integer division, by zero to NULL; the function divides as in IEEE 754
-    return typed(call("/", [left.node, right.node], node.query_location), kind);
+    const quotient = typed(call("/", [left.node, right.node], node.query_location), kind);
+    return isNonZero(right) ? keepingNan(quotient, operands) : withLeastNan(quotient);
   }
   const [a, b] = widened(left, right);
-  if (kind !== "integer") return typed({ ...node, children: [a, b] }, kind);
+  if (kind !== "integer") {
+    const value = typed({ ...node, children: [a, b] }, kind);
+    return node.function_name === "%" && !isNonZero(right) ? withLeastNan(value) : keepingNan(value, operands);
+  }
   const isDivided = node.function_name === "/" || node.function_name === "%";
   const value = typed({ ...node, children: isDivided ? [a, divisor(b, right, left)] : [a, b] }, kind);
   return staysUnsigned(left, right) ? { ...value, arrow: "UInt64" } : value;
 }
+
+const isNonZero = ({ number }: Typed): boolean => number !== undefined && Number(number) !== 0;
 
 /** True if a sum or product is unsigned. */
 function staysUnsigned(left: Typed, right: Typed): boolean {

@@ -13,6 +13,7 @@ import { planError } from "../rule.ts";
 import { asTime, timeConstant } from "../time/time-value.ts";
 import { textOf } from "./cast.ts";
 import { typedConstant } from "./constant.ts";
+import { dependsOnNan, negative } from "./least-nan.ts";
 
 /** Converts two operands to one kind where the dialect defines it; otherwise DuckDB decides. */
 function align(value: Typed, other: Typed): Typed {
@@ -109,6 +110,9 @@ function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed
   const open = [beside(sides[0], sides[1]), beside(sides[1], sides[0])];
   const [left, right] = /LESS|GREATER/.test(node.type) ? asTexts(open) : asEqual(open);
   const [a, b] = [inRange(align(left!, right!)), inRange(align(right!, left!))];
+  if (/LESS|GREATER/.test(node.type) && dependsOnNan([a, b])) {
+    return condition({ ...node, left: negative(b.node), right: negative(a.node) }, [null]);
+  }
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools insert before appending conditions
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
@@ -129,6 +133,9 @@ export function rewriteBetween(node: Between, input: Typed, lower: Typed, upper:
   const [subject, first, last] = asTexts([input, lower, upper]);
   const [low, high] = [inRange(align(first!, subject!)), inRange(align(last!, subject!))];
   const value = inRange(align(align(subject!, low), high));
+  if (dependsOnNan([value, low, high])) {
+    return condition({ ...node, input: negative(value.node), lower: negative(high.node), upper: negative(low.node) }, [null]);
+  }
   return condition({ ...node, input: value.node, lower: low.node, upper: high.node }, [
     comparisonHint("COMPARE_GREATERTHANOREQUALTO", value, low),
     comparisonHint("COMPARE_LESSTHANOREQUALTO", value, high),
