@@ -324,6 +324,14 @@ describe("of other resources", () => {
     ],
     ["of what a stack gets", "PATCH", stack, { additionalResources: [{}] }, 400, `stack resource id "": ${NO_ID}`],
     ["of stacks", "GET", "/api/v2/stacks?orgID=abc", undefined, 400, `organization id["abc"] is invalid: ${NO_ID}`],
+    [
+      "of stacks by id",
+      "GET",
+      "/api/v2/stacks?orgID=:orgID&stackID=a%22b",
+      undefined,
+      400,
+      `stack ID["a\\"b"] provided is invalid: ${NO_ID}`,
+    ],
     ["of stacks without one", "GET", "/api/v2/stacks", undefined, 400, `organization id[""] is invalid: ${NO_ID}`],
     ["a label of spaces", "PATCH", "/api/v2/labels/:labelID", { name: " " }, 400, "label name is required"],
     [

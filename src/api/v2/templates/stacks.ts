@@ -4,13 +4,14 @@ import { lastEvent, type Stack } from "../../../metadata/resources/stacks.ts";
 import { parseId, readId } from "../../../metadata/store/ids.ts";
 import type { StackEvent, StackResource } from "../../../metadata/store/kinds.ts";
 import type { Change } from "../../../metadata/store/metadata.ts";
-import { TsdbError } from "../../../model/errors.ts";
+import { near, TsdbError } from "../../../model/errors.ts";
 import { CATEGORIES, categoryOf, isCategory, isKind, typeOf } from "../../../templates/kinds.ts";
 import { OBJECTS_MAX } from "../../../templates/template-object.ts";
 import { json, noContent } from "../app/answers.ts";
 import { JsonBodies, type SearchParams } from "../app/params.ts";
 import { type V2Call, V2Routes } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
+import { goQuoted } from "../rows/go-quoted.ts";
 import type { AfterChange } from "./adapters/adapter.ts";
 import { Adapters } from "./adapters/adapters.ts";
 import { API_VERSION } from "./apply-plan.ts";
@@ -37,7 +38,7 @@ export const stackRoutes = (services: V2Services): V2Routes => {
     .get(STACKS, ({ principal, search }) => {
       const given = search.get("orgID") ?? "";
       const orgID = idIn(given, `organization id[${JSON.stringify(given.slice(0, 64))}] is invalid: `);
-      const ids = new Set(search.all("stackID").map((id) => readId(id)));
+      const ids = new Set(search.all("stackID").map((id) => idIn(id, `stack ID[${goQuoted(near(id, 64))}] provided is invalid: `)));
       const names = new Set(search.all("name"));
       principal.require({ action: "read", type: "orgs", id: orgID });
       const isMeant = (stack: Stack) => (ids.size === 0 && names.size === 0) || ids.has(stack.id) || names.has(lastEvent(stack).name);
