@@ -42,3 +42,22 @@ test("a place that is null makes a cell", async () => {
   const { status, body } = await send("POST", CELLS, { x: null });
   expect([status, body.x, body.w]).toEqual([201, 0, 0]);
 });
+
+test("members of a view are known in letters of any case, the last of two counts", async () => {
+  const queries = [{ TEXT: "x", BuilderConfig: { Buckets: ["b"], Tags: [{ Key: "k", Values: ["v"] }] } }];
+  const properties = {
+    Type: "xy",
+    Shape: "chronograf-v2",
+    colors: [],
+    COLORS: [{ ID: "base", Hex: "#fff", VALUE: 1 }],
+    Queries: queries,
+    Own: 1,
+  };
+  const { status, body } = await send("PATCH", VIEW, { name: "v", properties });
+  const shown = body.properties;
+  expect([status, shown.type, shown.shape, shown.Own]).toEqual([200, "xy", "chronograf-v2", 1]);
+  expect(shown.colors).toEqual([{ id: "base", type: "", hex: "#fff", name: "", value: 1 }]);
+  expect(shown.queries[0].text).toBe("x");
+  expect(shown.queries[0].builderConfig).toMatchObject({ buckets: ["b"], tags: [{ key: "k", values: ["v"], aggregateFunctionType: "" }] });
+  for (const name of ["Type", "Shape", "COLORS", "Queries"]) expect(shown).not.toHaveProperty(name);
+});

@@ -139,3 +139,10 @@ test("names in the bodies of queries count in any case of letters", async () => 
   expect([sent.status, sent.body.message]).toEqual([400, expect.stringContaining("invalid dialect delimeter")]);
   expect((await send("POST", "/api/v2/query/ast", { Query: 5 })).status).toBe(400);
 });
+
+test("what is known of an agent's configuration is kept as it came", async () => {
+  for (const metadata of [{ buckets: ["b"] }, { Buckets: ["b"], own: { A: 1 } }, { buckets: null }, { buckets: 5 }]) {
+    const sent = await send("POST", "/api/v2/telegrafs", { name: "kept", config: "[agent]\n", metadata });
+    expect([sent.status, sent.body.metadata]).toEqual([201, metadata]);
+  }
+});

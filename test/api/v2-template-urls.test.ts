@@ -57,3 +57,23 @@ test("no URL is asked for those who may not read the organization", async () => 
   expect((await apply({ stackID }, token)).status).toBe(403);
   expect(asked).toEqual([]);
 });
+
+test.each([
+  ["http://a b", 400, 'provided url["http://a b"] is invalid'],
+  ["a.jsonnet", 422, 'stack template from url["a.jsonnet"] had an issue: invalid encoding provided'],
+])("a stack with the address %s", async (address, status, message) => {
+  const made = await ask(server, "POST", "/api/v2/stacks", "tok", { orgID, name: "s", urls: [address] });
+  expect([made.status, made.body.message]).toEqual([status, message]);
+});
+
+test("addresses that a stack gets later are looked at", async () => {
+  const { id } = (await ask(server, "POST", "/api/v2/stacks", "tok", { orgID, name: "s" })).body;
+  const changed = async (change: object) => {
+    const { status, body } = await ask(server, "PATCH", `/api/v2/stacks/${id}`, "tok", change);
+    return [status, body.message];
+  };
+  const fault = (of: string, reason = "") => `stack template from url["${of}"] had an issue${reason}`;
+  expect(await changed({ templateURLs: ["%zz"] })).toEqual([400, fault("%zz")]);
+  expect(await changed({ urls: ["x.jsonnet"] })).toEqual([422, fault("x.jsonnet", ": invalid encoding provided")]);
+  expect(await changed({ urls: ["http://a b"] })).toEqual([200, undefined]);
+});

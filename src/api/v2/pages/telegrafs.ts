@@ -28,10 +28,7 @@ export const TelegrafBody = t.Object({
   description: t.Optional(t.String()),
   config: t.Optional(t.String({ description: "TOML." })),
   metadata: t.Optional(
-    t.Object(
-      { buckets: t.Optional(t.Array(t.String())) },
-      { additionalProperties: true, description: "Kept as they come. [`buckets`: the names of those that `config` writes to]" },
-    ),
+    t.Record(t.String(), t.Any(), { description: "Kept as they come. [`buckets`: the names of those that `config` writes to]" }),
   ),
   agent: t.Optional(t.Object({ collectionInterval: t.Optional(t.Integer({ minimum: 0, description: "In milliseconds." })) })),
   plugins: t.Optional(t.Array(PluginBody, { maxItems: 1000, description: "Of old clients, instead of `config`." })),

@@ -1,5 +1,6 @@
 // Properties of views as clients read them. They are stored as a client sent them; members that it left out are shown with the defaults of
-// the view's type, so that a reader finds each of them. Members and types that are not known here are shown as they are.
+// the view's type, so that a reader finds each of them. Members and types that are not known here are shown as they are; known ones in
+// letters of another case are known, as release 2.8.0 reads them.
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -23,6 +24,10 @@ const texts = (...names: readonly string[]): Members => Object.fromEntries(names
 const numbers = (...names: readonly string[]): Members => Object.fromEntries(names.map((name) => [name, 0]));
 const flags = (...names: readonly string[]): Members => Object.fromEntries(names.map((name) => [name, false]));
 const lists = (...names: readonly string[]): Members => Object.fromEntries(names.map((name) => [name, null]));
+
+/** Members of every view. */
+const HEAD: Form = { defaults: texts("type", "shape") };
+const NAMES = new WeakMap<Form, ReadonlyMap<string, string>>();
 
 const one = (form: Form): Part => ({ as: "one", form });
 const list = (form: Form): Part => ({ as: "list", form });
@@ -193,32 +198,49 @@ const FORMS: ReadonlyMap<unknown, Form> = new Map<unknown, Form>([
 
 /** The properties of a view as clients read them. */
 export function shownProperties(stored: object | null): object {
-  const properties = stored as Members | null;
+  const properties = stored === null ? null : named(HEAD, stored as Members);
   if (properties === null || properties["shape"] === "empty") return NO_PROPERTIES;
   const form = properties["shape"] === "chronograf-v2" ? FORMS.get(properties["type"]) : undefined;
   return form === undefined ? properties : completed(form, properties);
 }
 
+/** The members with the spelling of the form. */
+function named(form: Form, given: Members): Members {
+  const names = namesOf(form);
+  const isKnown = (name: string) => names.get(name.toLowerCase()) === name;
+  if (Object.keys(given).every((name) => isKnown(name) || !names.has(name.toLowerCase()))) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [names.get(name.toLowerCase()) ?? name, value]));
+}
+
+/** By their small letters. */
+function namesOf(form: Form): ReadonlyMap<string, string> {
+  let names = NAMES.get(form);
+  if (names === undefined) {
+    const { defaults, parts = {}, optional = [] } = form;
+    names = new Map([...Object.keys(defaults), ...Object.keys(parts), ...optional].map((name) => [name.toLowerCase(), name]));
+    NAMES.set(form, names);
+  }
+  return names;
+}
+
 /** Null is as absent. */
-function completed({ defaults, parts = {}, optional = [] }: Form, given: Members): Members {
+function completed(form: Form, members: Members): Members {
+  const { defaults, parts = {}, optional = [] } = form;
+  const given = named(form, members);
   const said = Object.entries(given).filter(
     ([name, value]) => (value !== null || !Object.hasOwn(defaults, name)) && !(optional.includes(name) && isNothing(value)),
   );
-  const members: Record<string, unknown> = { ...defaults, ...Object.fromEntries(said) };
-  for (const [name, { as, form }] of Object.entries(parts)) {
-    const member = members[name];
-    if (as === "one") {
-      if (member === undefined || member === null) members[name] = completed(form, {});
-      else if (isMembers(member)) members[name] = completed(form, member);
-    } else if (as === "list" && Array.isArray(member)) {
-      members[name] = member.map((each: unknown) => (isMembers(each) ? completed(form, each) : each));
-    } else if (as === "by name" && isMembers(member)) {
-      members[name] = Object.fromEntries(
-        Object.entries(member).map(([key, each]) => [key, isMembers(each) ? completed(form, each) : each]),
-      );
+  const shown: Record<string, unknown> = { ...defaults, ...Object.fromEntries(said) };
+  for (const [name, { as, form: partForm }] of Object.entries(parts)) {
+    const member = shown[name];
+    const part = (each: unknown) => (isMembers(each) ? completed(partForm, each) : each);
+    if (as === "one") shown[name] = part(member ?? {});
+    else if (as === "list" && Array.isArray(member)) shown[name] = member.map(part);
+    else if (as === "by name" && isMembers(member)) {
+      shown[name] = Object.fromEntries(Object.entries(member).map(([key, each]) => [key, part(each)]));
     }
   }
-  return members;
+  return shown;
 }
 
 function isNothing(value: unknown): boolean {

@@ -22,6 +22,7 @@ import type { V2Call } from "../app/route.ts";
 import type { V2Services } from "../app/services.ts";
 import type { Skips } from "./plan.ts";
 import { stackOf } from "./stacks.ts";
+import { requireTemplateUrl } from "./template-url.ts";
 
 const text = t.Optional(t.String());
 const TemplateBody = t.Object({
@@ -174,11 +175,12 @@ function readTemplates(given: Given): Read {
 
 async function readRemote({ options }: V2Services, url: string, contentType: string): Promise<TemplateObject[]> {
   const head = `template from url[${quoted(url)}] had an issue: `;
+  requireTemplateUrl(url, "template from url");
   if (!options.templateUrls) {
     throw new TsdbError("unprocessable", `${head}this server reads no templates from URLs (--v2-template-urls)`);
   }
   const path = url.replace(/[?#].*$/, "");
-  if (contentType === "jsonnet" || path.endsWith(".jsonnet")) throw new TsdbError("unprocessable", `${head}invalid encoding provided`);
+  if (contentType === "jsonnet") throw new TsdbError("unprocessable", `${head}invalid encoding provided`);
   const isJson = contentType === "json" || (contentType === "" && path.endsWith(".json"));
   const asked = { method: "GET", url, headers: [], body: new Uint8Array(0), timeoutMs: 0, isInsecure: false } as const;
   const limits = { allowsPrivate: options.fluxAllowsPrivateNetwork, timeoutMs: REMOTE_MS_MAX, bodyBytesMax: TEMPLATE_BYTES_MAX };

@@ -16,6 +16,7 @@ import type { AfterChange } from "./adapters/adapter.ts";
 import { Adapters } from "./adapters/adapters.ts";
 import { API_VERSION } from "./apply-plan.ts";
 import { removable, requireNeed } from "./plan.ts";
+import { isAddress, requireTemplateUrl } from "./template-url.ts";
 
 const short = t.Optional(t.String({ maxLength: 1024 }));
 const urls = t.Optional(t.Array(t.String({ maxLength: 1024 }), { maxItems: 100 }));
@@ -48,13 +49,10 @@ export const stackRoutes = (services: V2Services): V2Routes => {
       const { orgID: given = "", name = "", description = "", urls: from = [] } = await bodies.read(StackBody, request);
       const orgID = parseId(given);
       if (orgID === null) throw new TsdbError("bad_request", `provided org id[${JSON.stringify(given.slice(0, 64))}] is invalid`);
-      for (const url of from) {
-        if (url.startsWith(":") || /\p{Cc}|%(?![0-9A-Fa-f]{2})/u.test(url)) {
-          throw new TsdbError("bad_request", `provided url[${JSON.stringify(url)}] is invalid`);
-        }
-      }
+      for (const url of from) if (!isAddress(url)) throw new TsdbError("bad_request", `provided url[${goQuoted(url)}] is invalid`);
       if (!principal.allows({ action: "write", type: "orgs", id: orgID })) throw notAllowed();
       principal.require({ action: "read", type: "orgs", id: orgID });
+      for (const url of from) requireTemplateUrl(url, "stack template from url");
       const first = { name, description, resources: [], sources: [], urls: from };
       return json(201, shownStack(await line().metadata.change((change) => line().stacks.planCreate(change, orgID, first))));
     })
@@ -163,6 +161,7 @@ function updated({ line }: V2Services, change: Change, id: string, body: Update,
   const { name, description, templateURLs, urls: more } = body;
   // an empty list of the second name changes nothing
   const from = templateURLs === undefined && (more ?? []).length === 0 ? null : [...(templateURLs ?? []), ...(more ?? [])];
+  for (const url of from ?? []) requireTemplateUrl(url, "stack template from url");
   return stacks.planEvent(change, stack, "update", {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
