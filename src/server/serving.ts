@@ -47,7 +47,7 @@ import { createPlugins, type PluginParts, Plugins } from "./plugin-services.ts";
 import { Replicating } from "./replication-services.ts";
 import { openPositions, Triggers } from "./trigger-services.ts";
 import { createBackup, createScraping, createTasks, openV2Line, renewSealed, setUpOnce } from "./v2-line.ts";
-import { warmUp } from "./warm-up.ts";
+import { warmUp } from "./warm/warm-up.ts";
 
 interface ServingParts {
   readonly wal: Wal;
@@ -235,7 +235,8 @@ export class Serving implements RequestServices {
       nowMs: () => Date.now(),
     });
     this.scraping = v2 === null ? null : createScraping(listening.foundation, v2.line, ingest);
-    const services = { writes: ingest, queries: listening.queries.client };
+    const queries = listening.queries.client;
+    const services = { writes: ingest, queries, isBusy: () => queries.activeCount > 0 };
     this.tasks = v2 === null ? null : createTasks(listening.foundation, v2.line, services);
     if (!listening.foundation.config.readOnly) {
       listening.foundation.auth.users?.audit.start(ingest);

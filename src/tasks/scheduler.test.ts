@@ -37,6 +37,8 @@ class World {
   /** Scripts that were compiled ahead. */
   readonly prepared: string[] = [];
   failsToPrepare = false;
+  /** For each thing that has run to be warm, how many scripts were compiled. */
+  readonly warmed: number[] = [];
   private readonly store = new MemoryObjectStore();
   private catalog!: Catalog;
   line!: V2Line;
@@ -111,6 +113,11 @@ class World {
       prepareScript: async (script) => {
         this.prepared.push(script);
         if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
+      },
+      warmScripts: async () => {
+        this.warmed.push(this.prepared.length);
+        if (this.failsToPrepare) throw new TsdbError("bad_query", "no script");
+        return this.warmed.length < 3;
       },
       runScript: ({ signal }, script) => this.run(script, signal),
       report: (error) => {
@@ -335,6 +342,21 @@ test("scripts are compiled before their runs, each text once, after a change and
   expect(world.prepared).toEqual([flux]);
   await world.pass(60 * MINUTE_MS);
   expect(world.started.length).toBe(2);
+});
+
+test("what is common to scripts runs once many of them are compiled, until nothing is left or it fails", async () => {
+  const world = await World.start();
+  for (let i = 0; i < 31; i++) await world.create(`{name: "t${i}", every: 1h}`);
+  expect(world.warmed).toEqual([]);
+  await world.create(`{name: "t31", every: 1h}`);
+  expect(world.warmed).toEqual([32, 32, 32]);
+  await world.create(`{name: "t32", every: 1h}`);
+  expect([world.prepared.length, world.warmed.length]).toEqual([33, 3]);
+  world.warmed.length = 0;
+  world.prepared.length = 0;
+  world.failsToPrepare = true;
+  await world.killAndRestart();
+  expect([world.prepared.length, world.warmed]).toEqual([33, [33]]);
 });
 
 test("a deleted task's runs end, and nothing is kept of them", async () => {

@@ -16,6 +16,8 @@ export interface SchedulerParts extends ExecutionParts, RunStoreParts {
   readonly isOn: boolean;
   /** Compiles a script for later runs. */
   readonly prepareScript: (script: string, signal: AbortSignal) => Promise<void>;
+  /** Runs something that makes the first runs of many tasks faster; false: nothing is left to run. */
+  readonly warmScripts: (signal: AbortSignal) => Promise<boolean>;
   readonly warn: (message: string, details: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -74,7 +76,7 @@ export class TaskScheduler implements TaskRunService {
 
   constructor(private readonly parts: SchedulerParts) {
     this.store = new RunStore(parts);
-    this.prepared = new PreparedScripts(parts.prepareScript);
+    this.prepared = new PreparedScripts(parts.prepareScript, parts.warmScripts);
   }
 
   get stats(): SchedulerStats {

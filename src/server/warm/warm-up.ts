@@ -1,15 +1,16 @@
 // Runs statements of the usual shapes once, when the server has just become ready and is idle: the first of a shape otherwise pays for code
 // that has not run before, in the worker and in DuckDB, five to ten times the statement's own time. They read real rows, because what is
 // slow is also the code that reads files; their answers are thrown away, and no list of statements has them.
-import type { QueryRequest, QueryService } from "../model/query/query.ts";
-import type { V1Answer } from "../model/query/v1-answer.ts";
-import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
-import { ident, stringLiteral } from "../sql/parse/names.ts";
-import type { LiveTables } from "../storage/buffer/live-tables.ts";
-import { type Catalog, DEFAULT_NAMESPACE } from "../storage/catalog/catalog.ts";
-import type { Manifest } from "../storage/manifest/manifest.ts";
-import type { BlockMeta } from "../storage/manifest/manifest-entry.ts";
-import { quoteIdent, quoteString } from "../tsdbql/parse/quote.ts";
+import type { QueryRequest, QueryService } from "../../model/query/query.ts";
+import type { V1Answer } from "../../model/query/v1-answer.ts";
+import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import { ident, stringLiteral } from "../../sql/parse/names.ts";
+import type { LiveTables } from "../../storage/buffer/live-tables.ts";
+import { type Catalog, DEFAULT_NAMESPACE } from "../../storage/catalog/catalog.ts";
+import type { DatabaseDef } from "../../storage/catalog/entries.ts";
+import type { Manifest } from "../../storage/manifest/manifest.ts";
+import type { BlockMeta } from "../../storage/manifest/manifest-entry.ts";
+import { quoteIdent, quoteString } from "../../tsdbql/parse/quote.ts";
 
 /** A client's first requests come before this has ended only if they are very early. */
 const IDLE_MS = 50;
@@ -48,6 +49,9 @@ export interface WarmUpReport {
   readonly failure?: string;
 }
 
+/** Where to look for a table. */
+export type SubjectParts = Pick<WarmUpParts, "catalog" | "manifest" | "tables">;
+
 /** A table to ask, with a tag and a number. */
 export interface Subject {
   readonly database: string;
@@ -69,9 +73,9 @@ export async function warmUp(parts: WarmUpParts, signal: AbortSignal): Promise<W
   const isOver = () => signal.aborted || workMs > WORK_MS || now() - startMs > END_MS;
   try {
     await sleep(IDLE_MS);
-    const subject = subjectOf(parts);
+    const subject = subjectOf(parts, ({ namespace }) => namespace === DEFAULT_NAMESPACE);
     if (subject === null) return { statements, milliseconds: 0 };
-    const value = await someValue(parts, subject, signal);
+    const value = await someValue(parts.query, sql(subject, valueStatement(subject)), signal);
     for (const request of value === null ? [] : usualStatements(subject, value)) {
       while (isBusy() && !isOver()) await sleep(POLL_MS);
       if (isOver()) break;
@@ -87,24 +91,29 @@ export async function warmUp(parts: WarmUpParts, signal: AbortSignal): Promise<W
 }
 
 /** The largest of the newest file's tables that has a tag and a number; without files the largest in memory. */
-function subjectOf({ catalog, manifest, tables }: WarmUpParts): Subject | null {
+export function subjectOf({ catalog, manifest, tables }: SubjectParts, isWanted: (database: DatabaseDef) => boolean): Subject | null {
   for (const file of manifest.files().slice(-FILES_MAX).reverse()) {
     for (const block of file.blocks.toSorted((a, b) => b.rowCount - a.rowCount)) {
-      const subject = columnsOf(catalog, block, new Set(block.columnIds));
+      const subject = columnsOf(catalog, block, new Set(block.columnIds), isWanted);
       if (subject !== null) return subject;
     }
   }
   const live = tables.largest;
   if (live === undefined) return null;
   const { tableId, databaseId, buffer } = live;
-  return columnsOf(catalog, { tableId, databaseId, rowCount: buffer.rowCount, ...buffer.span }, null);
+  return columnsOf(catalog, { tableId, databaseId, rowCount: buffer.rowCount, ...buffer.span }, null, isWanted);
 }
 
 /** @param columnIds null: any */
-function columnsOf(catalog: WarmUpParts["catalog"], rows: Rows, columnIds: ReadonlySet<number> | null): Subject | null {
+function columnsOf(
+  catalog: SubjectParts["catalog"],
+  rows: Rows,
+  columnIds: ReadonlySet<number> | null,
+  isWanted: (database: DatabaseDef) => boolean,
+): Subject | null {
   const table = catalog.tableById(rows.tableId);
   const database = catalog.databaseById(rows.databaseId);
-  if (table === undefined || database === undefined || database.namespace !== DEFAULT_NAMESPACE) return null;
+  if (table === undefined || database === undefined || !isWanted(database)) return null;
   const has = ({ id }: ColumnDef) => columnIds?.has(id) ?? true;
   const tag = table.columns.find((column) => column.type === ColumnType.tag && has(column));
   const field = table.columns.find((column) => NUMBERS.has(column.type) && has(column));
@@ -112,13 +121,17 @@ function columnsOf(catalog: WarmUpParts["catalog"], rows: Rows, columnIds: Reado
   return { database: database.name, table: table.name, tag: tag.name, field: field.name, rows };
 }
 
-type Unsigned = Omit<QueryRequest, "signal">;
+export type Unsigned = Omit<QueryRequest, "signal">;
 
-/** A value of the tag; null: the newest rows have none. */
-async function someValue({ query }: WarmUpParts, subject: Subject, signal: AbortSignal): Promise<string | null> {
-  const { table, tag } = subject;
-  const statement = `SELECT ${ident(tag)} AS v FROM ${ident(table)} WHERE ${sqlRange(subject)} AND ${ident(tag)} IS NOT NULL LIMIT 1`;
-  const rows = JSON.parse(await run(query, { ...sql(subject, statement), signal })) as { v?: string }[];
+/** Selects a value of the tag, as v. */
+export function valueStatement(subject: Subject): string {
+  const tag = ident(subject.tag);
+  return `SELECT ${tag} AS v FROM ${ident(subject.table)} WHERE ${sqlRange(subject)} AND ${tag} IS NOT NULL LIMIT 1`;
+}
+
+/** What a `valueStatement` selects; null: the newest rows have none. */
+export async function someValue(query: QueryService, request: Unsigned, signal: AbortSignal): Promise<string | null> {
+  const rows = JSON.parse(await run(query, { ...request, signal })) as { v?: string }[];
   return rows[0]?.v ?? null;
 }
 
@@ -147,7 +160,7 @@ export function usualStatements(subject: Subject, value: string): Unsigned[] {
 }
 
 /** Their end: an hour at most, and less if more rows are in it than wanted. */
-function rangeOf({ minTimeNs, maxTimeNs, rowCount }: Rows): { readonly minNs: bigint; readonly maxNs: bigint } {
+export function rangeOf({ minTimeNs, maxTimeNs, rowCount }: Rows): { readonly minNs: bigint; readonly maxNs: bigint } {
   const spanNs = maxTimeNs - minTimeNs;
   const shareNs = rowCount <= ROWS_WANTED ? spanNs : (spanNs * BigInt(ROWS_WANTED)) / BigInt(rowCount);
   const wantedNs = shareNs < NS_PER_HOUR ? shareNs : NS_PER_HOUR;
@@ -176,7 +189,8 @@ function tsdbql({ database }: Subject, statement: string): Unsigned {
   return { database, statement, format: "json", params: {}, isUnlisted: true, tsdbql: options };
 }
 
-async function run(query: QueryService, request: QueryRequest): Promise<string> {
+/** Returns the whole answer. @throws TsdbError of the statement */
+export async function run(query: QueryService, request: QueryRequest): Promise<string> {
   const { body } = await query.query(request);
   return await new Response(body).text();
 }
