@@ -23,7 +23,7 @@ const MATH: readonly string[] = [
   "CREATE MACRO __signum(x) AS CASE WHEN isnan(x) THEN 'nan'::DOUBLE ELSE CAST(sign(x) AS DOUBLE) END",
   "CREATE MACRO __nanvl(x, y) AS CASE WHEN isnan(x) THEN y WHEN y IS NOT NULL THEN x END",
   // places count modulo the 64 bits, and what is moved out of them is lost
-  "CREATE MACRO __shift_right(x, n) AS x >> CAST(n & 63 AS BIGINT)",
+  "CREATE MACRO __shift_right(x, n) AS x >> (n & 63)",
   "CREATE MACRO __shifted(x, n) AS CAST(x AS HUGEINT) * (CAST(1 AS HUGEINT) << CAST(n & 63 AS HUGEINT))",
   "CREATE MACRO __shift_left(x, n) AS CAST(((__shifted(x, n) + 9223372036854775808) & 18446744073709551615) - 9223372036854775808 AS BIGINT)",
   "CREATE MACRO __shift_left_unsigned(x, n) AS CAST(__shifted(x, n) & 18446744073709551615 AS UBIGINT)",
