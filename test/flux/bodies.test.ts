@@ -168,3 +168,38 @@ test("v1.databases lists mappings of buckets that the sender may read", async ()
   expect(await script(databases, "writes b")).toMatchObject({ status: 404 });
   expect((await script('import "influxdata/influxdb/v1"\nv1.databases(org: "o")')).text).toContain("separate organization");
 });
+
+const NO_JSON =
+  "failed to decode request body: failed parsing request body as JSON; if sending a raw Flux script, set 'Content-Type: application/vnd.flux' in your request headers: ";
+const AT = (now: string) => JSON.stringify({ query: "x = 1", now });
+const LAYOUT = "2006-01-02T15:04:05Z07:00";
+
+// as release 2.8.0 answers
+test.each([
+  ['from(bucket: "b")', "invalid character 'r' in literal false (expecting 'a')"],
+  ["tru", "unexpected EOF"],
+  ["x = 1", "invalid character 'x' looking for beginning of value"],
+  ['{"query": "x = 1"', "unexpected EOF"],
+  ['{"query": "x = 1",}', "invalid character '}' looking for beginning of object key string"],
+  ['{"query" "x"}', "invalid character '\"' after object key"],
+  [AT(""), `parsing time "" as "${LAYOUT}": cannot parse "" as "2006"`],
+  [AT("2024-03-05"), `parsing time "2024-03-05" as "${LAYOUT}": cannot parse "" as "T"`],
+  [AT("2024-3-05T10:00:00Z"), `parsing time "2024-3-05T10:00:00Z" as "${LAYOUT}": cannot parse "3-05T10:00:00Z" as "01"`],
+  [AT("2024-03-05T10:00:00"), `parsing time "2024-03-05T10:00:00" as "${LAYOUT}": cannot parse "" as "Z07:00"`],
+  [AT("2024-03-05T10:00:00Z "), 'parsing time "2024-03-05T10:00:00Z ": extra text: " "'],
+  [AT("2024-13-05T10:00:00Z"), 'parsing time "2024-13-05T10:00:00Z": month out of range'],
+  [AT("2024-02-30T10:00:00Z"), 'parsing time "2024-02-30T10:00:00Z": day out of range'],
+  [AT("2024-03-05T24:00:00Z"), 'parsing time "2024-03-05T24:00:00Z": hour out of range'],
+  ['{"query": "x = 1", "dialect": []}', "json: cannot unmarshal array into Go struct field QueryRequest.dialect of type http.QueryDialect"],
+])("what is wrong with the body %s", async (body, problem) => {
+  const { status, text } = await ask("query?org=o", body);
+  expect([status, JSON.parse(text)]).toEqual([400, { code: "invalid", message: NO_JSON + problem }]);
+});
+
+test("an error behind a whole result comes behind an empty line", async () => {
+  const query =
+    'import "array"\narray.from(rows: [{a: 1}])\narray.from(rows: [{a: 1}]) |> map(fn: (r) => ({a: die(msg: "no")})) |> yield(name: "b")';
+  const { status, text } = await ask("query?org=o", { query });
+  const failure = "runtime error @3:31-3:68: map: failed to evaluate map function: no";
+  expect([status, text]).toEqual([200, `,result,table,a\r\n,_result,0,1\r\n\r\n\r\n,error,reference\r\n,${failure},\r\n`]);
+});

@@ -1,5 +1,6 @@
 // The body of POST /api/v2/query: a script as it is, or JSON around it. Everything that does not depend on the script itself is checked.
 import { Type as t } from "@sinclair/typebox";
+import { jsonProblem } from "../../flux/library/json/json-problem.ts";
 import { parseTime } from "../../flux/values/duration.ts";
 import { near, TsdbError } from "../../model/errors.ts";
 import type { FluxDialect } from "../../model/query/flux.ts";
@@ -52,7 +53,7 @@ export async function readQueryBody(request: Request, reader: BodyReader, nowMs:
     language: type === "influxql" ? "influxql" : "flux",
     text: query,
     dialect: dialectOf(body.object("dialect") ?? {}),
-    nowNs: now === null || now === "" ? nowNs : timeOf(now),
+    nowNs: now === null ? nowNs : timeOf(now),
     extern: body.json("extern"),
     ast: query === "" ? ast : null,
     bucket: body.text("bucket"),
@@ -72,16 +73,57 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   throw new TsdbError("bad_request", `${NO_JSON}json: cannot unmarshal ${wordFor(value)} into Go value of type http.QueryRequest`);
 }
 
-/** As clients know it of a script that is sent as JSON: the first character that JSON cannot begin with. */
+/** Of a text that ends too early, as it is read from a stream. */
 function faultOf(text: string): string {
-  const first = text.replace(/^[ \t\r\n]+/, "")[0]!;
-  return /[[{"\d-]/.test(first) ? "unexpected end of JSON input" : `invalid character '${first}' looking for beginning of value`;
+  const fault = jsonProblem(new TextEncoder().encode(text));
+  const isCut = fault === "unexpected end of JSON input" || ["true", "false", "null"].some((literal) => literal.startsWith(text.trim()));
+  return fault === null || isCut ? "unexpected EOF" : fault;
 }
+
+/** What each part of a time is called in messages. */
+const TIME_PARTS: readonly (readonly [RegExp, name: string])[] = [
+  ...([
+    [/^\d{4}/, "2006"],
+    [/^-/, "-"],
+    [/^\d{2}/, "01"],
+    [/^-/, "-"],
+    [/^\d{2}/, "02"],
+    [/^T/, "T"],
+  ] as const),
+  ...([
+    [/^\d{2}/, "15"],
+    [/^:/, ":"],
+    [/^\d{2}/, "04"],
+    [/^:/, ":"],
+    [/^\d{2}(?:\.\d+)?/, "05"],
+    [/^(?:Z|[+-]\d{2}:\d{2})/, "Z07:00"],
+  ] as const),
+];
 
 function timeOf(text: string): bigint {
   const time = parseTime(text);
-  if (time === null) throw new TsdbError("bad_request", `${NO_JSON}parsing time ${JSON.stringify(near(text))} as RFC3339: cannot parse it`);
+  const fault = timeFault(text) ?? (time === null ? `: ${outOfRange(text)} out of range` : null);
+  if (time === null || fault !== null) throw new TsdbError("bad_request", `${NO_JSON}parsing time ${JSON.stringify(near(text))}${fault}`);
   return time.ns;
+}
+
+/** The part of a time that there is no such one of. */
+function outOfRange(text: string): string {
+  const [month, hour, minute, second] = [5, 11, 14, 17].map((at) => Number(text.slice(at, at + 2)));
+  if (month! < 1 || month! > 12) return "month";
+  return hour! > 23 ? "hour" : minute! > 59 ? "minute" : second! > 59 ? "second" : "day";
+}
+
+/** The first part that is missing; null: none. */
+function timeFault(text: string): string | null {
+  let rest = text;
+  for (const [pattern, name] of TIME_PARTS) {
+    const [found] = pattern.exec(rest) ?? [];
+    if (found === undefined)
+      return ` as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(near(rest))} as ${JSON.stringify(name)}`;
+    rest = rest.slice(found.length);
+  }
+  return rest === "" ? null : `: extra text: ${JSON.stringify(near(rest))}`;
 }
 
 function dialectOf(given: Readonly<Record<string, unknown>>): FluxDialect {
@@ -135,7 +177,7 @@ class Members {
 
   object(name: string): Readonly<Record<string, unknown>> | null {
     const isObject = (value: unknown) => typeof value === "object" && !Array.isArray(value);
-    return this.member(name, isObject, `http.${name[0]!.toUpperCase()}${name.slice(1)}`) as Readonly<Record<string, unknown>> | null;
+    return this.member(name, isObject, "http.QueryDialect") as Readonly<Record<string, unknown>> | null;
   }
 
   /** Any value as JSON again. */

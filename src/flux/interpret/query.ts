@@ -1,5 +1,6 @@
 // A query from its text to annotated CSV, piece by piece.
 import { type Annotation, type CsvPiece, CsvResult, type Dialect, errorTable, type KernelRows } from "../encode/annotated-csv.ts";
+import { EOL } from "../encode/cells.ts";
 import type { File } from "../parse/ast.ts";
 import { countReaders, planProblem, startAll } from "../tables/plan-check.ts";
 import { FluxError, PiecesError, SourceError, WriteError } from "../values/flux-error.ts";
@@ -76,8 +77,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
     if (query.withoutRows === true) throw known;
     const leavesTables = known instanceof WriteError || (known instanceof SourceError && !held.isEmpty);
     if (!(known instanceof FluxError) || (!wasStarted && !leavesTables)) throw known;
-    if (!wasStarted) for (const piece of csv?.end() ?? []) held.add(piece);
-    held.add(errorTable(known.message, query.dialect));
+    held.add(EOL + errorTable(known.message, query.dialect));
     yield* held.all();
   }
 }
