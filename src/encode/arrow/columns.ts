@@ -5,7 +5,7 @@
 import {
   Binary,
   Bool,
-  type Data,
+  Data,
   type DataType,
   DateDay,
   Decimal,
@@ -69,7 +69,7 @@ export function arrowColumn(result: ResultField, target: ArrowTarget): ArrowColu
 function converter(type: ResultType, target: ArrowTarget): Converter {
   switch (type.kind) {
     case "null":
-      return { type: new Null(), data: (_column, length) => makeData({ type: new Null(), length }) };
+      return { type: new Null(), data: (_column, length) => nullData(length) };
     case "bool":
       return fixed(new Bool(), bitsOf);
     case "int":
@@ -146,6 +146,11 @@ function time(unit: ModelTimeUnit, target: ArrowTarget): Converter {
   return fixed(type, (column, length) =>
     Int32Array.from({ length }, (_, row) => (isNull(column, row) ? 0 : Number((column.values as BigInt64Array)[row]!) * scale)),
   );
+}
+
+/** With bits, from which apache-arrow counts what is left of it where it is cut: within a list. They are not written. */
+function nullData(length: number): Data<Null> {
+  return new Data(new Null(), 0, length, length, [undefined, undefined, new Uint8Array((length + 7) >> 3), undefined]);
 }
 
 function list(child: ResultField, target: ArrowTarget): Converter {

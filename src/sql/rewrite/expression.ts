@@ -19,7 +19,7 @@ import { typed } from "./typed.ts";
 import { rewriteCast } from "./values/cast.ts";
 import { unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
-import { typedConstant, wideConstant } from "./values/constant.ts";
+import { listMembers, typedConstant } from "./values/constant.ts";
 import { rewriteParameter } from "./values/parameter.ts";
 import { expectNegatable, expectOperands } from "./values/truth.ts";
 import { someNode } from "./walk.ts";
@@ -212,7 +212,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
     case "ARRAY_SLICE":
       return { node: rewritten, kind: children[0]!.kind, ...typeNote(children[0]!) };
     case "ARRAY_CONSTRUCTOR":
-      return makeList({ ...node, children: children.map(wideConstant) }, children);
+      return makeList({ ...node, children: listMembers(children) }, children);
     case "GROUPING_FUNCTION":
       return { node: rewritten, kind: "integer", arrow: "Int32" };
     default:

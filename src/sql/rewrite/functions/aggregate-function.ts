@@ -16,6 +16,7 @@ import {
 } from "../../parse/tree.ts";
 import { argumentCount, expectArguments, isNotNull, planError, type Rule, type RuleInput, type Rules, whenThen, wide } from "../rule.ts";
 import { implicitText } from "../values/cast.ts";
+import { listMembers } from "../values/constant.ts";
 import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
 import { conjunction } from "../walk.ts";
 import { subscript } from "./array-function.ts";
@@ -107,7 +108,7 @@ function arrayAgg({ node, args }: RuleInput): Typed {
   const [value] = args;
   if (value === undefined || args.length > 1) throw argumentCount("array_agg", "1", args.length);
   const depth = value.kind === "list" ? (value.depth ?? 1) + 1 : 1;
-  return { node: aggregate(node, "array_agg", [wide(value)]), kind: "list", depth, ...listType([value]) };
+  return { node: aggregate(node, "array_agg", listMembers([value])), kind: "list", depth, ...listType([value]) };
 }
 
 /** The ORDER BY value, and the arguments before it: `f(…) WITHIN GROUP (ORDER BY x)` arrives as `f(… ORDER BY x)`. */

@@ -5,6 +5,7 @@ import { bigintConstant, call, castTo, castToList, type Expression, type Operato
 import { callAs, expectArguments, nullOf, planError, type Rule, type RuleInput, type Rules, refuseTruth, wide } from "../rule.ts";
 import { bind } from "../time/time-macro.ts";
 import { implicitText, textOf } from "../values/cast.ts";
+import { listMembers } from "../values/constant.ts";
 import { rewriteSeries } from "./series-function.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
@@ -253,7 +254,7 @@ function isEmpty(input: RuleInput): Typed {
 
 /** make_array(…) */
 function make(input: RuleInput): Typed {
-  return makeList(callAs("list_value", input), input.args);
+  return makeList(callAs("list_value", input, listMembers(input.args)), input.args);
 }
 
 /** By the name after `array_` and `list_`. */

@@ -4,12 +4,13 @@ import { itemType, memberType, structType } from "../../bind/type-notes.ts";
 import { decodeNames, encodeName } from "../../parse/names.ts";
 import { call, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, planError, type Rule, type RuleInput, type Rules, wide } from "../rule.ts";
+import { listMembers } from "../values/constant.ts";
 import { subscript } from "./array-function.ts";
 
 const ANY = Number.POSITIVE_INFINITY;
 
 function member(value: Typed, name: string): Expression {
-  return { ...wide(value), alias: encodeName(name) };
+  return { ...listMembers([value])[0]!, alias: encodeName(name) };
 }
 
 /** A struct of members with encoded names, and its type note. */

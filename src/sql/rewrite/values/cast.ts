@@ -5,7 +5,7 @@ import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
 import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
-import { typeName } from "../../bind/type-notes.ts";
+import { narrowType, typeName } from "../../bind/type-notes.ts";
 import { parseInterval } from "../../parse/interval.ts";
 import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
@@ -22,7 +22,7 @@ export function rewriteCast(node: Cast, child: Typed, scope: Scope): Typed {
   const kind = kindOfType(node.cast_type);
   const same: Cast = { ...node, child: child.node };
   expectCastable(node, kind, child);
-  if (kind === "time") return castToTime(same, child);
+  if (kind === "time") return castToTime(same, child, node.child.class === "PARAMETER");
   if (kind === "interval") {
     if (child.text === undefined) return { node: same, kind };
     const interval = parseInterval(child.text);
@@ -174,11 +174,11 @@ function castNumber(kind: Kind, child: Typed): number | bigint | undefined {
 /** Nanoseconds per unit of coarser types. */
 const COARSE: Readonly<Record<string, bigint>> = { TIMESTAMP_S: 1_000_000_000n, TIMESTAMP_MS: 1_000_000n };
 
-function castToTime(node: Cast, child: Typed): Typed {
+function castToTime(node: Cast, child: Typed, isParameter = false): Typed {
   const unitNs = COARSE[node.cast_type.id];
   if (unitNs !== undefined) {
     const unit = node.cast_type.id === "TIMESTAMP_S" ? "s" : "ms";
-    const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child), unitNs, 0n);
+    const time = bin(castToTime({ ...node, cast_type: { id: "TIMESTAMP", type_info: null } }, child, isParameter), unitNs, 0n);
     return { ...time, arrow: `Timestamp(${unit})` };
   }
   if (child.kind === "time" || child.kind === "coarse") {
@@ -186,9 +186,10 @@ function castToTime(node: Cast, child: Typed): Typed {
     return node.cast_type.id === "TIMESTAMP WITH TIME ZONE" ? time : inZone(time, undefined);
   }
   if (child.text !== undefined && !node.try_cast) return timeConstant(timeOfText(child.text));
-  // an integer is seconds since 1970, and to TRY_CAST nanoseconds
-  if (node.try_cast && child.kind === "integer") return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
-  if (typeof child.number === "bigint") return timeConstant(child.number * SECOND_NS);
+  // an integer is seconds since 1970; to TRY_CAST, as a parameter, and of another type than Int64, nanoseconds
+  const isFine = node.try_cast || isParameter || isUnsigned64(child) || narrowType(child) !== null;
+  if (typeof child.number === "bigint" && !node.try_cast) return timeConstant(isFine ? child.number : child.number * SECOND_NS);
+  if (isFine && child.kind === "integer") return { node: call("make_timestamp_ns", [castTo(child.node, "BIGINT")]), kind: "time" };
   if (child.kind === "duration") return { node: call("make_timestamp_ns", [child.node]), kind: "time" };
   if (child.kind === "integer")
     return { node: call("make_timestamp_ns", [operator("*", castTo(child.node, "BIGINT"), bigintConstant(SECOND_NS))]), kind: "time" };

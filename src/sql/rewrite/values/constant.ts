@@ -36,3 +36,14 @@ export function wideConstant(value: Typed): Expression {
   if (typeof number !== "bigint" || number > U64_MAX) return node;
   return castTo(node, number > I64_MAX ? "UBIGINT" : "BIGINT");
 }
+
+/** DuckDB's types of integers that are noted with a type of their own. */
+const NOTED_TYPES: Readonly<Record<string, string>> = { Int8: "TINYINT", Int16: "SMALLINT", Int32: "INTEGER", UInt64: "UBIGINT" };
+
+/** Values within a list, of which an answer shows DuckDB's type: integers are of their noted type, if they share one. */
+export function listMembers(values: readonly Typed[]): Expression[] {
+  const [first] = values;
+  const type = first?.kind === "integer" ? NOTED_TYPES[first.arrow ?? ""] : undefined;
+  if (type === undefined || values.some(({ kind, arrow }) => kind !== "integer" || arrow !== first!.arrow)) return values.map(wideConstant);
+  return values.map(({ node }) => castTo(node, type));
+}
