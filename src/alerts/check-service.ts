@@ -9,7 +9,7 @@ import type { CheckSettings, NamedCheck } from "./check.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type AlertUpdate, type CheckDraft, checkedUpdate, requireStatus } from "./draft.ts";
 import { addLabels } from "./labels.ts";
-import { checkScript, NO_TASK } from "./scripts/check-script.ts";
+import { checkScript, NO_TASK, requireTagKeys } from "./scripts/check-script.ts";
 import { customScript } from "./scripts/custom-check.ts";
 import { taskScript } from "./task-script.ts";
 
@@ -79,6 +79,7 @@ export class CheckService {
     if (this.line.checks.isTaken({ orgID: before.orgID, name }, id)) throw new TsdbError("already_exists", "check name is not unique");
     const status = requireStatus(draft.status);
     const after = { ...before, name, description, status, settings, ownerID, updatedAt: change.now };
+    if (prepared === undefined) requireTagKeys(after);
     return this.put(change, after, prepared === undefined ? undefined : withId(prepared, id));
   }
 
@@ -124,6 +125,7 @@ function withId({ id: place, script }: PreparedScript, id: string): TaskScript {
 /** @throws TsdbError bad_request */
 function scriptOf(check: NamedCheck): TaskScript {
   try {
+    requireTagKeys(check);
     return taskScript(checkScript(check));
   } catch (error) {
     if (!(error instanceof TsdbError)) throw error;

@@ -54,3 +54,47 @@ test("flags and types of resources are also below their paths", async () => {
     expect((await ask(made.server, "GET", `/api/v2/${path}/x`, "")).status).toBe(401);
   }
 });
+
+const INVALID = `${NO_TASK}invalid options: loc `;
+test.each<[keys: string[], body: object, fault: string]>([
+  [["a b"], THRESHOLD, "8:89-8:94: missing property key"],
+  [["a-b"], THRESHOLD, "8:87-8:94: unexpected token for property key: SUB (-)"],
+  [["1a"], DEADMAN, "9:84-9:91: unexpected token for property key: INT (1)"],
+  [["if"], DEADMAN, "9:84-9:91: unexpected token for property key: IF (if)"],
+  [['a"b'], THRESHOLD, "8:9-13:1: expected RBRACE, got EOF"],
+  [["//c"], DEADMAN, "9:9-17:1: expected RBRACE, got EOF"],
+  [["$" + "{x}"], THRESHOLD, "8:86-8:95: unexpected token for property key: ILLEGAL ($)"],
+  [["ok", "a.b"], THRESHOLD, "12:11-12:30: expected comma in property list, got DOT"],
+  [["a b", "ok"], DEADMAN, "13:15-13:20: missing property key"],
+])("keys of tags stand in the script as they are: %j", async (keys, body, fault) => {
+  const tags = keys.map((key) => ({ key, value: "v" }));
+  expect(await refusal("checks", { ...body, tags })).toEqual([400, INVALID + fault]);
+});
+
+test("a check may not get a tag that it could not have been made with", async () => {
+  const { server, world: ids } = made;
+  const body = { ...DEADMAN, name: "tagged", orgID: ids.orgID, tags: [{ key: "in", value: "v" }] };
+  const { status, body: check } = await ask(server, "POST", "/api/v2/checks", OPERATOR, body);
+  expect(status).toBe(201);
+  const tags = [{ key: "a b", value: "v" }];
+  const refused = await ask(server, "PUT", `/api/v2/checks/${check.id}`, OPERATOR, { ...body, tags });
+  expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("missing property key")]);
+  const { text } = await ask(server, "GET", `/api/v2/checks/${check.id}/query`, OPERATOR);
+  expect(JSON.parse(text).flux).toContain('tags: {in: "v"}');
+});
+
+const EMPTY = "a $" + "{ } b";
+test("templates without an expression pass, and those of PagerDuty are not read", async () => {
+  const { server, world: ids } = made;
+  const make = async (path: string, body: object) => ask(server, "POST", `/api/v2/${path}`, OPERATOR, { orgID: ids.orgID, ...body });
+  const check = await make("checks", { ...THRESHOLD, name: "empty", statusMessageTemplate: EMPTY });
+  expect(check.status).toBe(201);
+  const shown = await ask(server, "GET", `/api/v2/checks/${check.body.id}/query`, OPERATOR);
+  expect(shown.body.flux).toContain(`messageFn = (r) => "${EMPTY}"`);
+  const endpoint = { name: "paged", type: "pagerduty", status: "active", clientURL: "http://localhost/", routingKey: "k" };
+  const { id: endpointID } = (await make("notificationEndpoints", endpoint)).body;
+  for (const messageTemplate of [EMPTY, "$" + "{ r", "$" + '{"x"}']) {
+    const rule = await make("notificationRules", { ...RULE, type: "pagerduty", name: messageTemplate, endpointID, messageTemplate });
+    expect([messageTemplate, rule.status]).toEqual([messageTemplate, 201]);
+  }
+});

@@ -98,7 +98,7 @@ describe("a rule", () => {
   });
 
   test.each<[string, Body, string]>([
-    ["an unfinished message", { messageTemplate: "$" + "{r." }, "loc "],
+    ["an unfinished message", { messageTemplate: "$" + "{r." }, "invalid options: loc "],
     ["an unknown operator", { tagRules: [{ key: "k", value: "v", operator: "like" }] }, "unrecognized operator"],
     ["no period", { every: null }, "Notification Rule Every must exist"],
     ["a period below a second", { every: "500ms" }, "invalid options: invalid options: every option must be at least 1 second"],

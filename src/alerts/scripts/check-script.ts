@@ -4,7 +4,17 @@ import { TsdbError } from "../../model/errors.ts";
 import type { DeadmanSettings, NamedCheck, Threshold, ThresholdSettings } from "../check.ts";
 import { levelName } from "../level.ts";
 import { rewrittenQuery } from "./check-query.ts";
-import { formattedScript, parsedQuery, quoted, record, taskOption, templateLiteral } from "./script-text.ts";
+import {
+  formattedScript,
+  isMemberName,
+  parsedQuery,
+  quoted,
+  record,
+  requireOptions,
+  taskOption,
+  templateLiteral,
+  treeOf,
+} from "./script-text.ts";
 
 /** Start of messages. */
 export const NO_TASK = "Could not create task from check: ";
@@ -31,6 +41,22 @@ export function requireQuery(text: string): void {
     if (!(error instanceof TsdbError)) throw error;
     throw new TsdbError(error.kind, NO_TASK + error.message, {}, { cause: error });
   }
+}
+
+/** Keys that are no names of members are told as release 2.8.0 tells them, which writes them into the script as they are: at their place
+ *  in the formatted script. @throws TsdbError bad_request */
+export function requireTagKeys({ settings, ...check }: NamedCheck): void {
+  const tags = settings.type === "custom" ? [] : (settings.tags ?? []);
+  if (settings.type === "custom" || tags.every(({ key }) => isMemberName(key))) return;
+  const shown = tags.map(({ key, value }) => ({ key: isMemberName(key) ? key : "x".repeat(key.length), value }));
+  let script = checkScript({ ...check, settings: { ...settings, tags: shown } });
+  let at = script.indexOf("tags: {", script.lastIndexOf("\ncheck = {"));
+  for (const [i, { key }] of shown.entries()) {
+    at = script.indexOf(`${key}: "`, at);
+    script = `${script.slice(0, at)}${tags[i]!.key}${script.slice(at + key.length)}`;
+    at += key.length;
+  }
+  requireOptions(treeOf(script));
 }
 
 function thresholdScript(id: string, name: string, settings: ThresholdSettings): string {

@@ -16,7 +16,9 @@ export function quoted(text: string): string {
 /** A string literal in which `${ }` are expressions. @throws TsdbError bad_request for an invalid template */
 export function templateLiteral(template: string): string {
   const literal = `"${template.replace(/["\\]/g, "\\$&")}"`;
-  const { body, imports } = parsed(literal);
+  const file = treeOf(literal);
+  requireOptions(file);
+  const { body, imports } = file;
   const [only] = body;
   const isText = only?.type === "ExpressionStatement" && /^String(?:Literal|Expression)$/.test(only.expression.type);
   // text that closes the quotes would become a part of the script
@@ -24,6 +26,11 @@ export function templateLiteral(template: string): string {
     throw new TsdbError("bad_request", "the message template is not one string");
   }
   return literal;
+}
+
+/** True for a text that stands in a script as the name of a member. */
+export function isMemberName(text: string): boolean {
+  return labelText({ type: "Identifier", name: text, location: NOWHERE }) === text && syntaxProblems(treeOf(`{${text}: 1}`)).length === 0;
 }
 
 /** A record on one line. */
@@ -59,6 +66,12 @@ export function parsedQuery(text: string): File {
   return file;
 }
 
+/** As the task's options tell it: incomplete expressions pass. @throws TsdbError bad_request with the first fault */
+export function requireOptions(file: File): void {
+  const [first] = treeProblems(file);
+  if (first !== undefined) throw new TsdbError("bad_request", `invalid options: loc ${placeText(first.location)}: ${first.message}`);
+}
+
 function refuse(problems: readonly SyntaxProblem[]): void {
   if (problems.length === 0) return;
   const shown = problems.slice(0, 20).map(({ location, message }) => `loc ${placeText(location)}: ${message.slice(0, 300)}\n`);
@@ -83,10 +96,9 @@ export function endOfBody({ package: clause, imports, body }: File): number {
 /** The formatted script, with `eof` after its last statement. Text before `generatedFrom` is the user's; string templates after it are
  *  printed as they were written. @throws TsdbError bad_request */
 export function formattedScript(text: string, generatedFrom: number, eof = ""): string {
-  const file = parsed(text);
-  const [first] = treeProblems(file);
-  // as the task's options tell it
-  if (first !== undefined) throw new TsdbError("bad_request", `invalid options: loc ${placeText(first.location)}: ${first.message}`);
+  const file = treeOf(text);
+  refuse(syntaxProblems(file).filter(({ location }) => location.from < generatedFrom));
+  requireOptions(file);
   const made = formatFile(file, text, generatedFrom).trimEnd();
   return made + eof === "" ? "" : `${made}${eof}\n`;
 }
