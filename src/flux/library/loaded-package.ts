@@ -9,7 +9,6 @@ import { placeText } from "../parse/check.ts";
 import { parseFile } from "../parse/parser.ts";
 import { inferTypes } from "../types/infer.ts";
 import type { MemberTypes, PackageTypes, TypeContext } from "../types/inference-state.ts";
-import { exportedType } from "../types/scheme.ts";
 import { resolve, type Type, type TypeScheme } from "../types/type.ts";
 import { typeLine } from "../types/type-text.ts";
 import { COLUMN_TYPES, type FluxColumnType } from "../values/column-type.ts";
@@ -84,10 +83,7 @@ export class LoadedPackage implements PackageTypes {
   };
 
   private exportedScheme(name: string): TypeScheme | undefined {
-    const member = this.member(name);
-    if (member === null) return undefined;
-    member.exported ??= { ...member.scheme, type: exportedType(member.scheme.type) };
-    return member.exported;
+    return this.member(name)?.scheme;
   }
 
   isOption(name: string): boolean {
@@ -146,8 +142,6 @@ export class LoadedPackage implements PackageTypes {
 
 export interface LoadedMember {
   readonly scheme: TypeScheme;
-  /** Made when a script first asks. */
-  exported?: TypeScheme;
   readonly code: Code;
 }
 

@@ -72,6 +72,13 @@ export class NativeCall {
     return typeof given === "boolean" ? given : this.refuse(name, given, "bool");
   }
 
+  /** What the library tests as a condition: it has no null. */
+  condition(name: string, fallback: boolean): boolean {
+    const given = this.args.get(name);
+    if (given !== undefined && isNull(given)) throw new FluxError("conditional test expression is not a boolean value");
+    return this.bool(name, fallback);
+  }
+
   float(name: string, fallback?: number): number {
     const given = this.args.get(name) ?? fallback;
     return typeof given === "number" ? given : this.refuse(name, given, "float");

@@ -75,7 +75,8 @@ class DeclaredType {
 
   private recordOf({ tvar, properties }: RecordNode): Type {
     let record: Type = tvar === undefined ? EMPTY : this.variableOf(tvar.name);
-    for (const { name, monotype } of properties.toReversed()) {
+    // as recorded: the last label is the outermost one
+    for (const { name, monotype } of properties) {
       const label = name.type === "Identifier" ? name.name : name.value;
       record = { kind: "field", label, type: this.typeOf(monotype), rest: record };
     }

@@ -1,16 +1,5 @@
 // Types with parameters: made from a binding's type, and instantiated with fresh variables wherever the binding is used.
-import {
-  eachPart,
-  fieldsOf,
-  GENERIC,
-  mapParts,
-  type RecordField,
-  resolve,
-  type Type,
-  type TypeScheme,
-  type TypeVariable,
-  variable,
-} from "./type.ts";
+import { eachPart, GENERIC, mapParts, resolve, type Type, type TypeScheme, type TypeVariable, variable } from "./type.ts";
 import type { TypeWork } from "./type-work.ts";
 
 /** Turns variables deeper than `level` into parameters. */
@@ -55,16 +44,6 @@ export function instantiate({ type, isPlain }: TypeScheme, level: number, work: 
     return made;
   };
   return copy(type);
-}
-
-/** The type as importers of a library see it: labels of records go from the last to the first; of equal ones the first stays in front. */
-export function exportedType(given: Type): Type {
-  const type = resolve(given);
-  if (type.kind !== "field") return mapParts(type, exportedType);
-  const { fields, rest } = fieldsOf(type);
-  fields.sort((a, b) => (a.label < b.label ? 1 : a.label > b.label ? -1 : 0));
-  const inside = (rest: Type, field: RecordField): Type => ({ kind: "field", label: field.label, type: exportedType(field.type), rest });
-  return fields.reduceRight(inside, rest);
 }
 
 function isGeneric({ level }: TypeVariable): boolean {

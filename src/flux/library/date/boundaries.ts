@@ -65,7 +65,7 @@ builtin week : (?week_offset: int, ?start_sunday: bool) => {start: time, stop: t
     },
     week: (call) => {
       const now = today(call);
-      const first = call.bool("start_sunday", false) ? 0 : 1;
+      const first = call.condition("start_sunday", false) ? 0 : 1;
       const back = BigInt((weekDayAt(call, now) - first + 7) % 7);
       return bounds(days(call, now, call.bigint("week_offset", 0n) * WEEK - back), new Duration(0n, WEEK * DAY_NS), call);
     },

@@ -151,6 +151,9 @@ December = 12
     sub: (call) => moved(timeOf(call.value("from"), call), negated(call.duration("d")), locationOfCall(call)),
     truncate,
     scale: (call) => {
+      const given = call.value("d");
+      // as recorded, it is named after the function
+      if (isNull(given)) throw new FluxError(`keyword argument "scale" should be of kind duration, but got ${given.type}`);
       const [{ months, ns }, n] = [call.duration("d"), call.bigint("n")];
       return new Duration(months * n, BigInt.asIntN(64, ns * n));
     },

@@ -4,7 +4,7 @@ import { GroupKey, TableBuilder } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { COLUMN_TYPES } from "../../values/column-type.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { isNull, Null, Time, type Value } from "../../values/value.ts";
+import { isNull, NULL, Null, Time, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { timeArgument } from "../universe/sources.ts";
@@ -45,11 +45,12 @@ builtin null : (?type: string) => A where A: Basic
     sink: nothing,
     // none of the features that scripts can ask for is known
     feature: (call) => {
-      throw new FluxError(`unknown feature ${JSON.stringify(call.string("key"))}`);
+      call.string("key");
+      return NULL;
     },
     null: (call) => {
       const type = call.string("type", "");
-      if (type !== "" && !(NULL_TYPES as readonly string[]).includes(type)) throw new FluxError(`Invalid null type \`${type}\``);
+      if (call.has("type") && !(NULL_TYPES as readonly string[]).includes(type)) throw new FluxError(`Invalid null type \`${type}\``);
       return Null.of((COLUMN_TYPES as readonly string[]).includes(type) ? (type as FluxColumnType) : "invalid");
     },
     getOption: (call) => {
@@ -75,6 +76,12 @@ const generateFrom: NativeBody = (call) => {
       { label: "_stop", type: "time", value: stop },
     ] as const;
     const builder = new TableBuilder(new GroupKey(bounds));
+    if (count < 0)
+      for (const [label, type] of [
+        ["_time", "time"],
+        ["_value", "int"],
+      ] as const)
+        builder.column(label, type);
     const step = count > 0 ? (stop.ns - start.ns) / BigInt(count) : 0n;
     for (let i = 0; i < count; i++) {
       builder.column("_time", "time").append(new Time(start.ns + step * BigInt(i)));

@@ -3,7 +3,7 @@ import { FluxColumn } from "../../tables/column.ts";
 import { drain, eachTable, type Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { FluxArray, type FluxRecord, NULL, Null, FluxRecord as Record, UInt } from "../../values/value.ts";
+import { FluxArray, type FluxRecord, isNull, NULL, Null, FluxRecord as Record, UInt } from "../../values/value.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { LibraryPackage, NativeBody } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
@@ -79,7 +79,7 @@ const preview = operator(
     const [rows, tables] = [call.int("nrows", 5), call.int("ntables", 5)];
     return (input) => {
       let seen = 0;
-      return eachTable(input, (table) => (seen++ < tables ? table.slice(0, Math.min(rows, table.rowCount)) : null));
+      return eachTable(input, (table) => (seen++ < tables || tables < 0 ? table.slice(0, Math.min(rows, table.rowCount)) : null));
     };
   },
   "tables",
@@ -158,7 +158,10 @@ alignTime = (tables=<-, alignTo=time(v: 0)) =>
     preview,
     chain,
     catch: catchError,
-    objectKeys: (call) => new FluxArray([...call.record("o").labels()]),
+    objectKeys: (call) => {
+      if (isNull(call.value("o"))) throw new FluxError('parameter "o" is not an object');
+      return new FluxArray([...call.record("o").labels()]);
+    },
     set: operator((call) => {
       const values: FluxRecord = call.record("o");
       return (input) => setColumns(input, values);

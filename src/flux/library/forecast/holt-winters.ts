@@ -36,10 +36,10 @@ export const holtWinters = operator((call) => {
   const intervalNs = durationNs(call.duration("interval"));
   const withFit = call.bool("withFit", false);
   const [column, timeColumn] = [call.string("column", "_value"), call.string("timeColumn", "_time")];
-  const season = call.int("seasonality", 0);
+  const season = Math.max(0, call.int("seasonality", 0));
   const withError = call.bool("withMinSSE", false);
   if (ahead > POINTS_MAX) throw new FluxError(`holtWinters: n must be at most ${POINTS_MAX}`);
-  if (season < 0 || season > SEASON_MAX) throw new FluxError(`holtWinters: seasonality must be between 0 and ${SEASON_MAX}`);
+  if (season > SEASON_MAX) throw new FluxError(`holtWinters: seasonality must be at most ${SEASON_MAX}`);
   return function* (input, run): Tables {
     for (const table of input) {
       if (table === null) {

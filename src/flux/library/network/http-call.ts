@@ -1,7 +1,7 @@
 // Requests of native functions, and what they answer.
 import type { HttpRequest, HttpResponse } from "../../interpret/services.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { Bytes, Dictionary, Duration, dictionaryKey, FluxArray, type FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
+import { Bytes, Dictionary, Duration, dictionaryKey, FluxArray, type FluxRecord, isNull, type Value } from "../../values/value.ts";
 import type { NativeCall } from "../native-call.ts";
 
 export const NO_BODY = new Bytes(new Uint8Array(0));
@@ -36,7 +36,7 @@ export function headersOfRecord(record: FluxRecord | null): [string, string][] {
 
 function textOf(label: string, value: Value): string {
   if (typeof value === "string") return value;
-  throw new FluxError(`header value ${JSON.stringify(label)} must be a string, got ${kindOf(value)}`);
+  throw new FluxError(`header value ${JSON.stringify(label)} must be a string`);
 }
 
 /** The entries of a dictionary of strings. */

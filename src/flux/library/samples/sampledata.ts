@@ -26,7 +26,7 @@ function mapped<T>(rows: Readonly<Record<"t1" | "t2", readonly T[]>>, change: (v
 
 function sample(type: FluxColumnType, rows: Rows): NativeBody {
   return (call) => {
-    const hasNulls = call.bool("includeNull", false);
+    const hasNulls = call.condition("includeNull", false);
     return streamOf(call, [], () => Object.entries(rows).map(([tag, values]) => table(type, tag, values, hasNulls)));
   };
 }
@@ -46,7 +46,7 @@ function table(type: FluxColumnType, tag: string, values: readonly Value[], hasN
 }
 
 /** What scripts know of the rows: conversions tell the type of a value, and nothing else does. */
-const CONVERTED = (type: string) => `{A with _value: ${type}, _value: B}`;
+const CONVERTED = (type: string) => `{A with _value: B, _value: ${type}}`;
 const TYPES: Readonly<Record<string, string>> = {
   ...{ float: "A", string: "A", bool: "A" },
   ...{ int: CONVERTED("int"), uint: CONVERTED("uint"), numericBool: CONVERTED("int") },

@@ -38,7 +38,7 @@ isNumeric = (v) => isType(v: v, type: "float") or isType(v: v, type: "int") or i
     isType: (call) => {
       const type = call.string("type");
       const value = call.value("v");
-      return !isNull(value) && kindOf(value) === type;
+      return (isNull(value) ? value.type : kindOf(value)) === type;
     },
   },
 };
@@ -130,6 +130,7 @@ builtin remove : (dict: [K:V], key: K) => [K:V] where K: Comparable
     get: (call) => call.dictionary("dict").items.get(dictionaryKey(call.value("key")))?.value ?? call.value("default"),
     insert: (call) => {
       const [key, value] = [call.value("key"), call.value("value")];
+      if (isNull(key)) throw new FluxError("null value cannot be used as a dictionary key");
       return changed(call.dictionary("dict"), (items) => items.set(dictionaryKey(key), { key, value }));
     },
     remove: (call) => changed(call.dictionary("dict"), (items) => items.delete(dictionaryKey(call.value("key")))),

@@ -116,10 +116,11 @@ const nullAnswer: NullAnswer = (name, argument, { type }) => {
   const shown = type === "invalid" ? "type invalid value {}" : `type ${type} value <nil>`;
   if (OF_CASE.includes(name)) throw new FluxError(`cannot convert argument of ${shown} to upper case`);
   if (OF_POINTS.includes(name)) throw new FluxError("procedure cannot be executed");
+  const wanted = EXPECTED[argument] ?? "string";
   // it fails inside there on a text that is missing from its column
-  if (name === "substring" && type === "invalid")
-    throw new FluxError(`keyword argument "${argument}" should be of kind ${EXPECTED[argument] ?? "string"}, but got invalid`);
-  throw new FluxError(`expected argument "${argument}" to be of type ${EXPECTED[argument] ?? "string"}, got ${shown}`);
+  if (name === "substring" && type !== wanted)
+    throw new FluxError(`keyword argument "${argument}" should be of kind ${wanted}, but got ${type}`);
+  throw new FluxError(`expected argument "${argument}" to be of type ${wanted}, got ${shown}`);
 };
 
 export const STRINGS: LibraryPackage = {

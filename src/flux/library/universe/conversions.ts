@@ -195,7 +195,7 @@ export const CONVERSIONS: Readonly<Record<string, NativeBody>> = {
   bytes: (call) => {
     const value = call.value("v");
     if (typeof value === "string") return new Bytes(new TextEncoder().encode(value));
-    if (value instanceof Bytes) return value;
+    if (isNull(value)) throw new FluxError("cannot convert null to bytes");
     throw badType(value, "bytes");
   },
   display: (call) => {

@@ -13,7 +13,7 @@ const COMPRESSION = 1000;
 
 export const quantile: NativeBody = (call) => {
   const q = call.float("q");
-  const method = call.string("method", "estimate_tdigest") || "estimate_tdigest";
+  const method = call.string("method", "estimate_tdigest");
   const named = call.string("column", "_value");
   // as recorded: rows are selected by their value, whatever column is named
   const label = method === "exact_selector" ? "_value" : named;

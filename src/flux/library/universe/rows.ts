@@ -248,6 +248,7 @@ function* unplaced(made: Tables): Tables {
 export const map: NativeBody = (call) => {
   const input = call.stream();
   const fn = call.function("fn");
+  call.bool("mergeKey", false);
   if (fn instanceof Closure && fn.body !== null && isEmptyExtension(fn.body))
     throw new UnplacedError("extensible records must have at least one field");
   const keepsOrder = isVectorized(fn);

@@ -55,10 +55,13 @@ const SCALARS: Readonly<Record<string, NativeBody>> = {
     return items.some((item) => !isNull(item) && valuesEqual(item, value));
   },
   linearBins: (call) => {
+    checkBins(call, { start: "a float", width: "a float", count: "an int", infinity: "a bool" });
     const [start, width, count] = [call.float("start"), call.float("width"), call.int("count")];
-    return bins(call, count, (i) => start + i * width);
+    // what is infinite is so from the second one on
+    return bins(call, count, (i) => (i === 0 ? start : start + i * width));
   },
   logarithmicBins: (call) => {
+    checkBins(call, { start: "a float", factor: "a float", count: "an int", infinity: "a bool" });
     const [start, factor, count] = [call.float("start"), call.float("factor"), call.int("count")];
     return bins(call, count, (i) => start * factor ** i);
   },
@@ -75,6 +78,14 @@ function textsOf(items: readonly Value[]): ReadonlySet<Value> {
     textSets.set(items, texts);
   }
   return texts;
+}
+
+/** @throws FluxError: a null of any type */
+function checkBins(call: NativeCall, types: Readonly<Record<string, string>>): void {
+  for (const [name, type] of Object.entries(types)) {
+    const given = call.optional(name);
+    if (given !== undefined && isNull(given)) throw new FluxError(`${name} must be ${type}`);
+  }
 }
 
 /** @throws FluxError: there would be too many */
