@@ -333,6 +333,7 @@ describe("of other resources", () => {
       `stack ID["a\\"b"] provided is invalid: ${NO_ID}`,
     ],
     ["of stacks without one", "GET", "/api/v2/stacks", undefined, 400, `organization id[""] is invalid: ${NO_ID}`],
+    ["an organization without a name", "PATCH", "/api/v2/orgs/:orgID", { name: " " }, 400, "org name is empty"],
     ["a label of spaces", "PATCH", "/api/v2/labels/:labelID", { name: " " }, 400, "label name is required"],
     [
       "a queue before its replication",

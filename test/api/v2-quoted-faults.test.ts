@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BodyReader } from "../../src/api/request/body.ts";
 import { readQueryBody } from "../../src/api/v2/query-body.ts";
+import { lightServer } from "../vectors/v2/light-server.ts";
 import { OPERATOR, world } from "./v2-access-world.ts";
 import { ask } from "./v2-ask.ts";
 
@@ -59,4 +60,16 @@ test("annotations of a dialect: null is the empty text, and the first wrong one 
   expect(await refused(["group", null])).toEqual([400, "unknown dialect annotation type: "]);
   const number = "cannot unmarshal number into Go struct field QueryDialect.dialect.annotations of type string";
   expect(await refused([null, 5, true])).toEqual([400, number]);
+});
+
+test("how long the server is up has hours, minutes and seconds", async () => {
+  let nowMs = 1_700_000_000_000;
+  const server = await lightServer({ clockMs: () => nowMs });
+  const up = async (afterMs: number) => {
+    nowMs = 1_700_000_000_000 + afterMs;
+    return (await ask(server, "GET", "/ready")).body.up;
+  };
+  expect([await up(0), await up(20), await up(1_500)]).toEqual(["0s", "20ms", "1.5s"]);
+  expect([await up(92_400), await up(3_600_000)]).toEqual(["1m32.4s", "1h0m0s"]);
+  await server.stop();
 });

@@ -1,6 +1,8 @@
 // What port 8086 says about itself: routes, health, readiness, version, metrics, configuration.
 import { RESOURCE_TYPES } from "../../metadata/store/kinds.ts";
 import { TsdbError } from "../../model/errors.ts";
+import { SECOND_NS } from "../../model/time/time-units.ts";
+import { goDuration } from "../../tsdbql/parse/go-duration.ts";
 import { V2_VERSION } from "../shared/aliases.ts";
 import { admit } from "./app/admit.ts";
 import { json } from "./app/answers.ts";
@@ -54,7 +56,7 @@ function healthAnswer({ status, revision }: V2Services): Response {
 
 function readyAnswer({ status, startedMs, clockMs }: V2Services): Response {
   const started = new Date(startedMs).toISOString();
-  const up = `${((clockMs() - startedMs) / 1000).toFixed(3)}s`;
+  const up = goDuration((BigInt(clockMs() - startedMs) * SECOND_NS) / 1000n);
   const isReady = status().state === "ready";
   return json(isReady ? 200 : 503, { status: isReady ? "ready" : "starting", started, up });
 }

@@ -185,7 +185,7 @@ export const ReadyShape = t.Object(
   {
     status: t.Union([t.Literal("ready"), t.Literal("starting")]),
     started: Time,
-    up: t.String({ description: "Seconds, with their unit." }),
+    up: t.String({ description: "A duration, for example `1m32.4s`." }),
   },
   { $id: "Readiness" },
 );
