@@ -52,7 +52,7 @@ export function isStorableWindow(call: NativeCall): boolean {
   const [every, period, offset] = [call.duration("every", ZERO), call.duration("period", ZERO), call.duration("offset", ZERO)];
   const location = call.record("location", call.run.location);
   const zoneOffset = location.get("offset");
-  const isUtc = location.get("zone") === "UTC" && (!(zoneOffset instanceof Duration) || isZero(zoneOffset));
+  const isUtc = ["UTC", ""].includes(String(location.get("zone"))) && (!(zoneOffset instanceof Duration) || isZero(zoneOffset));
   const isDisjointWindow = isZero(period) || (period.ns === every.ns && period.months === every.months);
   return every.ns !== LONGEST.ns && isDisjointWindow && isUtc && offset.ns >= 0n && offset.months >= 0n;
 }
