@@ -48,6 +48,7 @@ export class StreamNode extends TableStream {
   order: TableOrder = "keys";
   /** Whether tables pass one by one, those of equal keys too. */
   passesTables = false;
+  private keysRepeat: boolean | null = null;
   /** Whether it puts tables in the order of keys in the reference though rows pass. */
   sortsTables = false;
   /** What is wrong with the plan here, whatever the rows are; null for nothing. */
@@ -86,9 +87,10 @@ export class StreamNode extends TableStream {
     return this.flow === "open" || (this.flow === "rows" && this.inputs.some((input) => input.leavesOpen));
   }
 
-  /** Whether several of its tables may have one key. */
+  /** Whether several of its tables may have one key. Kept: each of a long row of operators asks the one before. */
   get repeatsKeys(): boolean {
-    return this.passesTables && (this.inputs.length === 0 || this.inputs.some((input) => input.repeatsKeys));
+    this.keysRepeat ??= this.passesTables && (this.inputs.length === 0 || this.inputs.some((input) => input.repeatsKeys));
+    return this.keysRepeat;
   }
 
   /** Its only reader wants the order of first rows, if tables are collected here or where they come from. Called before rows are read. */
