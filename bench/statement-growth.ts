@@ -3,6 +3,7 @@
 // small requests.
 import { TestServer } from "../test/support/servers/server.ts";
 import { GROWING_BODIES } from "./data/growth-bodies.ts";
+import { GROWING_FLUX } from "./data/growth-flux.ts";
 import { GROWING_SQL } from "./data/growth-sql.ts";
 import { GROWING_TSDBQL } from "./data/growth-tsdbql.ts";
 import { type Answer, type Bench, short } from "./support/bench.ts";
@@ -10,7 +11,7 @@ import { writeLines } from "./support/growth-grammar.ts";
 import { askGrowing, judge, Watcher } from "./support/growth-run.ts";
 import { withOutput } from "./support/ours.ts";
 
-const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL, GROWING_BODIES];
+const GRAMMARS = [GROWING_TSDBQL, GROWING_SQL, GROWING_FLUX, GROWING_BODIES];
 const DATABASE = "growth";
 /** Smoke asks one production of so many. */
 const SMOKE_EVERY = 36;
@@ -24,7 +25,7 @@ export const statementGrowth: Bench = {
         ({ name }, i) => `${grammar.name}: ${name}`.includes(only) && (size === "real" || i % SMOKE_EVERY === 0),
       );
       if (wanted.length === 0) continue;
-      const server = await TestServer.start();
+      const server = await TestServer.start({ withBuckets: true });
       const watcher = new Watcher();
       try {
         await writeLines(server, DATABASE, 1, () => "tiny v=1 1");
