@@ -1,4 +1,5 @@
 // The order of tables whose operator collects all of them: that of their keys.
+import type { FluxColumnType } from "../values/column-type.ts";
 import { compareTexts, comparisonFor } from "../values/text-order.ts";
 import { isNull, Time, UInt, type Value } from "../values/value.ts";
 import type { GroupKey, KeyColumn } from "./table.ts";
@@ -30,26 +31,37 @@ export function inKeyOrder<T extends { readonly key: GroupKey }>(items: readonly
   return Array.from(order, (i) => items[i]!);
 }
 
-/** Of each key the ranks of its texts among those of their columns: comparing texts again and again would take longer than the rest. Null:
- *  the keys have other columns, or values that are no texts. */
+/** Of each key the ranks of its values among those of their columns: comparing values again and again would take longer than the rest.
+ *  Null: the keys have other columns, or values without a type or a place in an order. */
 function ranksOf(keys: readonly (readonly KeyColumn[])[]): Uint32Array | null {
   const [first] = keys;
   if (keys.some((key) => key.length !== first!.length)) return null;
   const varying = first!.flatMap((column, c) => (keys.every((key) => key[c] === column) ? [] : [c]));
   const ranks = new Uint32Array(keys.length * varying.length);
   for (const [place, c] of varying.entries()) {
-    const { label } = first![c]!;
-    const numbers = new Map<string, number>();
-    for (const key of keys) {
+    const { label, type } = first![c]!;
+    const values = new Array<Comparable>(keys.length);
+    for (const [i, key] of keys.entries()) {
       const column = key[c]!;
-      if (column.label !== label || typeof column.value !== "string") return null;
-      numbers.set(column.value, 0);
+      if (column.label !== label || column.type !== type || isNull(column.value) || Number.isNaN(column.value)) return null;
+      values[i] = comparable(column.value);
     }
-    const texts = [...numbers.keys()];
-    for (const [rank, text] of texts.sort(comparisonFor(texts)).entries()) numbers.set(text, rank);
-    for (const [i, key] of keys.entries()) ranks[i * varying.length + place] = numbers.get(key[c]!.value as string)!;
+    const rankOf = new Map(inOrder(type, new Set(values)).map((value, rank) => [value, rank]));
+    for (const [i, value] of values.entries()) ranks[i * varying.length + place] = rankOf.get(value)!;
   }
   return ranks;
+}
+
+type Comparable = bigint | number | boolean | string;
+
+/** Values of one type, in their order. */
+function inOrder(type: FluxColumnType, values: ReadonlySet<Comparable>): Comparable[] {
+  if (type === "time" || type === "int") return Array.from(BigInt64Array.from(values as ReadonlySet<bigint>).sort());
+  if (type === "uint") return Array.from(BigUint64Array.from(values as ReadonlySet<bigint>).sort());
+  if (type === "float") return Array.from(Float64Array.from(values as ReadonlySet<number>).sort());
+  if (type === "bool") return [false, true];
+  const texts = [...values] as string[];
+  return texts.sort(comparisonFor(texts));
 }
 
 /** The key with the greater label lacks the column of the other. */
@@ -64,8 +76,8 @@ function compareColumns(a: KeyColumn, b: KeyColumn): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-function comparable(value: Value): bigint | number | boolean {
+function comparable(value: Value): Comparable {
   if (value instanceof Time) return value.ns;
   if (value instanceof UInt) return value.value;
-  return value as bigint | number | boolean;
+  return value as Comparable;
 }
