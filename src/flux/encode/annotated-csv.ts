@@ -7,7 +7,7 @@ import { stringOf } from "../values/text.ts";
 import { isNull, type Value } from "../values/value.ts";
 import { CellTexts, EOL } from "./cells.ts";
 import { ConstantCells } from "./constant-cells.ts";
-import { pieceRanges } from "./piece-ranges.ts";
+import { pieceRanges, pieceRowsOf } from "./piece-ranges.ts";
 import { RowBatches } from "./row-batches.ts";
 import { TableBatch } from "./table-batch.ts";
 
@@ -124,7 +124,8 @@ export class CsvResult {
   private *alone(table: FluxTable): Generator<CsvPiece, void> {
     const { kernelRows, tableIndex } = this;
     const { delimiter } = this.dialect;
-    if (kernelRows !== null && this.isForKernel(table.rowCount) && table.columns.length > 0) {
+    // each piece costs the kernel something for each column: of a few rows it takes longer than writing them here
+    if (kernelRows !== null && this.isForKernel(Math.min(table.rowCount, pieceRowsOf(table))) && table.columns.length > 0) {
       const batches = new RowBatches(table, this.prefix(tableIndex), delimiter, kernelRows.maker, this.texts);
       for (const { bytes, from, to } of batches.pieces()) yield bytes ?? this.rows(table, tableIndex, from, to);
     } else for (const { from, to } of pieceRanges(table)) yield this.rows(table, tableIndex, from, to);

@@ -13,6 +13,15 @@ export interface RowRange {
   readonly to: number;
 }
 
+/** Rows of a piece, at most. */
+export function pieceRowsOf({ columns }: FluxTable): number {
+  return rowsWithin(columns.length * CELL_UNITS);
+}
+
+function rowsWithin(unitsOfRow: number): number {
+  return Math.max(1, Math.min(PIECE_ROWS, Math.floor(PIECE_UNITS / unitsOfRow)));
+}
+
 /** All rows of a table in ranges; an empty table has none. */
 export function* pieceRanges({ columns, rowCount }: FluxTable): Generator<RowRange, void> {
   let fixed = columns.length * CELL_UNITS;
@@ -22,7 +31,7 @@ export function* pieceRanges({ columns, rowCount }: FluxTable): Generator<RowRan
     if (mask === 0) fixed += cells[0]?.length ?? 0;
     else texts.push(cells);
   }
-  const rowsMax = Math.max(1, Math.min(PIECE_ROWS, Math.floor(PIECE_UNITS / fixed)));
+  const rowsMax = rowsWithin(fixed);
   for (let from = 0; from < rowCount; ) {
     const end = Math.min(rowCount, from + rowsMax);
     const to = texts.length === 0 ? end : endOf(texts, fixed, from, end);

@@ -50,6 +50,19 @@ function column(label: string, type: FluxColumnType, rows: number, next: Below, 
   return new FluxColumn(label, type, cells, valid, rows);
 }
 
+test("rows of so many columns that a piece has few of them are written the same", () => {
+  const next = prng(8);
+  for (const count of [1300, 1400, 3000]) {
+    const columns = Array.from({ length: count }, (_, i) => column(`c${i}`, TYPES[i % TYPES.length]!, 40, next, i % 3 === 0));
+    const table = new FluxTable(new GroupKey([]), columns, 40);
+    for (const dialect of DIALECTS) {
+      const expected = csv([table], dialect, null);
+      expect(csv([table], dialect, { maker })).toBe(expected);
+      expect(expected.split(dialect.delimiter).length).toBeGreaterThan(40 * count);
+    }
+  }
+});
+
 test("both write the same, whatever the columns", () => {
   const next = prng(7);
   for (const rows of [1, 7, 8, 9, 100, 8192, 8193]) {

@@ -231,7 +231,8 @@ class Writer implements RowText {
 
   private copyIn(source: ArrayBufferView): number {
     const ptr = this.scratch.alloc(source.byteLength + SPARE_BYTES);
-    this.kernel.u8.set(new Uint8Array(source.buffer, source.byteOffset, source.byteLength), ptr);
+    // the buffer of a small array is made when it is asked for, which takes longer than the copy
+    this.kernel.u8.set(source instanceof Uint8Array ? source : new Uint8Array(source.buffer, source.byteOffset, source.byteLength), ptr);
     return ptr;
   }
 }
