@@ -127,8 +127,18 @@ const VARIABLE: StrictSchema = {
   required: ["id", "orgID", "name", "description", "selected", "arguments", "createdAt", "updatedAt", "labels", "links"],
   additionalProperties: false,
 };
+const TELEGRAF: StrictSchema = {
+  type: "object",
+  properties: {
+    ...Object.fromEntries(["id", "orgID", "name", "description", "config"].map((name) => [name, { type: "string" }])),
+    ...{ metadata: { type: "object" }, labels: { type: "array" }, links: { type: "object" } },
+  },
+  required: ["id", "orgID", "metadata", "labels", "links"],
+  additionalProperties: false,
+};
 const TWO_FORMS = "the file's two forms of a dashboard fit the same dashboards";
 const ANY_PROPERTIES = "the order: properties are kept as they come";
+const ANY_METADATA = "as a 2.8 server: metadata are kept as they come";
 /** Null where there are none. */
 const listOf = (name: string): StrictSchema => ({
   type: "object",
@@ -163,6 +173,8 @@ export const BODIES: Readonly<Record<string, { readonly type?: string; readonly 
   "PATCH /api/v2/dashboards/{dashboardID}/cells/{cellID}/view 200": { schema: VIEW, why: ANY_PROPERTIES },
   "POST /api/v2/variables 201": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
   "PUT /api/v2/variables/{variableID} 200": { schema: VARIABLE, why: "as recorded: `selected` is null if nothing is" },
+  "POST /api/v2/telegrafs 201": { schema: TELEGRAF, why: ANY_METADATA },
+  "PUT /api/v2/telegrafs/{telegrafID} 200": { schema: TELEGRAF, why: ANY_METADATA },
   "GET /api/v2/remotes 200": { schema: listOf("remotes"), why: "as recorded: null without remotes" },
   "POST /api/v2/remotes 201": { schema: REMOTE, why: "as recorded: null without an organization" },
   "GET /api/v2/replications 200": { schema: listOf("replications"), why: "as recorded: null without replications" },
@@ -258,6 +270,7 @@ const LENIENT: VariantRules["lenient"] = [
   },
   { what: /^POST \/api\/v2\/query\/a\w+: body\.query$/, why: "as recorded: a script without a text is empty" },
   { what: /templates\/apply: body\.template\.contents=/, why: "as recorded: 422 for contents that are no list" },
+  { what: /telegrafs.*: body\.metadata\.buckets/, why: ANY_METADATA },
   { what: /^POST \/api\/v2\/buckets: body\.name$/, why: "as recorded: the name may be empty" },
   { what: /etadata: body\.(?:organization|bucketID|defaultRetentionPolicy)/, why: "one of them is needed, or none" },
   {
