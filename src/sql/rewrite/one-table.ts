@@ -11,8 +11,8 @@ import type { RewriteContext, TableDescription } from "./context.ts";
 import { rewriteExpression } from "./expression.ts";
 import { isAggregateCall } from "./functions/aggregate-call.ts";
 import { itemAlias } from "./item-name.ts";
-import { VOLATILE } from "./pushdown/series-conditions.ts";
 import { type PushedDown, pushDown } from "./pushdown/where.ts";
+import { isVolatile } from "./volatile.ts";
 import { someNode } from "./walk.ts";
 
 /** Thrown if a SELECT does not have the required form. */
@@ -134,7 +134,7 @@ export class OneTable {
         case "COLUMN_REF":
           return this.column(part)?.type !== ColumnType.tag;
         case "FUNCTION":
-          return VOLATILE.has(part.function_name) || isAggregateCall(part);
+          return isVolatile(part) || isAggregateCall(part);
         case "OPERATOR":
           return part.type === "GROUPING_FUNCTION";
         case "WINDOW":
@@ -177,11 +177,6 @@ function rowsOf({ defs, columns: encoded, takesConditions }: TableDescription): 
     byConditions.set(takesConditions, found);
   }
   return found;
-}
-
-/** True if the expression calls a function whose value differs between calls. */
-export function isVolatile(node: Expression): boolean {
-  return node.class === "FUNCTION" && VOLATILE.has(node.function_name);
 }
 
 /** True for SELECT DISTINCT, with or without ON. */

@@ -18,7 +18,8 @@ import { argumentCount, expectArguments, isNotNull, planError, type Rule, type R
 import { implicitText } from "../values/cast.ts";
 import { listMembers } from "../values/constant.ts";
 import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
-import { conjunction } from "../walk.ts";
+import { isVolatile } from "../volatile.ts";
+import { conjunction, someNode } from "../walk.ts";
 import { subscript } from "./array-function.ts";
 import { rewriteSelector } from "./selector.ts";
 
@@ -254,11 +255,14 @@ function extreme(opposite: "max" | "min"): Rule {
   };
 }
 
-/** Variances of floats as covariances with themselves, which may exceed a float's range: then they are NaN, where DuckDB's fail. */
+const standsOnce = (node: Expression) => node.class === "SUBQUERY" || isVolatile(node);
+
+/** Variances of floats as covariances with themselves, which may exceed a float's range: then they are NaN, where DuckDB's fail. What is
+ *  another value each time, or a statement of its own that would be run twice as often at each depth, stands once. */
 function variance(covariance: "covar_pop" | "covar_samp", isRoot = false): Rule {
   return ({ node, args }) => {
     const [value] = args;
-    if (args.length !== 1 || value!.kind !== "float") return null;
+    if (args.length !== 1 || value!.kind !== "float" || someNode(value!.node, standsOnce)) return null;
     const x = castTo(value!.node, "DOUBLE");
     const finite = call("__finite", [aggregate(node, covariance, [x, x])]);
     return { node: isRoot ? call("sqrt", [finite]) : finite, kind: "float" };

@@ -6,13 +6,11 @@ import type { ScanUse, SeriesCondition, Typed } from "../../bind/kind.ts";
 import { encodeName, internalName } from "../../parse/names.ts";
 import type { ColumnRef, Expression } from "../../parse/tree.ts";
 import { isAggregateCall } from "../functions/aggregate-call.ts";
+import { isVolatile } from "../volatile.ts";
 import { childrenOf, mapChildren } from "../walk.ts";
 
 /** The relation of the combinations in a SeriesCondition. */
 export const COMBINATIONS = internalName("combinations", 0);
-
-/** Functions with a different value per call. */
-export const VOLATILE: ReadonlySet<string> = new Set(["random", "gen_random_uuid", "uuid", "uuidv4", "uuidv7"]);
 
 /** The scan and its tags that a rewritten expression depends on; null if it depends on anything else, or on nothing. */
 export function tagsUnder(node: Expression): { readonly scan: ScanUse; readonly tags: readonly ColumnDef[] } | null {
@@ -29,7 +27,7 @@ export function tagsUnder(node: Expression): { readonly scan: ScanUse; readonly 
         return true;
       }
       case "FUNCTION":
-        if (VOLATILE.has(part.function_name) || isAggregateCall(part)) return false;
+        if (isVolatile(part) || isAggregateCall(part)) return false;
         break;
       case "WINDOW":
       case "SUBQUERY":
