@@ -400,6 +400,18 @@ describe("text", () => {
   });
 });
 
+/** What a newcomer sees first. */
+const AT_THE_ROOT = new Set([
+  ...[".dockerignore", ".gitattributes", ".gitignore", "Dockerfile", "LICENSE", "README.md", "SECURITY.md"],
+  ...["biome.json", "bunfig.toml", "exec.cmd", "package-lock.json", "package.json", "tsconfig.json"],
+]);
+
+test("nothing is committed at the root beside what belongs there", () => {
+  const { stdout } = Bun.spawnSync(["git", "ls-files", "-z", "--", ":(glob)*"], { cwd: ROOT });
+  const tracked = stdout.toString().split("\0").filter(Boolean);
+  expect(tracked.filter((path) => !AT_THE_ROOT.has(path))).toEqual([]);
+});
+
 // wasm.full.test.ts compiles it again
 test("wasm/ was compiled from assembly/ as it is", () => {
   expect(isWasmRecorded(), "run `npm run build:wasm` and commit wasm/").toBe(true);

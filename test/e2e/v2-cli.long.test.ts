@@ -160,6 +160,8 @@ test("organizations, users and members", async () => {
     ["ID", "Name"],
     [org.id, "second"],
   ]);
+  // a password that the server refuses makes no user
+  expect((await run("user create -n eve -p short -o second")).code).toBe(1);
   const user = await json("user create -n eve -p password34 -o second");
   expect(await table(`org members list -i ${org.id}`)).toEqual([
     ["ID", "User Name", "User Type", "Status"],

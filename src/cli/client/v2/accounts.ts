@@ -138,8 +138,13 @@ export const ACCOUNT_COMMANDS: readonly ClientCommand[] = [
       const password = input.option("password") === undefined ? undefined : await passwordOf(session, input);
       const user = await session.json("POST", USERS, { body: { name } });
       const id = String(user["id"]);
-      if (orgID !== undefined) await session.call("POST", at(ORGS, orgID, "/members"), { body: { id } });
-      if (password !== undefined) await session.call("POST", at(USERS, id, "/password"), { body: { password } });
+      try {
+        if (orgID !== undefined) await session.call("POST", at(ORGS, orgID, "/members"), { body: { id } });
+        if (password !== undefined) await session.call("POST", at(USERS, id, "/password"), { body: { password } });
+      } catch (error) {
+        await session.call("DELETE", at(USERS, id));
+        throw error;
+      }
       return session.show(USER_COLUMNS, user);
     },
   }),
