@@ -11,10 +11,17 @@ describe("every way to send a statement", () => {
     `--B\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${value}\r\n`;
   const multipart = { "content-type": "multipart/form-data; boundary=B" };
   const json = (value: unknown) => JSON.stringify(value);
-  const WAYS: [what: string, method: string, query: string, body?: string, headers?: Record<string, string>][] = [
+  const WAYS: [what: string, method: string, query: string, body?: string | undefined, headers?: Record<string, string>][] = [
     ["the query string", "GET", `?db=d&rp=r&epoch=ms&q=${enc(SELECT)}`],
     ["blanks as plus", "GET", "?db=d&rp=r&epoch=ms&q=SELECT+v+FROM+m"],
     ["POST without a body", "POST", `?db=d&rp=r&epoch=ms&q=${enc(SELECT)}`, "", {}],
+    [
+      "POST without a body that is said to be gzip",
+      "POST",
+      `?db=d&rp=r&epoch=ms&q=${enc(SELECT)}`,
+      undefined,
+      { "content-encoding": "gzip" },
+    ],
     ["a form", "POST", "", `db=d&rp=r&epoch=ms&q=${enc(SELECT)}`, { "content-type": FORM }],
     [
       "a form goes before the query string",

@@ -19,7 +19,8 @@ const FORM_FIELDS_MAX = 1000;
 /** @throws TsdbError bad_request, and errors of reading a body */
 export async function readQueryForm({ request, target }: Pick<AnyCall, "request" | "target">, reader: BodyReader): Promise<QueryForm> {
   const fromUrl = readPairs(target.search, "the query string");
-  if (request.method !== "POST") return fromUrl;
+  // some clients say gzip without a body
+  if (request.method !== "POST" || request.body === null) return fromUrl;
   const contentType = request.headers.get("content-type") ?? "";
   const bytes = await reader.readWhole(request);
   if (bytes.byteLength === 0) return fromUrl;
