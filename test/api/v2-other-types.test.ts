@@ -1,4 +1,4 @@
-// Bodies whose members are of another type, or are what the server sets: the answers are those of a server of release 2.8.0.
+// Bodies whose members are of another type, empty, or what the server sets: the answers are those of a server of release 2.8.0.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR, world } from "./v2-access-world.ts";
 import { ask } from "./v2-ask.ts";
@@ -145,4 +145,16 @@ test("what is known of an agent's configuration is kept as it came", async () =>
     const sent = await send("POST", "/api/v2/telegrafs", { name: "kept", config: "[agent]\n", metadata });
     expect([sent.status, sent.body.metadata]).toEqual([201, metadata]);
   }
+});
+
+test.each([
+  ["/api/v2/authorizations", {}],
+  ["/private/legacy/authorizations", { token: "other types" }],
+])("an empty status activates a token again: %s", async (path, base) => {
+  const { id } = (await send("POST", path, { ...base, permissions: [{ action: "read", resource: { type: "buckets" } }] })).body;
+  const statusAfter = async (change: object) => (await ask(made.server, "PATCH", `${path}/${id}`, OPERATOR, change)).body.status;
+  expect(await statusAfter({ status: "inactive" })).toBe("inactive");
+  expect(await statusAfter({ description: "d" })).toBe("inactive");
+  expect(await statusAfter({ status: null })).toBe("inactive");
+  expect(await statusAfter({ status: "" })).toBe("active");
 });

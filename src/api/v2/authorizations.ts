@@ -129,7 +129,7 @@ export function readNew(body: Static<typeof AuthorizationBody>, principal: Princ
   if (permissions.length > PERMISSIONS_MAX)
     throw new TsdbError("bad_request", `an authorization has at most ${PERMISSIONS_MAX} permissions`);
   if (orgID === undefined) throw new TsdbError("bad_request", "org id required: invalid ID");
-  const status = readStatus(body.status ?? "", "invalid status: must be active or inactive") ?? "active";
+  const status = readStatus(body.status ?? "", "invalid status: must be active or inactive");
   return { orgID, userID, status, description: body.description ?? "", permissions };
 }
 
@@ -168,12 +168,13 @@ export function requireGiven(principal: Principal, permissions: readonly Permiss
 
 /** @throws TsdbError bad_request */
 export function readUpdate(body: Static<typeof AuthorizationUpdateBody>, unknownStatus: string): AuthorizationUpdate {
-  const status = readStatus(body.status ?? "", unknownStatus);
-  return { ...(status === undefined ? {} : { status }), ...(body.description === undefined ? {} : { description: body.description }) };
+  const status = body.status === undefined ? {} : { status: readStatus(body.status, unknownStatus) };
+  return { ...status, ...(body.description === undefined ? {} : { description: body.description }) };
 }
 
-function readStatus(status: string, unknown: string): Status | undefined {
-  if (status === "") return undefined;
+/** An empty status is active, also in a change. */
+function readStatus(status: string, unknown: string): Status {
+  if (status === "") return "active";
   if (status !== "active" && status !== "inactive") throw new TsdbError("bad_request", unknown);
   return status;
 }
