@@ -27,6 +27,7 @@ export interface FluxQuery {
   /** For comparisons. */
   readonly rowFunctions?: ScriptRun["rowFunctions"];
   readonly pushesDown?: boolean;
+  readonly windows?: ScriptRun["windows"];
   /** Absent: all rows are written cell by cell. */
   readonly kernelRows?: KernelRows;
   /** What the script does matters, not its rows: there is no piece of them, and every error is thrown. */
@@ -46,6 +47,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
   const compiledMs = performance.now();
   const run = new ScriptRun(query.now, source, library, query.limits ?? RUN_LIMITS, query.services, query.watch);
   if (query.rowFunctions !== undefined) run.rowFunctions = query.rowFunctions;
+  if (query.windows !== undefined) run.windows = query.windows;
   if (query.pushesDown === false) run.pushesDown = false;
   const held = new HeldPieces();
   let csv: CsvResult | null = null;

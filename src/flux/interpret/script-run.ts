@@ -63,6 +63,8 @@ export class ScriptRun {
   readonly results: TableStream[] = [];
   /** Whether `filter`, `map` and `reduce` may compute column by column: the answers are the same. */
   rowFunctions: "compiled" | "interpreted" = "compiled";
+  /** Whether windows that come together again are computed at once, not by a table for each: the answers are the same. */
+  windows: "at once" | "by tables" = "at once";
   /** Streams that write: each is a result unless another reads it. */
   readonly effects: TableStream[] = [];
   /** Whether operators are left to the source where it can do them: the answers are the same. */

@@ -16,13 +16,16 @@ export type TableBody = (input: Tables, run: ScriptRun) => Tables;
 export function operator(
   prepare: (call: NativeCall) => TableBody,
   input = "tables",
-  facts: Pick<StreamFacts, "operation" | "flow" | "sortsTables" | "passesTables"> = {},
+  facts: OperatorFacts | ((call: NativeCall) => OperatorFacts) = {},
 ): NativeBody {
   return (call) => {
     const body = prepare(call);
-    return streamOf(call, [call.stream(input)], ([tables], run) => body(tables!, run), facts);
+    const own = typeof facts === "function" ? facts(call) : facts;
+    return streamOf(call, [call.stream(input)], ([tables], run) => body(tables!, run), own);
   };
 }
+
+type OperatorFacts = Pick<StreamFacts, "operation" | "flow" | "sortsTables" | "passesTables">;
 
 export interface StreamFacts {
   readonly resultName?: string | null;

@@ -101,14 +101,19 @@ export class StreamNode extends TableStream {
   }
 
   open(run: ScriptRun): Tables {
-    const tables = this.tables(run);
+    const tables = this.tables(run, null);
     return run.profile === null ? tables : run.profile.timed(this, tables);
   }
 
-  private *tables(run: ScriptRun): Tables {
+  /** What it makes of these tables in place of those of its only input. */
+  over(tables: Tables, run: ScriptRun): Tables {
+    return this.tables(run, [tables]);
+  }
+
+  private *tables(run: ScriptRun, given: readonly Tables[] | null): Tables {
     const held = new HeldCells(run);
     try {
-      const inputs = this.inputs.map((input) => held.counted(input.open(run)));
+      const inputs = (given ?? this.inputs.map((input) => input.open(run))).map((tables) => held.counted(tables));
       for (const table of this.body(inputs, run)) {
         if (table !== null) held.release();
         yield table;
@@ -127,20 +132,23 @@ const COLUMN_CELLS = 24;
 const TEXT_CELLS = 3;
 
 /** Cells of the tables that an operator has taken and not answered yet: it may keep all of them. */
-class HeldCells {
+export class HeldCells {
   private count = 0;
 
   constructor(private readonly run: ScriptRun) {}
 
   *counted(input: Tables): Tables {
     for (const table of input) {
-      if (table !== null) {
-        const count = cellCount(table);
-        this.run.use.holdCells(count);
-        this.count += count;
-      }
+      if (table !== null) this.hold(table);
       yield table;
     }
+  }
+
+  /** @throws FluxError: there are too many */
+  hold(table: FluxTable): void {
+    const count = cellCount(table);
+    this.run.use.holdCells(count);
+    this.count += count;
   }
 
   release(): void {

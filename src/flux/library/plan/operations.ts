@@ -1,16 +1,7 @@
 // What operators were asked for, where the operator behind them looks at it: the reference computes some sequences in one step, which
 // shows in the order of columns and in its errors.
-import type { FluxColumn } from "../../tables/column.ts";
-import type { FluxColumnType } from "../../values/column-type.ts";
-import type { Value } from "../../values/value.ts";
 import type { WindowOptions } from "../universe/window-bounds.ts";
-
-export interface Aggregate {
-  readonly name: string;
-  /** The type of the result for a column, or null for a column that it has none for. */
-  readonly typeOf: (type: FluxColumnType) => FluxColumnType | null;
-  readonly compute: (column: FluxColumn) => Value;
-}
+import { type Aggregate, aggregatedRows, type ByWindows } from "../windows/window-rows.ts";
 
 /** `window`. */
 export class WindowOperation {
@@ -31,38 +22,52 @@ export class WindowOperation {
   }
 }
 
+/** An operator that can take the rows of many windows at once. */
+export class RowsOperation {
+  /** @param byWindows null: it takes tables */
+  constructor(readonly byWindows: ByWindows | null) {}
+}
+
 /** An aggregate of one column. */
-export class AggregateOperation {
+export class AggregateOperation extends RowsOperation {
   constructor(
     readonly aggregate: Aggregate,
     readonly column: string,
-  ) {}
+  ) {
+    super((rows) => aggregatedRows(rows, column, aggregate));
+  }
 }
 
 /** `first`, `last`, `min`, `max`. */
-export class SelectorOperation {
+export class SelectorOperation extends RowsOperation {
   constructor(
     readonly name: "first" | "last" | "min" | "max",
     readonly column: string,
-  ) {}
+    byWindows: ByWindows,
+  ) {
+    super(byWindows);
+  }
 }
 
 /** A row for each empty table. */
 export class FillEmptyOperation {}
 
 /** `sort`. */
-export class SortOperation {
+export class SortOperation extends RowsOperation {
   /** Set by a reader that wants the first rows: where it is the only one, the reference computes both in one step without a place. */
   isLimited = false;
 
   constructor(
     readonly columns: readonly string[],
     readonly isDescending: boolean,
-  ) {}
+    byWindows: ByWindows,
+  ) {
+    super(byWindows);
+  }
 }
 
 /** `limit`, `tail`: rows by their number. */
-export class NumberedOperation {}
+export class NumberedOperation extends RowsOperation {}
 
 /** `duplicate`. */
 export class DuplicateOperation {

@@ -10,9 +10,18 @@ import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.t
 import type { NativeBody } from "../native-call.ts";
 import { located } from "../operator.ts";
 import { NumberedWindows } from "../plan/numbered-windows.ts";
-import { AggregateOperation, DuplicateOperation, FillEmptyOperation, SelectorOperation, WindowOperation } from "../plan/operations.ts";
+import {
+  AggregateOperation,
+  DuplicateOperation,
+  FillEmptyOperation,
+  RowsOperation,
+  SelectorOperation,
+  WindowOperation,
+} from "../plan/operations.ts";
 import { isReduceFunction, reducedOr } from "../plan/reduced.ts";
 import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
+import { wholeWindows } from "../windows/whole-windows.ts";
+import type { ByWindows } from "../windows/window-rows.ts";
 import { aggregated } from "./aggregates.ts";
 import { filledEmpty } from "./fill.ts";
 import { isPlainPushed, PushedForm, PushedNode, type StorageReduce } from "./pushed.ts";
@@ -25,11 +34,18 @@ type StreamBody = (inputs: readonly Tables[], run: ScriptRun) => Tables;
 
 interface AggregateWindow {
   readonly source: StreamNode;
+  /** Of `window`, and the form of it that the storage has. */
+  readonly splits: readonly StreamNode[];
+  /** Of what is done to each window. */
+  readonly steps: readonly StreamNode[];
+  /** The others before the last window. */
+  readonly ends: readonly StreamNode[];
   /** The bound that becomes the time. */
   readonly time: "_start" | "_stop";
   readonly isFilled: boolean;
   readonly window: WindowOperation;
-  readonly operation: AggregateOperation | SelectorOperation;
+  /** Of the only step; null: there are others. */
+  readonly operation: AggregateOperation | SelectorOperation | null;
 }
 
 export const window: NativeBody = (call) => {
@@ -73,18 +89,27 @@ function aggregateWindow(last: StreamNode): AggregateWindow | null {
   const { column, as } = time.operation;
   if (as !== "_time" || (column !== "_start" && column !== "_stop")) return null;
   let [made] = time.inputs;
+  const ends = [time];
   const isFilled = isAlone(made) && made.operation instanceof FillEmptyOperation;
-  if (isFilled) [made] = made!.inputs;
-  if (!isAlone(made)) return null;
-  let [split] = made.inputs;
-  if (!isAlone(split)) return null;
+  if (isFilled) {
+    ends.unshift(made!);
+    [made] = made!.inputs;
+  }
+  const steps: StreamNode[] = [];
+  while (isAlone(made) && made.operation instanceof RowsOperation) {
+    steps.unshift(made);
+    [made] = made.inputs;
+  }
+  const splits = isAlone(made) ? [made] : [];
   // the form that the storage has is the window itself
-  if (split instanceof PushedNode && split.isInner) [split] = split.inputs;
-  const window = split?.operation;
+  if (made instanceof PushedNode && made.isInner) splits.unshift(made.inputs[0]!);
+  const window = splits[0]?.operation;
   if (!(window instanceof WindowOperation) || !window.hasPlainColumns || window.options.windows === null) return null;
-  const { operation } = made;
-  if (!(operation instanceof AggregateOperation) && !(operation instanceof SelectorOperation)) return null;
-  return { source: split!.inputs[0]!, time: column, isFilled, window, operation };
+  const [first] = steps;
+  if (first === undefined) return null;
+  const { operation } = first;
+  const isOne = steps.length === 1 && (operation instanceof AggregateOperation || operation instanceof SelectorOperation);
+  return { source: splits[0]!.inputs[0]!, splits, steps, ends, time: column, isFilled, window, operation: isOne ? operation : null };
 }
 
 function isAlone(node: StreamNode | undefined): node is StreamNode {
@@ -135,6 +160,7 @@ interface LeftWindows {
 /** Null: the source cannot compute these windows. */
 function leftToSource({ source, window, time, isFilled, operation }: AggregateWindow): LeftWindows | null {
   const { windows, bounds, createEmpty } = window.options;
+  if (operation === null) return null;
   const fn = operation instanceof SelectorOperation ? operation.name : operation.aggregate.name;
   if (!(source instanceof PushedNode) || source.reduce === null || source.state.isWindowed || !isReduceFunction(fn)) return null;
   if (windows === null || bounds === null || operation.column !== "_value" || createEmpty !== isFilled) return null;
@@ -160,16 +186,34 @@ function computed(
   { inputs, run, body }: { readonly inputs: readonly Tables[]; readonly run: ScriptRun; readonly body: StreamBody },
 ): Tables {
   const { source, window, operation } = found;
-  const isAtOnce = operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name);
-  const isStorable = window.isStorable && operation.column === "_value" && (isAtOnce || operation instanceof SelectorOperation);
+  const aggregate = operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name) ? operation : null;
+  const isStorable = window.isStorable && operation?.column === "_value" && (aggregate !== null || operation instanceof SelectorOperation);
   if (isStorable && isPlainPushed(source)) return eachTable(body(inputs, run), (table) => arranged(table, operation.column, true));
-  return isAtOnce ? atOnce(found, operation, options, run) : body(inputs, run);
+  if (aggregate !== null) return aggregatedWindows(found, aggregate, options, run);
+  // a profile shows each operator
+  if (run.windows === "by tables" || run.profile !== null) return body(inputs, run);
+  const { splits, steps, ends, time, isFilled } = found;
+  const byTables = (made: Tables, rest: Tables) =>
+    body([through(ends, inTurn(made, through(steps, through(splits, rest, run), run)), run)], run);
+  const byWindows = steps.map((step) => (step.operation as RowsOperation).byWindows);
+  if (byWindows.includes(null)) return body(inputs, run);
+  const how = { window: window.options, isMerged: true, steps: byWindows as ByWindows[], isFilled, time, whole: options, byTables };
+  return wholeWindows(source.open(run), how, run);
+}
+
+/** What the operators make of the tables, one after the other. */
+function through(nodes: readonly StreamNode[], tables: Tables, run: ScriptRun): Tables {
+  return nodes.reduce((made, node) => node.over(made, run), tables);
+}
+
+function* inTurn(...streams: readonly Tables[]): Tables {
+  for (const stream of streams) yield* stream;
 }
 
 /** The steps over each table of the source. */
-function* atOnce(
+function* aggregatedWindows(
   { source, window, time, isFilled }: AggregateWindow,
-  { aggregate, column }: AggregateOperation,
+  { aggregate, column, byWindows }: AggregateOperation,
   options: WindowOptions,
   run: ScriptRun,
 ): Tables {
@@ -187,12 +231,15 @@ function* atOnce(
       throw error;
     }
   }
-  try {
-    const split = windowed(full(), window.options, false);
-    const computed = aggregated(split, column, aggregate);
+  const byTables = (made: Tables, rest: Tables) => {
+    const computed = inTurn(made, aggregated(windowed(rest, window.options, false), column, aggregate));
     const timed = eachTable(isFilled ? filledEmpty(computed) : computed, (table) => withTime(table, time));
+    return windowed(timed, options);
+  };
+  const how = { window: window.options, isMerged: false, steps: [byWindows!], isFilled, time, whole: options, byTables };
+  try {
     const seen = new Set<string>();
-    for (const table of windowed(timed, options)) {
+    for (const table of run.windows === "by tables" ? byTables([], full()) : wholeWindows(full(), how, run)) {
       if (table !== null) seen.add(table.key.text);
       yield table === null ? null : arranged(table, column, false);
     }

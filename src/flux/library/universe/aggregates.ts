@@ -1,6 +1,7 @@
 // Aggregates: one row of a table, with the key's columns and the result.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
+import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
@@ -8,8 +9,9 @@ import { FluxError, UnplacedError } from "../../values/flux-error.ts";
 import { Null, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
-import { type Aggregate, AggregateOperation } from "../plan/operations.ts";
+import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
 import { combinedValue, reducedOr } from "../plan/reduced.ts";
+import type { Aggregate, WindowRows } from "../windows/window-rows.ts";
 import { PushedNode, pushedState, sinceEpoch } from "./pushed.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
@@ -213,21 +215,44 @@ export function oneRow({ key }: FluxTable, result: FluxColumn, isBehindBounds = 
   return new FluxTable(key, [...bounds, result, ...columns.filter((column) => !bounds.includes(column))], 1);
 }
 
-export const mode = operator((call) => {
-  const label = call.string("column", "_value");
-  return (input) =>
-    eachTable(input, (table) => {
-      const column = table.column(label);
-      // as recorded, like `distinct`
-      if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
-      const inKey = table.key.get(label);
-      if (inKey !== undefined) return oneRow(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
-      const found = modesOf(column);
-      const values = found.length === 0 ? [Null.of(column.type)] : found;
-      const made = values.map((value) => oneRow(table, FluxColumn.constant("_value", column.type, value, 1)));
-      return made.length === 1 ? made[0]! : joined(made);
-    });
-});
+export const mode = operator(
+  (call) => {
+    const label = call.string("column", "_value");
+    return (input) =>
+      eachTable(input, (table) => {
+        const column = table.column(label);
+        // as recorded, like `distinct`
+        if (column === undefined) return oneRow(table, FluxColumn.constant("_value", "string", "", 1));
+        const inKey = table.key.get(label);
+        if (inKey !== undefined) return oneRow(table, FluxColumn.constant("_value", inKey.type, inKey.value, 1));
+        const found = modesOf(column);
+        const values = found.length === 0 ? [Null.of(column.type)] : found;
+        const made = values.map((value) => oneRow(table, FluxColumn.constant("_value", column.type, value, 1)));
+        return made.length === 1 ? made[0]! : joined(made);
+      });
+  },
+  "tables",
+  (call) => {
+    const label = call.string("column", "_value");
+    return { operation: new RowsOperation((rows) => modeRows(rows, label)) };
+  },
+);
+
+/** The modes of each window, or a null. */
+function* modeRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {
+  const { key } = rows.table;
+  const column = key.has(label) || key.has("_value") ? undefined : rows.column(label);
+  if (column === undefined) return null;
+  const builder = new ColumnBuilder("_value", column.type, rows.windowCount);
+  const ends = new Uint32Array(rows.windowCount);
+  yield* rows.each((from, to, window) => {
+    const found = modesOf(column.slice(from, to));
+    if (found.length === 0) builder.appendNull();
+    for (const value of found) builder.append(value);
+    ends[window] = builder.length;
+  });
+  return rows.ofKey(builder.build(), ends);
+}
 
 function joined(rows: readonly FluxTable[]): FluxTable {
   const first = rows[0]!;

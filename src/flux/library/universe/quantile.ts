@@ -1,12 +1,15 @@
 // `quantile`: estimated with a t-digest, or exact.
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable, missingColumn } from "../../tables/stream.ts";
+import { eachTable, missingColumn, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { Null } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { floatsOf, oneRow } from "./aggregates.ts";
+import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
+import { sortedRows } from "../windows/sorted-rows.ts";
+import { type Aggregate, chosenRows, filledRows, isOfWindow, type WindowRows } from "../windows/window-rows.ts";
+import { aggregated, floatsOf } from "./aggregates.ts";
 import { sorted } from "./shape.ts";
 
 const COMPRESSION = 1000;
@@ -24,28 +27,60 @@ export const quantile: NativeBody = (call) => {
   if (!["estimate_tdigest", "exact_mean", "exact_selector"].includes(method)) {
     throw new FluxError(`unknown method ${method}`);
   }
-  return streamOf(call, [call.stream()], ([tables]) =>
-    eachTable(tables!, (table) => {
+  const input = call.stream();
+  if (method !== "exact_selector") {
+    const aggregate = method === "exact_mean" ? exactMean(q) : estimate(q, compression || COMPRESSION);
+    const operation = new AggregateOperation(aggregate, label);
+    return streamOf(call, [input], ([tables]) => aggregated(tables!, label, aggregate), { operation });
+  }
+  const body = (tables: Tables) =>
+    eachTable(tables, (table) => {
       const column = table.column(label);
-      if (column === undefined)
-        throw method === "exact_selector" ? missingColumn(label) : new FluxError(`column ${JSON.stringify(label)} does not exist`);
-      if (method === "exact_selector") {
-        const known = table.take(validRows(column));
-        if (known.isEmpty) return nullRow(table);
-        const ordered = sorted(known, [label], false);
-        const at = Math.max(0, Math.ceil(q * ordered.rowCount) - 1);
-        return ordered.slice(at, at + 1);
-      }
-      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
-      const isNumber = column.type === "float" || (method === "estimate_tdigest" && (column.type === "int" || column.type === "uint"));
-      if (!isNumber) throw new FluxError(`unsupported aggregate column type ${column.type}`);
-      const values = floatsOf(column).slice();
-      const value =
-        method === "exact_mean" ? exactQuantile(values.sort(), q) : new Digest(compression || COMPRESSION).addAll(values).quantile(q);
-      return oneRow(table, FluxColumn.constant(label, "float", values.length === 0 ? Null.of("float") : value, 1));
-    }),
-  );
+      if (column === undefined) throw missingColumn(label);
+      const known = table.take(validRows(column));
+      if (known.isEmpty) return nullRow(table);
+      const ordered = sorted(known, [label], false);
+      const at = Math.max(0, Math.ceil(q * ordered.rowCount) - 1);
+      return ordered.slice(at, at + 1);
+    });
+  return streamOf(call, [input], ([tables]) => body(tables!), { operation: new RowsOperation((rows) => selectedRows(rows, label, q)) });
 };
+
+/** The row of the quantile in each window; one of nulls where there is no value. */
+function* selectedRows(rows: WindowRows, label: string, q: number): Generator<null, WindowRows | null, void> {
+  const ordered = isOfWindow(label) ? null : yield* sortedRows(rows, [label], false);
+  const column = ordered?.column(label);
+  if (ordered === null || column === undefined) return null;
+  const chosen = yield* chosenRows(ordered, (from, to, places) => {
+    // nulls come first
+    let first = from;
+    while (first < to && column.isNull(first)) first++;
+    if (first < to) places.add(first + Math.max(0, Math.ceil(q * (to - first)) - 1));
+  });
+  return filledRows(chosen);
+}
+
+function exactMean(q: number): Aggregate {
+  return {
+    name: "quantile",
+    typeOf: (type) => (type === "float" ? "float" : null),
+    compute: (column) => {
+      const values = floatsOf(column);
+      return values.length === 0 ? Null.of("float") : exactQuantile(values.sort(), q);
+    },
+  };
+}
+
+function estimate(q: number, compression: number): Aggregate {
+  return {
+    name: "quantile",
+    typeOf: (type) => (type === "int" || type === "uint" || type === "float" ? "float" : null),
+    compute: (column) => {
+      const values = floatsOf(column);
+      return values.length === 0 ? Null.of("float") : new Digest(compression).addAll(values).quantile(q);
+    },
+  };
+}
 
 /** As recorded: without a value to select there is a row of what the key has. */
 function nullRow(table: FluxTable): FluxTable {

@@ -265,6 +265,8 @@ export const map: NativeBody = (call) => {
       if (table.isEmpty) continue;
       checkOperands("map", fn, new Map([["r", rowTypes(table)]]));
       const whole = run.rowFunctions === "compiled" ? yield* compiled(() => mappedTable(table, fn, keepsOrder)) : null;
+      // also between many tables of few rows
+      yield null;
       run.pause();
       if (whole !== null) {
         merge.append(whole.key, whole);

@@ -17,6 +17,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
 import { storedGroups } from "../stored-groups.ts";
+import { sortedRows } from "../windows/sorted-rows.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
@@ -315,7 +316,7 @@ export const sort: NativeBody = (call) => {
   const columns = call.strings("columns", ["_value"]);
   const isDescending = call.bool("desc", false);
   const body = (table: FluxTable): Tables => sortedTables(table, columns, isDescending);
-  const operation = new SortOperation(columns, isDescending);
+  const operation = new SortOperation(columns, isDescending, (rows) => sortedRows(rows, columns, isDescending));
   const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), {
     operation,
     sourceContext: () => (operation.isLimited && node.readers === 1 ? "runtime error: " : null),

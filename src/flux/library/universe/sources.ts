@@ -16,6 +16,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { marked, operator, streamOf, type TableBody } from "../operator.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
 import { firstRowsOf } from "../plan/row-limit.ts";
+import { type ByWindows, chosenRows, Places } from "../windows/window-rows.ts";
 import { typeText } from "./conversions.ts";
 import {
   FromNode,
@@ -387,7 +388,26 @@ const prepareLimit = (call: NativeCall): TableBody => {
   };
 };
 
-export const limit = operator(prepareLimit, "tables", { operation: new NumberedOperation(), flow: "rows" });
+export const limit = operator(prepareLimit, "tables", (call) => {
+  const [input, n, offset] = [call.stream(), call.int("n"), call.int("offset", 0)];
+  const isSorted = input.operation instanceof SortOperation;
+  const byWindows: ByWindows = function* (rows) {
+    // windows behind others, and tables that stay empty
+    if (n <= 0 || offset < 0) return null;
+    const kept = new Places(rows.windowCount);
+    const windows = new Places(rows.windowCount);
+    const ends: number[] = [];
+    yield* rows.each((from, to, window) => {
+      const isEmpty = from === to;
+      if (isEmpty ? isSorted && offset === 0 : from + offset >= to) return;
+      for (let place = from + offset; place < Math.min(to, from + offset + n); place++) kept.add(place);
+      windows.add(window);
+      ends.push(kept.count);
+    });
+    return rows.chosen(kept.build(), Uint32Array.from(ends), windows.build());
+  };
+  return { operation: new NumberedOperation(byWindows), flow: "rows" };
+});
 
 function isLatestFirst(operation: object | null): boolean {
   return operation instanceof SortOperation && operation.isDescending && operation.columns.join() === "_time";
@@ -411,4 +431,12 @@ const prepareTail = (call: NativeCall): TableBody => {
   };
 };
 
-export const tail = operator(prepareTail, "tables", { operation: new NumberedOperation() });
+export const tail = operator(prepareTail, "tables", (call) => {
+  const [n, offset] = [call.int("n"), call.int("offset", 0)];
+  const byWindows: ByWindows = (rows) =>
+    chosenRows(rows, (from, to, kept) => {
+      const [end, start] = [Math.max(from, to - Math.max(0, offset)), Math.max(from, to - offset - n)];
+      for (let place = start; place < end; place++) kept.add(place);
+    });
+  return { operation: new NumberedOperation(byWindows) };
+});

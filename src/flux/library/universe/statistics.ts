@@ -2,13 +2,19 @@
 import { FluxColumn } from "../../tables/column.ts";
 import { eachTable } from "../../tables/stream.ts";
 import { type FluxTable, TableBuilder } from "../../tables/table.ts";
+import type { FluxColumnType } from "../../values/column-type.ts";
 import { durationNs, SECOND_NS } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { fixedText } from "../../values/text.ts";
 import { Duration, kindOf, Null, Time } from "../../values/value.ts";
+import type { NativeCall } from "../native-call.ts";
 import { operator } from "../operator.ts";
+import { RowsOperation } from "../plan/operations.ts";
+import { isOfWindow, type WindowRows } from "../windows/window-rows.ts";
 import { floatsOf, oneRow } from "./aggregates.ts";
 import { numbersOf } from "./averages.ts";
+
+const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 
 function floatColumnOf(table: FluxTable, label: string, what: string): FluxColumn {
   const column = table.column(label);
@@ -160,29 +166,75 @@ function covarianceOf(pairs: readonly (readonly [number, number])[], isPearson: 
   return isPearson ? xy / Math.sqrt(xx * yy) : xy / (n - 1);
 }
 
-export const integral = operator((call) => {
-  const unit = Number(durationNs(call.duration("unit", new Duration(0n, SECOND_NS))));
-  const label = call.string("column", "_value");
-  const timeColumn = call.string("timeColumn", "_time");
-  const mode = call.string("interpolate", "");
-  return (input) =>
-    eachTable(input, (table) => {
-      for (const bound of ["_start", "_stop"]) {
-        if (!table.key.has(bound)) throw new FluxError(`integral function needs ${bound} column to be part of group key`);
-      }
-      const column = table.column(label);
-      if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} does not exist`);
-      if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
-      if (!["int", "uint", "float"].includes(column.type)) throw new FluxError(`cannot perform integral over ${column.type}`);
-      const times = table.column(timeColumn);
-      if (times === undefined) throw new FluxError(`no column ${JSON.stringify(timeColumn)} exists`);
-      const values = numbersOf(column, "integral");
-      const origin = times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
-      const points = pointsOf(times, values, origin);
-      const bounds = mode === "linear" ? boundsOf(table, origin) : null;
-      return oneRow(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
+export const integral = operator(
+  (call) => {
+    const { unit, label, timeColumn, mode } = integralOf(call);
+    return (input) =>
+      eachTable(input, (table) => {
+        for (const bound of ["_start", "_stop"]) {
+          if (!table.key.has(bound)) throw new FluxError(`integral function needs ${bound} column to be part of group key`);
+        }
+        const column = table.column(label);
+        if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} does not exist`);
+        if (table.key.has(label)) throw new FluxError("cannot aggregate columns that are part of the group key");
+        if (!NUMBERS.includes(column.type)) throw new FluxError(`cannot perform integral over ${column.type}`);
+        const times = table.column(timeColumn);
+        if (times === undefined) throw new FluxError(`no column ${JSON.stringify(timeColumn)} exists`);
+        const values = numbersOf(column, "integral");
+        const origin = originOf(times);
+        const points = pointsOf(times, values, origin);
+        const bounds = mode === "linear" ? boundsOf(table, origin) : null;
+        return oneRow(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
+      });
+  },
+  "tables",
+  (call) => {
+    const { unit, label, timeColumn, mode } = integralOf(call);
+    return { operation: new RowsOperation((rows) => integralRows(rows, { unit, label, timeColumn, isLinear: mode === "linear" })) };
+  },
+);
+
+function integralOf(call: NativeCall) {
+  return {
+    unit: Number(durationNs(call.duration("unit", new Duration(0n, SECOND_NS)))),
+    label: call.string("column", "_value"),
+    timeColumn: call.string("timeColumn", "_time"),
+    mode: call.string("interpolate", ""),
+  };
+}
+
+function originOf(times: FluxColumn): bigint {
+  return times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
+}
+
+interface IntegralOptions {
+  readonly unit: number;
+  readonly label: string;
+  readonly timeColumn: string;
+  readonly isLinear: boolean;
+}
+
+function* integralRows(rows: WindowRows, { unit, label, timeColumn, isLinear }: IntegralOptions): Generator<null, WindowRows | null, void> {
+  const column = rows.table.key.has(label) ? undefined : rows.column(label);
+  const times = rows.column(timeColumn);
+  if (column === undefined || times?.type !== "time" || isOfWindow(timeColumn) || !NUMBERS.includes(column.type)) return null;
+  const made = new Float64Array(rows.windowCount);
+  const { startsNs, stopsNs } = rows.times;
+  try {
+    yield* rows.each((from, to, window) => {
+      const own = times.slice(from, to);
+      const origin = originOf(own);
+      const points = pointsOf(own, numbersOf(column.slice(from, to), "integral"), origin);
+      const at = (bounds: BigInt64Array) => Number(bounds[window]! - origin);
+      made[window] = area(points, isLinear ? [at(startsNs), at(stopsNs)] : null) / unit;
     });
-});
+  } catch (error) {
+    // the window of the error says so
+    if (error instanceof FluxError) return null;
+    throw error;
+  }
+  return rows.oneEach(new FluxColumn(label, "float", made, null, made.length));
+}
 
 /** Values that are not null with their times; of rows of one time the first. @throws FluxError: times are missing or go back */
 function pointsOf(times: FluxColumn, values: readonly (number | null)[], origin: bigint): [number, number][] {

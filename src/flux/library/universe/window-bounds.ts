@@ -49,6 +49,12 @@ export class Windows {
     return this.location.isFixed;
   }
 
+  /** Where the window of the number 0 begins, if all are of one width and begin at one distance; null: they need not. */
+  get regularZeroNs(): bigint | null {
+    const { every, period, location } = this;
+    return location.isFixed && every.months === 0n && period.months === 0n && period.ns > 0n ? this.toUtc(this.zero) : null;
+  }
+
   /** Whether windows end before they begin. */
   get isBackward(): boolean {
     return this.period.ns < 0n || this.period.months < 0n;

@@ -15,7 +15,7 @@ const ZERO = new Duration(0n, 0n);
 /** Empty windows that one table may get. */
 export const WINDOWS_MAX = 1_000_000;
 /** Rows of one table in all its windows: a row may be in many. */
-const PLACES_MAX = 20_000_000;
+export const PLACES_MAX = 20_000_000;
 /** Windows computed and rows placed between two pauses. */
 const PAUSE_WORK = 65_536;
 
@@ -74,6 +74,18 @@ export function* windowed(input: Tables, options: WindowOptions, isMerged = true
 }
 
 function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions, isMerged: boolean): Tables {
+  for (const { shown, rows } of yield* foundWindows(table, windows, options, isMerged)) {
+    yield windowTable(rows.length === 0 ? emptyLike(table) : table.take(Uint32Array.from(rows)), shown, options);
+  }
+}
+
+/** The windows of one table, in order. @throws FluxError: it has no times, or too many windows */
+export function* foundWindows(
+  table: FluxTable,
+  windows: Windows,
+  options: WindowOptions,
+  isMerged: boolean,
+): Generator<null, readonly FoundWindow[], void> {
   const { timeColumn, createEmpty } = options;
   const times = table.column(timeColumn);
   if (times === undefined) throw new FluxError(`missing time column "${timeColumn}"`);
@@ -116,12 +128,10 @@ function* splitTable(table: FluxTable, windows: Windows, options: WindowOptions,
     }
     if (isPauseDue()) yield null;
   }
-  for (const { shown, rows } of found.inOrder()) {
-    yield windowTable(rows.length === 0 ? emptyLike(table) : table.take(Uint32Array.from(rows)), shown, options);
-  }
+  return found.inOrder();
 }
 
-interface FoundWindow {
+export interface FoundWindow {
   readonly bounds: WindowBounds;
   /** Within the range. */
   readonly shown: TimeBounds;
@@ -195,7 +205,8 @@ function boundsColumns({ startNs, stopNs }: TimeBounds, { startColumn, stopColum
   ];
 }
 
-function windowTable(table: FluxTable, times: TimeBounds, options: WindowOptions): FluxTable {
+/** The table as that of a window: the bounds are in its key. */
+export function windowTable(table: FluxTable, times: TimeBounds, options: WindowOptions): FluxTable {
   const bounds = boundsColumns(times, options);
   let made = table;
   for (const { label, type, value } of bounds) made = made.set(FluxColumn.constant(label, type, value, table.rowCount));
@@ -205,14 +216,19 @@ function windowTable(table: FluxTable, times: TimeBounds, options: WindowOptions
 const LARGEST_NS = (1n << 63n) - 1n;
 const ALL_TIMES: TimeBounds = { startNs: -LARGEST_NS, stopNs: LARGEST_NS };
 
+/** What a window of all times brings back. */
+export function boundsOrAll({ bounds }: WindowOptions): TimeBounds {
+  return bounds ?? ALL_TIMES;
+}
+
 /** The key that a table has behind `every: inf`. */
 export function wholeKey(key: GroupKey, options: WindowOptions): GroupKey {
-  return key.with(...boundsColumns(options.bounds ?? ALL_TIMES, options));
+  return key.with(...boundsColumns(boundsOrAll(options), options));
 }
 
 /** `every: inf`: windows of one series come together again, within the bounds of the range. */
 function* whole(input: Tables, options: WindowOptions): Tables {
-  const bounds = options.bounds ?? ALL_TIMES;
+  const bounds = boundsOrAll(options);
   const merge = new TableMerge();
   for (const table of input) {
     yield null;
