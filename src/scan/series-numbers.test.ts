@@ -100,3 +100,23 @@ test("too many series, and too many tables", () => {
   arena.free();
   expect(kernel.heap.usedBytes).toBe(before);
 });
+
+test("one more table costs the same, however many are known", () => {
+  let counted = 0;
+  const seriesCount = (ptr: number) => {
+    counted++;
+    return kernel.call.seriesCount(ptr);
+  };
+  const counting: Kernel = Object.create(kernel, { call: { value: { ...kernel.call, seriesCount } } });
+  const tables = new SeriesNumbersOfTables(counting);
+  const { dictionary } = writeDictionary(arena, TAGS, [{ tags: { tag3: "a" } }]);
+  const callsOfTables = (from: number, count: number) => {
+    const before = counted;
+    for (let id = from; id < from + count; id++) expect(tables.of(id).ofMemory(dictionary)?.length).toBe(1);
+    return counted - before;
+  };
+  const ofTen = callsOfTables(0, 10);
+  callsOfTables(10, 500);
+  expect(callsOfTables(510, 10)).toBe(ofTen);
+  tables.release();
+});

@@ -19,8 +19,15 @@ const MEMORY_MAX = 4;
 
 const NONE_KNOWN = new Uint32Array(0);
 
+/** The numbered series of all tables together. */
+interface SeriesTotal {
+  seriesCount: number;
+}
+
 /** The numbering of one table. */
 export class SeriesNumbers {
+  /** The part of `total` that is this table's. */
+  seriesCount = 0;
   private dictionary: SeriesDictionary | undefined;
   private readonly blocks = new WeakMap<BlockSnapshot, Uint32Array>();
   /** By dictionary id, least recently used first. */
@@ -30,15 +37,12 @@ export class SeriesNumbers {
   constructor(
     private readonly kernel: Kernel,
     private readonly seriesMax: number,
+    private readonly total: SeriesTotal = { seriesCount: 0 },
   ) {}
 
   /** False once the limit was exceeded: nothing is numbered any more. */
   get isUsable(): boolean {
     return !this.isReleased;
-  }
-
-  get seriesCount(): number {
-    return this.dictionary?.seriesCount ?? 0;
   }
 
   /** All numbered series, by number; available once a dictionary has been numbered. Borrowed until the next call. */
@@ -80,6 +84,7 @@ export class SeriesNumbers {
     this.dictionary?.release();
     this.dictionary = undefined;
     this.memory.clear();
+    this.recount();
   }
 
   /** Extends the numbers of a dictionary whose first series are known. */
@@ -102,13 +107,21 @@ export class SeriesNumbers {
       kernel.u32.set(known, numbersPtr / 4);
       this.dictionary.importSeries(dictionary, wantedPtr, numbersPtr);
       const numbers = kernel.u32.slice(numbersPtr / 4, numbersPtr / 4 + seriesCount);
-      if (this.seriesCount <= this.seriesMax) return numbers;
+      if (this.dictionary.seriesCount <= this.seriesMax) return numbers;
       this.release();
       return null;
     } finally {
+      // also after an import that has failed
+      this.recount();
       heap.free(wantedPtr, Math.max(1, seriesCount));
       heap.free(numbersPtr, Math.max(1, seriesCount) * 4);
     }
+  }
+
+  private recount(): void {
+    const seriesCount = this.dictionary?.seriesCount ?? 0;
+    this.total.seriesCount += seriesCount - this.seriesCount;
+    this.seriesCount = seriesCount;
   }
 }
 
@@ -116,6 +129,8 @@ export class SeriesNumbers {
 export class SeriesNumbersOfTables {
   /** By table id, least recently used first. */
   private readonly tables = new Map<number, { readonly numbers: SeriesNumbers; rest: number }>();
+  /** Kept, not added up: a script may read thousands of tables, one by one. */
+  private readonly total: SeriesTotal = { seriesCount: 0 };
 
   constructor(
     private readonly kernel: Kernel,
@@ -127,16 +142,14 @@ export class SeriesNumbersOfTables {
     const { seriesMax, seriesOfTableMax } = this.limits;
     let known = this.tables.get(tableId);
     if (known === undefined || (!known.numbers.isUsable && known.rest-- <= 0)) {
-      known = { numbers: new SeriesNumbers(this.kernel, seriesOfTableMax), rest: RESTED_STATEMENTS };
+      known = { numbers: new SeriesNumbers(this.kernel, seriesOfTableMax, this.total), rest: RESTED_STATEMENTS };
     }
     // move to the end: most recently used
     this.tables.delete(tableId);
     this.tables.set(tableId, known);
-    let seriesCount = 0;
-    for (const { numbers } of this.tables.values()) seriesCount += numbers.seriesCount;
+    if (this.total.seriesCount <= seriesMax) return known.numbers;
     for (const [oldest, { numbers }] of this.tables) {
-      if (seriesCount <= seriesMax || oldest === tableId) break;
-      seriesCount -= numbers.seriesCount;
+      if (this.total.seriesCount <= seriesMax || oldest === tableId) break;
       numbers.release();
       this.tables.delete(oldest);
     }
