@@ -139,10 +139,10 @@ const CELLS: [name: string, type: ResultType, value: Plain, json: string, plain:
     { kind: "map", key: { name: "key", type: { kind: "timestamp", unit: "s", zone: null } }, value: { name: "value", type: LIST } },
     [
       [0n, [1]],
-      [60n, null],
+      [60n, []],
     ],
-    '{"1970-01-01T00:00:00":[1],"1970-01-01T00:01:00":null}',
-    "{1970-01-01T00:00:00: [1], 1970-01-01T00:01:00: }",
+    '{"1970-01-01T00:00:00":[1],"1970-01-01T00:01:00":[]}',
+    "{1970-01-01T00:00:00: [1], 1970-01-01T00:01:00: []}",
   ],
 ];
 
@@ -167,6 +167,20 @@ describe("cells", () => {
     const rows: Rows = [[{ a: null, 'b"': null }], [{ a: null, 'b"': [null] }]];
     expect(await answer("json", fields, [rows])).toBe('[{"v":{}},{"v":{"b\\"":[null]}}]');
     expect(await answer("seed", fields, [rows])).toContain('[[{"a":null,"b\\"":null}],[{"a":null,"b\\"":[null]}]]');
+  });
+
+  test("null values of a map: left out in json, kept in the default answer", async () => {
+    const key: ResultField = { name: "key", type: { kind: "utf8" } };
+    const fields: ResultField[] = [{ name: "v", type: { kind: "map", key, value: { name: "value", type: LIST } } }];
+    const entries = [
+      ["a", null],
+      ["b", [null]],
+      ["c", null],
+    ];
+    const rows: Rows = [[entries]];
+    expect(await answer("json", fields, [rows])).toBe('[{"v":{"b":[null]}}]');
+    expect(await answer("seed", fields, [rows])).toContain('[[{"a":null,"b":[null],"c":null}]]');
+    expect(await answer("pretty", fields, [rows])).toContain("| {a: , b: [], c: } |");
   });
 
   test("names are escaped", async () => {

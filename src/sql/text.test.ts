@@ -45,7 +45,7 @@ describe("tokens", () => {
   const ENCODED: [sql: string, encoded: string][] = [
     ["SELECT Foo FROM Bar", "select foo from bar"],
     ['SELECT "Foo" FROM "bar"', 'select "\u{E000}foo" from "bar"'],
-    ["SELECT 'Foo', E'A\\'B', $$Foo$$, $x$ $$ Foo $x$", "select 'Foo', E'A\\'B', $$Foo$$, $x$ $$ Foo $x$"],
+    ["SELECT 'Foo', E'A\\'B', $$Foo$$, $x$ $$ Foo $x$", "select 'Foo', 'A''B', $$Foo$$, $x$ $$ Foo $x$"],
     ['SELECT "a""B"', 'select "a""\u{E000}b"'],
     ["SELECT/* X */1--Y\n+2", "select 1\n+2"],
     ["SELECT 1E5, .5, 1_000, $Name, a.B", "select 1E5, .5, 1_000, $Name, a.b"],

@@ -108,10 +108,12 @@ function typeText(dataType: DataType): string {
     case 3:
       return ["halffloat", "float", "double"][type.precision]!;
     case 4:
-    case 20:
+    case 19:
+    case 23:
       return "binary";
     case 5:
-    case 21:
+    case 20:
+    case 24:
       return "string";
     case 6:
       return "bool";

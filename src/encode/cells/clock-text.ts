@@ -169,7 +169,7 @@ function writeOffset(out: ByteWriter, offsetSeconds: number): void {
 }
 
 /** Months, days and microseconds in the vendor's format: `14 mons 3 days 4 hours 5 mins 6.789000000 secs`. Zero parts are omitted, each
- *  other part has its own sign; an empty interval is `0 secs`. */
+ *  other part has its own sign; an empty interval has none. */
 export function intervalText(months: number, days: number, microseconds: bigint): string {
   const size = microseconds < 0n ? -microseconds : microseconds;
   const sign = microseconds < 0n ? "-" : "";
@@ -178,7 +178,7 @@ export function intervalText(months: number, days: number, microseconds: bigint)
   if (hours > 0n) parts.push(`${sign}${hours} hours`);
   if (minutes > 0n) parts.push(`${sign}${minutes} mins`);
   if (rest > 0n) parts.push(`${sign}${rest / SECOND_US}.${String(rest % SECOND_US).padStart(6, "0")}000 secs`);
-  return parts.filter((part) => part !== "").join(" ") || "0 secs";
+  return parts.filter((part) => part !== "").join(" ");
 }
 
 const SECOND_US = 1_000_000n;

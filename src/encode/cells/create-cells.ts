@@ -26,7 +26,7 @@ import { zoneOffsets } from "./zone-offsets.ts";
 
 export interface CellOptions {
   readonly style: CellStyle;
-  /** Omit null members of structs. */
+  /** Omit null members of structs and maps. */
   readonly omitNulls: boolean;
 }
 
@@ -95,7 +95,7 @@ function cellsOf(type: ResultType, out: ByteWriter, options: CellOptions): Cells
     case "map": {
       const keyOut = new ByteWriter();
       const keys = childCells(type.key, keyOut, { ...options, style: "plain" });
-      return new MapCells(out, style, keys, keyOut, childCells(type.value, out, options));
+      return new MapCells(out, style, keys, keyOut, childCells(type.value, out, options), options.omitNulls);
     }
     default:
       return unreachable(type);

@@ -77,7 +77,7 @@ export class StructCells extends Cells {
   }
 }
 
-/** A map is an object in JSON, so its keys become text whatever their type. Entries with a null value are kept. */
+/** A map is an object in JSON, so its keys become text whatever their type. `omitNulls`: omit entries with a null value. */
 export class MapCells extends Cells {
   private offsets: Int32Array = new Int32Array(0);
   private readonly json: boolean;
@@ -88,6 +88,7 @@ export class MapCells extends Cells {
     private readonly keys: Cells,
     private readonly keyOut: ByteWriter,
     private readonly values: Cells,
+    private readonly omitNulls: boolean,
   ) {
     super(out);
     assert(keyOut !== out, "keys are written aside");
@@ -105,11 +106,15 @@ export class MapCells extends Cells {
     const start = this.offsets[row]!;
     const end = this.offsets[row + 1]!;
     out.ascii("{");
+    let first = true;
     for (let entry = start; entry < end; entry++) {
-      if (entry > start) out.ascii(json ? "," : ", ");
+      const absent = this.values.isNull(entry);
+      if (absent && this.omitNulls) continue;
+      if (!first) out.ascii(json ? "," : ", ");
+      first = false;
       this.writeKey(entry);
       out.ascii(json ? ":" : ": ");
-      if (!this.values.isNull(entry)) this.values.write(entry);
+      if (!absent) this.values.write(entry);
       else if (json) out.ascii("null");
     }
     out.ascii("}");

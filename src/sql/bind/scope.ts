@@ -23,8 +23,8 @@ export interface OutputColumn extends TypeNote {
 export interface Relation {
   readonly alias: string;
   readonly columns: readonly OutputColumn[] | null;
-  /** True for a join that merges some of its columns with those of another relation: USING, NATURAL. */
-  readonly sharesColumns?: boolean;
+  /** Names of columns that a join shows once, with those of an earlier relation: USING, NATURAL. `null`: unknown. */
+  readonly merged?: ReadonlySet<string> | null;
 }
 
 /** The result of a query as a table. `columns` null: unknown. */
@@ -100,7 +100,7 @@ export class Scope {
   /** The relation whose column a bare name denotes, if it can be used as a qualifier. */
   relationOf(name: string): Relation | null {
     const relation = this.relations.find((each) => columnOf(each, name) !== undefined);
-    return relation === undefined || relation.alias === "" || relation.sharesColumns === true ? null : relation;
+    return relation === undefined || relation.alias === "" || relation.merged !== undefined ? null : relation;
   }
 
   private lookUp(names: string[]): Resolved | null {

@@ -271,7 +271,11 @@ function readWord(reader: TokenReader, token: Token): NameNode {
       readQuery(reader);
       return { kind: "query", form: "test", value: null, words: "EXISTS" };
     case "interval":
-      if (next?.kind === "string" || next?.kind === "number") return readInterval(reader);
+      if (next?.kind === "string" || next?.kind === "number") return readInterval(reader, false);
+      if (reader.isSymbol("-") && reader.peek(1)?.kind === "number" && UNIT.test(reader.word(2))) {
+        reader.at++;
+        return readInterval(reader, true);
+      }
       break;
     case "array":
       if (reader.takeSymbol("[")) return plainCall("make_array", readList(reader, "]"));
@@ -336,12 +340,12 @@ const UNIT =
   /^(?:year|quarter|month|week|day|hour|minute|second|millisecond|microsecond|nanosecond|decade|century|millennium)s?$|^centuries$|^millennia$/;
 
 /** After INTERVAL: a text or a number, and an optional unit. */
-function readInterval(reader: TokenReader): NameNode {
+function readInterval(reader: TokenReader, isNegative: boolean): NameNode {
   const value = reader.next();
   const amount = value.kind === "string" ? stringValue(value) : value.text;
   const unit = UNIT.test(reader.word()) ? reader.next().text : "";
   if (reader.word() === "to") throw UNNAMED;
-  return { kind: "interval", written: unit === "" ? amount : `${amount} ${unit}`, isNegative: false };
+  return { kind: "interval", written: unit === "" ? amount : `${amount} ${unit}`, isNegative };
 }
 
 /** The text of an identifier. @throws UNNAMED for other tokens */

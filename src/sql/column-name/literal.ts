@@ -38,24 +38,8 @@ export const stringText = (value: string): string => `Utf8("${value}")`;
 /** The text between the quotes of a string token. */
 export function stringValue({ text }: Token): string {
   if (text.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'");
-  if (text.startsWith("$")) {
-    const tag = text.indexOf("$", 1) + 1;
-    return text.slice(tag, -tag);
-  }
-  return unescaped(text.slice(2, -1));
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
-const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))|''/g;
-
-function unescaped(text: string): string {
-  return text.replace(ESCAPE, (all, short?: string, long?: string, hex?: string, octal?: string, char?: string) => {
-    if (all === "''") return "'";
-    if (char !== undefined) return ESCAPES[char] ?? char;
-    const code = octal === undefined ? Number.parseInt((short ?? long ?? hex)!, 16) : Number.parseInt(octal, 8);
-    if (code > 0x10ffff) throw UNNAMED;
-    return String.fromCodePoint(code);
-  });
+  const tag = text.indexOf("$", 1) + 1;
+  return text.slice(tag, -tag);
 }
 
 /** The bytes of `X'00ff'`. */

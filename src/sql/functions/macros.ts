@@ -85,6 +85,9 @@ export const MACROS: readonly string[] = [
   "CREATE MACRO __month_moved(t, n) AS epoch_us(__us(t) + to_months(CAST(n AS INTEGER))) * 1000 + __floor_mod(__ns(t), 1000)",
   "CREATE MACRO __add_months(t, n) AS make_timestamp_ns(__month_moved(t, n))",
   "CREATE MACRO __interval_months(i) AS CAST(datepart('year', i) AS BIGINT) * 12 + datepart('month', i)",
+  // months come before days, and days before nanoseconds, whatever their number
+  `CREATE MACRO __interval_order(i) AS CASE WHEN i IS NOT NULL THEN row(__interval_months(i), datepart('day', i),
+     datepart('hour', i) * 3600000000 + datepart('minute', i) * 60000000 + datepart('microsecond', i)) END`,
   `CREATE MACRO __interval_ns(i) AS
      CASE WHEN __interval_months(i) = 0 THEN epoch_us(i) * 1000 ELSE CAST(error('an interval with months has no fixed length') AS BIGINT) END`,
   `CREATE MACRO __add_interval(t, i) AS

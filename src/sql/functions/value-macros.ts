@@ -46,10 +46,10 @@ const SIZE_MAX = "1048576";
 const TEXT: readonly string[] = [
   `CREATE MACRO __interval_part(n, name) AS CASE WHEN n <> 0 THEN n || name END`,
   `CREATE MACRO __interval_text(i) AS
-     CASE WHEN i IS NOT NULL THEN coalesce(nullif(concat_ws(' ',
+     CASE WHEN i IS NOT NULL THEN concat_ws(' ',
        __interval_part(date_part('year', i) * 12 + date_part('month', i), ' mons'), __interval_part(date_part('day', i), ' days'),
        __interval_part(date_part('hour', i), ' hours'), __interval_part(date_part('minute', i), ' mins'),
-       CASE WHEN date_part('microsecond', i) <> 0 THEN printf('%.6f000 secs', date_part('microsecond', i) / 1e6) END), ''), '0 secs') END`,
+       CASE WHEN date_part('microsecond', i) <> 0 THEN printf('%.6f000 secs', date_part('microsecond', i) / 1e6) END) END`,
   // DuckDB's text positions have 32 bits
   "CREATE MACRO __text_place(n) AS least(greatest(n, 0), 4294967295)",
   // positions before the first character are empty, but count

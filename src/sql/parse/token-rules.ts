@@ -23,6 +23,7 @@ const RULES: readonly Rule[] = [
   { marks: RULED_WORDS, apply: wordRules },
   { marks: ["except"], apply: starsExcept },
   { marks: ["extract"], apply: extractedParts },
+  { marks: ["ifnull"], apply: nullChoices },
   { marks: ["unsigned"], apply: unsignedTypes },
   { marks: [...DECIMALS], apply: plainDecimals },
   { marks: ["struct"], apply: structMembers },
@@ -61,6 +62,11 @@ function extractedParts(tokens: readonly Token[]): readonly Token[] {
   return tokens.map((token, i) =>
     isSymbol(token, ",") && isSymbol(tokens[i - 2], "(") && isWord(tokens[i - 3], "extract") ? word("from", token.start) : token,
   );
+}
+
+/** `ifnull(a, b)` is `nvl(a, b)`: DuckDB's parser would make it `coalesce(a, b)`, which reads texts as numbers. */
+function nullChoices(tokens: readonly Token[]): readonly Token[] {
+  return tokens.map((token, i) => (isWord(token, "ifnull") && isSymbol(tokens[i + 1], "(") ? { ...token, text: "nvl" } : token));
 }
 
 /** `* EXCEPT (a, b)` is `* EXCLUDE (a, b)`. */

@@ -8,7 +8,7 @@ export type TokenKind = "word" | "quoted" | "string" | "number" | "parameter" | 
 
 export interface Token {
   readonly kind: TokenKind;
-  /** Words folded, quoted names without quotes and not encoded, all others as written. */
+  /** Words folded, quoted names without quotes and not encoded, `E'…'` without escapes, all others as written. */
   readonly text: string;
   /** Offset in the statement in characters. */
   readonly start: number;
@@ -80,8 +80,7 @@ function nextToken(sql: string, start: number, code: number): Token {
     return { kind: "quoted", text: sql.slice(start + 1, end - 1).replaceAll("``", "`"), start, end };
   }
   if (code === QUOTE) return token("string", sql, start, endOfQuote(sql, start, "'"));
-  if ((code === 0x65 || code === 0x45) && sql.charCodeAt(start + 1) === QUOTE)
-    return token("string", sql, start, endOfEscapedString(sql, start));
+  if ((code === 0x65 || code === 0x45) && sql.charCodeAt(start + 1) === QUOTE) return escapedString(sql, start);
   if (code === DOLLAR) {
     const tag = matchAt(DOLLAR_TAG, sql, start);
     if (tag !== "") {
@@ -144,6 +143,32 @@ function skipComment(sql: string, at: number): number {
     } else i++;
   }
   return i;
+}
+
+/** `E'…'` in the form without escapes. */
+function escapedString(sql: string, start: number): Token {
+  const end = endOfEscapedString(sql, start);
+  const value = unescaped(sql.slice(start + 2, end - 1));
+  if (value === null) throw new TsdbError("bad_query", `SQL error: invalid escape in string at position ${start + 1}`, { position: start });
+  return { kind: "string", text: `'${value.replaceAll("'", "''")}'`, start, end };
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|([^\n]|\n))|''/g;
+const BYTE = 0xff;
+const CODE_POINT_MAX = 0x10ffff;
+
+/** The value of what stands between the quotes; null where an escape names no character, or NUL. */
+function unescaped(written: string): string | null {
+  let isValid = true;
+  const value = written.replace(ESCAPE, (all, short?: string, long?: string, hex?: string, octal?: string, char?: string) => {
+    if (all === "''") return "'";
+    if (char !== undefined) return CHARACTERS[char] ?? char;
+    const code = octal === undefined ? Number.parseInt((short ?? long ?? hex)!, 16) : Number.parseInt(octal, 8) & BYTE;
+    if (code === 0 || code > CODE_POINT_MAX) isValid = false;
+    return isValid ? String.fromCodePoint(code) : "";
+  });
+  return isValid && value.isWellFormed() ? value : null;
 }
 
 /** The position after the quoted text that starts at `start`; a doubled quote stands for one. */

@@ -1,8 +1,9 @@
 // Token rules for words and clauses of the dialect that DuckDB's grammar rejects: names that are keywords there, LIMIT with two numbers,
-// semi and anti joins, XOR.
+// semi and anti joins, XOR, intervals of numbers.
 import { checkLimit } from "../../model/query/statement-limits.ts";
 import { Brackets } from "./brackets.ts";
 import { isSymbol, isWord, symbol, word } from "./call-rules.ts";
+import { scaledUnit } from "./interval.ts";
 import type { Token } from "./tokens.ts";
 
 /** DuckDB's keywords that are names in the dialect where a value or a table is expected. */
@@ -23,7 +24,7 @@ const AFTER_NAME: ReadonlySet<string> = new Set(
 );
 
 /** Words that these rules apply to. */
-export const RULED_WORDS: readonly string[] = [...NAMES, "xor", "semi", "anti"];
+export const RULED_WORDS: readonly string[] = [...NAMES, "interval", "xor", "semi", "anti"];
 
 /** The tokens with words and clauses in DuckDB's form. */
 export function wordRules(tokens: readonly Token[]): readonly Token[] {
@@ -32,7 +33,24 @@ export function wordRules(tokens: readonly Token[]): readonly Token[] {
   const named = isNamed ? tokens.map((token, i) => (isName(tokens, i) ? { ...token, kind: "quoted" as const } : token)) : tokens;
   const limited = has(named, "limit") ? limitPairs(named) : named;
   const xored = has(limited, "xor") ? limited.map((token, i) => exclusiveOr(token, limited[i - 1])) : limited;
-  return has(xored, "semi") || has(xored, "anti") ? oneSidedJoins(xored) : xored;
+  const measured = has(xored, "interval") ? numberIntervals(xored) : xored;
+  return has(measured, "semi") || has(measured, "anti") ? oneSidedJoins(measured) : measured;
+}
+
+/** `INTERVAL -1 DAY`, `INTERVAL 1.5 DAY`: a text. */
+function numberIntervals(tokens: readonly Token[]): readonly Token[] {
+  const out: Token[] = [];
+  for (let i = 0; i < tokens.length; i++) {
+    out.push(tokens[i]!);
+    if (!isWord(tokens[i], "interval")) continue;
+    const sign = isSymbol(tokens[i + 1], "-") ? "-" : "";
+    const [amount, unit] = tokens.slice(i + 1 + sign.length, i + 3 + sign.length);
+    const isText = amount?.kind === "number" && (sign === "-" || amount.text.includes(".")) && unit?.kind === "word";
+    if (!isText || scaledUnit(amount.text, unit.text) === null) continue;
+    out.push({ kind: "string", text: `'${sign}${amount.text} ${unit.text}'`, start: tokens[i + 1]!.start, end: unit.end });
+    i += 2 + sign.length;
+  }
+  return out;
 }
 
 function exclusiveOr(token: Token, before: Token | undefined): Token {

@@ -17,7 +17,7 @@ import { presenceHint, tagHint, truthHint } from "./pushdown/conditions.ts";
 import { currentTime } from "./time/time-function.ts";
 import { typed } from "./typed.ts";
 import { rewriteCast } from "./values/cast.ts";
-import { unify } from "./values/common-type.ts";
+import { asNumbers, unify } from "./values/common-type.ts";
 import { condition, rewriteBetween, rewriteComparison, rewriteIn, rewriteInList } from "./values/comparison.ts";
 import { listMembers, typedConstant } from "./values/constant.ts";
 import { rewriteParameter } from "./values/parameter.ts";
@@ -196,8 +196,9 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
   switch (node.type) {
     case "OPERATOR_COALESCE": {
       expectOneKind("coalesce", children);
-      const { nodes, ...common } = unify(children);
-      return { ...withClock({ node: { ...node, children: nodes }, ...common }, children), ...chosenType(children) };
+      const values = asNumbers(children, scope);
+      const { nodes, ...common } = unify(values);
+      return { ...withClock({ node: { ...node, children: nodes }, ...common }, values), ...chosenType(values) };
     }
     case "OPERATOR_IS_NULL":
       return condition(rewritten, [tagHint(children[0]!, [null])]);

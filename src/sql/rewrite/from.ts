@@ -173,7 +173,8 @@ function rewriteJoin(join: Join, context: RewriteContext, outer: Scope | null, c
   join.left = left.ref;
   join.right = right.ref;
   const onlyLeft = join.join_type === "SEMI" || join.join_type === "ANTI";
-  const shared = join.using_columns.length > 0 || join.ref_type === "NATURAL" ? { sharesColumns: true } : {};
+  const merged = mergedNames(join, left.relations);
+  const shared = merged === undefined ? {} : { merged };
   const relations = [
     ...left.relations.map((relation) => (mayMiss(join, "LEFT") ? optional(relation) : relation)),
     ...right.relations.map((relation) => ({ ...(mayMiss(join, "RIGHT") ? optional(relation) : relation), ...shared })),
@@ -204,6 +205,14 @@ function optional({ columns, ...relation }: Relation): Relation {
   return { ...relation, columns: columns?.map((column) => ({ ...column, isOptional: true })) ?? null };
 }
 
+/** The columns that a join shows once; null if unknown, undefined for a join that shows all. */
+function mergedNames({ using_columns, ref_type }: Join, left: readonly Relation[]): ReadonlySet<string> | null | undefined {
+  if (using_columns.length > 0) return new Set(using_columns);
+  if (ref_type !== "NATURAL") return undefined;
+  const columns = left.flatMap((relation) => relation.columns);
+  return columns.includes(null) ? null : new Set(columns.map((column) => column!.name));
+}
+
 /** The columns of `*`; null if some are unknown. */
 export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
   if (star.columns || star.rename_list.length > 0) return null;
@@ -211,14 +220,12 @@ export function starColumns(star: Star, scope: Scope): OutputColumn[] | null {
   const replaced = new Set(star.replace_list.map(({ key }) => key));
   const excluded = new Set([...star.exclude_list, ...star.qualified_exclude_list.map(({ column }) => column)]);
   const columns: OutputColumn[] = [];
-  for (const relation of relations) {
-    if (relation.columns === null) return null;
-    for (const column of relation.columns) {
-      if (excluded.has(column.name)) continue;
+  for (const { columns: own, merged } of relations) {
+    if (own === null || (star.relation_name === "" && merged === null)) return null;
+    for (const column of own) {
+      if (excluded.has(column.name) || (star.relation_name === "" && merged?.has(column.name) === true)) continue;
       columns.push(replaced.has(column.name) ? { name: column.name, kind: "unknown" } : column);
     }
   }
-  if (!relations.some(({ sharesColumns }) => sharesColumns)) return columns;
-  // DuckDB determines the positions of shared columns
-  return new Set(columns.map(({ name }) => name)).size === columns.length ? columns : null;
+  return columns;
 }

@@ -4,10 +4,12 @@ import { decimalNote, haveMixedSigns, MIXED_SIGNS } from "../bind/decimals.ts";
 import { clockOf, type Kind, typeNote } from "../bind/kind.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { DICTIONARY, isDictionary, markOf } from "../bind/type-notes.ts";
-import { castToDecimal, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
+import { castToDecimal, type Expression, type QueryNode, type SetOperationNode } from "../parse/tree.ts";
 import { planError } from "./rule.ts";
+import { timeMacro } from "./time/time-macro.ts";
 
-/** A column is a time only if it is one on both sides; it is not a table's column. Signed and unsigned integers become decimals. */
+/** A column is a time only if it is one on both sides; it is not a table's column. Signed and unsigned integers become decimals, texts
+ *  beside times are read as times. */
 export function mergeSides(
   node: SetOperationNode,
   left: readonly OutputColumn[] | null,
@@ -20,8 +22,15 @@ export function mergeSides(
     if (other === undefined) return { name: column.name, kind: "unknown" };
     const mark = node.setop_type === "UNION" ? unionMark(column, other) : markOf(column);
     if (haveMixedSigns(column, other) && hasItem(node, i)) {
-      castItem(node, i);
+      castItem(node, i, (item) => castToDecimal(item, MIXED_SIGNS.width, MIXED_SIGNS.scale));
       return { name: column.name, ...decimalNote(MIXED_SIGNS), mark };
+    }
+    const time =
+      column.kind === "time" && other.kind === "string" ? column : other.kind === "time" && column.kind === "string" ? other : null;
+    const texts = time === column ? node.right : node.left;
+    if (time !== null && hasItem(texts, i)) {
+      castItem(texts, i, (item) => timeMacro("__text_time", item));
+      return { name: column.name, kind: "time", ...clockOf([time]), mark: null };
     }
     const isSame = other.kind === column.kind && other.arrow === column.arrow && other.depth === column.depth;
     const areTexts = column.kind === "string" && other.kind === "string";
@@ -58,13 +67,13 @@ function hasItem(node: QueryNode, index: number): boolean {
   return node.type === "SELECT_NODE" && node.select_list[index] !== undefined && node.select_list.every((item) => item.class !== "STAR");
 }
 
-function castItem(node: QueryNode, index: number): void {
+function castItem(node: QueryNode, index: number, cast: (item: Expression) => Expression): void {
   if (node.type === "SET_OPERATION_NODE") {
-    castItem(node.left, index);
-    castItem(node.right, index);
+    castItem(node.left, index, cast);
+    castItem(node.right, index, cast);
   }
   if (node.type !== "SELECT_NODE") return;
   const item = node.select_list[index]!;
   const alias = item.alias !== "" ? item.alias : item.class === "COLUMN_REF" ? item.column_names.at(-1)! : "";
-  node.select_list[index] = { ...castToDecimal({ ...item, alias: "" }, MIXED_SIGNS.width, MIXED_SIGNS.scale), alias };
+  node.select_list[index] = { ...cast({ ...item, alias: "" }), alias };
 }

@@ -4,7 +4,7 @@ import type { Kind, Typed } from "../../bind/kind.ts";
 import { chosenType, isDictionary, isNullConstant, isTruth, sameType, typeName } from "../../bind/type-notes.ts";
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, nullOf, planError, type RuleInput, type Rules, whenThen } from "../rule.ts";
-import { unify } from "../values/common-type.ts";
+import { asNumbers, unify } from "../values/common-type.ts";
 import { dependsOnNan, negative, withLeastNan } from "../values/least-nan.ts";
 
 /** Truth values go with truth values alone, where DuckDB takes them for 0 and 1. @throws TsdbError bad_query */
@@ -19,16 +19,17 @@ function choice(name: string, opposite: string): (input: RuleInput) => Typed {
   return (input) => {
     expectArguments(input, 1, Number.POSITIVE_INFINITY);
     expectOneKind(name, input.args);
-    if (dependsOnNan(input.args)) {
+    const args = asNumbers(input.args, input.scope);
+    if (dependsOnNan(args)) {
       const least = callAs(
         opposite,
         input,
-        input.args.map(({ node }) => negative(node)),
+        args.map(({ node }) => negative(node)),
       );
       return withLeastNan({ node: negative(least), kind: "float" });
     }
-    const { nodes, ...common } = unify(input.args);
-    return { node: callAs(name, input, nodes), ...common, ...chosenType(input.args) };
+    const { nodes, ...common } = unify(args);
+    return { node: callAs(name, input, nodes), ...common, ...chosenType(args) };
   };
 }
 
@@ -47,13 +48,13 @@ function ifNull(input: RuleInput): Typed {
   if (haveMixedSigns(input.args[0]!, input.args[1]!)) return floatOf(input);
   const { nodes, ...common } = unify(input.args);
   const node = coalesce(nodes);
-  return { node, ...common, ...chosenType(input.args), ...(isTextOrNull(input.args) ? { arrow: "Utf8View" } : {}) };
+  return { node, ...common, ...chosenType(input.args), ...(isView(input.args) ? { arrow: "Utf8View" } : {}) };
 }
 
-/** True for texts and NULLs: then the function's first parameter type applies. */
-function isTextOrNull(args: readonly Typed[]): boolean {
+/** True for a text beside NULL, and for texts of which one is a tag: then the function's first parameter type applies. */
+function isView(args: readonly Typed[]): boolean {
   const present = args.filter((arg) => !isNullConstant(arg));
-  return present.length === 1 && present[0]!.kind === "string" && !isDictionary(present[0]!);
+  return present.every(({ kind }) => kind === "string") && (present.length === 1 || present.some(isDictionary));
 }
 
 const NULLS: Partial<Record<Kind, string>> = {
@@ -68,14 +69,14 @@ const NULLS: Partial<Record<Kind, string>> = {
 function nullIf(input: RuleInput): Typed {
   expectArguments(input, 2);
   expectOneKind("nullif", input.args);
-  const [value, other] = input.args;
+  const [value, other] = asNumbers(input.args, input.scope);
   // DuckDB would take the type of NULL from the wrong argument
   if (isNullConstant(value!)) {
     const type = NULLS[other!.kind];
     return { node: type === undefined ? nullConstant() : nullOf(type), kind: other!.kind };
   }
   if (haveMixedSigns(value!, other!)) {
-    const { nodes, ...common } = unify(input.args);
+    const { nodes, ...common } = unify([value!, other!]);
     return { node: callAs("nullif", input, nodes), ...common };
   }
   if (value!.kind === "integer" && other!.kind === "float") {
@@ -83,7 +84,7 @@ function nullIf(input: RuleInput): Typed {
   }
   // beside NULL a tag is a plain text
   const type = isDictionary(value!) && isNullConstant(other!) ? {} : sameType(value);
-  return { node: callAs("nullif", input), kind: value!.kind, ...type };
+  return { node: callAs("nullif", { ...input, args: [value!, other!] }), kind: value!.kind, ...type };
 }
 
 /** nvl2(value, result if not NULL, result if NULL) */
@@ -100,7 +101,6 @@ function nvl2(input: RuleInput): Typed {
 
 export const CONDITIONAL_RULES: Rules = {
   greatest: choice("greatest", "least"),
-  ifnull: ifNull,
   least: choice("least", "greatest"),
   nullif: nullIf,
   nvl: ifNull,

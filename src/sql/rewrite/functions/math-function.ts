@@ -59,9 +59,10 @@ function round(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [x, places] = input.args;
   // rounding an integer gives a float
-  const value = x!.kind === "integer" ? castTo(x!.node, "DOUBLE") : x!.node;
+  const isWhole = x!.kind === "integer" || isNullConstant(x!);
+  const value = isWhole ? castTo(x!.node, "DOUBLE") : x!.node;
   const node = callAs("round", input, places === undefined ? [value] : [value, narrow(places)]);
-  return keepingNan({ node, kind: x!.kind === "integer" ? "float" : x!.kind }, [x!]);
+  return keepingNan({ node, kind: isWhole ? "float" : x!.kind }, [x!]);
 }
 
 /** trunc(x [, places]), towards zero, always a float. */

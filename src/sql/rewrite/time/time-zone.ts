@@ -63,7 +63,7 @@ export function toLocalTimeRule({ args, scope }: RuleInput): Typed {
   const [time] = args;
   if (time === undefined || args.length > 1) throw planError(`to_local_time expects 1 argument, got ${args.length}`);
   const value = asTime(time);
-  if (zoneOf(value) === null) return inZone(value, undefined);
+  if (zoneOf(value) === null) return { ...inZone(value, undefined), mark: null };
   const range = timesOf(value, scope);
   return { ...toClock(value, range), times: () => withReach(range, 0n) };
 }

@@ -1,8 +1,9 @@
 // The common type of alternative values, and their conversion to it.
-import { commonDecimal, decimalNote } from "../../bind/decimals.ts";
+import { commonDecimal, decimalNote, isUnsigned64 } from "../../bind/decimals.ts";
 import type { Kind, Typed } from "../../bind/kind.ts";
+import type { Scope } from "../../bind/scope.ts";
 import { castTo, castToDecimal, type Expression } from "../../parse/tree.ts";
-import { textOf } from "./cast.ts";
+import { rewriteCast, textOf } from "./cast.ts";
 import { wideConstant } from "./constant.ts";
 
 export interface Unified {
@@ -22,6 +23,15 @@ export function commonKind(kinds: readonly Kind[]): Kind {
 }
 
 const isNumeric = (kind: Kind): boolean => kind === "integer" || kind === "float";
+
+/** Texts beside numbers as numbers of their type, where the dialect reads them so: coalesce, greatest, least, nullif.
+ *  @throws TsdbError bad_query for an invalid constant */
+export function asNumbers(values: readonly Typed[], scope: Scope): readonly Typed[] {
+  const numbers = values.filter(({ kind }) => isNumeric(kind));
+  if (numbers.length === 0 || !values.some(({ kind }) => kind === "string")) return values;
+  const type = numbers.some(({ kind }) => kind === "float") ? "DOUBLE" : numbers.every(isUnsigned64) ? "UBIGINT" : "BIGINT";
+  return values.map((value) => (value.kind === "string" ? rewriteCast(castTo(value.node, type), value, scope) : value));
+}
 
 /** Converts alternative values to one kind: texts, if one of them is a text; integers have 64 bits. */
 export function unify(values: readonly Typed[]): Unified {

@@ -113,6 +113,9 @@ function compare(node: Comparison, ...sides: readonly [left: Typed, right: Typed
   if (/LESS|GREATER/.test(node.type) && dependsOnNan([a, b])) {
     return condition({ ...node, left: negative(b.node), right: negative(a.node) }, [null]);
   }
+  if (a.kind === "interval" && b.kind === "interval") {
+    return condition({ ...node, left: call("__interval_order", [a.node]), right: call("__interval_order", [b.node]) }, [null]);
+  }
   const rewritten: Comparison = { ...node, left: a.node, right: b.node };
   // `1 = 1`, which tools insert before appending conditions
   if (node.type === "COMPARE_EQUAL" && a.number !== undefined && a.number === b.number) {
