@@ -1,5 +1,6 @@
 // Bodies: bounded as sent and again as decompressed, whatever they claim.
 import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import zlib from "node:zlib";
 import { prng } from "../../../test/support/prng.ts";
 import { TsdbError } from "../../model/errors.ts";
@@ -77,6 +78,28 @@ test("while statements are asked, each piece of a large body has a turn of the e
   const bytes = await reader.readWhole(new Request("http://localhost/write", { method: "POST", body }), () => turns.push(turn));
   expect(new Set(turns).size).toBe(pieces);
   expect(Array.from({ length: pieces }, (_, i) => bytes[i * TURN_BYTES])).toEqual([0, 1, 2, 3]);
+});
+
+test("chunks of a byte are not taken one by one", async () => {
+  const sent = new TextEncoder().encode("cpu usage=0.5\n".repeat(5000));
+  let pieces = 0;
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => new Response(new Uint8Array(await reader.readWhole(request, () => pieces++))),
+  });
+  const socket = connect(server.port!, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.write(Buffer.concat([...[...sent].map((byte) => Buffer.from([0x31, 13, 10, byte, 13, 10])), Buffer.from("0\r\n\r\n")]));
+  let received = "";
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.on("data", (data) => {
+    received += data;
+    if (received.endsWith(new TextDecoder().decode(sent))) resolve();
+  });
+  await promise;
+  socket.destroy();
+  expect(pieces).toBeLessThan(sent.length / 10);
 });
 
 test.each(GOOD)("a request body is read: %s", async (_what, sent, encoding, want) => {

@@ -14,6 +14,9 @@ const WHOLE_BYTES_MAX = 64 * 1024;
  *  ones use the thread pool, so that the event loop stays free. */
 const SYNC_GUNZIP_BYTES_MAX = 8 * 1024;
 const GUNZIP_CHUNK_BYTES = 256 * 1024;
+/** After this many pieces below this size a body leaves the event loop a turn. */
+const SMALL_PIECES = 16;
+const SMALL_PIECE_BYTES = 1024;
 
 /** The destination of a body. */
 export interface BodyTarget {
@@ -123,15 +126,20 @@ export class BodyReader {
     }
   }
 
-  /** The pieces as received, counted, with a minimum rate. Leaving the loop cancels the stream. */
+  /** The pieces as received, counted, with a minimum rate. Leaving the loop cancels the stream.
+   *
+   *  Each chunk that is awaited is delivered alone, all those of a socket in one turn of the event loop: a megabyte in chunks of a byte
+   *  would hold it for seconds. Chunks that are not awaited are joined by the runtime. */
   private async *paced(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const startedMs = this.nowMs();
     let bytes = 0;
+    let small = 0;
     for await (const piece of stream) {
       bytes += piece.byteLength;
       if (bytes > this.bytesMax) throw tooLarge(this.bytesMax);
       const elapsedMs = this.nowMs() - startedMs;
       if (elapsedMs > patienceMs(bytes)) throw tooSlow(elapsedMs);
+      if (piece.byteLength < SMALL_PIECE_BYTES && ++small % SMALL_PIECES === 0) await new Promise(setImmediate);
       yield piece;
     }
   }
