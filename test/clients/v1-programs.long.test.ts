@@ -133,6 +133,7 @@ test("the Python client", async () => {
       { time: first, n: 3 },
       { time: "2023-11-14T22:13:21.25Z", n: -70000 },
     ],
+    zipped: [1.5],
     left: [{ time: first, v: 1.5 }],
     dropped: ["cpu"],
     gone: expect.not.arrayContaining(["py"]),

@@ -45,6 +45,13 @@ in_json = InfluxDBClient(host="127.0.0.1", port=int(sys.argv[1]), database="py",
 rows = in_json.query("SELECT v, n FROM cpu", chunked=True, chunk_size=1)
 found["chunks"] = sum(len(list(each.get_points())) for each in rows)
 found["json"] = list(in_json.query("SELECT n FROM cpu").get_points())
+# it says gzip in every request, also in those without a body
+zipped = InfluxDBClient(host="127.0.0.1", port=int(sys.argv[1]), database="py", gzip=True)
+zipped.write_points([{"measurement": "zip", "time": "2023-11-14T22:13:20Z", "fields": {"v": 1.5}}])
+zipped.query("SELECT v INTO zipped FROM zip")
+found["zipped"] = [each["v"] for each in zipped.query("SELECT v FROM zipped").get_points()]
+zipped.drop_measurement("zip")
+zipped.drop_measurement("zipped")
 found["errors"] = {
     "parse": error_of(lambda: client.query("SELEC v")),
     "database": error_of(lambda: client.query("SELECT v FROM cpu", database="nowhere")),
