@@ -1,8 +1,11 @@
 // Rows of several tables put together by their keys.
 
+import { FluxColumn } from "../tables/column.ts";
+import { ColumnBuilder } from "../tables/column-builder.ts";
 import { inKeyOrder } from "../tables/key-order.ts";
 import type { TableOrder, Tables } from "../tables/stream.ts";
-import { type FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
+import { FluxTable, type GroupKey, TableBuilder } from "../tables/table.ts";
+import type { FluxColumnType } from "../values/column-type.ts";
 import { FluxError } from "../values/flux-error.ts";
 
 /** Tables by key. Columns of one label have to be of one type. */
@@ -92,4 +95,43 @@ export function* mergeTables(tables: readonly FluxTable[]): Tables {
     yield null;
   }
   yield* merge.tables();
+}
+
+/** Whether the columns have one order, and the same types. */
+export function haveEqualColumns(a: FluxTable, b: FluxTable): boolean {
+  return a.columns.length === b.columns.length && a.columns.every(({ label, type }, i) => isColumn(b.columns[i]!, label, type));
+}
+
+function isColumn(column: FluxColumn, label: string, type: FluxColumnType): boolean {
+  return column.label === label && column.type === type;
+}
+
+/** The rows of tables with equal columns, one table behind the other, under the key of the first. */
+export function* inOneTable(tables: readonly FluxTable[]): Generator<null, FluxTable, void> {
+  const [first] = tables;
+  if (tables.length === 1) return first!;
+  const rowCount = tables.reduce((sum, table) => sum + table.rowCount, 0);
+  const columns: FluxColumn[] = [];
+  for (const [i, column] of first!.columns.entries()) {
+    const parts = tables.map((table) => table.columns[i]!);
+    columns.push(parts.every((part) => isSameConstant(part, column)) ? constantOf(column, rowCount) : yield* joinedColumn(parts, rowCount));
+  }
+  return new FluxTable(first!.key, columns, rowCount);
+}
+
+function isSameConstant(a: FluxColumn, b: FluxColumn): boolean {
+  return a.mask === 0 && b.mask === 0 && a.valid === null && b.valid === null && a.cells[0] === b.cells[0];
+}
+
+function constantOf({ label, type, cells, valid }: FluxColumn, length: number): FluxColumn {
+  return new FluxColumn(label, type, cells, valid, length, 0);
+}
+
+function* joinedColumn(parts: readonly FluxColumn[], rowCount: number): Generator<null, FluxColumn, void> {
+  const builder = new ColumnBuilder(parts[0]!.label, parts[0]!.type, rowCount);
+  for (const part of parts) {
+    builder.appendColumn(part, 0, part.length);
+    yield null;
+  }
+  return builder.build();
 }

@@ -12,7 +12,7 @@ import { eachTable, finished, gathered, type StreamNode, type TableOrder, type T
 import { cellText, FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
-import { CollisionError, PieceMerge, TableMerge } from "../merge-tables.ts";
+import { CollisionError, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
@@ -179,23 +179,36 @@ export function* groupTables(input: Tables, keep: KeepLabel, order?: TableOrder,
 }
 
 function* groupRows(input: Tables, keep: KeepLabel, merge: TableMerge): Tables {
+  /** Tables with equal columns, whose rows are split together: there may be as many groups as rows, and each table may have all of them.
+   *  Null: there were others, and each table is split when it comes. */
+  let waiting: FluxTable[] | null = [];
   for (const table of input) {
     yield null;
     if (table === null) continue;
     const inKey = table.columns.filter(({ label }) => keep(label));
     // rows of one table differ in key columns only where the old key does not hold them
-    if (inKey.every(({ label }) => table.key.has(label))) {
+    const isWhole = inKey.every(({ label }) => table.key.has(label));
+    if (waiting !== null && (isWhole || (waiting.length > 0 && !haveEqualColumns(waiting[0]!, table)))) {
+      yield* splitRows(merge, waiting, keep);
+      waiting = null;
+    }
+    if (isWhole) {
       const columns = inKey.map(({ label }) => table.key.get(label)!);
       merge.append(new GroupKey(columns), table);
-    } else yield* splitRows(merge, table, inKey);
+    } else if (waiting === null) yield* splitRows(merge, [table], keep);
+    else waiting.push(table);
   }
+  if (waiting !== null) yield* splitRows(merge, waiting, keep);
 }
 
 /** Rows, and tables, between two pauses. */
 const PART_ROWS = 65_536;
 const PART_TABLES = 1024;
 
-function* splitRows(merge: TableMerge, table: FluxTable, inKey: readonly FluxColumn[]): Generator<null, void, void> {
+function* splitRows(merge: TableMerge, tables: readonly FluxTable[], keep: KeepLabel): Generator<null, void, void> {
+  if (tables.length === 0) return;
+  const table = yield* inOneTable(tables);
+  const inKey = table.columns.filter(({ label }) => keep(label));
   const { rowCount } = table;
   const numbers = new RowNumbers(inKey.length);
   const groups = new Uint32Array(rowCount);
