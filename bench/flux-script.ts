@@ -77,8 +77,17 @@ const MAP_REDUCE = `${ROWS}
   |> map(fn: (r) => ({r with _value: r._value * 2.0 + 1.0, level: if r._value > 90.0 then "crit" else "ok"}))
   |> reduce(fn: (r, accumulator) => ({sum: accumulator.sum + r._value, count: accumulator.count + 1}), identity: {sum: 0.0, count: 0})`;
 const tenHosts = (rowCount: number) => Array.from({ length: 10 }, (_, i) => seriesOf("f", `h${i}`, rowCount / 10));
+const hundredHosts = (rowCount: number) => Array.from({ length: 100 }, (_, i) => seriesOf("f", `h${i}`, rowCount / 100));
+const oneHost = (rowCount: number) => [seriesOf("f", "a", rowCount)];
 const twoFields = (rowCount: number) => [seriesOf("x", "a", rowCount), seriesOf("y", "b", rowCount)];
 const JOINED = "{l with other: r._value, sum: l._value + r._value}";
+/** Behind this no storage computes windows; most of them are empty, and every second one of those that have rows has several. */
+const SPARSE = `${ROWS} |> range(start: 2023-11-14T00:00:00Z, stop: 2023-12-25T16:00:00Z)`;
+const sparse = (rowCount: number): readonly SourceSeries[] => {
+  const { timesNs, ...series } = seriesOf("f", "a", rowCount);
+  return [{ ...series, timesNs: timesNs.map((ns, i) => ns + BigInt(Math.floor(i / 2)) * 250_000_000_000n) }];
+};
+const WINDOW_COUNT = 60_000;
 const sides = `left: ${field("x")}, right: ${field("y")}`;
 
 const QUESTIONS: readonly Question[] = [
@@ -105,6 +114,21 @@ const QUESTIONS: readonly Question[] = [
     ...{ what: "join of 100 k with 100 k rows", rowCount: 100_000, rowFunctions: "compiled", series: twoFields },
     script: `join(tables: {a: ${field("x")}, b: ${field("y")}}, on: ["_time"])`,
     ...{ rowsOut: (rowCount) => rowCount, goal: { ms: 500 } },
+  },
+  ...["median", "first", "stddev"].map((fn) => ({
+    ...{ what: `${fn} of 60,000 windows, 25,000 rows`, rowCount: 25_000, rowFunctions: "compiled" as const, series: sparse },
+    script: `${SPARSE} |> aggregateWindow(every: 1m, fn: ${fn})`,
+    ...{ rowsOut: () => WINDOW_COUNT, goal: { ms: 250 } },
+  })),
+  {
+    ...{ what: "timedMovingAverage of 200 k rows, ten windows each", rowCount: 200_000, rowFunctions: "compiled", series: oneHost },
+    script: `${ROWS} |> range(start: 2023-11-14T00:00:00Z, stop: 2023-12-25T16:00:00Z) |> timedMovingAverage(every: 1m, period: 10m)`,
+    ...{ rowsOut: (rowCount) => Math.floor((rowCount + 1) / 6) + 10, goal: { ms: 1000 } },
+  },
+  {
+    ...{ what: "group of 1 M rows of 100 series by time", rowCount: 1_000_000, rowFunctions: "compiled", series: hundredHosts },
+    script: `${ROWS} |> group(columns: ["_time"])`,
+    ...{ rowsOut: (rowCount) => rowCount, goal: { ms: 1500 } },
   },
 ];
 

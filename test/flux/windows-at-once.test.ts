@@ -107,6 +107,18 @@ const BEFORE = [
   '|> rename(columns: {_value: "v"})',
 ];
 
+/** Lines of several series and types, of which the storage computes nothing. */
+function linesOf(seed: number): string {
+  const below = prng(seed);
+  const lines = Array.from({ length: 120 }, () => {
+    const fields = [`f=${(below(40) - 20) / 4}`, `i=${below(9)}i`, `u=${below(9)}u`, `s="${pick(below, ["a", "b"])}"`];
+    const ns = `${startMs + onBound(below, below(spanMs / 8) + pick(below, [0, spanMs / 2]))}000000`;
+    return `m,host=h${below(3)}${below(2) === 0 ? ",site=x" : ""} ${fields.filter(() => below(3) > 0).join() || "f=1"} ${ns}`;
+  });
+  return lines.join("\n");
+}
+SOURCE.addBucket("b", linesOf(3));
+
 function answer(text: string, windows: ScriptRun["windows"]): string {
   const dialect = { header: true, delimiter: ",", annotations: DEFAULT_ANNOTATIONS };
   let body = "";
@@ -160,6 +172,26 @@ test("all windows of tables of any kind", () => {
       compared(data, `data ${before} |> aggregateWindow(${window}, fn: ${pick(below, FUNCTIONS)}, ${rest})`);
     }
   }
+});
+
+test("windows of rows of a bucket", () => {
+  const below = prng(4);
+  const rows = `from(bucket: "b") |> range(start: ${START}, stop: ${STOP})`;
+  const answers = new Set<string>();
+  for (const fn of FUNCTIONS) {
+    for (const field of ["f", pick(below, ["i", "u", "s"])]) {
+      const group = pick(below, [
+        "",
+        "",
+        ' |> group(columns: ["host"])',
+        ' |> group(columns: ["site", "_field"])',
+        ' |> drop(columns: ["site"])',
+      ]);
+      const window = `${pick(below, WINDOWS)}, fn: ${fn}, createEmpty: ${below(2) === 0}`;
+      answers.add(compared("", `${rows} |> filter(fn: (r) => r._field == "${field}")${group} |> aggregateWindow(${window})`));
+    }
+  }
+  expect(answers.size).toBeGreaterThan(FUNCTIONS.length);
 });
 
 test("windows that the script puts together itself, and averages of overlapping ones", () => {
