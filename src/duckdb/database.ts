@@ -80,6 +80,8 @@ const SETTINGS: readonly string[] = [
   // 7 / 2 is 3, as in the dialect; floats still divide as floats
   "integer_division = true",
   "errors_as_json = true",
+  // ORDER BY 'name' orders nothing
+  "order_by_non_integer_literal = true",
   "default_null_order = 'NULLS_LAST_ON_ASC_FIRST_ON_DESC'",
   // Returns memory freed by a statement to the system a second later. Otherwise only a thread's next call would return it, and each of the
   // pool's many threads would keep the memory of its last heavy statement.

@@ -51,15 +51,15 @@ const TEXT: readonly string[] = [
        __interval_part(date_part('hour', i), ' hours'), __interval_part(date_part('minute', i), ' mins'),
        CASE WHEN date_part('microsecond', i) <> 0 THEN printf('%.6f000 secs', date_part('microsecond', i) / 1e6) END) END`,
   // DuckDB's text positions have 32 bits
-  "CREATE MACRO __text_place(n) AS least(greatest(n, 0), 4294967295)",
+  "CREATE MACRO __text_place(n) AS CASE WHEN n IS NOT NULL THEN least(greatest(n, 0), 4294967295) END",
   // positions before the first character are empty, but count
   `CREATE MACRO __substr(s, first, n) AS
      CASE WHEN n < 0 THEN error('Execution error: negative substring length not allowed: ' || n)
           WHEN first >= 1 THEN substring(s, __text_place(first), __text_place(n))
-          ELSE substring(s, 1, greatest(__text_place(n) + greatest(first, -4294967295) - 1, 0)) END`,
+          WHEN first IS NOT NULL AND n IS NOT NULL THEN substring(s, 1, greatest(__text_place(n) + greatest(first, -4294967295) - 1, 0)) END`,
   `CREATE MACRO __from(s, first) AS
      CASE WHEN first < 1 THEN error('Execution error: the start is counted from 1') ELSE substring(s, __text_place(first)) END`,
-  "CREATE MACRO __after(s, first) AS substring(s, greatest(__text_place(first), 1))",
+  "CREATE MACRO __after(s, first) AS CASE WHEN first IS NOT NULL THEN substring(s, greatest(__text_place(first), 1)) END",
   `CREATE MACRO __overlay(s, other, first, n) AS
      CASE WHEN first < 1 THEN error('Execution error: overlay start position must be at least 1: ' || first)
           ELSE left(s, __text_place(first) - 1) || other

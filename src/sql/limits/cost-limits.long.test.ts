@@ -213,6 +213,7 @@ describe("sizes", () => {
     ["as long as a row says", "SELECT length(repeat('x', CAST(v * 1000000 AS BIGINT))) FROM t", /a value of more than 65536/],
     ["padding of a length from rows", "SELECT length(lpad(h, n * 1000000, '.')) FROM t", /a value of more than 65536/],
     ["each letter replaced by a page", `SELECT length(replace(s, 'a', '${"b".repeat(3000)}')) FROM t`, /Resources exhausted/],
+    ["of one text of gigabytes", `SELECT length(replace(repeat('a', 1000000), 'a', '${"b".repeat(1000)}'))`, /Resources exhausted/],
     ["by a text from rows", "SELECT replace(s, 'a', repeat(h, 200)) FROM t", /a value of more than 128/],
     [
       "by itself over and over",

@@ -98,13 +98,17 @@ export function elementsOf(name: string, args: readonly SizedArgument[], bytes: 
 const SERIES: ReadonlySet<string> = new Set(names("__range __generate_series __short_range __short_series range generate_series __chunks"));
 const KEEPS_ELEMENTS = /^(list|array)_(transform|apply|filter|sort|reverse|slice)$/;
 
+/** DuckDB would make a longer text for many seconds, and then refuse it. */
+const TEXT_BYTES_MAX = 2 ** 31;
+
 /** Every byte may be a match, and each match becomes the replacement: its text, and what it references. */
 const replaced =
   (index: number): SizeRule =>
-  (args) => {
+  (args, rows) => {
     const text = args[index] === undefined ? "" : constantOf(args[index].node);
     const references = typeof text === "string" ? (text.match(/\\\d/g)?.length ?? 0) : 0;
-    return bytesAt(args, 0) * (1 + references + textLength(args[index]?.node, SHORT_TEXT_BYTES));
+    const bytes = bytesAt(args, 0) * (1 + references + textLength(args[index]?.node, SHORT_TEXT_BYTES));
+    return bytes > TEXT_BYTES_MAX * rows ? 2 ** 60 : bytes;
   };
 
 /** A text split at each byte is a list of as many 16-byte strings. */

@@ -1,5 +1,5 @@
 // Mathematical functions: IEEE 754 for floats, errors for integer overflow.
-import { isUnsigned64 } from "../../bind/decimals.ts";
+import { decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
 import type { Typed } from "../../bind/kind.ts";
 import { isNullConstant, narrowType } from "../../bind/type-notes.ts";
 import { call, castTo, integerConstant } from "../../parse/tree.ts";
@@ -22,6 +22,16 @@ import { keepingNan, withLeastNan } from "../values/least-nan.ts";
 function float(name: string): Rule {
   const plain = simple(name, [1], "float");
   return (input) => keepingNan(asPrecise(plain(input)!, input.args[0]!), input.args);
+}
+
+/** The same for functions of which DuckDB makes decimals of decimals. */
+function floatOfDecimals(name: string): Rule {
+  const rule = float(name);
+  return (input) => rule({ ...input, args: input.args.map(withoutDecimals) });
+}
+
+function withoutDecimals(value: Typed): Typed {
+  return decimalOf(value) === null ? value : { node: castTo(value.node, "DOUBLE"), kind: "float" };
 }
 
 /** A float function whose NaN has a sign. */
@@ -58,8 +68,8 @@ function log(input: RuleInput): Typed {
 function round(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [x, places] = input.args;
-  // rounding an integer gives a float
-  const isWhole = x!.kind === "integer" || isNullConstant(x!);
+  // rounding an integer or a decimal gives a float
+  const isWhole = x!.kind === "integer" || isNullConstant(x!) || decimalOf(x!) !== null;
   const value = isWhole ? castTo(x!.node, "DOUBLE") : x!.node;
   const node = callAs("round", input, places === undefined ? [value] : [value, narrow(places)]);
   return keepingNan({ node, kind: isWhole ? "float" : x!.kind }, [x!]);
@@ -83,7 +93,7 @@ function trunc(input: RuleInput): Typed {
 function power(input: RuleInput): Typed {
   expectArguments(input, 2);
   const [base, exponent] = input.args;
-  if (isNullConstant(base!) && (exponent!.kind === "integer" || isNullConstant(exponent!)))
+  if (input.args.some(isNullConstant) && input.args.every((value) => value.kind === "integer" || isNullConstant(value)))
     return { node: nullOf("BIGINT"), kind: "integer" };
   // next to one without a sign integers are floats
   const isWhole = [base!, exponent!].every((value) => value.kind === "integer" && !isUnsigned64(value));
@@ -139,14 +149,14 @@ export const MATH_RULES: Rules = {
   atan2: simple("atan2", [2], "float"),
   atanh: floatBelow("__atanh"),
   cbrt: float("__cbrt"),
-  ceil: float("ceil"),
+  ceil: floatOfDecimals("ceil"),
   cos: float("__cos"),
   cosh: float("cosh"),
   cot: float("__cot"),
   degrees: float("degrees"),
   exp: float("exp"),
   factorial,
-  floor: float("floor"),
+  floor: floatOfDecimals("floor"),
   gcd: ofSigned("gcd"),
   isnan: simple("isnan", [1], "boolean"),
   iszero: isZero,

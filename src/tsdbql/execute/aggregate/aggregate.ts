@@ -4,20 +4,21 @@ import { cellsOf } from "../../functions/columns.ts";
 import { constantCells, typeOfNumber } from "../../functions/fill.ts";
 import { joinByTime } from "../../functions/rows.ts";
 import type { PlannedCall } from "../../plan/select.ts";
+import { kindIn } from "../../plan/types.ts";
 import type { StatementMemory } from "../memory.ts";
 import { computeOutputs } from "../outputs.ts";
 import { emptyCells, takeCells } from "../rows/cells.ts";
 import type { AnyCells } from "../rows/columns.ts";
 import { fillCells } from "../rows/fill.ts";
 import { shownGroups } from "../rows/group-order.ts";
-import type { RowBlock, RunPlan, SelectContext, SelectScope } from "../select-context.ts";
-import { type CallChain, callChain, columnOf, hasFields } from "./call-chain.ts";
+import { type RowBlock, type RunPlan, type SelectContext, type SelectScope, sourcesOf } from "../select-context.ts";
+import { callChain, columnOf, hasFields } from "./call-chain.ts";
 import { type CallResult, limit } from "./call-result.ts";
 import { CallResults } from "./call-results.ts";
 import type { GroupResult } from "./group-request.ts";
 import { readGroups } from "./groups.ts";
 import { POINT_BYTES } from "./points.ts";
-import { withZeroCounts } from "./zero-counts.ts";
+import { type CountedChain, withZeroCounts } from "./zero-counts.ts";
 
 /** The rows of a SELECT with calls, in blocks of one series each. @throws TsdbError query_limit, cancelled */
 export async function* aggregateBlocks(
@@ -31,7 +32,9 @@ export async function* aggregateBlocks(
   if (chains.length === 0) return;
   const found = await readGroups({ context, plan, name, groupBy, chains });
   const groups = await context.turns.run(shownGroups(found, ({ tags }) => tags, checked));
-  const blocks = new GroupBlocks(plan, name, chains, context.memory);
+  const schemas = sourcesOf(plan, name).map((source) => (source.kind === "table" ? source.schema : source.plan.schema));
+  const counted = chains.map((chain) => ({ ...chain, isAbsent: kindIn(schemas, chain.base.column.name) === null }));
+  const blocks = new GroupBlocks(plan, name, counted, context.memory);
   for (const group of groups) {
     const block = await context.turns.run(blocks.block(group));
     if (block !== null) yield block;
@@ -53,7 +56,7 @@ class GroupBlocks {
   constructor(
     private readonly plan: RunPlan,
     private readonly name: string,
-    private readonly chains: readonly CallChain[],
+    private readonly chains: readonly CountedChain[],
     private readonly memory: StatementMemory,
   ) {
     this.results = new CallResults(plan.checked);

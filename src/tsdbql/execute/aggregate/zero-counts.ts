@@ -6,13 +6,18 @@ import { isValid } from "../../functions/validity.ts";
 import type { CallChain } from "./call-chain.ts";
 import type { BasePoints } from "./points.ts";
 
+export interface CountedChain extends CallChain {
+  /** True if the series has no such column: nothing is counted then. */
+  readonly isAbsent: boolean;
+}
+
 /** @param bases in the order of `chains`; null: no points */
 export function* withZeroCounts(
-  chains: readonly CallChain[],
+  chains: readonly CountedChain[],
   bases: readonly (BasePoints | null)[],
   descending: boolean,
 ): Steps<readonly (BasePoints | null)[]> {
-  const isCount = ({ base }: CallChain) => base.call?.name === "count";
+  const isCount = ({ base, isAbsent }: CountedChain) => base.call?.name === "count" && !isAbsent;
   const present = bases.filter((base) => base !== null);
   if (chains.length < 2 || present.length === 0 || !chains.some(isCount) || !chains.every(({ base }) => base.call !== null)) return bases;
   const columns = present.map(({ points }) => ({ points, validity: null }));
