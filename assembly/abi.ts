@@ -76,9 +76,13 @@ export const LINE_ERROR_WORDS = 6;
 /** Errors described per body; later bad lines are only counted. */
 export const LINE_ERRORS_KEPT = 100;
 /** Tags and fields of one line: a table's most columns, `time` not counted. */
-export const LINE_COLUMNS_MAX = 500;
+export const LINE_COLUMNS_MAX = 4095;
 /** Field columns that a parser keeps for a table, by name and type: lines with further ones are bad until it is reset. */
-export const LINE_KEPT_COLUMNS_MAX = 4096;
+export const LINE_KEPT_COLUMNS_MAX = 8192;
+/** Rows times fields of a table in one body, where it has more than LINE_CELLS_COLUMNS fields: of each cell a bit is kept, also of those
+ *  that no line has, and lines of one field would cost as much as lines of thousands. */
+export const LINE_CELLS_MAX = 1 << 28;
+export const LINE_CELLS_COLUMNS = 512;
 /** Tables that a parser keeps: lines of further ones are bad until it is reset. */
 export const LINE_KEPT_TABLES_MAX = 1 << 16;
 /** Tables that one body may have rows of. */
@@ -111,7 +115,8 @@ export const LINE_BAD_TOO_MANY_COLUMNS = 20;
 export const LINE_BAD_TOO_MANY_TABLES = 21;
 /** Of DIALECT_V2: any other mistake. */
 export const LINE_BAD_SYNTAX = 22;
-// Of DIALECT_V2: lines that can be parsed and are left out, the others are stored; from LINE_DROPPED on.
+export const LINE_BAD_TOO_MANY_CELLS = 23;
+// Of DIALECT_V2: lines that can be parsed and are left out, the others are stored; from LINE_DROPPED on. So are those with too many names.
 export const LINE_DROPPED = 32;
 /** detail: the text's bytes. */
 export const LINE_DROP_STRING_TOO_LONG = 32;

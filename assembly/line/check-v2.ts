@@ -20,10 +20,10 @@ import {
 } from "../abi";
 import { BACKSLASH, COMMA, DOT, EQUALS, MINUS, NEWLINE, QUOTE, SPACE, TAB, ZERO, sameBytes } from "./bytes";
 import { hostNumber, parseBoolean, parseFloat64, parseSigned, parseUnsigned } from "./number";
-import { Parser, SEEN_SLOTS, Token } from "./structures";
+import { Parser, Token } from "./structures";
 import { findBadUtf8, scratch, storeView, unescapeString } from "./text";
 import { scaleTime } from "./time";
-import { beginTokens, detailedFault, fault, keepTokens, pushToken, setSeriesEnd, setTable, setTimeNs } from "./tokens";
+import { beginTokens, clearSeen, detailedFault, fault, keepTokens, pushToken, setSeriesEnd, setTable, setTimeNs } from "./tokens";
 import { tagCount, tokenAt, tokenCount } from "./tokens";
 
 const LETTER_I: u32 = 0x69;
@@ -382,8 +382,7 @@ export function isTimeV2(time: i64): bool {
 
 /** Names that occur twice, and fields that cannot be stored: the line is bad, or left out, or a field of it is. */
 function checkNames(parser: Parser): bool {
-  const seen: usize = parser.seenPtr;
-  memory.fill(seen, 0, SEEN_SLOTS * 2);
+  const lastSlot = clearSeen(parser) - 1;
   let kept: u32 = 0;
   let timePtr: usize = 0;
   for (let i: u32 = 0; i < tokenCount; i++) {
@@ -392,7 +391,7 @@ function checkNames(parser: Parser): bool {
       timePtr = token.namePtr;
       continue;
     }
-    const earlier = findSeen(parser, token, kept);
+    const earlier = findSeen(parser, token, kept, lastSlot);
     if (earlier == null) {
       if (kept != i) memory.copy(changetype<usize>(tokenAt(parser, kept)), changetype<usize>(token), offsetof<Token>());
       kept++;
@@ -409,15 +408,15 @@ function checkNames(parser: Parser): bool {
 }
 
 /** The token of the same name among the first `kept`; null: there is none, and this one is noted as the next of them. */
-function findSeen(parser: Parser, token: Token, kept: u32): Token | null {
+function findSeen(parser: Parser, token: Token, kept: u32, lastSlot: u32): Token | null {
   const seen: usize = parser.seenPtr;
-  let slot = token.hash & (SEEN_SLOTS - 1);
+  let slot = token.hash & lastSlot;
   while (true) {
     const other: u32 = load<u16>(seen + (slot << 1));
     if (other == 0) break;
     const earlier = tokenAt(parser, other - 1);
     if (earlier.nameBytes == token.nameBytes && sameBytes(earlier.namePtr, token.namePtr, token.nameBytes)) return earlier;
-    slot = (slot + 1) & (SEEN_SLOTS - 1);
+    slot = (slot + 1) & lastSlot;
   }
   store<u16>(seen + (slot << 1), <u16>(kept + 1));
   return null;

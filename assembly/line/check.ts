@@ -31,10 +31,10 @@ import {
 import { BACKSLASH, COMMA, EQUALS, MINUS, NEWLINE, QUOTE, RETURN, SPACE, TAB, ZERO } from "./bytes";
 import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
 import { parseBoolean, parseFloat64, parseInteger, parseSigned, parseUnsigned } from "./number";
-import { Parser, SEEN_SLOTS, Token } from "./structures";
+import { Parser, Token } from "./structures";
 import { STRING_NOT_UTF8, STRING_TOO_LONG, findBadUtf8, parseString, scratch, stringFault, stringFaultPtr, unescapeName } from "./text";
 import { scaleTime } from "./time";
-import { beginTokens, clearFault, detailedFault, fault, faultCode, pushToken, setSeriesEnd, setTable, setTimeNs } from "./tokens";
+import { beginTokens, clearFault, clearSeen, detailedFault, fault, faultCode, pushToken, setSeriesEnd, setTable, setTimeNs } from "./tokens";
 import { timeNs, tokenAt, tokenCount } from "./tokens";
 
 const STOP_AT_EQUALS: u32 = 1;
@@ -229,14 +229,14 @@ function hasNul(p: usize, bytes: u32): bool {
 /** Reserved names, and names that occur twice in the line. */
 function checkNames(parser: Parser): bool {
   const seen: usize = parser.seenPtr;
-  memory.fill(seen, 0, SEEN_SLOTS * 2);
+  const lastSlot = clearSeen(parser) - 1;
   for (let i: u32 = 0; i < tokenCount; i++) {
     const token = tokenAt(parser, i);
     if (isReserved(token.namePtr, token.nameBytes)) {
       fault(LINE_BAD_RESERVED, token.namePtr, token.namePtr + token.nameBytes);
       return false;
     }
-    let slot = token.hash & (SEEN_SLOTS - 1);
+    let slot = token.hash & lastSlot;
     while (true) {
       const other: u32 = load<u16>(seen + (slot << 1));
       if (other == 0) break;
@@ -247,7 +247,7 @@ function checkNames(parser: Parser): bool {
         detailedFault(code, token.namePtr, token.namePtr + token.nameBytes, (earlier.type << 8) | token.type);
         return false;
       }
-      slot = (slot + 1) & (SEEN_SLOTS - 1);
+      slot = (slot + 1) & lastSlot;
     }
     store<u16>(seen + (slot << 1), <u16>(i + 1));
   }

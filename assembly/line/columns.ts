@@ -2,7 +2,7 @@
 //
 // A column is in one of three states, told by nextRow: unused in this body; dense, every row below nextRow has a value; sparse, a bitmap
 // says which rows have one, with zeros to its end. Values lie one after the other, so that a column takes no room for rows without one.
-import { TYPE_BOOLEAN, TYPE_STRING } from "../abi";
+import { LINE_CELLS_COLUMNS, LINE_CELLS_MAX, TYPE_BOOLEAN, TYPE_STRING } from "../abi";
 import { PagedArray } from "../memory/paged-array";
 import { addEntry, findEntry } from "./dictionary";
 import {
@@ -118,6 +118,7 @@ function addColumn(parser: Parser, table: Table, entry: FieldEntry, type: u32): 
   entry.columns = ptr;
   store<u32>(table.columnsPtr + (table.columnCount << 2), ptr);
   table.columnCount++;
+  table.rowsMax = rowsMaxOf(table.columnCount);
   parser.nameCount++;
   return column;
 }
@@ -136,29 +137,45 @@ function fillNameAndMask(column: Column): void {
   memory.fill(mask, 0xff, <usize>(plain ? min<u32>(16, column.keyBytes) : 1));
 }
 
-/** Makes room for twice as many rows. */
-export function growRows(parser: Parser, table: Table): void {
-  const old = table.rowCapacity;
-  const rows = max<u32>(ROWS_MIN, old * 2);
+/** How many rows of one body a table of so many field columns may have. */
+export function rowsMaxOf(columns: u32): u32 {
+  return columns <= <u32>LINE_CELLS_COLUMNS ? u32.MAX_VALUE : <u32>LINE_CELLS_MAX / columns;
+}
+
+/** Gives back the room for rows of an earlier body, of fewer columns: each column would be as long. */
+export function shrinkRows(parser: Parser, table: Table): void {
+  resizeRows(parser, table, max<u32>(ROWS_MIN, 1 << (32 - clz<u32>(table.rowCount))));
+}
+
+function resizeRows(parser: Parser, table: Table, rows: u32): void {
+  const count = table.rowCount;
   // one block, so that the three arrays succeed or fail together: | time | series | lines |
   const time = allocate(parser, rows * 16);
   const series = time + rows * 8;
   const lines = series + rows * 4;
-  if (old != 0) {
-    memory.copy(series, table.seriesPtr, old * 4);
-    memory.copy(lines, table.linesPtr, old * 4);
-    memory.copy(time, table.timePtr, old * 8);
-    release(parser, table.timePtr, old * 16);
+  if (table.rowCapacity != 0) {
+    memory.copy(series, table.seriesPtr, count * 4);
+    memory.copy(lines, table.linesPtr, count * 4);
+    memory.copy(time, table.timePtr, count * 8);
+    release(parser, table.timePtr, table.rowCapacity * 16);
   }
   table.seriesPtr = series;
   table.linesPtr = lines;
   table.timePtr = time;
   table.rowCapacity = rows;
+}
+
+/** Makes room for twice as many rows. */
+export function growRows(parser: Parser, table: Table): void {
+  const rows = max<u32>(ROWS_MIN, table.rowCapacity * 2);
+  resizeRows(parser, table, rows);
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = changetype<Column>(load<u32>(table.columnsPtr + (i << 2)));
     if (column.nextRow == ROW_UNUSED) continue;
     if (column.nextRow == ROW_SPARSE) growBitmap(parser, column, rows);
-    else growColumn(parser, column, rows);
+    else if (column.nextRow == table.rowCount) growColumn(parser, column, rows);
+    // else a row lacks its value: it needs no room for one in each
+    else makeSparse(parser, column, rows);
   }
 }
 

@@ -1,9 +1,9 @@
 // Takes a line that check.ts found good into the parser: table, series, tag and field columns that are new, then the row.
-import { LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_BODY_TABLES_MAX } from "../abi";
-import { DIALECT_V2, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
+import { LINE_BAD_TOO_MANY_CELLS, LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_BODY_TABLES_MAX } from "../abi";
+import { DIALECT_V2, LINE_CELLS_COLUMNS, LINE_COLUMNS_MAX, LINE_KEPT_COLUMNS_MAX, LINE_KEPT_TABLES_MAX } from "../abi";
 import { checkSeries } from "./check";
 import { checkSeriesV2 } from "./check-v2";
-import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue } from "./columns";
+import { findOrAddColumn, findOrAddTable, findOrAddTag, growRows, hasColumn, placeValue, rowsMaxOf, shrinkRows } from "./columns";
 import { hashText } from "../memory/hash";
 import { elementAt, pagedBytes, reserveIndex } from "../memory/paged-array";
 import { addHashed, findEntry, findHashed } from "./dictionary";
@@ -39,15 +39,23 @@ export function hasRoom(parser: Parser): bool {
   }
   const table = changetype<Table>(found);
   let columns = table.columnCount;
-  if (columns + tokenCount - tagCount <= <u32>LINE_KEPT_COLUMNS_MAX) return true;
+  if (columns + tokenCount - tagCount <= <u32>LINE_CELLS_COLUMNS) return true;
   for (let i = tagCount; i < tokenCount; i++) {
     const token = tokenAt(parser, i);
     if (!hasColumn(parser, table, token.namePtr, token.nameBytes, token.type)) columns++;
   }
-  if (columns <= <u32>LINE_KEPT_COLUMNS_MAX) return true;
-  fault(LINE_BAD_TOO_MANY_COLUMNS, 0, 0);
-  parser.crowded = 1;
-  return false;
+  if (columns > <u32>LINE_KEPT_COLUMNS_MAX) {
+    fault(LINE_BAD_TOO_MANY_COLUMNS, 0, 0);
+    parser.crowded = 1;
+    return false;
+  }
+  const rowsMax = rowsMaxOf(columns);
+  if (table.rowCount >= rowsMax) {
+    fault(LINE_BAD_TOO_MANY_CELLS, 0, 0);
+    return false;
+  }
+  if (table.rowCapacity / 2 > rowsMax) shrinkRows(parser, table);
+  return true;
 }
 
 /** Adds the checked line as a row. `keyPtr` is its first byte that is not blank. Returns its series. */

@@ -1,6 +1,7 @@
 // The fast path: lines whose series, table and columns are known are read in one pass by comparing them with what came last time.
 // Anything else, and anything wrong, goes to check.ts and commit.ts. Nothing here decides that a line is bad.
-import { DIALECT_V2, LINE_BAD_UTF8, LINE_BODY_TABLES_MAX, LINE_DROPPED, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { DIALECT_V2, LINE_BODY_TABLES_MAX, LINE_DROPPED, LINE_ERRORS_KEPT, LINE_ERROR_WORDS } from "../abi";
+import { LINE_BAD_TOO_MANY_CELLS, LINE_BAD_TOO_MANY_COLUMNS, LINE_BAD_TOO_MANY_TABLES, LINE_BAD_UTF8 } from "../abi";
 import { hashText } from "../memory/hash";
 import { BACKSLASH, COMMA, EQUALS, HASH, NEWLINE, RETURN, SPACE, TAB } from "./bytes";
 import { isLineEnd, sameBytes, skipSpaces } from "./bytes";
@@ -160,6 +161,7 @@ function findSeries(parser: Parser, p: usize): u32 {
 function parseKnown(parser: Parser, lineStart: usize, keyPtr: usize, series: SeriesEntry): usize {
   const table = changetype<Table>(series.table);
   if (table.rowCount == 0 && parser.touchedCount >= <u32>LINE_BODY_TABLES_MAX) return 0;
+  if (table.rowCount >= table.rowsMax) return 0;
   if (table.rowCount == table.rowCapacity) {
     settlePlan(table);
     growRows(parser, table);
@@ -364,12 +366,18 @@ function parseNewTime(parser: Parser, p: usize): usize {
   return end;
 }
 
+/** True if the others are stored: nothing is wrong with the line, or there is no room for it. */
+function isDropped(): bool {
+  if (faultCode == LINE_BAD_TOO_MANY_COLUMNS || faultCode == LINE_BAD_TOO_MANY_TABLES) return true;
+  return faultCode >= <u32>LINE_DROPPED || faultCode == LINE_BAD_TOO_MANY_CELLS;
+}
+
 /** Counts the bad line that begins at `lineStart`, and keeps what is wrong with it. Returns the address of the next line. */
 function reject(parser: Parser, lineStart: usize, end: usize): usize {
   const isV2 = parser.dialect == DIALECT_V2;
   const newline = isV2 ? findLineEndV2(lineStart, end) : findLineEnd(lineStart, end);
   parser.badLineCount++;
-  if (faultCode >= <u32>LINE_DROPPED) parser.droppedCount++;
+  if (isV2 && isDropped()) parser.droppedCount++;
   if (parser.errorCount < <u32>LINE_ERRORS_KEPT) {
     const hasReturn = !isV2 && newline > lineStart && <u32>load<u8>(newline - 1) == RETURN;
     const lineEnd = hasReturn ? newline - 1 : newline;

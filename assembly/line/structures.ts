@@ -103,6 +103,8 @@ export class Table extends Entry {
   index: u32;
   rowCount: u32;
   rowCapacity: u32;
+  /** Rows that a body may have, by the number of columns. */
+  rowsMax: u32;
   seriesPtr: u32;
   timePtr: u32;
   linesPtr: u32;
@@ -155,9 +157,9 @@ export const TOKEN_BYTES: u32 = offsetof<Token>();
 /** FieldEntry by a hash of its table and the first 16 bytes of its text: where findColumn (parse.ts) looks first. Names that were chosen to
  *  share a slot only make it look in the dictionary each time. */
 export const NAME_SLOTS: u32 = 1024;
-/** u16 slots of the set of names of one line; twice as many as names. */
-export const SEEN_SLOTS: u32 = 1024;
-if (SEEN_SLOTS < 2 * LINE_COLUMNS_MAX) ERROR("SEEN_SLOTS: the set of a line's names must stay half empty");
+/** Most u16 slots of the set of names of one line (clearSeen). */
+export const SEEN_SLOTS: u32 = 8192;
+if (SEEN_SLOTS <= 2 * LINE_COLUMNS_MAX) ERROR("SEEN_SLOTS: the set of a line's names must stay half empty");
 
 /** The state of one parser, kept between bodies. */
 @unmanaged

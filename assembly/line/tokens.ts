@@ -82,6 +82,14 @@ export function pushToken(parser: Parser, type: u32, namePtr: usize, nameBytes: 
   return token;
 }
 
+/** Empties the set of the line's names. Returns how many slots it has, a power of two: twice as many as names or more, so that a narrow
+ *  line clears little. */
+export function clearSeen(parser: Parser): u32 {
+  const slots: u32 = 1 << (32 - clz<u32>(tokenCount * 2));
+  memory.fill(parser.seenPtr, 0, slots * 2);
+  return slots;
+}
+
 /** Forgets the fields behind the first `count` tokens. */
 export function keepTokens(count: u32): void {
   tokenCount = count;

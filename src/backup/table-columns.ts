@@ -3,7 +3,7 @@ import { TsdbError } from "../model/errors.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type CatalogOperation, COLUMN_TYPE_NAME, type ColumnOperation } from "../storage/catalog/operations.ts";
-import { checkSchemaMemory, checkTableLimit, tooManyColumns } from "../storage/catalog/schema-limits.ts";
+import { checkSchemaMemory, checkTableLimit, limitsOfBuckets, tooManyColumns } from "../storage/catalog/schema-limits.ts";
 import { createTable } from "./metadata-restore.ts";
 import type { ShardTable } from "./shard-archive.ts";
 
@@ -24,12 +24,11 @@ export function planTables(catalog: Catalog, databaseId: number, tables: readonl
   const operations: CatalogOperation[] = [];
   const byId = new Map<number, TablePlan>();
   let { tableId: nextTableId } = catalog.nextIds;
+  const { columnsPerTableMax } = limitsOfBuckets(catalog.limits);
   const added = { tables: 0, columns: 0 };
   for (const table of tables) {
     const schema = catalog.findSchema(databaseId, table.name);
-    if (table.columns.length > catalog.limits.columnsPerTableMax) {
-      throw new TsdbError("limit_exceeded", tooManyColumns(catalog.limits.columnsPerTableMax));
-    }
+    if (table.columns.length > columnsPerTableMax) throw new TsdbError("limit_exceeded", tooManyColumns(columnsPerTableMax));
     if (schema === undefined) {
       const tableId = nextTableId++;
       operations.push(...createTable({ ...table, id: tableId, databaseId }));

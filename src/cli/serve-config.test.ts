@@ -17,6 +17,7 @@ const SCHEMA_LIMITS = {
   databasesMax: Number.POSITIVE_INFINITY,
   tablesMax: Number.POSITIVE_INFINITY,
   columnsPerTableMax: 500,
+  columnsPerBucketTableMax: 4095,
   newTablesPerBodyMax: 10_000,
   schemaBytesMax: (10 * GIB) / 16,
 };
@@ -213,7 +214,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["", { v1RowsMax: 0 }, { INFLUXDB_HTTP_MAX_ROW_LIMIT: "5", TSDB_MAX_ROW_LIMIT: "0" }],
   [
     "--num-database-limit 5 --num-table-limit=2000 --num-total-columns-per-table-limit 250",
-    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250 } },
+    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 5, tablesMax: 2000, columnsPerTableMax: 250, columnsPerBucketTableMax: 250 } },
   ],
   [
     "--num-new-tables-per-write-limit 20 --schema-mem-limit 64MiB",
@@ -221,7 +222,7 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ],
   [
     "--num-table-limit 7",
-    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 3, tablesMax: 7, columnsPerTableMax: 9 } },
+    { schemaLimits: { ...SCHEMA_LIMITS, databasesMax: 3, tablesMax: 7, columnsPerTableMax: 9, columnsPerBucketTableMax: 9 } },
     {
       INFLUXDB3_ENTERPRISE_NUM_DATABASE_LIMIT: "3",
       INFLUXDB3_NUM_TABLE_LIMIT: "4",
@@ -276,7 +277,7 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   ["--num-new-tables-per-write-limit 10001", '--num-new-tables-per-write-limit: must be a whole number from 1 to 10000, got "10001"'],
   ["--schema-mem-limit 1kb", "--schema-mem-limit: must be at least 1MiB, got 1kb"],
   ["--num-table-limit many", '--num-table-limit: must be a whole number from 1 to 999999999, got "many"'],
-  ["--num-total-columns-per-table-limit 501", '--num-total-columns-per-table-limit: must be a whole number from 1 to 500, got "501"'],
+  ["--num-total-columns-per-table-limit 4096", '--num-total-columns-per-table-limit: must be a whole number from 1 to 4095, got "4096"'],
   ["--object-store s3", '--object-store: must be file or memory, got "s3"'],
   ["--edition pro", '--edition: must be enterprise or core, got "pro"'],
   ["--without-auth=maybe", '--without-auth: must be true or false, got "maybe"'],

@@ -240,12 +240,14 @@ function readCompaction(read: FlagReader): CompactionConfig {
 }
 
 function readSchemaLimits(read: FlagReader): SchemaLimits {
-  const { databasesMax, tablesMax, columnsPerTableMax } = DEFAULT_SCHEMA_LIMITS;
+  const { databasesMax, tablesMax, columnsPerTableMax, columnsPerBucketTableMax } = DEFAULT_SCHEMA_LIMITS;
+  const columns = (absent: number) => read.count("num-total-columns-per-table-limit", { max: LIMITS.columnsPerTableMax, absent });
   const defaultBytes = Math.min(LIMITS.schemaBytesDefault, Math.floor(read.memoryBytes / 16));
   return {
     databasesMax: read.count("num-database-limit", { max: COUNT_MAX, absent: databasesMax }),
     tablesMax: read.count("num-table-limit", { max: COUNT_MAX, absent: tablesMax }),
-    columnsPerTableMax: read.count("num-total-columns-per-table-limit", { max: LIMITS.columnsPerTableMax, absent: columnsPerTableMax }),
+    columnsPerTableMax: columns(columnsPerTableMax),
+    columnsPerBucketTableMax: columns(columnsPerBucketTableMax),
     newTablesPerBodyMax: read.count("num-new-tables-per-write-limit", { max: LIMITS.bodyTablesMax, absent: LIMITS.bodyTablesMax }),
     schemaBytesMax: read.bytes("schema-mem-limit", { min: 1 * MIB, max: LIMITS.schemaBytesMax, absent: defaultBytes }),
   };

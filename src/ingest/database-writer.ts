@@ -8,13 +8,13 @@ import { ParsedTables } from "../kernel/parse/parsed-tables.ts";
 import type { ParsedBody, ParsedTable } from "../kernel/parse/parser-view.ts";
 import { bitmapBytes, gatherColumn, gatherValues } from "../kernel/scan/rows.ts";
 import { assert } from "../model/assert.ts";
-import { LIMITS } from "../model/limits.ts";
 import { VALUE_BYTES } from "../model/rows/column.ts";
 import type { ColumnRun } from "../model/rows/run.ts";
 import type { WriteRequest } from "../model/write.ts";
 import type { LiveTables } from "../storage/buffer/live-tables.ts";
 import type { Catalog } from "../storage/catalog/catalog.ts";
 import { type FinishedPlan, SchemaPlan } from "../storage/catalog/resolve.ts";
+import type { SchemaLimits } from "../storage/catalog/schema-limits.ts";
 import { chooseRows } from "./definitions/row-choice.ts";
 import type { FrameTable } from "./frame.ts";
 import { UNRESOLVED } from "./kernel-list.ts";
@@ -82,6 +82,7 @@ export class DatabaseWriter {
     /** By name in the default namespace, or by id. */
     private readonly database: string | number,
     private readonly parser: LineParser,
+    private readonly limits: SchemaLimits,
     private readonly parts: WriterParts,
   ) {
     this.tables = new ParsedTables(parts.kernel);
@@ -216,7 +217,7 @@ export class DatabaseWriter {
       this.hasLeft = true;
     }
     link.followDictionary();
-    if (parsed.columns.some(({ index }) => index >= LIMITS.columnsPerTableMax)) this.crowded = true;
+    if (parsed.columns.some(({ index }) => index >= this.limits.columnsPerTableMax)) this.crowded = true;
     return { parsed, link };
   }
 
@@ -258,7 +259,7 @@ export class DatabaseWriter {
         tags: tagColumns.map((tag) => work.parsed.tagColumns[tag]!),
         fields: work.parsed.columns,
       })),
-      { madeTables },
+      { madeTables, limits: this.limits },
     );
     schema.forEach((table, tableIndex) => {
       if (plan.needsRows(tableIndex)) this.chooseRows(plan, tableIndex, table, rejections);

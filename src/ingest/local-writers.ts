@@ -1,6 +1,7 @@
 // The writers of all databases: each has a line parser that remembers the names of its tables and columns.
 import { LineParser, type ParseOptions } from "../kernel/parse/line-parser.ts";
 import type { LineDialect, WriteRequest } from "../model/write.ts";
+import { limitsOfBuckets } from "../storage/catalog/schema-limits.ts";
 import type { BodyBytes } from "./body-memory.ts";
 import { DatabaseWriter, type ResolvedBody, type WriterParts } from "./database-writer.ts";
 import type { SchemaSteps } from "./schema-steps.ts";
@@ -40,8 +41,10 @@ class LocalWriter implements KeptWriter {
     parts: WriterParts,
     private readonly onForgotten: () => void,
   ) {
-    this.parser = new LineParser(parts.kernel, parts.catalog.limits.columnsPerTableMax, dialect);
-    this.writer = new DatabaseWriter(database, this.parser, parts);
+    const { limits } = parts.catalog;
+    const own = dialect === "v2" ? limitsOfBuckets(limits) : limits;
+    this.parser = new LineParser(parts.kernel, own.columnsPerTableMax, dialect);
+    this.writer = new DatabaseWriter(database, this.parser, own, parts);
   }
 
   get memoryBytes(): number {

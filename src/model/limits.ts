@@ -30,8 +30,10 @@ export const LIMITS = {
   /** and how long for other bodies to end, before it is read. */
   bodyPlaceWaitSeconds: 5,
   stringFieldBytesMax: 1 * MIB,
-  /** Tags and fields of a line, and therefore of a table; a flag may lower it. */
-  columnsPerTableMax: 500,
+  /** Tags and fields of a line, and therefore of a table. */
+  columnsPerTableMax: 4095,
+  /** Of a table that is written through the native API, unless a flag says otherwise. */
+  columnsPerTableDefault: 500,
   /** Tables read by one statement. */
   statementTablesMax: 10_000,
   databaseNameBytesMax: 511,
@@ -113,7 +115,7 @@ export const LIMITS = {
   batchTextBytesMax: 4 * MIB,
   /** Approximate values per result batch: a few milliseconds of reading and encoding. */
   batchCellsMax: 64 * KIB,
-  /** Columns of an answer: eight full tables side by side. */
+  /** Columns of an answer: eight tables of the default side by side, or the widest one. */
   answerColumnsMax: 4096,
   /** A WAL segment is closed at this size; the frame of one body always fits a segment. */
   walSegmentBytes: 512 * MIB,
@@ -154,6 +156,7 @@ assert(
 );
 assert(LIMITS.segmentRowsMax % LIMITS.vectorRows === 0, "a segment is whole vectors");
 assert(LIMITS.batchCellsMax >= 16 * LIMITS.answerColumnsMax, "a batch of the widest answer has some rows");
+assert(LIMITS.answerColumnsMax > LIMITS.columnsPerTableMax, "an answer has all columns of the widest table, and its time");
 assert(LIMITS.pageRowsMax % LIMITS.vectorRows === 0, "a page is whole vectors");
 assert(LIMITS.walFrameBytesMax > LIMITS.bodyBytesMax, "one body's frame always fits");
 assert(LIMITS.bodyMemoryBytesMax >= 1.5 * LIMITS.bodyBytesMax, "a body without a length may grow from half of the largest to all of it");

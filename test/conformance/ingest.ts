@@ -269,16 +269,16 @@ export function ingestSuite(name: string, openOn: (disk: FaultyDisk) => Promise<
       });
     });
 
-    test("a line that would make the 501st column is rejected, the others are stored", async () => {
+    test("a line that would make a column beyond the default limit is rejected, the others are stored", async () => {
       const path = await open();
-      const fields = Array.from({ length: LIMITS.columnsPerTableMax }, (_, i) => `f${i}=1`).join(",");
+      const fields = Array.from({ length: LIMITS.columnsPerTableDefault }, (_, i) => `f${i}=1`).join(",");
       await path.write(`t ${fields.slice(0, fields.lastIndexOf(","))} 1`);
       const result = await path.write("t,tag=x extra=1 2\nt extra=1 3\nt another=1 4");
       expect(result.schemaLimit).toBe(true);
       expect(result.lineErrors.map(({ errorMessage }) => errorMessage)).toEqual(
         [1, 2].map(() => "Update to schema would exceed number of columns per table limit of 500 columns"),
       );
-      expect(path.schema("t")).toHaveLength(LIMITS.columnsPerTableMax + 1);
+      expect(path.schema("t")).toHaveLength(LIMITS.columnsPerTableDefault + 1);
     });
 
     test("a new table is stored, however many names of other bodies the parser has kept", async () => {

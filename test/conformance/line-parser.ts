@@ -395,10 +395,10 @@ export function lineParserSuite(name: string, create: () => PlainParser): void {
     });
     test("limit of columns", () => {
       const fields = (count: number) => Array.from({ length: count }, (_, i) => `f${i}=${i}`).join(",");
-      expect(onlyRow(bytes(`m,t=1 ${fields(499)}`)).fields.length).toBe(499);
-      const message = "Update to schema would exceed number of columns per table limit of 500 columns";
-      expect(onlyError(bytes(`m,t=1 ${fields(500)}`))).toBe(message);
-      expect(onlyError(bytes(`m,${fields(500)} v=1`))).toBe(message);
+      expect(onlyRow(bytes(`m,t=1 ${fields(4094)}`)).fields.length).toBe(4094);
+      const message = "Update to schema would exceed number of columns per table limit of 4095 columns";
+      expect(onlyError(bytes(`m,t=1 ${fields(4095)}`))).toBe(message);
+      expect(onlyError(bytes(`m,${fields(4095)} v=1`))).toBe(message);
     });
   });
 }

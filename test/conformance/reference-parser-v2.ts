@@ -25,7 +25,7 @@ class NoRow extends Error {
 }
 
 const KEY_BYTES_MAX = 65_535;
-const COLUMNS_MAX = 500;
+const COLUMNS_MAX = 4095;
 const STRING_BYTES_MAX = 1 << 20;
 const TIME_MAX = 2n ** 63n - 2n;
 const UNIT_NS: Readonly<Partial<Record<Precision, bigint>>> = {
@@ -147,7 +147,8 @@ function takeFields(text: string, keyBytes: number, tagCount: number): Field[] {
     const match = pattern.exec(text);
     if (match === null || match[2] === "") throw new NoRow("bad");
     const [, name, value] = match as unknown as [string, string, string];
-    if (keyBytes + 4 + name.length > KEY_BYTES_MAX || tagCount + fields.length >= COLUMNS_MAX) throw new NoRow("bad");
+    if (tagCount + fields.length >= COLUMNS_MAX) throw new NoRow("left out");
+    if (keyBytes + 4 + name.length > KEY_BYTES_MAX) throw new NoRow("bad");
     const [type, read] = takeValue(value);
     isLong ||= typeof read === "string" && Buffer.byteLength(read) > STRING_BYTES_MAX;
     fields.push([unescaped(name, ' ,="'), type, read]);

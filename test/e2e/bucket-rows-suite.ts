@@ -32,7 +32,8 @@ const STEPS: readonly RowStep[] = [
   { database: "p", lines: `cpu,host=a,rack=r1 v=99i ${DAY_NS}` },
 ];
 
-class BucketRows implements RowHolder {
+/** A server with a bucket `b` in each of two organizations. */
+export class BucketRows implements RowHolder {
   /** By organization. */
   private readonly tokens = new Map<string, string>();
 
@@ -84,6 +85,20 @@ class BucketRows implements RowHolder {
     const { results } = (await response.json()) as { results: { series?: { values: unknown[][] }[]; error?: string }[] };
     if (results[0]!.error !== undefined) throw new Error(results[0]!.error);
     return (results[0]!.series ?? []).flatMap(({ values }) => values);
+  }
+
+  /** The answer of a script, as CSV without annotations. */
+  async script(org: string, script: string): Promise<string> {
+    const headers = { authorization: `Token ${this.token(org)}`, "content-type": "application/vnd.flux", accept: "application/csv" };
+    const response = await fetch(`${this.server.bucketsUrl}/api/v2/query?org=${org}`, { method: "POST", headers, body: script });
+    if (!response.ok) throw new Error(await response.text());
+    return response.text();
+  }
+
+  /** A write that may be refused. */
+  send(org: string, lines: string): Promise<Response> {
+    const headers = { authorization: `Token ${this.token(org)}` };
+    return fetch(`${this.server.bucketsUrl}/api/v2/write?org=${org}&bucket=b`, { method: "POST", headers, body: lines });
   }
 
   private async ask(path: string, token: string, body: string | object): Promise<Record<string, unknown>> {

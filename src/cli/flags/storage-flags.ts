@@ -98,9 +98,9 @@ export const STORAGE_FLAGS = [
     name: "num-total-columns-per-table-limit",
     group: GROUP,
     value: "COUNT",
-    help: `Maximum number of columns of a table, excluding time; at most ${LIMITS.columnsPerTableMax}.`,
+    help: `Maximum number of columns of a table, excluding time; at most ${LIMITS.columnsPerTableMax}, which also is the default for buckets.`,
     default: null,
-    defaultNote: String(LIMITS.columnsPerTableMax),
+    defaultNote: String(LIMITS.columnsPerTableDefault),
     aliases: ["INFLUXDB3_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT", "INFLUXDB3_ENTERPRISE_NUM_TOTAL_COLUMNS_PER_TABLE_LIMIT"],
   },
   {

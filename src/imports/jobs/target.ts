@@ -4,6 +4,7 @@ import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { CatalogOperation } from "../../storage/catalog/operations.ts";
 import { SchemaPlan } from "../../storage/catalog/resolve.ts";
+import { limitsOfBuckets } from "../../storage/catalog/schema-limits.ts";
 import type { TableSchema } from "../../storage/catalog/state.ts";
 import type { ColumnPlan } from "../column-plan.ts";
 import type { ImportTarget } from "../rows/imported-rows.ts";
@@ -28,7 +29,7 @@ export function planTarget(catalog: Catalog, databaseId: number, { def }: TableS
   const isTag = ({ type }: { readonly type: ColumnType }) => type === ColumnType.tag;
   const tags = named.filter(isTag).map(({ name }) => name);
   const fields = named.filter((column) => !isTag(column));
-  const plan = new SchemaPlan(catalog, databaseId, [{ name: def.name, tags, fields }]);
+  const plan = new SchemaPlan(catalog, databaseId, [{ name: def.name, tags, fields }], { limits: limitsOfBuckets(catalog.limits) });
   if (plan.needsRows(0)) {
     const reason = plan.acceptRow(0, [...tags.keys()], [...fields.keys()]);
     throw new TsdbError("bad_request", reason ?? "the table cannot have the columns of the file");

@@ -26,6 +26,7 @@ export type LineFault =
   | typeof abi.LINE_BAD_TIME_RANGE
   | typeof abi.LINE_BAD_TOO_MANY_COLUMNS
   | typeof abi.LINE_BAD_TOO_MANY_TABLES
+  | typeof abi.LINE_BAD_TOO_MANY_CELLS
   | typeof abi.LINE_BAD_SYNTAX
   | typeof abi.LINE_DROP_STRING_TOO_LONG
   | typeof abi.LINE_DROP_TIME_FIELD
@@ -85,6 +86,8 @@ export function lineErrorMessage(fault: LineFault, { text, detail, precision, co
       return `Update to schema would exceed number of columns per table limit of ${columnsPerTableMax} columns`;
     case abi.LINE_BAD_TOO_MANY_TABLES:
       return `Update to schema would exceed number of tables of one body: rows of at most ${abi.LINE_BODY_TABLES_MAX}; send the others with another write`;
+    case abi.LINE_BAD_TOO_MANY_CELLS:
+      return "too many rows of a table of so many columns in one body; send the others with another write";
     case abi.LINE_BAD_SYNTAX:
       return "invalid line";
     case abi.LINE_DROP_STRING_TOO_LONG:

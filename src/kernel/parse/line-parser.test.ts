@@ -169,19 +169,45 @@ test("a time learned in one precision is not taken for another", () => {
   }
 });
 
+const wide = (fields: number) => `m ${Array.from({ length: fields }, (_, i) => `f${i}=${i}`).join(",")}`;
+const narrow = (rows: number) => "m f0=1\n".repeat(rows);
+
+test("rows of a wide table are limited in a body, also those of known columns", () => {
+  const rowsMax = Math.floor(abi.LINE_CELLS_MAX / 600);
+  const body = `${wide(600)}\n${narrow(rowsMax + 1)}n v=1`;
+  const { rowCount, lineCount, errors } = parse(body);
+  expect([rowCount, lineCount]).toEqual([rowsMax + 1, rowsMax + 3]);
+  const message = "too many rows of a table of so many columns in one body; send the others with another write";
+  expect(errors.map((error) => error.message)).toEqual([message, message]);
+  // further columns lower it
+  expect(parse(`${narrow(rowsMax - 1)}${wide(1200)}`).errors.map((error) => error.message)).toEqual([message]);
+  expect(parse(`${narrow(rowsMax / 2 - 1)}${wide(1200)}`).errors).toEqual([]);
+  // and a table of 512 columns or fewer has no such limit
+  parser.reset();
+  expect(parse(`${wide(512)}\n${narrow(rowsMax + 100_000)}`).errors).toEqual([]);
+});
+
+test("columns of a small body take no room for the rows of an earlier large one", () => {
+  parse(narrow(300_000));
+  const before = parser.memoryBytes;
+  expect(parse(`${narrow(1)}${wide(4095)}\n${narrow(1)}`).rowCount).toBe(3);
+  // a bit for each of 524,288 rows would take 256 MiB
+  expect(parser.memoryBytes - before).toBeLessThan(8 << 20);
+});
+
 test("a flood of column names is refused, and gone after a reset", () => {
   const flood = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m f${from + i}=1`).join("\n");
-  expect(parse(flood(0, 4000)).rowCount).toBe(4000);
+  expect(parse(flood(0, 8000)).rowCount).toBe(8000);
   expect(parser.view.wantsReset).toBe(false);
-  const { rowCount, errors } = parse(`${flood(4000, 97)}\nm f1=1,f2=2 1\nm f1=1i\nn f9999=1`);
-  expect(rowCount).toBe(98);
+  const { rowCount, errors } = parse(`${flood(8000, 193)}\nm f1=1,f2=2 1\nm f1=1i\nn f99999=1`);
+  expect(rowCount).toBe(194);
   expect(errors.map(({ message }) => message)).toEqual(
-    Array(2).fill("Update to schema would exceed number of columns per table limit of 500 columns"),
+    Array(2).fill("Update to schema would exceed number of columns per table limit of 4095 columns"),
   );
   expect(parser.view.wantsReset).toBe(true);
   parser.reset();
   expect(parser.view.wantsReset).toBe(false);
-  expect(parse(flood(5000, 10)).rowCount).toBe(10);
+  expect(parse(flood(9000, 10)).rowCount).toBe(10);
 });
 
 test("at most 100 errors are kept, all are counted", () => {

@@ -7,6 +7,8 @@ import { LIMITS } from "../../model/limits.ts";
 export interface SchemaLimits {
   /** Tags and fields, without time. */
   readonly columnsPerTableMax: number;
+  /** The same for rows of buckets, which come from clients and databases that know no such limit. */
+  readonly columnsPerBucketTableMax: number;
   /** Of all databases together. */
   readonly tablesMax: number;
   /** Includes retention policies `db/rp`, excludes `_internal`. */
@@ -18,12 +20,18 @@ export interface SchemaLimits {
 }
 
 export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
-  columnsPerTableMax: LIMITS.columnsPerTableMax,
+  columnsPerTableMax: LIMITS.columnsPerTableDefault,
+  columnsPerBucketTableMax: LIMITS.columnsPerTableMax,
   tablesMax: Number.POSITIVE_INFINITY,
   databasesMax: Number.POSITIVE_INFINITY,
   newTablesPerBodyMax: LIMITS.bodyTablesMax,
   schemaBytesMax: LIMITS.schemaBytesDefault,
 };
+
+/** The limits of writes to buckets, of imports and of backups. */
+export function limitsOfBuckets(limits: SchemaLimits): SchemaLimits {
+  return { ...limits, columnsPerTableMax: limits.columnsPerBucketTableMax };
+}
 
 /** Size of a catalog, without deleted databases and tables. */
 interface SchemaCounts {
