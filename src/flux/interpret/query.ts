@@ -54,6 +54,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
   try {
     const results = yield* resultsOf(program, run);
     for (const { name, stream } of withProfile(run, results, { startMs, compiledMs, plannedMs: performance.now() })) {
+      run.isGathered = false;
       csv = query.withoutRows === true ? null : new CsvResult(name, query.dialect, query.kernelRows ?? null);
       for (const table of stream.open(run)) {
         run.pause();
@@ -77,7 +78,7 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
     for (const piece of csv?.waiting() ?? []) held.add(piece);
     const wasStarted = held.isStarted;
     if (query.withoutRows === true) throw known;
-    const leavesTables = known instanceof WriteError || (known instanceof SourceError && !held.isEmpty);
+    const leavesTables = known instanceof WriteError || ((known instanceof SourceError || !run.isGathered) && !held.isEmpty);
     if (!(known instanceof FluxError) || (!wasStarted && !leavesTables)) throw known;
     held.add(EOL + errorTable(known.message, query.dialect));
     yield* held.all();

@@ -55,6 +55,8 @@ export class ScriptRun {
   private inRows = 0;
   /** Above 0 within functions of rows that the reference computes column by column. */
   private inColumns = 0;
+  /** Whether an error has passed an operator that gives its tables at the end of its input: there is none of them then. */
+  isGathered = false;
   /** Whether a comparison of values that do not compare is false. */
   isLoose = false;
   private readonly packages = new Map<string, PackageValue>();

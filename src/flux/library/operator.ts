@@ -37,6 +37,8 @@ export interface StreamFacts {
   readonly sortsTables?: boolean;
   /** Whether tables pass one by one, those of equal keys too. */
   readonly passesTables?: boolean;
+  /** Whether tables leave before later ones are read. */
+  readonly handsOn?: boolean;
   /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
   /** What stands before errors of its source; null: its place. Asked when the error comes. */
@@ -74,6 +76,7 @@ export function streamOf(
     flow = "tables",
     sortsTables = false,
     passesTables = flow === "rows" || operation instanceof SortOperation,
+    handsOn = passesTables,
     inStorage,
     sourceContext,
   }: StreamFacts = {},
@@ -100,6 +103,7 @@ export function streamOf(
   );
   node.flow = flow;
   node.passesTables = passesTables;
+  node.handsOn = handsOn;
   node.sortsTables = sortsTables;
   return node;
 }
@@ -149,10 +153,15 @@ function* withPlace(body: StreamBody, inputs: readonly Tables[], run: ScriptRun,
 /** Without the table of the group whose rows were cut off by an error. */
 function* exceptFailed(tables: Tables): Tables {
   let last: FluxTable | null = null;
-  for (const table of tables) {
-    if (table !== null && last !== null) yield last;
-    if (table === null) yield null;
-    else last = table;
+  try {
+    for (const table of tables) {
+      if (table !== null && last !== null) yield last;
+      if (table === null) yield null;
+      else last = table;
+    }
+  } catch (error) {
+    if (!(error instanceof InputError) && last !== null) yield last;
+    throw error;
   }
   if (last !== null) yield last;
 }

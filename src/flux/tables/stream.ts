@@ -51,6 +51,8 @@ export class StreamNode extends TableStream {
   private keysRepeat: boolean | null = null;
   /** Whether it puts tables in the order of keys in the reference though rows pass. */
   sortsTables = false;
+  /** Whether its tables have left one by one when a later one fails: clients keep them. */
+  handsOn = false;
   /** What is wrong with the plan here, whatever the rows are; null for nothing. */
   planProblem: string | null = null;
   /** Called before any stream of the script is opened. @throws FluxError */
@@ -118,6 +120,9 @@ export class StreamNode extends TableStream {
         if (table !== null) held.release();
         yield table;
       }
+    } catch (error) {
+      if (!this.handsOn) run.isGathered = true;
+      throw error;
     } finally {
       held.release();
     }

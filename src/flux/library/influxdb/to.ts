@@ -102,7 +102,7 @@ function writing(
     }
     yield* batches.flush();
   };
-  const node = streamOf(call, [call.stream()], body, { effect: name });
+  const node = streamOf(call, [call.stream()], body, { effect: name, handsOn: true });
   node.onStart = target.check;
   call.run.effects.push(node);
   return node;

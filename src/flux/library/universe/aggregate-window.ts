@@ -21,8 +21,8 @@ import {
 import { isReduceFunction, reducedOr } from "../plan/reduced.ts";
 import { type WindowsOfRows, windowedTable } from "../plan/reduced-windows.ts";
 import { wholeWindows } from "../windows/whole-windows.ts";
-import type { ByWindows } from "../windows/window-rows.ts";
-import { aggregated } from "./aggregates.ts";
+import type { Aggregate, ByWindows } from "../windows/window-rows.ts";
+import { aggregated, unsupported } from "./aggregates.ts";
 import { filledEmpty } from "./fill.ts";
 import { isPlainPushed, PushedForm, PushedNode, type StorageReduce } from "./pushed.ts";
 import { isStorableWindow, WINDOWS_MAX, wholeKey, windowed, windowOptions } from "./window.ts";
@@ -121,7 +121,7 @@ function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): 
   return (inputs, run) => {
     const found = aggregateWindow(last);
     if (found === null) return body(inputs, run);
-    const all = () => computed(found, options, { inputs, run, body });
+    const all = () => computed(last, found, options, { inputs, run, body });
     const left = leftToSource(found);
     if (left === null) return all();
     const { reduce, how } = left;
@@ -181,6 +181,7 @@ function* windowTables(reduced: readonly FluxTable[], how: WindowsOfRows): Table
 
 /** The steps over all rows. */
 function computed(
+  last: StreamNode,
   found: AggregateWindow,
   options: WindowOptions,
   { inputs, run, body }: { readonly inputs: readonly Tables[]; readonly run: ScriptRun; readonly body: StreamBody },
@@ -188,8 +189,12 @@ function computed(
   const { source, window, operation } = found;
   const aggregate = operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name) ? operation : null;
   const isStorable = window.isStorable && operation?.column === "_value" && (aggregate !== null || operation instanceof SelectorOperation);
-  if (isStorable && isPlainPushed(source)) return eachTable(body(inputs, run), (table) => arranged(table, operation.column, true));
-  if (aggregate !== null) return aggregatedWindows(found, aggregate, options, run);
+  const isStored = isStorable && isPlainPushed(source);
+  if (aggregate !== null) {
+    last.handsOn = true;
+    return aggregatedWindows(found, aggregate, { options, isStored }, run);
+  }
+  if (isStored) return eachTable(body(inputs, run), (table) => arranged(table, operation!.column, true));
   // a profile shows each operator
   if (run.windows === "by tables" || run.profile !== null) return body(inputs, run);
   const { splits, steps, ends, time, isFilled } = found;
@@ -210,11 +215,11 @@ function* inTurn(...streams: readonly Tables[]): Tables {
   for (const stream of streams) yield* stream;
 }
 
-/** The steps over each table of the source. */
+/** The steps over each table of the source. What fails at a table of the source leaves the windows of those before it. */
 function* aggregatedWindows(
   { source, window, time, isFilled }: AggregateWindow,
   { aggregate, column, byWindows }: AggregateOperation,
-  options: WindowOptions,
+  { options, isStored }: { readonly options: WindowOptions; readonly isStored: boolean },
   run: ScriptRun,
 ): Tables {
   /** The tables so far: their keys in the answer, and the types of what is aggregated. */
@@ -223,12 +228,16 @@ function* aggregatedWindows(
   function* full(): Tables {
     try {
       for (const table of source.open(run)) {
-        if (table !== null) sources.push({ key: wholeKey(table.key, options), type: table.column(column)?.type ?? "float" });
+        if (table !== null) {
+          const type = table.column(column)?.type ?? "float";
+          if (!table.key.has(column) && aggregate.typeOf(type) === null) throw unsupportedWindows(aggregate, type, isStored);
+          sources.push({ key: wholeKey(table.key, options), type });
+        }
         yield table === null ? null : table.withKeyColumns();
       }
     } catch (error) {
       sourceError = error;
-      throw error;
+      if (!(error instanceof FluxError) || error instanceof SourceError) throw error;
     }
   }
   const byTables = (made: Tables, rest: Tables) => {
@@ -241,17 +250,23 @@ function* aggregatedWindows(
     const seen = new Set<string>();
     for (const table of run.windows === "by tables" ? byTables([], full()) : wholeWindows(full(), how, run)) {
       if (table !== null) seen.add(table.key.text);
-      yield table === null ? null : arranged(table, column, false);
+      yield table === null ? null : arranged(table, column, isStored);
     }
     // a table without windows, or with none that have rows, has a place in the answer
-    for (const { key, type } of sources) {
+    for (const { key, type } of isStored ? [] : sources) {
       const made = seen.has(key.text) ? null : emptyResult(key, aggregate.typeOf(type), column);
       if (made !== null) yield arranged(made, column, false);
     }
+    if (sourceError !== null) throw sourceError;
   } catch (error) {
     if (error instanceof SourceError) throw new UnplacedError(`runtime error: ${error.message}`);
     throw error === sourceError || !(error instanceof FluxError) ? error : ownError(error, column);
   }
+}
+
+function unsupportedWindows(aggregate: Aggregate, type: FluxColumnType, isStored: boolean): FluxError {
+  const error = unsupported(aggregate, type, isStored);
+  return isStored ? error : new UnplacedError(`runtime error: ${error.message}`);
 }
 
 /** Windows stay in the order of time, also where their bounds within the range are none. */

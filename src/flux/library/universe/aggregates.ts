@@ -165,7 +165,9 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       // the storage puts the result behind the bounds; it has a mean only where nothing is grouped
       const isPushed = state !== null && !(aggregate.name === "mean" && state.isGrouped);
       const counted = isPushed && aggregate.name === "count" ? (input as PushedNode).counted(run) : null;
-      const all = () => aggregated(counted ?? tables!, column, aggregate, isPushed);
+      const place = isPushed ? (state.isGrouped ? "groups" : "series") : null;
+      node.handsOn = place === "series" && !state!.isWindowed;
+      const all = () => aggregated(counted ?? tables!, column, aggregate, place);
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
       if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
@@ -175,7 +177,8 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
     const isStored = column === "_value" && STORED_AGGREGATES.includes(aggregate.name);
     const stored: typeof body = (inputs, run) => (isStored ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
     const inStorage = () => isStored && aggregate.name !== "mean" && pushedState(input) !== null;
-    return streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column), inStorage });
+    const node = streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column), inStorage });
+    return node;
   };
 }
 
@@ -190,18 +193,25 @@ function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed:
   return oneRow(table, FluxColumn.constant("_value", fn === "mean" ? "float" : column.type, value, 1), isPushed);
 }
 
-/** One row for each table: its key, and the aggregate of one column. @throws FluxError if a table lacks the column */
-export function aggregated(input: Tables, label: string, aggregate: Aggregate, isPushed = false): Tables {
+/** One row for each table: its key, and the aggregate of one column. @param stored what of the storage computes it, as the reference's does
+ *  @throws FluxError if a table lacks the column */
+export function aggregated(input: Tables, label: string, aggregate: Aggregate, stored: "series" | "groups" | null = null): Tables {
   return eachTable(input, (table) => {
     const column = table.column(label);
     if (column === undefined) throw new FluxError(`column ${JSON.stringify(label)} does not exist`);
     if (table.key.has(label)) throw new FluxError(`cannot aggregate columns that are part of the group key`);
     const type = aggregate.typeOf(column.type);
-    if (type === null && isPushed)
-      throw new UnplacedError(`unsupported input type for ${aggregate.name} aggregate: ${STORED_TYPES[column.type] ?? column.type}`);
-    if (type === null) throw new FluxError(`unsupported aggregate column type ${column.type}`);
-    return oneRow(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), isPushed);
+    // as recorded: there is no such group then
+    if (type === null && stored === "groups") return null;
+    if (type === null) throw unsupported(aggregate, column.type, stored !== null);
+    return oneRow(table, FluxColumn.constant(label, type, aggregate.compute(column), 1), stored !== null);
   });
+}
+
+/** The error of an aggregate that there is not of the type. */
+export function unsupported({ name }: Aggregate, type: FluxColumnType, isStored: boolean): FluxError {
+  if (!isStored) return new FluxError(`unsupported aggregate column type ${type}`);
+  return new UnplacedError(`unsupported input type for ${name} aggregate: ${STORED_TYPES[type] ?? type}`);
 }
 
 /** Names of types in messages of the storage. */

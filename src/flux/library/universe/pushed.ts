@@ -147,7 +147,17 @@ export class PushedForm extends PushedNode {
   override readonly isInner = true;
 
   constructor(made: StreamNode, state: PushedState) {
-    super(made.name, [made], made.location, ([tables]) => tables!, state);
+    super(
+      made.name,
+      [made],
+      made.location,
+      ([tables]) => {
+        // a storage that computes gives each table when it has it
+        if (this.isPushed) this.handsOn = made.handsOn = true;
+        return tables!;
+      },
+      state,
+    );
   }
 
   override get isPushed(): boolean {

@@ -59,6 +59,8 @@ export const filter: NativeBody = (call) => {
     const node = new StreamNode(call.site?.name ?? "", [input], location, apply);
     node.flow = "rows";
     node.passesTables = true;
+    // groups are put together from pieces here
+    node.handsOn = state === null || !state.isGrouped;
     return node;
   }
   // series that the function refuses as a whole need not be read
@@ -131,6 +133,7 @@ class FilterNode extends PushedNode {
     facts: { readonly state: PushedState; readonly storable: StorableFilter },
   ) {
     super("filter", [input], location, (_, run) => reading.read(run, []), facts.state, reading);
+    this.handsOn = true;
     this.storable = facts.storable;
   }
 

@@ -402,6 +402,7 @@ export const timeShift: NativeBody = (call) => {
   const node: StreamNode = streamOf(call, [input], ([tables]) => eachTable(tables!, shifted), {
     bounds: bounds === null ? null : { startNs: movedNs(bounds.startNs), stopNs: movedNs(bounds.stopNs) },
     flow: "rows",
+    handsOn: false,
   });
   return node;
 };

@@ -113,6 +113,8 @@ function planned(node: RangeNode, from: FromNode): RangeNode {
 
 /** What bounds the read of a bucket. */
 class RangeNode extends PushedNode {
+  override handsOn = true;
+
   override get planInputs(): readonly StreamNode[] {
     return [];
   }
