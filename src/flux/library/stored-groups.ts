@@ -5,6 +5,7 @@ import { type FluxTable, GroupKey, type KeyColumn } from "../tables/table.ts";
 import { SourceError } from "../values/flux-error.ts";
 import { compareTexts } from "../values/text-order.ts";
 import { CollisionError, TableMerge } from "./merge-tables.ts";
+import { sortSeries } from "./series-sort.ts";
 
 const STORED_TYPES: Readonly<Record<string, string>> = { bool: "boolean", int: "integer", uint: "unsigned" };
 
@@ -20,20 +21,34 @@ export function* storedGroups(tables: Tables, names: readonly string[]): Tables 
   const named = names.filter((label) => !BOUNDS.includes(label));
   const merge = new TableMerge(storedCollision);
   const failed = new Map<string, CollisionError>();
+  const series: { readonly key: GroupKey; readonly table: FluxTable }[] = [];
   for (const table of tables) {
     yield null;
     if (table === null) continue;
     const bounds = BOUNDS.flatMap((label) => table.key.get(label) ?? []);
     // an absent tag is the empty text, and no column
     const absent = (label: string): KeyColumn => ({ label, type: "string", value: "" });
-    const key = new GroupKey([...bounds, ...named.map((label) => table.key.get(label) ?? absent(label))]);
-    if (failed.has(key.text)) continue;
+    series.push({ key: new GroupKey([...bounds, ...named.map((label) => table.key.get(label) ?? absent(label))]), table });
+  }
+  sortSeries(series, (a, b) => compareStored(a.key, b.key, named) < 0);
+  series.reverse();
+  // merged rows are copies: what they were copied from is let go
+  for (let each = series.pop(); each !== undefined; each = series.pop()) {
+    const { key, table } = each;
+    yield null;
     try {
-      merge.append(key, table);
+      if (!failed.has(key.text)) {
+        merge.append(key, table);
+        continue;
+      }
     } catch (error) {
       if (!(error instanceof CollisionError)) throw error;
       failed.set(key.text, error);
     }
+    // the tags of all series are known when rows are read
+    const builder = merge.builder(key);
+    for (const column of table.columns) if (isTag(column)) builder.column(column.label, column.type);
+    builder.fill();
   }
   for (const table of [...merge.tables()].sort((a, b) => compareStored(a!.key, b!.key, named))) {
     yield withSortedTags(table!);
@@ -54,11 +69,14 @@ function compareStored(a: GroupKey, b: GroupKey, named: readonly string[]): numb
 }
 
 function withSortedTags(table: FluxTable): FluxTable {
-  const isTag = ({ label, type }: FluxColumn) => type === "string" && !OF_EACH_ROW.includes(label) && !BOUNDS.includes(label);
   const tags = table.columns.filter(isTag);
   if (tags.every(({ label }, i) => i === 0 || tags[i - 1]!.label <= label)) return table;
   const others = table.columns.filter((column) => !isTag(column));
   return table.with([...others, ...tags.sort((a, b) => (a.label < b.label ? -1 : 1))]);
+}
+
+function isTag({ label, type }: FluxColumn): boolean {
+  return type === "string" && !OF_EACH_ROW.includes(label) && !BOUNDS.includes(label);
 }
 
 /** Columns of rows that are no tags. */
