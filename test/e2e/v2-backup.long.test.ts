@@ -315,3 +315,20 @@ test("tokens that are kept as hashes alone are in no backup, and work after it",
   const again = await backUp(target.bucketsUrl, "tok");
   expect(await restoreAll(source.bucketsUrl, "tok", again)).toBe("tok");
 });
+
+test("a measurement of 4,095 columns, more than the native API may make", async () => {
+  const fields = (base: number) => Array.from({ length: 4094 }, (_, i) => `f${i}=${base + i}`).join(",");
+  await using server = await startUp(SETUP);
+  await write(server, "b", `wide,site=a ${fields(1)} ${START_S}\nwide,site=b ${fields(2)} ${START_S + DAY_S}`);
+  const backup = await backUp(server.bucketsUrl, "tok");
+  await using other = await startUp(OTHER);
+  await restoreAll(other.bucketsUrl, "their-token", backup);
+  for (const one of [server, other]) {
+    expect(await one.sql<object>("b", "SELECT site, f0, f4093 FROM wide ORDER BY time")).toEqual([
+      { site: "a", f0: 1, f4093: 4094 },
+      { site: "b", f0: 2, f4093: 4095 },
+    ]);
+    const [row] = await one.sql<object>("b", "SELECT * FROM wide LIMIT 1");
+    expect(Object.keys(row!)).toHaveLength(4096);
+  }
+});
