@@ -44,6 +44,17 @@ describe("a server", () => {
     expect([filename, size_bytes > 0, created_at <= started_at!, started_at! <= completed_at!]).toEqual(["rows.parquet", true, true, true]);
   });
 
+  test("a file of more columns than writes may make, and none beyond 4,095", async () => {
+    const fileOfFields = (count: number) =>
+      parquetFile(`SELECT 1::BIGINT AS time, ${Array.from({ length: count }, (_, i) => `${i}::DOUBLE AS f${i}`).join(", ")}`);
+    await store(server, "wide", "m f0=1 0");
+    const job = await importFile(server, "wide", "m", await fileOfFields(4095));
+    expect([job.status, job.row_count]).toEqual(["imported", 1]);
+    expect(await server.sql<object>("wide", "SELECT f1, f4094 FROM m ORDER BY time")).toEqual([{}, { f1: 1, f4094: 4094 }]);
+    const refused = await sendImport(server, importForm("wide", "m", await fileOfFields(4096)));
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("limit of 4095 columns")]);
+  });
+
   test("files of others: types, compressions, many row groups", async () => {
     const statement =
       "SELECT make_timestamp_ns(i * 1000000007) AS time, CASE WHEN i % 3 = 0 THEN NULL ELSE 'h' || i % 7 END AS host, " +
