@@ -254,3 +254,28 @@ test("statements that change something: no rows, and what INTO has written", asy
   expect(await rows("SHOW MEASUREMENTS")).toEqual(["cpu", "mem"].map((name) => listed("measurements", { name })));
   expect(await rows("DROP DATABASE made")).toEqual([]);
 });
+
+test("hundreds of measurements, whose snapshots are sent in parts, side by side and while rows come", async () => {
+  const names = Array.from({ length: 300 }, (_, i) => `t${String(i).padStart(3, "0")}`);
+  const write = (v: number) => store(server, "many", names.map((name) => `${name} v=${v} ${v}`).join("\n"));
+  await write(1);
+  const asked = async (q: string) => {
+    const query = new URLSearchParams({ db: "many", q });
+    const { results } = (await (await fetch(`${server.url}/query?${query}`)).json()) as {
+      results: { series: { name: string; values: [string, number][] }[] }[];
+    };
+    return results[0]!.series.map(({ name, values }): [string, number] => [name, values[0]![1]]);
+  };
+  const writes = (async () => {
+    for (let v = 2; v < 10; v++) await write(v);
+  })();
+  const counts = await Promise.all(Array.from({ length: 8 }, () => asked("SELECT count(v) FROM /./")));
+  for (const each of counts) {
+    // a body is seen as a whole or not at all
+    const [[, rows]] = each as [[string, number]];
+    expect(rows).toBeWithin(1, 10);
+    expect(each).toEqual(names.map((name) => [name, rows]));
+  }
+  await writes;
+  expect(await asked("SELECT sum(v) FROM /./")).toEqual(names.map((name) => [name, 45]));
+});

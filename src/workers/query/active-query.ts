@@ -11,7 +11,7 @@ import type { StatementEnd } from "../wire/messages.ts";
 import type { WireSnapshot } from "../wire/snapshot-wire.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
-import type { PinnedSnapshot, RunOwner, StatementMessage, WorkerRun } from "./worker-run.ts";
+import { type PinnedSnapshot, type RunOwner, type StatementMessage, TABLES_PER_MESSAGE, type WorkerRun } from "./worker-run.ts";
 
 export interface SnapshotSource {
   /** @param database a name that port 8181 shows, or an id. @throws TsdbError unknown_database */
@@ -233,7 +233,7 @@ export class ActiveQuery implements RunOwner {
   /** Takes a snapshot of the tables that the worker will probably request. @throws TsdbError unknown_database */
   private takeEarly(run: WorkerRun): { need: SnapshotNeed; snapshot: WireSnapshot } | undefined {
     const need = this.options.guess.find(this.guessedBy);
-    const pinned = need === undefined ? undefined : this.takeGuessed(need);
+    const pinned = need === undefined || need.tables.length > TABLES_PER_MESSAGE ? undefined : this.takeGuessed(need);
     const snapshot = pinned === undefined ? undefined : run.sendEarly(pinned);
     return need === undefined || snapshot === undefined ? undefined : { need, snapshot };
   }

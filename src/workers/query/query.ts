@@ -8,7 +8,7 @@ import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import { loopWatch, watchTimers } from "../../model/loop-watch.ts";
 import { loadFlux, QueryRunner } from "../../query/query.ts";
 import type { StatementTimes } from "../../query/statement-clock.ts";
-import type { DatabaseSnapshot, SnapshotNeed } from "../../scan/snapshot.ts";
+import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../scan/snapshot.ts";
 import { SqlEngine } from "../../sql/execute/engine.ts";
 import { BlockCache } from "../../storage/block-cache/block-cache.ts";
 import { CacheFeeder } from "../caches/cache-feeder.ts";
@@ -44,6 +44,7 @@ class RunningQuery {
   /** True if a part of the answer was sent. */
   streams = false;
   private snapshotReady: ((snapshot: DatabaseSnapshot) => void) | undefined;
+  private readonly firstTables: TableSnapshot[] = [];
   /** By number: those that main has not answered. */
   private readonly writes = new Map<number, PromiseWithResolvers<string | null>>();
   private writeCount = 0;
@@ -88,8 +89,14 @@ class RunningQuery {
     return this.reason ?? cancelledError();
   }
 
+  /** The first tables of the snapshot to come. */
+  addTables(tables: readonly TableSnapshot[]): void {
+    for (const table of tables) this.firstTables.push(table);
+  }
+
   deliver(snapshot: DatabaseSnapshot): void {
-    this.snapshotReady?.(snapshot);
+    const first = this.firstTables.splice(0);
+    this.snapshotReady?.(first.length === 0 ? snapshot : { ...snapshot, tables: [...first, ...snapshot.tables] });
   }
 
   /** Rows of the statement itself. Resolves with what was refused, null: nothing. @throws TsdbError also when the statement is stopped */
@@ -392,6 +399,12 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
     case "ahead":
       snapshots.add(message.tables);
       return;
+    case "tables": {
+      // decoded in any case: later ones are encoded relative to them
+      const tables = snapshots.decodeTables(message.tables);
+      running.get(message.id)?.addTables(tables);
+      return;
+    }
     case "snapshot": {
       const snapshot = snapshots.decode(message.snapshot);
       running.get(message.id)?.deliver(snapshot);
@@ -422,8 +435,11 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
   }
 }
 
+/** What takes long by the size of a statement or of its snapshot. */
+const OF_STATEMENTS: ReadonlySet<ToQueryWorker["type"]> = new Set(["query", "tables", "snapshot"]);
+
 self.onmessage = ({ data }: MessageEvent<ToQueryWorker>) => {
   if (isEnding) return;
   if (data.type === "end worker") void endWorker();
-  else loopWatch.run("message", () => void receive(data), data.type === "query" || data.type === "snapshot" ? data.id : null);
+  else loopWatch.run("message", () => void receive(data), OF_STATEMENTS.has(data.type) && "id" in data ? data.id : null);
 };

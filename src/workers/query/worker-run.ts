@@ -4,6 +4,9 @@ import type { FromQueryWorker, ToQueryWorker, WrittenMessage } from "../wire/mes
 import type { SnapshotSender, WireSnapshot } from "../wire/snapshot-wire.ts";
 import type { StatementSignals } from "./worker-signals.ts";
 
+/** A few milliseconds of encoding and serialization, which block the main thread. */
+export const TABLES_PER_MESSAGE = 128;
+
 /** A pinned snapshot; `release` releases the pin. */
 export interface PinnedSnapshot {
   readonly snapshot: DatabaseSnapshot;
@@ -85,7 +88,7 @@ export class WorkerRun {
 
   /** Pins the snapshot to send with the statement; returns undefined, without pinning, if it exceeds one message. */
   sendEarly(early: PinnedSnapshot): WireSnapshot | undefined {
-    if (this.sendAhead(early.snapshot, 0) !== null) {
+    if (early.snapshot.tables.length > TABLES_PER_MESSAGE || this.sendAhead(early.snapshot, 0) !== null) {
       early.release();
       return undefined;
     }
@@ -103,7 +106,7 @@ export class WorkerRun {
     return this.pinned.length > 0;
   }
 
-  /** Sends a snapshot; long table lists are sent over several turns of the event loop. */
+  /** Sends a snapshot; long lists of tables are sent over several turns of the event loop. */
   send(pinned: PinnedSnapshot): void {
     this.pinned.push(pinned);
     this.sendInTurns(pinned.snapshot, 0);
@@ -113,7 +116,20 @@ export class WorkerRun {
     if (this.isDone_) return;
     const end = this.sendAhead(snapshot, from);
     if (end !== null) setImmediate(() => this.sendInTurns(snapshot, end));
-    else this.worker.post({ type: "snapshot", id: this.id, snapshot: this.worker.snapshots.encode(snapshot) });
+    else this.sendTablesInTurns(snapshot, 0);
+  }
+
+  private sendTablesInTurns(snapshot: DatabaseSnapshot, from: number): void {
+    if (this.isDone_) return;
+    const { id, worker } = this;
+    const end = from + TABLES_PER_MESSAGE;
+    if (end < snapshot.tables.length) {
+      worker.post({ type: "tables", id, tables: worker.snapshots.encodeTables(snapshot.tables.slice(from, end)) });
+      setImmediate(() => this.sendTablesInTurns(snapshot, end));
+    } else {
+      const last = from === 0 ? snapshot : { ...snapshot, tables: snapshot.tables.slice(from) };
+      worker.post({ type: "snapshot", id, snapshot: worker.snapshots.encode(last) });
+    }
   }
 
   /** Sends a part of the table list ahead of the snapshot, from position `from`. Returns the next position; null if the rest is sent

@@ -13,7 +13,7 @@ import type { CacheCounts } from "../../storage/block-cache/lease.ts";
 import type { IndexRequest } from "../../storage/compaction/build-index.ts";
 import type { FileRequest, MergedFile } from "../../storage/compaction/merge-file.ts";
 import type { PtDirectory, PtTableInput } from "../../storage/pt/file.ts";
-import type { WireSnapshot } from "./snapshot-wire.ts";
+import type { WireSnapshot, WireTables } from "./snapshot-wire.ts";
 
 // Query worker ------------------------------------------------------------------------------------------------------------------
 
@@ -104,6 +104,8 @@ export type ToQueryWorker =
     }
   /** Definitions for the snapshot of a later message. */
   | { readonly type: "ahead"; readonly tables: readonly TableDef[] }
+  /** The first tables of the statement's next snapshot; the last are in the snapshot's own message. */
+  | { readonly type: "tables"; readonly id: number; readonly tables: WireTables }
   | { readonly type: "snapshot"; readonly id: number; readonly snapshot: WireSnapshot }
   /** The reader consumed `bytes` bytes: as many more may be sent. */
   | { readonly type: "credit"; readonly id: number; readonly bytes: number }

@@ -177,3 +177,23 @@ test(`any sequence of snapshots, seed ${SEED}`, () => {
     send(...state.filter(() => below(3) === 0));
   }
 });
+
+test("tables of a snapshot in several messages, between which those of another are", () => {
+  const sender = new SnapshotSender(3);
+  const segments: number[] = [];
+  const receiver = new SnapshotReceiver({
+    blockGone: () => {},
+    segmentCame: (segment) => segments.push(segment),
+    segmentGone: (segment) => segments.splice(segments.indexOf(segment), 1),
+  });
+  const dictionary = dictionaryOf(1);
+  const older = [1, 2, 3, 4, 5].map((id) => snapshot({ table: tableOf(id), blocks: [blockOf(id)], runs: [runOf(id, dictionary)] }));
+  const newer = older.map((table, i) => ({ ...table, blocks: i % 2 === 0 ? [blockOf(i + 10)] : table.blocks, sequence: 9 }));
+  const send = (tables: readonly TableSnapshot[]) => receiver.decodeTables(structuredClone(sender.encodeTables(tables)));
+  const [first, other, second] = [send(older.slice(0, 2)), send(newer), send(older.slice(2, 4))];
+  const last = receiver.decode(structuredClone(sender.encode({ ...REST, tables: older.slice(4) })));
+  expect([...first, ...second, ...last.tables]).toEqual(older);
+  expect(other).toEqual(newer);
+  // of the three tables that are remembered
+  expect(segments.length).toBe(3 - [3, 4, 5].filter((id) => runOf(id, dictionary).segment === undefined).length);
+});

@@ -37,14 +37,18 @@ export interface WireRuns {
   readonly overlaps: ReadonlyMap<number, readonly TimeRange[]>;
 }
 
-export interface WireSnapshot {
+/** Some tables of a snapshot. */
+export interface WireTables {
   readonly tables: readonly WireTable[];
+  /** Tables that the sender forgets: their next list is sent completely. */
+  readonly forgotten: readonly number[];
+}
+
+export interface WireSnapshot extends WireTables {
   /** Null: the snapshot's list of all tables is empty. */
   readonly catalog: WireCatalog | null;
   /** Parts that are sent completely each time. */
   readonly rest: Omit<DatabaseSnapshot, "tables" | "catalog">;
-  /** Tables that the sender forgets: their next list is sent completely. */
-  readonly forgotten: readonly number[];
 }
 
 // | rowCount | seriesPtr | timePtr | seqMin | seqMax | flags: 1 sorted, 2 unique, 4 ascending | place in dictionaries | segment, 0 = open |
@@ -70,6 +74,12 @@ export class SnapshotSender {
 
   /** Every result must be sent, in order. */
   encode({ tables, catalog, ...rest }: DatabaseSnapshot): WireSnapshot {
+    return { ...this.encodeTables(tables), catalog: catalog.length === 0 ? null : this.catalog.encode(catalog), rest };
+  }
+
+  /** Some tables of a snapshot whose others are sent in other messages, between which those of other snapshots may be. Every result must be
+   *  sent, in order. */
+  encodeTables(tables: readonly TableSnapshot[]): WireTables {
     const encoded = tables.map((table) => this.sender(table.table.id).encode(table));
     const forgotten: number[] = [];
     for (const tableId of this.tables.keys()) {
@@ -77,7 +87,7 @@ export class SnapshotSender {
       this.tables.delete(tableId);
       forgotten.push(tableId);
     }
-    return { tables: encoded, catalog: catalog.length === 0 ? null : this.catalog.encode(catalog), rest, forgotten };
+    return { tables: encoded, forgotten };
   }
 
   private sender(tableId: number): TableSender {
@@ -111,7 +121,11 @@ export class SnapshotReceiver {
     this.catalog.add(tables);
   }
 
-  decode({ tables, catalog, rest, forgotten }: WireSnapshot): DatabaseSnapshot {
+  decode({ catalog, rest, ...tables }: WireSnapshot): DatabaseSnapshot {
+    return { tables: this.decodeTables(tables), catalog: catalog === null ? [] : this.catalog.decode(catalog), ...rest };
+  }
+
+  decodeTables({ tables, forgotten }: WireTables): readonly TableSnapshot[] {
     const decoded = tables.map((wire) => {
       let receiver = this.tables.get(wire.tableId);
       if (receiver === undefined) {
@@ -124,7 +138,7 @@ export class SnapshotReceiver {
       this.tables.get(tableId)?.forget();
       this.tables.delete(tableId);
     }
-    return { tables: decoded, catalog: catalog === null ? [] : this.catalog.decode(catalog), ...rest };
+    return decoded;
   }
 }
 
