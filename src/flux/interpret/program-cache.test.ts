@@ -41,3 +41,24 @@ test("the scripts used least go first, and long ones are not kept", () => {
   cache.program(`${script(1)} //${"x".repeat(40_000)}`);
   expect(cache.size).toBe(size);
 });
+
+/** How often the steps pause before they end, or fail. */
+function pauses(text: string, extern = ""): { readonly count: number; readonly error: string | null } {
+  const steps = new ProgramCache(fluxLibrary()).programInSteps(text, extern === "" ? [] : [parseFile(extern)]);
+  for (let count = 0; ; count++) {
+    try {
+      if (steps.next().done === true) return { count, error: null };
+    } catch (error) {
+      return { count, error: (error as Error).message.split(":")[0]! };
+    }
+  }
+}
+
+test("a long script pauses between its tree, its checks, its types, its code and its run", () => {
+  const comment = ` //${"x".repeat(40_000)}`;
+  expect(pauses(script(1))).toEqual({ count: 0, error: null });
+  expect(pauses(script(1) + comment)).toEqual({ count: 4, error: null });
+  expect(pauses(`x = v${comment}`, "v = 2")).toEqual({ count: 4, error: null });
+  expect(pauses(`x = ${comment}`)).toEqual({ count: 1, error: "compilation failed" });
+  expect(pauses(`x = 1 + 1.0${comment}`)).toEqual({ count: 2, error: "error @1" });
+});

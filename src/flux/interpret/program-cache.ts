@@ -1,6 +1,7 @@
 // Scripts that were seen before: dashboards send the same ones every few seconds.
 import type { File } from "../parse/ast.ts";
 import { syntaxErrorText, syntaxProblems } from "../parse/check.ts";
+import { finished } from "../tables/stream.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { FluxProgram, type Program, type ProgramLibrary } from "./program.ts";
 import { shapeOf, TimeLiterals } from "./time-literals.ts";
@@ -28,17 +29,24 @@ export class ProgramCache {
 
   constructor(private readonly library: ProgramLibrary) {}
 
-  /** @param extern files that stand before the script: they differ from request to request, so only its tree is kept
-   *  @throws FluxError with all problems of syntax, or else of types */
+  /** The same at once. */
   program(text: string, extern: readonly File[] = []): Program {
+    return finished(this.programInSteps(text, extern));
+  }
+
+  /** Null is a pause: a script of much data takes long to parse, to infer and to compile.
+   *  @param extern files that stand before the script: they differ from request to request, so only its tree is kept
+   *  @throws FluxError with all problems of syntax, or else of types */
+  *programInSteps(text: string, extern: readonly File[] = []): Generator<null, Program, void> {
     const known = this.scripts.get(text);
     const shape = known === undefined && text.length <= SCRIPT_MAX ? shapeOf(text) : (known?.shape ?? null);
     if (known === undefined && shape !== null && extern.length === 0) {
       const alike = this.alike(text, shape);
       if (alike !== null) return alike;
     }
-    const script: CachedScript = known ?? { file: FluxProgram.parse(text), shape, program: null };
-    const program = extern.length === 0 ? this.own(text, script) : this.behind(extern, script.file);
+    const run = text.length > SCRIPT_MAX ? withPauses : atOnce;
+    const script: CachedScript = known ?? { file: yield* run(FluxProgram.parse(text)), shape, program: null };
+    const program = yield* run(extern.length === 0 ? this.own(text, script) : this.behind(extern, script.file));
     this.keep(text, script, known === undefined);
     return program;
   }
@@ -52,16 +60,16 @@ export class ProgramCache {
     return program;
   }
 
-  private own(text: string, script: CachedScript): FluxProgram {
+  private *own(text: string, script: CachedScript): Generator<null, FluxProgram, void> {
     const { file, shape } = script;
-    script.program ??= new FluxProgram([file], this.library, shape === null ? null : new TimeLiterals(text, file));
+    script.program ??= yield* FluxProgram.inSteps([file], this.library, shape === null ? null : new TimeLiterals(text, file));
     return script.program;
   }
 
-  private behind(extern: readonly File[], file: File): FluxProgram {
+  private *behind(extern: readonly File[], file: File): Generator<null, FluxProgram, void> {
     const problems = extern.flatMap(syntaxProblems);
     if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
-    return new FluxProgram([...extern, file], this.library);
+    return yield* FluxProgram.inSteps([...extern, file], this.library, null);
   }
 
   private keep(text: string, script: CachedScript, isNew: boolean): void {
@@ -81,6 +89,18 @@ export class ProgramCache {
   get size(): number {
     return this.scripts.size;
   }
+}
+
+/** The result of steps, with pauses between them and behind the last. */
+function* withPauses<T>(steps: Generator<null, T, void>): Generator<null, T, void> {
+  const made = yield* steps;
+  yield null;
+  return made;
+}
+
+// biome-ignore lint/correctness/useYield: the same without pauses
+function* atOnce<T>(steps: Generator<null, T, void>): Generator<null, T, void> {
+  return finished(steps);
 }
 
 const caches = new WeakMap<ProgramLibrary, ProgramCache>();

@@ -46,23 +46,29 @@ export class FluxProgram implements Program {
   private readonly scope = new CodeScope(null);
   private readonly code: readonly Code[];
 
-  /** @throws FluxError with all problems of syntax */
-  static parse(text: string): File {
+  /** The tree of a text, with a pause before it is checked. @throws FluxError with all problems of syntax */
+  static *parse(text: string): Generator<null, File, void> {
     const file = parseFile(text, regexpError);
+    yield null;
     const problems = syntaxProblems(file);
     if (problems.length > 0) throw new FluxError(syntaxErrorText(problems));
     return file;
   }
 
-  /** @throws FluxError with all problems of types */
-  constructor(
-    files: readonly File[],
-    private readonly library: ProgramLibrary,
-    /** Of the only file. */
-    private readonly times: TimeLiterals | null = null,
-  ) {
+  /** The program of these files, with a pause between its types and its code. @throws FluxError with all problems of types */
+  static *inSteps(files: readonly File[], library: ProgramLibrary, times: TimeLiterals | null): Generator<null, FluxProgram, void> {
     const inferred = inferTypes(files, library);
     if (inferred.problems.length > 0) throw new FluxError(problemText(inferred.problems));
+    yield null;
+    return new FluxProgram(files, library, times);
+  }
+
+  /** @param times of the only file @param files without problems */
+  private constructor(
+    files: readonly File[],
+    private readonly library: ProgramLibrary,
+    private readonly times: TimeLiterals | null,
+  ) {
     this.code = files.flatMap((file) => this.compiled(file));
   }
 

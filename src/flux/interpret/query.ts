@@ -43,7 +43,7 @@ export const DEFAULT_ANNOTATIONS: readonly Annotation[] = ["datatype", "group", 
  *  @throws FluxError before the first piece */
 export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: FluxSource): Generator<Piece, void, void> {
   const startMs = performance.now();
-  const program = programOf(query, library);
+  const program = yield* programOf(query, library);
   const compiledMs = performance.now();
   const run = new ScriptRun(query.now, source, library, query.limits ?? RUN_LIMITS, query.services, query.watch);
   if (query.rowFunctions !== undefined) run.rowFunctions = query.rowFunctions;
@@ -86,9 +86,9 @@ export function* answerQuery(query: FluxQuery, library: ProgramLibrary, source: 
 }
 
 /** @throws FluxError with all problems of syntax, or else of types */
-function programOf({ text, extern }: FluxQuery, library: ProgramLibrary): Program {
+function* programOf({ text, extern }: FluxQuery, library: ProgramLibrary): Generator<null, Program, void> {
   try {
-    return programsOf(library).program(text, extern);
+    return yield* programsOf(library).programInSteps(text, extern);
   } catch (error) {
     throw languageError(error);
   }

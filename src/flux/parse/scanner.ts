@@ -35,7 +35,7 @@ for (let code = 0; code < 128; code++) {
 }
 /** Only the first half of an operator of two: at the end of the text the scanner waits for the other one, and finds the end. */
 const HALVES = new Set([..."!@|"].map((char) => char.charCodeAt(0)));
-const [QUOTE, DOT, SLASH, AT] = ['"', ".", "/", "@"].map((char) => char.charCodeAt(0));
+const [QUOTE, DOT, SLASH, AT, MINUS] = ['"', ".", "/", "@", "-"].map((char) => char.charCodeAt(0));
 
 /** Tokenizes one text. */
 export class Scanner {
@@ -124,6 +124,8 @@ export class Scanner {
 
   /** The longest kind of number that begins here; null for a dot alone. */
   private number(comments: readonly string[]): Token | null {
+    const digits = this.digitsAlone();
+    if (digits > 0) return this.take("INT", digits, comments);
     const time = this.match(TIME).length;
     if (time > 0) return this.take("TIME", time, comments);
     const float = this.match(FLOAT).length;
@@ -132,6 +134,15 @@ export class Scanner {
     if (duration > 0) return this.take("DURATION", duration, comments);
     const int = this.match(INT).length;
     return int > 0 ? this.take("INT", int, comments) : null;
+  }
+
+  /** How many digits begin here, if nothing follows that makes them another kind of number; else 0. */
+  private digitsAlone(): number {
+    const { text, at } = this;
+    let end = at;
+    while (CLASSES[text.charCodeAt(end)] === DIGIT) end++;
+    const next = text.charCodeAt(end);
+    return next === DOT || next === MINUS || next > 127 || CLASSES[next] === LETTER ? 0 : end - at;
   }
 
   private durationLength(): number {
