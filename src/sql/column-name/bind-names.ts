@@ -197,7 +197,8 @@ class Binder {
       const node = this.names.nodes[number]!;
       const column = node.kind === "column" ? scope.find(node.names) : null;
       if (node.kind === "column" && column?.count === node.names.length) {
-        item.alias = "";
+        // `+a` is a value of its own
+        item.alias = item.class === "COLUMN_REF" ? "" : encodeName(column.field.name);
         this.texts[number] = column.field.name;
         return column.field;
       }

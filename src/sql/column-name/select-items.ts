@@ -134,7 +134,8 @@ class ItemLists {
       if (alias.isBare) this.add(last, "AS ");
       return { text: alias.text };
     }
-    if (node.kind === "column" && node.names.length === 1) return { text: node.names[0]! };
+    // not `+a`, nor `(a)`
+    if (node.kind === "column" && node.names.length === 1 && last === start) return { text: node.names[0]! };
     return { node, first: start, last, slots: reader.slots.slice(slotCount) };
   }
 

@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { noteSource } from "../bind/column-sources.ts";
 import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { chosenType, NULL_TYPE, withMarkOf } from "../bind/type-notes.ts";
+import { chosenType, DICTIONARY, isNullConstant, NULL_TYPE, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Cast, Comparison, Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
@@ -176,7 +176,9 @@ function rewriteCase(node: Extract<Expression, { class: "CASE" }>, context: Rewr
   const case_checks = checks.map(({ condition }, i) => ({ when_expr: condition.node, then_expr: nodes[i]! }));
   const chosen = withClock({ node: { ...node, case_checks, else_expr: nodes[checks.length]! }, ...common }, values);
   const { arrow } = chosenType(values);
-  return arrow === "UInt64" || arrow === NULL_TYPE ? { ...chosen, arrow } : chosen;
+  // beside a NULL that is written a tag is a plain text
+  const isTag = arrow === DICTIONARY && !values.some((value) => isNullConstant(value) && value.node.query_location !== undefined);
+  return isTag || arrow === "UInt64" || arrow === NULL_TYPE ? { ...chosen, arrow } : chosen;
 }
 
 function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, context: RewriteContext, scope: Scope): Typed {

@@ -14,7 +14,7 @@ interface IntegralContext extends OperatorContext {
   readonly unitNs: number;
 }
 
-/** Descending times have the same areas as ascending ones. */
+/** Descending times have the same areas as ascending ones, in v3 with the opposite sign. */
 export function* integrals(times: BigInt64Array, values: Float64Array, windows: Windows, context: IntegralContext): Steps<Integrals> {
   if (!context.descending) return yield* ascending(times, values, windows, context);
   const count = windows.startsNs.length;
@@ -24,7 +24,8 @@ export function* integrals(times: BigInt64Array, values: Float64Array, windows: 
     offsets: windows.offsets.map((_, i) => times.length - windows.offsets[count - i]!),
   };
   const found = yield* ascending(times.toReversed(), values.toReversed(), turned, context);
-  return { areas: found.areas.reverse(), windows: found.windows.map((window) => count - 1 - window).reverse() };
+  const areas = context.isTable === true ? found.areas.map((area) => 0 - area) : found.areas;
+  return { areas: areas.reverse(), windows: found.windows.map((window) => count - 1 - window).reverse() };
 }
 
 function* ascending(

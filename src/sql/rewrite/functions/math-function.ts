@@ -58,7 +58,7 @@ function abs(input: RuleInput): Typed {
 function log(input: RuleInput): Typed {
   expectArguments(input, 1, 2);
   const [first, second] = input.args;
-  if (second === undefined) return asPrecise({ node: callAs("__log10", input, [first!.node]), kind: "float" }, first!);
+  if (second === undefined) return withLeastNan(asPrecise({ node: callAs("__log10", input, [first!.node]), kind: "float" }, first!));
   const exact = first!.number === undefined ? undefined : { 2: "__log2", 10: "__log10" }[Number(first!.number)];
   const node = exact === undefined ? callAs("__log", input, [first!.node, second.node]) : callAs(exact, input, [second.node]);
   return withLeastNan(asPrecise({ node, kind: "float" }, second));
