@@ -12,6 +12,8 @@ import { FluxError } from "../values/flux-error.ts";
 export class TableMerge {
   /** The only table of its key stays as it is. */
   private readonly parts = new Map<string, TableBuilder | FluxTable>();
+  /** Numbers of keys when a table of the input ended. */
+  private readonly ends: number[] = [];
 
   constructor(private readonly collides: typeof collision = collision) {}
 
@@ -31,6 +33,11 @@ export class TableMerge {
     else this.appendRows(this.builder(key), table, from, to);
   }
 
+  /** The next rows are those of another table. */
+  endTable(): void {
+    if (this.parts.size > (this.ends.at(-1) ?? 0)) this.ends.push(this.parts.size);
+  }
+
   private appendRows(builder: TableBuilder, table: FluxTable, from: number, to: number): void {
     // what was merged before stays whole
     for (const { label, type } of table.columns) {
@@ -44,7 +51,17 @@ export class TableMerge {
 
   *tables(order: TableOrder = "keys"): Tables {
     const parts = [...this.parts.values()];
-    for (const part of order === "keys" ? inKeyOrder(parts) : parts) yield part instanceof TableBuilder ? part.build() : part;
+    const ordered = order === "keys" ? inKeyOrder(parts) : this.byFirstRows(parts);
+    for (const part of ordered) yield part instanceof TableBuilder ? part.build() : part;
+  }
+
+  /** Keys that are new in one table are in their own order. */
+  private byFirstRows<T extends { readonly key: GroupKey }>(parts: readonly T[]): readonly T[] {
+    const ordered: T[] = [];
+    for (const end of [...this.ends, parts.length]) {
+      for (const part of inKeyOrder(parts.slice(ordered.length, end))) ordered.push(part);
+    }
+    return ordered;
   }
 
   /** What was merged of a key, which is as new then. */

@@ -46,6 +46,7 @@ export class StreamNode extends TableStream {
   /** Of what `map` and `group` collect. Most readers put tables in the order of keys themselves in the reference; the rows of those that do
    *  not show the order of first rows. */
   order: TableOrder = "keys";
+  isOrderShown = false;
   /** Whether tables pass one by one, those of equal keys too. */
   passesTables = false;
   private keysRepeat: boolean | null = null;
@@ -99,7 +100,14 @@ export class StreamNode extends TableStream {
   orderByRows(): void {
     if (this.readers > 1) return;
     this.order = "first rows";
+    this.showOrder();
     if (this.flow === "rows" && !this.sortsTables && this.inputs.length === 1) this.inputs[0]!.orderByRows();
+  }
+
+  /** The order of its tables shows in the answer: it cannot be any. */
+  showOrder(): void {
+    this.isOrderShown = true;
+    if (this.handsOn && this.inputs.length === 1) this.inputs[0]!.showOrder();
   }
 
   open(run: ScriptRun): Tables {

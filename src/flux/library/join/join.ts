@@ -16,8 +16,8 @@ import { rowTypes } from "../operand-types.ts";
 import { streamOf } from "../operator.ts";
 import { RowLayout } from "../row-appender.ts";
 import { checkOperands, rowError } from "../row-errors.ts";
+import { sortedInSteps } from "../sort.ts";
 import { ofTwoParents } from "../universe/join.ts";
-import { sortedInSteps } from "../universe/shape.ts";
 import { MergedRows } from "./merged-rows.ts";
 
 const METHODS: readonly string[] = ["inner", "left", "right", "full"];

@@ -3,7 +3,7 @@
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn, newCells } from "../../tables/column.ts";
 import { inKeyOrder } from "../../tables/key-order.ts";
-import { eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
+import { collect, eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
 import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
@@ -61,7 +61,8 @@ export const window: NativeBody = (call) => {
     call.site?.location ?? null,
     (inputs, run) => {
       const body = isLast ? inOneStep(made, options, placed) : placed;
-      return body(inputs, run);
+      const tables = body(inputs, run);
+      return made.isOrderShown ? collect(tables, inKeyOrder) : tables;
     },
     null,
     input.bounds,

@@ -8,7 +8,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import { kindOf } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
-import { sortedInSteps } from "./shape.ts";
+import { sortedInSteps } from "../sort.ts";
 
 const METHODS: readonly string[] = ["inner"];
 

@@ -163,4 +163,8 @@ export class PushedForm extends PushedNode {
   override get isPushed(): boolean {
     return pushedState(this.inputs[0]?.inputs[0]) !== null;
   }
+
+  override showOrder(): void {
+    this.inputs[0]!.showOrder();
+  }
 }

@@ -7,10 +7,10 @@ import { Null } from "../../values/value.ts";
 import type { NativeBody } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
+import { sorted } from "../sort.ts";
 import { sortedRows } from "../windows/sorted-rows.ts";
 import { type Aggregate, chosenRows, filledRows, isOfWindow, type WindowRows } from "../windows/window-rows.ts";
 import { aggregated, floatsOf } from "./aggregates.ts";
-import { sorted } from "./shape.ts";
 
 const COMPRESSION = 1000;
 

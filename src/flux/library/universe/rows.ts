@@ -271,6 +271,7 @@ export const map: NativeBody = (call) => {
       // also between many tables of few rows
       yield null;
       run.pause();
+      merge.endTable();
       if (whole !== null) {
         merge.append(whole.key, whole);
         continue;

@@ -1,4 +1,4 @@
-// Columns and keys: `group`, `rename`, `duplicate`, `set`, `sort`, `columns`, `keys`, `keyValues`.
+// Columns and keys: `group`, `rename`, `duplicate`, `set`, `columns`, `keys`, `keyValues`.
 
 import type { ApartTags } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
@@ -7,17 +7,15 @@ import { FluxColumn } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { compareKeys } from "../../tables/key-order.ts";
 import { RowNumbers } from "../../tables/row-numbers.ts";
-import { rowOrder } from "../../tables/row-order.ts";
-import { eachTable, finished, gathered, type StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
+import { eachTable, gathered, type StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
 import { cellText, FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError, PiecesError, UnplacedError } from "../../values/flux-error.ts";
 import { FluxRecord, isNull, kindOf, type Value } from "../../values/value.ts";
 import { CollisionError, haveEqualColumns, inOneTable, PieceMerge, TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
-import { DuplicateOperation, SortOperation } from "../plan/operations.ts";
+import { DuplicateOperation } from "../plan/operations.ts";
 import { storedGroups } from "../stored-groups.ts";
-import { sortedRows } from "../windows/sorted-rows.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
@@ -195,6 +193,7 @@ function* groupRows(input: Tables, keep: KeepLabel, merge: TableMerge): Tables {
     if (isWhole) {
       const columns = inKey.map(({ label }) => table.key.get(label)!);
       merge.append(new GroupKey(columns), table);
+      merge.endTable();
     } else if (waiting === null) yield* splitRows(merge, [table], keep);
     else waiting.push(table);
   }
@@ -223,12 +222,18 @@ function* splitRows(merge: TableMerge, tables: readonly FluxTable[], keep: KeepL
   const rows = new Uint32Array(rowCount);
   const starts = ends.slice();
   for (let row = rowCount - 1; row >= 0; row--) rows[--starts[groups[row]!]!] = row;
+  let [tableIndex, tableEnd] = [0, tables[0]!.rowCount];
   for (let group = 0; group < ends.length; group++) {
     const taken = rows.subarray(starts[group], ends[group]);
+    while (taken[0]! >= tableEnd) {
+      tableEnd += tables[++tableIndex]!.rowCount;
+      merge.endTable();
+    }
     const key = inKey.map((column) => ({ label: column.label, type: column.type, value: column.get(taken[0]!) }));
     merge.append(new GroupKey(key), table.take(taken));
     if (group % PART_TABLES === PART_TABLES - 1) yield null;
   }
+  merge.endTable();
 }
 
 export const rename = operator((call) => {
@@ -323,35 +328,6 @@ export function* setColumns(input: Tables, values: FluxRecord): Tables {
     merge.append(key, made);
   }
   yield* merge.tables();
-}
-
-export const sort: NativeBody = (call) => {
-  const columns = call.strings("columns", ["_value"]);
-  const isDescending = call.bool("desc", false);
-  const body = (table: FluxTable): Tables => sortedTables(table, columns, isDescending);
-  const operation = new SortOperation(columns, isDescending, (rows) => sortedRows(rows, columns, isDescending));
-  const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), {
-    operation,
-    sourceContext: () => (operation.isLimited && node.readers === 1 ? "runtime error: " : null),
-  });
-  return node;
-};
-
-function* sortedTables(table: FluxTable, labels: readonly string[], isDescending: boolean): Tables {
-  yield yield* sortedInSteps(table, labels, isDescending);
-}
-
-/** Nulls come first in both directions; rows that compare as equal keep their order. */
-export function* sortedInSteps(table: FluxTable, labels: readonly string[], isDescending: boolean): Generator<null, FluxTable, void> {
-  const columns = labels.flatMap((label) => (table.key.has(label) ? [] : (table.column(label) ?? [])));
-  if (columns.length === 0) return table;
-  const order = yield* rowOrder(columns, table.rowCount, isDescending);
-  return order === null ? table : table.take(order);
-}
-
-/** The same at once. */
-export function sorted(table: FluxTable, labels: readonly string[], isDescending: boolean): FluxTable {
-  return finished(sortedInSteps(table, labels, isDescending));
 }
 
 export const columns = operator((call) => {

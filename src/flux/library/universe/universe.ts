@@ -10,6 +10,7 @@ import { holtWinters } from "../forecast/holt-winters.ts";
 import { MATH } from "../math/math.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { drop, keep } from "../plan/kept-columns.ts";
+import { sort } from "../sort.ts";
 import { window } from "./aggregate-window.ts";
 import { aggregateFunction, COUNT, MEAN, mode, SKEW, SPREAD, SUM, stddevOf } from "./aggregates.ts";
 import {
@@ -30,7 +31,7 @@ import { quantile } from "./quantile.ts";
 import { filter, map, reduce } from "./rows.ts";
 import { first, last, max, min, sample, unique } from "./selectors.ts";
 import { cumulativeSum, derivative, difference, elapsed, timeShift } from "./sequence.ts";
-import { columns, duplicate, group, keys, keyValues, rename, set, sort } from "./shape.ts";
+import { columns, duplicate, group, keys, keyValues, rename, set } from "./shape.ts";
 import { limit, range, tail, union, yieldResult } from "./sources.ts";
 import { hourSelection, stateTracking } from "./state.ts";
 import { covariance, histogram, histogramQuantile, integral } from "./statistics.ts";
