@@ -3,7 +3,7 @@ import { TsdbError } from "../../model/errors.ts";
 import { noteSource } from "../bind/column-sources.ts";
 import { type Hint, type ScanUse, type Typed, typeNote, withClock } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
-import { chosenType, DICTIONARY, isNullConstant, NULL_TYPE, withMarkOf } from "../bind/type-notes.ts";
+import { chosenType, DICTIONARY, isNullConstant, markOf, NULL_TYPE, sameType, withMarkOf } from "../bind/type-notes.ts";
 import { decodeNames } from "../parse/names.ts";
 import type { Cast, Comparison, Expression, Star } from "../parse/tree.ts";
 import { unsupported } from "../parse/unsupported.ts";
@@ -208,7 +208,7 @@ function rewriteOperator(node: Extract<Expression, { class: "OPERATOR" }>, conte
       return condition(rewritten, [presenceHint(children[0]!)]);
     case "OPERATOR_NOT":
       expectNegatable(children[0]!);
-      return condition(rewritten, [truthHint(children[0]!, false)]);
+      return withMarkOf(condition(rewritten, [truthHint(children[0]!, false)]), children[0]);
     case "ARRAY_EXTRACT":
     case "STRUCT_EXTRACT":
       return partOf(children[0]!, children[1]!);
@@ -228,7 +228,8 @@ function rewriteSubquery(node: Extract<Expression, { class: "SUBQUERY" }>, conte
   const child = node.child === null ? null : rewriteSought(node.child, context, scope);
   const column = columns?.[0];
   if (node.subquery_type !== "SCALAR") return typed({ ...node, child }, "boolean");
-  return column === undefined ? typed({ ...node, child }, "unknown") : withClock(typed({ ...node, child }, column.kind), [column]);
+  if (column === undefined) return typed({ ...node, child }, "unknown");
+  return { ...withClock(typed({ ...node, child }, column.kind), [column]), ...sameType(column), mark: markOf(column) };
 }
 
 /** The values of IN. Several values in parentheses are not a struct there. */

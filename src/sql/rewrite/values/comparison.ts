@@ -77,10 +77,10 @@ function inRange(value: Typed): Typed {
   return value.kind === "time" && timeNs === value.timeNs ? value : { ...value, node: timeConstant(timeNs).node };
 }
 
-/** True for a condition that equals one of its operands, as in the vendor's optimizer: `b = true`, `b <> false`. */
+/** True for a condition that the vendor's optimizer makes one of its operands, or the opposite: `b = true`, `b <> true`. */
 function isSide(type: string, side: Typed, other: Typed): boolean {
   if (side.kind !== "boolean" || markOf(side) === null) return false;
-  return (type === "COMPARE_EQUAL" && other.boolean === true) || (type === "COMPARE_NOTEQUAL" && other.boolean === false);
+  return (type === "COMPARE_EQUAL" || type === "COMPARE_NOTEQUAL") && other.boolean !== undefined;
 }
 
 /** Rewrites a comparison, with its hint for the scan. */
