@@ -47,6 +47,7 @@ export class TableMerge {
     for (const column of table.columns) builder.column(column.label, column.type).appendColumn(column, from, to);
     builder.rowCount += to - from;
     builder.fill();
+    builder.endPiece();
   }
 
   *tables(order: TableOrder = "keys"): Tables {

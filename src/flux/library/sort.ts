@@ -11,7 +11,8 @@ import { sortedRows } from "./windows/sorted-rows.ts";
 export const sort: NativeBody = (call) => {
   const columns = call.strings("columns", ["_value"]);
   const isDescending = call.bool("desc", false);
-  const body = (table: FluxTable): Tables => sortedTables(table, columns, isDescending);
+  // the first rows alone are found in another way
+  const body = (table: FluxTable): Tables => sortedTables(operation.isLimited ? table.inOnePiece() : table, columns, isDescending);
   const operation = new SortOperation(columns, isDescending, (rows) => sortedRows(rows, columns, isDescending));
   const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), {
     operation,
@@ -24,11 +25,11 @@ function* sortedTables(table: FluxTable, labels: readonly string[], isDescending
   yield yield* sortedInSteps(table, labels, isDescending);
 }
 
-/** Nulls come first in both directions; rows that compare as equal keep their order. */
+/** Nulls come first in both directions; rows of one piece that compare as equal keep their order. */
 export function* sortedInSteps(table: FluxTable, labels: readonly string[], isDescending: boolean): Generator<null, FluxTable, void> {
   const columns = labels.flatMap((label) => (table.key.has(label) ? [] : (table.column(label) ?? [])));
   if (columns.length === 0) return table;
-  const order = yield* rowOrder(columns, table.rowCount, isDescending);
+  const order = yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
   return order === null ? table : table.take(order);
 }
 

@@ -56,26 +56,61 @@ function numericOrder(left: FluxColumn, right: FluxColumn): CellOrder | null {
 }
 
 /** The rows in the order of the columns, or null when they are in it already. Nulls come first in both directions, and rows that compare as
- *  equal keep their order. */
+ *  equal keep their order within
+ *  their piece. */
 export function* rowOrder(
   columns: readonly FluxColumn[],
   rowCount: number,
   isDescending: boolean,
+  pieceEnds: readonly number[] = [],
 ): Generator<null, Uint32Array | null, void> {
   const sign = isDescending ? -1 : 1;
   const orders = columns.filter(({ mask }) => mask !== 0).map((column) => withNulls(column, cellOrder(column, column)!, sign));
-  const compare = (i: number, j: number): number => {
+  const compareCells = (i: number, j: number): number => {
     for (const order of orders) {
       const found = order(i, j);
       if (found !== 0) return found;
     }
-    return i - j;
+    return 0;
   };
-  if (isInOrder(compare, rowCount)) return null;
+  const compare = (i: number, j: number): number => compareCells(i, j) || i - j;
+  if (pieceEnds.length <= 1 && isInOrder(compare, rowCount)) return null;
   const rows = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) rows[row] = row;
+  if (pieceEnds.length > 1) {
+    for (const [i, end] of pieceEnds.entries()) {
+      for (const _ of sortInSteps(rows.subarray(pieceEnds[i - 1] ?? 0, end), compare)) yield null;
+    }
+    return mergedPieces(rows, pieceEnds, compareCells);
+  }
   for (const _ of sortInSteps(rows, compare)) yield null;
   return rows;
+}
+
+/** Rows of sorted pieces in one order: a heap has the first row of each, which decides the order of rows that compare as equal. */
+function mergedPieces(rows: Uint32Array, pieceEnds: readonly number[], compare: CellOrder): Uint32Array {
+  const heap = pieceEnds.map((end, i) => ({ next: pieceEnds[i - 1] ?? 0, end }));
+  const isLess = (a: number, b: number) => compare(rows[heap[a]!.next]!, rows[heap[b]!.next]!) < 0;
+  const down = (start: number) => {
+    for (let i = start, child = 2 * i + 1; child < heap.length; child = 2 * i + 1) {
+      if (child + 1 < heap.length && isLess(child + 1, child)) child++;
+      if (!isLess(child, i)) return;
+      [heap[i], heap[child]] = [heap[child]!, heap[i]!];
+      i = child;
+    }
+  };
+  for (let i = (heap.length >> 1) - 1; i >= 0; i--) down(i);
+  const merged = new Uint32Array(rows.length);
+  for (let row = 0; row < merged.length; row++) {
+    const top = heap[0]!;
+    merged[row] = rows[top.next++]!;
+    if (top.next === top.end) {
+      const last = heap.pop()!;
+      if (heap.length > 0) heap[0] = last;
+    }
+    down(0);
+  }
+  return merged;
 }
 
 function isInOrder(compare: CellOrder, rowCount: number): boolean {

@@ -117,6 +117,8 @@ export class FluxTable {
     readonly key: GroupKey,
     readonly columns: readonly FluxColumn[],
     readonly rowCount: number,
+    /** Ends of the pieces that it was put together from, in rows; empty for one piece. */
+    readonly pieceEnds: readonly number[] = [],
   ) {}
 
   column(label: string): FluxColumn | undefined {
@@ -137,7 +139,11 @@ export class FluxTable {
 
   /** The same rows with other columns. */
   with(columns: readonly FluxColumn[], key: GroupKey = this.key): FluxTable {
-    return new FluxTable(key, columns, this.rowCount);
+    return new FluxTable(key, columns, this.rowCount, this.pieceEnds);
+  }
+
+  inOnePiece(): FluxTable {
+    return this.pieceEnds.length === 0 ? this : new FluxTable(this.key, this.columns, this.rowCount);
   }
 
   withKey(key: GroupKey): FluxTable {
@@ -156,6 +162,7 @@ export class FluxTable {
       this.key,
       this.columns.map((column) => column.slice(from, to)),
       to - from,
+      this.pieceEnds.flatMap((end) => (end > from ? [Math.min(end, to) - from] : [])),
     );
   }
 
@@ -164,12 +171,24 @@ export class FluxTable {
       this.key,
       this.columns.map((column) => column.take(rows)),
       rows.length,
+      this.pieceEnds.length === 0 ? [] : endsAmong(rows, this.pieceEnds),
     );
   }
 
   get isEmpty(): boolean {
     return this.rowCount === 0;
   }
+}
+
+/** Where the pieces end among the rows that are left; rows in another order are one piece. */
+function endsAmong(rows: Uint32Array, pieceEnds: readonly number[]): readonly number[] {
+  const ends: number[] = [];
+  let piece = 0;
+  for (let i = 0; i < rows.length; i++) {
+    if (i > 0 && rows[i - 1]! >= rows[i]!) return [];
+    for (; rows[i]! >= pieceEnds[piece]!; piece++) if (i > (ends.at(-1) ?? 0)) ends.push(i);
+  }
+  return ends.length === 0 ? [] : [...ends, rows.length];
 }
 
 /** A row as a record that reads its columns. */
@@ -232,8 +251,14 @@ export class TableBuilder {
   readonly columns: ColumnBuilder[] = [];
   private readonly byLabel = new Map<string, ColumnBuilder>();
   rowCount = 0;
+  private readonly pieceEnds: number[] = [];
 
   constructor(readonly key: GroupKey) {}
+
+  /** The rows since the last call are a piece. */
+  endPiece(): void {
+    if (this.rowCount > (this.pieceEnds.at(-1) ?? 0)) this.pieceEnds.push(this.rowCount);
+  }
 
   /** The column of the label, filled with nulls up to the present row when it is new. */
   column(label: string, type: FluxColumnType): ColumnBuilder {
@@ -267,6 +292,7 @@ export class TableBuilder {
       this.key,
       this.columns.map((column) => column.build()),
       this.rowCount,
+      this.pieceEnds.length > 1 ? this.pieceEnds : [],
     );
   }
 }
