@@ -195,8 +195,11 @@ export class Replicator implements ReplicationService {
     };
     const running = new RunningReplication(parts, replication, queue);
     this.running.set(id, running);
-    // until its first read there may be rows in any frame
-    if (!this.lastRows.has(running.databaseId)) this.lastRows.set(running.databaseId, log.lastSequence);
+    // until its first read there may be rows in any frame, and those that are not durable yet were noted for nobody
+    if (!this.lastRows.has(running.databaseId)) {
+      this.lastRows.set(running.databaseId, log.lastSequence);
+      this.pending.add(running.databaseId);
+    }
     running.wake();
   }
 

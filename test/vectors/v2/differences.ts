@@ -14,7 +14,6 @@ const GZIP = "a body that is no gzip is the client's fault: 400 (FINDINGS 1.8)";
 const OWN_PASSWORD = "the name in the Basic header counts, not only the password (FINDINGS 1.5)";
 const TYPED = "analysis is of Flux, which needs no type; a fault of the request is 400 (facts 6.4)";
 const UNKNOWN_FUNCTION = "an unknown function is 404 (FINDINGS 1.8)";
-const BEFORE_ROWS = "rows that cannot be computed are found before the first of their result is sent";
 const CLIENTS_FAULT = "a body that cannot be read is the client's fault: 400 (FINDINGS 1.8)";
 const TASK_STAYS = "the task of a check goes with that, not before it (FINDINGS 1.11)";
 const PANICS = "what is missing is told, where the vendor's server panics (FINDINGS 1.7)";
@@ -72,7 +71,6 @@ export const DIFFERENCES: readonly Difference[] = [
   { conversation: "v1_write / bodies and errors", steps: [6], reason: GZIP },
   { conversation: "query / dialects", steps: [24, 25], reason: "a delimiter that separates or quotes rows is refused: no row would come" },
   { conversation: "query / errors of scripts", steps: [5], reason: "an unknown id of a bucket is 404, as a name (FINDINGS 1.8)" },
-  { conversation: "query / errors of scripts", steps: [17], reason: BEFORE_ROWS },
 
   {
     conversation: "query / errors of scripts",
