@@ -25,6 +25,7 @@ const OPEN_IDS: ReadonlyMap<string, string> = new Map([
   ["grp-046", "is sorted by what DISTINCT has left out"],
   ["err-164", "the error names the first text that is no boolean"],
   ["err-193", "the error names the first text that is no time"],
+  ["near-alike-010", "the error names the first text that is no number"],
   ["err-274", "joins texts in the order of the rows"],
 ]);
 
