@@ -4,6 +4,8 @@ import type { WindowRows } from "./window-rows.ts";
 
 /** The rows of each window in order: all of them in order, and then by their windows again. Null: that is another order. */
 export function* sortedRows(rows: WindowRows, labels: readonly string[], isDescending: boolean): Generator<null, WindowRows | null, void> {
+  // rows of a table in pieces are merged, window by window
+  if (rows.table.pieceEnds.length > 1) return null;
   const columns = labels.flatMap((label) => (rows.table.key.has(label) ? [] : (rows.column(label) ?? [])));
   // the place of NaN depends on the rows beside it
   if (columns.some(({ cells }) => cells instanceof Float64Array && cells.includes(Number.NaN))) return null;
