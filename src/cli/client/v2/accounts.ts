@@ -142,7 +142,8 @@ export const ACCOUNT_COMMANDS: readonly ClientCommand[] = [
         if (orgID !== undefined) await session.call("POST", at(ORGS, orgID, "/members"), { body: { id } });
         if (password !== undefined) await session.call("POST", at(USERS, id, "/password"), { body: { password } });
       } catch (error) {
-        await session.call("DELETE", at(USERS, id));
+        // why it failed is to be told, also where the user cannot be removed
+        await session.call("DELETE", at(USERS, id)).catch(() => {});
         throw error;
       }
       return session.show(USER_COLUMNS, user);
