@@ -1,9 +1,10 @@
 // Rows of many tables, split together and table by table: the same groups.
 import { expect, test } from "bun:test";
+import { inOneTable } from "../../src/flux/library/merge-tables.ts";
 import { groupTables } from "../../src/flux/library/universe/shape.ts";
 import { FluxColumn } from "../../src/flux/tables/column.ts";
 import { ColumnBuilder } from "../../src/flux/tables/column-builder.ts";
-import { drain } from "../../src/flux/tables/stream.ts";
+import { drain, finished } from "../../src/flux/tables/stream.ts";
 import { FluxTable, GroupKey } from "../../src/flux/tables/table.ts";
 import type { FluxColumnType } from "../../src/flux/values/column-type.ts";
 import { Null, Time, UInt, type Value } from "../../src/flux/values/value.ts";
@@ -77,3 +78,12 @@ function rowKeys(table: FluxTable, labels: readonly string[]): string[] {
     columns.map((column) => (column.isNull(row) ? "null" : `${String(cell(column.get(row)))}.`)).join(" "),
   );
 }
+
+test.each([[[0, -0]], [[-0, 0]], [[-0, -0]], [[Number.NaN, Number.NaN]], [[Number.NaN, 0]]])("tables of one value each: %p", (values) => {
+  const tables = values.map((value, i) => {
+    const key = new GroupKey([{ label: "table", type: "int", value: BigInt(i) }]);
+    return new FluxTable(key, [FluxColumn.constant("_value", "float", value, 1)], 1);
+  });
+  const column = finished(inOneTable(tables)).column("_value")!;
+  expect([column.get(0), column.get(1)]).toEqual(values);
+});

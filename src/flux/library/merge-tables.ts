@@ -138,7 +138,7 @@ export function* inOneTable(tables: readonly FluxTable[]): Generator<null, FluxT
 }
 
 function isSameConstant(a: FluxColumn, b: FluxColumn): boolean {
-  return a.mask === 0 && b.mask === 0 && a.valid === null && b.valid === null && a.cells[0] === b.cells[0];
+  return a.mask === 0 && b.mask === 0 && a.valid === null && b.valid === null && Object.is(a.cells[0], b.cells[0]);
 }
 
 function constantOf({ label, type, cells, valid }: FluxColumn, length: number): FluxColumn {
