@@ -164,7 +164,7 @@ export class ActiveQuery implements RunOwner {
         return; // it was moved to another worker
       case "answer":
         this.answerWhole(message);
-        if (message.end !== undefined) this.ended(message.end);
+        this.ended(message.end);
         return;
       case "planned":
         this.log.planned(message.planMs);
@@ -192,10 +192,11 @@ export class ActiveQuery implements RunOwner {
     }
   }
 
-  private answerWhole({ contentType, bytes, rowCount, times }: Extract<StatementMessage, { type: "answer" }>): void {
+  private answerWhole({ contentType, bytes, end }: Extract<StatementMessage, { type: "answer" }>): void {
     if (this.clientDone) return;
+    const { rowCount } = end;
     this.rowCount = rowCount;
-    this.log.timed(times);
+    this.log.timed(end.times);
     this.settleHead?.resolve({ contentType, body: bytes, rowCount: () => rowCount });
     this.settleHead = undefined;
     this.endClient(true);

@@ -4,6 +4,7 @@ import { TsdbError } from "../../model/errors.ts";
 import type { DatabaseScope, QueryAnswer } from "../../model/query/query.ts";
 import { QueryLog } from "../../query/query-log.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
+import { type PackedToQueryWorker, StatementUnpacker } from "../wire/packed-messages.ts";
 import { QueryClient } from "./query-client.ts";
 
 const TIMES = { planMs: 1, computeMs: 1 };
@@ -15,7 +16,7 @@ class Client {
   /** Databases that were checked or whose rows were requested. */
   readonly asked: (string | number)[] = [];
   private readonly worker = {
-    postMessage: (message: ToQueryWorker) => void this.sent.push(message),
+    postMessage: (message: PackedToQueryWorker) => void this.sent.push(new StatementUnpacker().unpack(message)),
     terminate: () => {},
     addEventListener: () => {},
     onmessage: (_: { data: FromQueryWorker }) => {},
@@ -80,7 +81,8 @@ class Client {
   }
 }
 
-const end = (id: number): FromQueryWorker => ({ type: "end", id, rowCount: 0, scans: [], times: TIMES, cache: CACHE });
+const END = { rowCount: 1, scans: [], times: TIMES, cache: CACHE };
+const end = (id: number): FromQueryWorker => ({ type: "end", id, ...END });
 const none = (id: bigint) => ({ kind: "bad_query", message: `no such query id: ${id}` });
 const errorOf = (run: () => void): unknown => {
   try {
@@ -136,7 +138,7 @@ describe("KILL QUERY", () => {
   test("KILL QUERY of a statement whose answer is whole, or whose client is gone, finds no query", async () => {
     const own = new Client();
     await own.begin("SELECT 1");
-    own.say({ type: "answer", id: 1, contentType: "x", bytes: new Uint8Array(1), rowCount: 1, times: TIMES });
+    own.say({ type: "answer", id: 1, contentType: "x", bytes: new Uint8Array(1), end: END });
     const aborter = new AbortController();
     await own.begin("SELECT 2", aborter.signal);
     aborter.abort();

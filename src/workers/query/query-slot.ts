@@ -2,6 +2,7 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "../wire/messages.ts";
+import { type PackedFromQueryWorker, StatementPacker, unpackAnswer } from "../wire/packed-messages.ts";
 import { SnapshotSender } from "../wire/snapshot-wire.ts";
 import { Pulse, SILENT_MS } from "./pulse.ts";
 import type { SpawnedWorker } from "./spawn.ts";
@@ -47,6 +48,7 @@ export class QuerySlot implements RunWorker {
   readonly ready: Promise<void>;
   /** As of the last completed statement. */
   cache: CacheState = NO_CACHE;
+  private readonly packer = new StatementPacker();
   private isReady_ = false;
   private isEnded = false;
   private readonly worker: Worker;
@@ -64,7 +66,8 @@ export class QuerySlot implements RunWorker {
     const ready = Promise.withResolvers<void>();
     ready.promise.catch(() => {}); // code that waits for the worker receives the error
     this.ready = ready.promise;
-    worker.onmessage = ({ data }: MessageEvent<FromQueryWorker>) => {
+    worker.onmessage = ({ data: posted }: MessageEvent<PackedFromQueryWorker>) => {
+      const data = unpackAnswer(posted);
       if (data.type === "ready") {
         this.isReady_ = true;
         ready.resolve();
@@ -106,7 +109,7 @@ export class QuerySlot implements RunWorker {
   }
 
   post(message: ToQueryWorker): void {
-    if (!this.isEnded) this.worker.postMessage(message);
+    if (!this.isEnded) this.worker.postMessage(this.packer.pack(message));
   }
 
   /** Sends a look, unless one is unanswered. */
@@ -143,7 +146,7 @@ export class QuerySlot implements RunWorker {
         this.ended();
         return;
       case "answer":
-        this.cache = message.end?.cache ?? this.cache;
+        this.cache = message.end.cache;
         break;
       case "end":
         this.cache = message.cache;

@@ -5,6 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { QueryAnswer } from "../../model/query/query.ts";
 import { QueryLog } from "../../query/query-log.ts";
 import type { FromQueryWorker, QueryWorkerOptions, ToQueryWorker } from "../wire/messages.ts";
+import { type PackedToQueryWorker, StatementUnpacker } from "../wire/packed-messages.ts";
 import { LOOK_MS } from "./pulse.ts";
 import { QueryClient } from "./query-client.ts";
 import { WorkerSignals } from "./worker-signals.ts";
@@ -13,6 +14,7 @@ type Query = Extract<ToQueryWorker, { type: "query" }>;
 
 const TIMES = { planMs: 1, computeMs: 1 };
 const CACHE = { bytes: 0, files: 0, gen0Hits: 0, gen0Misses: 0, compactedHits: 0, compactedMisses: 0, bytesRead: 0 };
+const END = { rowCount: 1, scans: [], times: TIMES, cache: CACHE };
 const NEED = { tables: ["t"], wholeCatalog: false, systemTables: [] };
 
 /** A worker that says what it is told to, and answers looks while it is awake. */
@@ -22,10 +24,12 @@ class FakeWorker {
   isTerminated = false;
   options!: QueryWorkerOptions;
   private words!: WorkerSignals;
+  private readonly unpacker = new StatementUnpacker();
   private lastLook = 0;
   onmessage = (_: { data: FromQueryWorker }) => {};
 
-  postMessage(message: ToQueryWorker): void {
+  postMessage(posted: PackedToQueryWorker): void {
+    const message = this.unpacker.unpack(posted);
     if (message.type === "init") {
       this.options = message.options;
       this.words = new WorkerSignals(message.options.words);
@@ -59,8 +63,7 @@ class FakeWorker {
 
   answer(index: number, text: string): void {
     const { id } = this.queries[index]!;
-    this.say({ type: "answer", id, contentType: "x", bytes: new TextEncoder().encode(text), rowCount: 1, times: TIMES });
-    this.say({ type: "end", id, rowCount: 1, scans: [], times: TIMES, cache: CACHE });
+    this.say({ type: "answer", id, contentType: "x", bytes: new TextEncoder().encode(text), end: END });
   }
 }
 

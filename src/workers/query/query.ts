@@ -7,7 +7,6 @@ import { Kernel } from "../../kernel/memory/kernel.ts";
 import { describeError, errorOf, TsdbError } from "../../model/errors.ts";
 import { loopWatch, watchTimers } from "../../model/loop-watch.ts";
 import { loadFlux, QueryRunner } from "../../query/query.ts";
-import type { StatementTimes } from "../../query/statement-clock.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../scan/snapshot.ts";
 import { SqlEngine } from "../../sql/execute/engine.ts";
 import { BlockCache } from "../../storage/block-cache/block-cache.ts";
@@ -19,9 +18,11 @@ import {
   ANSWER_WINDOW_BYTES,
   type FromQueryWorker,
   type QueryWorkerOptions,
+  type StatementEnd,
   type ToQueryWorker,
   type WrittenMessage,
 } from "../wire/messages.ts";
+import { type PackedToQueryWorker, packAnswer, StatementUnpacker } from "../wire/packed-messages.ts";
 import { SnapshotReceiver } from "../wire/snapshot-wire.ts";
 import { Faults } from "./faults.ts";
 import { covers } from "./table-guess.ts";
@@ -143,19 +144,21 @@ class RunningQuery {
     }
   }
 
-  /** Sends the rest, or the whole answer if nothing was sent before. */
-  finish(contentType: string, rowCount: number, times: StatementTimes): void {
-    if (this.streams) this.flush();
-    else this.answer({ contentType, rowCount, times });
-  }
-
-  /** Sends the whole answer. */
-  answer(about: Omit<Extract<FromQueryWorker, { type: "answer" }>, "type" | "id" | "bytes">): void {
+  /** Sends the last message: the whole answer if nothing was sent before. */
+  end(contentType: string, end: StatementEnd): void {
+    if (this.streams) {
+      post({ type: "end", id: this.id, ...end });
+      return;
+    }
     const bytes = this.take();
-    self.postMessage({ type: "answer", id: this.id, bytes, ...about } satisfies FromQueryWorker, [bytes.buffer]);
+    const answer = { type: "answer", id: this.id, contentType, bytes, end } as const;
+    const packed = packAnswer(answer);
+    if (packed === null) self.postMessage(answer satisfies FromQueryWorker, [bytes.buffer]);
+    else self.postMessage(packed);
   }
 
-  private flush(): void {
+  /** Sends what is queued of an answer that was sent in part. */
+  flush(): void {
     if (this.pendingBytes === 0) return;
     const bytes = this.take();
     this.creditBytes -= bytes.byteLength;
@@ -245,25 +248,20 @@ async function runQuery(message: StatementMessage): Promise<void> {
         query.planMs = planMs;
       },
     });
-    let isWhole = false;
+    const { contentType } = answer;
     try {
-      const { contentType } = answer;
       let partCount = 0;
       for await (const bytes of answer.parts) {
         faults?.whileEncoding(message.statement, partCount++);
         await query.send(bytes, contentType);
         if (query.streams) faults?.whileSending(message.statement);
       }
-      // a script reads nothing after its answer, DuckDB may
-      isWhole = message.flux !== undefined && !query.streams;
-      if (!isWhole) query.finish(contentType, answer.rowCount(), answer.times());
+      if (query.streams) query.flush();
     } finally {
       await answer.close();
     }
     const state = { ...cache!.counts, bytes: cache!.bytes, files: cache!.fileCount };
-    const end = { rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state };
-    if (isWhole) query.answer({ contentType: answer.contentType, rowCount: end.rowCount, times: end.times, end });
-    else post({ type: "end", id: message.id, ...end });
+    query.end(contentType, { rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.signal.aborted ? query.stopError : error) });
   } finally {
@@ -438,7 +436,9 @@ async function receive(message: Exclude<ToQueryWorker, { type: "end worker" }>):
 /** What takes long by the size of a statement or of its snapshot. */
 const OF_STATEMENTS: ReadonlySet<ToQueryWorker["type"]> = new Set(["query", "tables", "snapshot"]);
 
-self.onmessage = ({ data }: MessageEvent<ToQueryWorker>) => {
+const unpacker = new StatementUnpacker();
+self.onmessage = ({ data: posted }: MessageEvent<PackedToQueryWorker>) => {
+  const data = unpacker.unpack(posted);
   if (isEnding) return;
   if (data.type === "end worker") void endWorker();
   else loopWatch.run("message", () => void receive(data), OF_STATEMENTS.has(data.type) && "id" in data ? data.id : null);

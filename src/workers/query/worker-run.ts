@@ -22,6 +22,8 @@ export interface RunWorker {
   post(message: ToQueryWorker): void;
 }
 
+const LAST: ReadonlySet<FromQueryWorker["type"]> = new Set(["answer", "end", "error", "withdrawn"]);
+
 export type StatementMessage = Exclude<FromQueryWorker, { type: "ready" | "fed" | "broken" | "ended" }>;
 
 /** The statement being run. */
@@ -81,8 +83,7 @@ export class WorkerRun {
 
   receive(message: StatementMessage): void {
     const { owner } = this;
-    if (message.type === "end" || message.type === "error" || message.type === "withdrawn") this.end();
-    if (message.type === "answer" && message.end !== undefined) this.end();
+    if (LAST.has(message.type)) this.end();
     owner?.receive(message);
   }
 

@@ -142,15 +142,13 @@ export type FromQueryWorker =
   | { readonly type: "pin"; readonly id: number; readonly need: SnapshotNeed; readonly keepsEarly: boolean }
   /** Lines that the statement writes; `written` answers. `number` counts the writes of the statement. */
   | { readonly type: "write"; readonly id: number; readonly number: number; readonly database: string; readonly lines: string }
-  /** A complete answer in one message; without `end`, an `end` follows when the worker no longer reads the snapshot. */
+  /** A complete answer in one message. The worker no longer reads the snapshot. */
   | {
       readonly type: "answer";
       readonly id: number;
       readonly contentType: string;
       readonly bytes: Uint8Array<ArrayBuffer>;
-      readonly rowCount: number;
-      readonly times: StatementTimes;
-      readonly end?: StatementEnd;
+      readonly end: StatementEnd;
     }
   /** A long-running statement has been planned; `planMs` is the time it took. */
   | { readonly type: "planned"; readonly id: number; readonly planMs: number }
