@@ -13,6 +13,9 @@ export interface PolicyRules {
 export interface PolicyLookup {
   /** @see PolicyRules */
   defaultPolicy(database: string): string | null;
+  /** A write without a policy needs the default policy. A database that is not there has it once it is made.
+   *  @throws TsdbError unknown_database if it was dropped */
+  requireDefault(database: string): void;
   /** Null if no policies were ever set. */
   rules(database: string): PolicyRules | null;
 }

@@ -193,7 +193,7 @@ export function fakes(options: FakeOptions = {}): Fakes {
       },
     },
     definitions: () => options.definitions ?? service("definitions"),
-    policies: () => options.policies ?? { defaultPolicy: () => null, rules: () => null },
+    policies: () => options.policies ?? { defaultPolicy: () => null, requireDefault: () => {}, rules: () => null },
     databaseList: () => service("databaseList"),
     databases: () => service("databases"),
     data: () => service("data"),

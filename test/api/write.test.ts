@@ -125,6 +125,7 @@ test.each(REFUSED)("%s: %d %j", async (path, status, body, over = {}) => {
   expect(bodiesHeld()).toBe(0);
   expect(response.headers.get("cluster-uuid")).toBe(CLUSTER_UUID);
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  expect(response.headers.get("x-influxdb-error")).toBe(path.startsWith(V1) ? (body as { error: string }).error : null);
   expect([writes, reports]).toEqual([[], []]);
 });
 
@@ -191,6 +192,17 @@ const LINE_ERRORS: [what: string, path: string, result: ReturnType<typeof reject
 test.each(LINE_ERRORS)("rejected lines are answered: %s: %s", async (_what, path, result, status, body) => {
   const { send } = fakes({ write: () => result });
   expect(await outcome(await send("POST", path, { body: LINE }))).toEqual([status, body]);
+});
+
+test("v1 clients find the first reason in a header, also where no line was stored", async () => {
+  for (const [stored, outcome] of [
+    [0, "write of line protocol failed"],
+    [1, PARTIAL],
+  ] as const) {
+    const { send } = fakes({ write: () => rejected(2, stored) });
+    const { headers } = await send("POST", `${V1}?db=d`, { body: LINE });
+    expect(headers.get("x-influxdb-error")).toBe(`No fields were provided: ${outcome}`);
+  }
 });
 
 test("members of a rejection stand in the order that clients print", async () => {

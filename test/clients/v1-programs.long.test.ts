@@ -1,5 +1,5 @@
-// v1 programs that are no packages of npm, unmodified, against a real server: the command-line shell and the Python client, as Debian has
-// them (influxdb-client, python3-influxdb), when this machine has them.
+// v1 programs that are no packages of npm, unmodified, against a real server: the command-line shell, the Python and the Ruby client, as
+// Debian has them (influxdb-client, python3-influxdb, ruby-influxdb), when this machine has them.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { TestServer } from "../support/servers/server.ts";
@@ -144,4 +144,47 @@ test("the Python client", async () => {
     statement: "database not found: nowhere",
   });
   expect(refused.parse).toContain("error parsing query: found SELEC, expected SELECT, DELETE, SHOW");
+}, 60_000);
+
+test("the Ruby client", async () => {
+  const ruby = Bun.which("ruby");
+  if (ruby === null || (await run([ruby, "-e", 'require "influxdb"'])).code !== 0) {
+    console.log("there is no Ruby with `influxdb` here (Debian's ruby-influxdb): it was not tried");
+    return;
+  }
+  const { code, output, errors } = await run([ruby, join(import.meta.dir, "v1-query.rb"), new URL(server.url).port]);
+  if (code !== 0) throw new Error(`${errors}\n${server.output}`);
+  const { library, version, gone, databases, parse, unknown, line, ...found } = JSON.parse(output);
+  console.log(`influxdb ${library} of ${ruby}`);
+  expect(version).toMatch(/^3\./);
+  expect([databases, gone]).toEqual([expect.arrayContaining([{ name: "rb" }]), expect.not.arrayContaining([{ name: "rb" }])]);
+  const start = 1.7e18;
+  const points = (name: string, ...values: object[]) => [{ name, tags: null, values }];
+  expect(found).toEqual({
+    ping: "200",
+    rows: points("cpu", { time: "2023-11-14T22:13:20Z", b: true, host: "a, b", n: 3, s: 'x "y" \\', v: 1.5 })[0],
+    bound: points("cpu", { time: start, v: 3 }),
+    groups: [
+      ["cpu", { host: "a, b" }, [{ time: start, max: 1.5 }]],
+      ["cpu", { host: "h2" }, [{ time: start, max: 2 }]],
+      ["cpu", { host: "h3" }, [{ time: start, max: 3 }]],
+    ],
+    chunks: [2, 1],
+    raw: [{ name: "cpu", columns: ["time", "v"], values: [["2023-11-14T22:13:20Z", 1.5]] }],
+    series: ["async", "cpu", "kept"],
+    fields: {
+      async: { i: ["integer"] },
+      cpu: { b: ["boolean"], n: ["integer"], s: ["string"], v: ["float"] },
+    },
+    policies: [
+      ["autogen", "0s", true],
+      ["week", "0s", false],
+    ],
+    policy: points("kept", { time: start, v: 9 }),
+    async: points("async", { time: 0, count: 300, sum: 44850 }),
+    left: ["async", "kept"],
+  });
+  expect(parse).toContain("error parsing query: found SELEC, expected SELECT, DELETE, SHOW");
+  expect(unknown).toBe("InfluxDB::QueryError: database not found: nowhere");
+  expect(line).toStartWith('InfluxDB::Error: {"error":"write of line protocol failed","data":[{');
 }, 60_000);

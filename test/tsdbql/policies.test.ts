@@ -53,6 +53,26 @@ describe("without tokens", () => {
     expect(listed).toEqual(["_internal", "d", "d/y"].map((name) => ({ "iox::database": name })));
   });
 
+  test("after its default policy was dropped, a write without one is refused in the words of 1.6.7, and makes no policy", async () => {
+    const peer = peerAt(server.url);
+    const write = async (fields: Record<string, string>) => {
+      const response = await fetch(`${server.url}/write?${form(fields)}`, { method: "POST", body: "m v=1 1" });
+      return [response.status, await response.text()];
+    };
+    const unknown = (policy: string) => [404, `{"error":"retention policy not found: ${policy}"}`];
+    for (const q of ["CREATE DATABASE g", "CREATE RETENTION POLICY week ON g DURATION INF REPLICATION 1 DEFAULT"]) await peer.query({ q });
+    expect(await write({ db: "g" })).toEqual([204, ""]);
+    await peer.query({ q: "DROP RETENTION POLICY week ON g" });
+    expect(await write({ db: "g" })).toEqual(unknown("week"));
+    expect((await peer.query({ q: "SHOW RETENTION POLICIES ON g" })).text).not.toContain("week");
+    expect(await write({ db: "g", rp: "autogen" })).toEqual([204, ""]);
+    for (const q of ["ALTER RETENTION POLICY autogen ON g DEFAULT", "DROP RETENTION POLICY autogen ON g"]) await peer.query({ q });
+    expect(await write({ db: "g" })).toEqual(unknown("autogen"));
+    await peer.query({ q: "CREATE RETENTION POLICY again ON g DURATION INF REPLICATION 1 DEFAULT" });
+    expect(await write({ db: "g" })).toEqual([204, ""]);
+    expect(await write({ db: "made" })).toEqual([204, ""]);
+  });
+
   test("a database that was deleted and restored has its default policy again", async () => {
     const peer = peerAt(server.url);
     await peer.query({ q: "CREATE DATABASE e WITH NAME y" });

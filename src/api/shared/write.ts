@@ -55,12 +55,13 @@ export class WriteRoute {
     });
   }
 
-  /** The destination of a v1 client's body. @throws TsdbError forbidden */
+  /** The destination of a v1 client's body. @throws TsdbError forbidden, unknown_database */
   private placed(asked: WriteTarget, caller: ProvenCaller): WriteTarget {
     const policies = this.services.policies();
     const policy = asked.takesDefaultPolicy ? policies.defaultPolicy(asked.database) : null;
     const target = policy === null ? asked : { ...asked, database: databaseOfPolicy(asked.database, policy) };
     new PolicyAccess(caller, policies).require(target.database, "write");
+    if (asked.takesDefaultPolicy) policies.requireDefault(asked.database);
     return target;
   }
 

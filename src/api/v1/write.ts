@@ -12,6 +12,7 @@ import { errorJson, json } from "../shared/respond.ts";
 import { Routes } from "../shared/route.ts";
 import { readPrecision, rejectedStatus, rejectionRecords, type WriteDialect, WriteRoute, type WriteTarget } from "../shared/write.ts";
 import { acceptPartial, LINE_PROTOCOL, noSync, precision, Rejections, WriteHeaders, writeAnswers } from "../shared/write-schemas.ts";
+import { headerText } from "./query-request.ts";
 
 const PREFIX = "failed to deserialize db/rp/precision in request: ";
 
@@ -50,11 +51,18 @@ const DIALECT: WriteDialect = {
   rejected: (result) => {
     const data = rejectionRecords(result);
     // clients show only the error: the first line's reason precedes the text that they match
-    const partial = [...data.slice(0, 1).map((record) => record.error_message), "partial write of line protocol occurred"].join(": ");
-    return json(rejectedStatus(result), { error: result.rowCount === 0 ? "write of line protocol failed" : partial, data });
+    const isFailed = result.rowCount === 0;
+    const outcome = isFailed ? "write of line protocol failed" : "partial write of line protocol occurred";
+    const message = [...data.slice(0, 1).map((record) => record.error_message), outcome].join(": ");
+    return json(rejectedStatus(result), { error: isFailed ? outcome : message, data }, errorHeader(message));
   },
-  failed: errorJson,
+  failed: (failure) => errorJson({ ...failure, headers: { ...failure.headers, ...errorHeader(failure.message) } }),
 };
+
+/** Where clients of 1.x look for the reason of a refused write, some there alone. */
+function errorHeader(message: string): Record<string, string> {
+  return { "x-influxdb-error": headerText(message) };
+}
 
 /** Routes of the v1 write endpoint. */
 export const v1WriteRoutes = (services: AppServices) => {

@@ -4,7 +4,7 @@
 import type { DatabaseService } from "../../model/databases.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { databaseOfPolicy, validateDatabaseName } from "../../model/names.ts";
-import { isOwnPolicy, type PolicyLookup, type PolicyRules, splitPolicy } from "../../model/retention-policies.ts";
+import { isOwnPolicy, noPolicy, type PolicyLookup, type PolicyRules, splitPolicy } from "../../model/retention-policies.ts";
 import { DAY_NS, HOUR_NS } from "../../model/time/time-units.ts";
 import type { Catalog } from "../../storage/catalog/catalog.ts";
 import type { CatalogOperation, CreateDatabase } from "../../storage/catalog/operations.ts";
@@ -44,6 +44,16 @@ export class RetentionPolicies implements PolicyLookup {
   defaultPolicy(database: string): string | null {
     const def = this.parts.catalog.findDatabase(database);
     return def === undefined ? null : this.settings(def).defaultPolicy;
+  }
+
+  requireDefault(database: string): void {
+    const { catalog } = this.parts;
+    const def = catalog.findDatabase(database);
+    if (def === undefined) return;
+    const { defaultPolicy } = this.settings(def);
+    const isThere =
+      defaultPolicy === null ? this.hasOwn(def) : catalog.findDatabase(databaseOfPolicy(database, defaultPolicy)) !== undefined;
+    if (!isThere) throw noPolicy(defaultPolicy ?? OWN_NAME, database);
   }
 
   rules(database: string): PolicyRules | null {
