@@ -38,6 +38,16 @@ const MATH: readonly string[] = [
   `CREATE MACRO __whole(s, type) AS
      CASE WHEN regexp_full_match(s, '\\s*[+-]?[0-9]+\\s*') THEN s
           ELSE error('Arrow error: Cast error: Cannot cast string ''' || left(s, 100) || ''' to value of ' || type || ' type') END`,
+  // a value whose type is only known to DuckDB, as what a cast to an integer takes
+  `CREATE MACRO __whole_element(x, type) AS
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
+          WHEN typeof(x) = 'TIMESTAMP_NS' THEN CAST(epoch_ns(CAST(x AS TIMESTAMP_NS)) AS HUGEINT)
+          WHEN typeof(x) = 'VARCHAR' THEN CAST(__whole(CAST(x AS VARCHAR), type) AS HUGEINT) ELSE CAST(x AS HUGEINT) END`,
+  `CREATE MACRO __try_whole_element(x) AS
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST(trunc(CAST(x AS DOUBLE)) AS HUGEINT)
+          WHEN typeof(x) = 'TIMESTAMP_NS' THEN CAST(epoch_ns(CAST(x AS TIMESTAMP_NS)) AS HUGEINT)
+          WHEN typeof(x) = 'VARCHAR' THEN TRY_CAST(regexp_extract(CAST(x AS VARCHAR), '^\\s*[+-]?[0-9]+\\s*$') AS HUGEINT)
+          ELSE TRY_CAST(x AS HUGEINT) END`,
 ];
 
 /** Maximum size of one created value: DuckDB's memory limit does not count it (cost-limits.ts). */

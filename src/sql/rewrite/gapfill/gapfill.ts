@@ -28,11 +28,12 @@ import { GapBins } from "./bins.ts";
 import { timeSource } from "./bounds.ts";
 import { gapScan, type WantedColumn } from "./gap-scan.ts";
 import { BIN_FUNCTIONS, type Fill, misplaced } from "./rules.ts";
+import { hasColumn } from "./source-columns.ts";
 
 /** Rewrites a SELECT that groups by date_bin_gapfill; leaves others unchanged. @throws TsdbError bad_query */
 export function fillGaps(node: SelectNode, context: RewriteContext, ctes: CteMap): void {
   if (node.group_expressions.length === 0 && node.aggregate_handling !== "FORCE_AGGREGATES") return;
-  const groups = groupExpressions(node);
+  const groups = groupExpressions(node, context, ctes);
   if (!groups.some(({ expression }) => someNode(expression, isBinCall))) return;
   Object.assign(node, new GapFilling(node, groups, context, ctes).rewrite());
 }
@@ -47,8 +48,8 @@ interface Group {
   readonly alias: string | null;
 }
 
-/** GROUP BY with positions and aliases resolved; a name is an alias only if that is a bin. */
-function groupExpressions(node: SelectNode): Group[] {
+/** GROUP BY with positions and aliases resolved; a name is a column first, unless the alias is that of a bin. */
+function groupExpressions(node: SelectNode, context: RewriteContext, ctes: CteMap): Group[] {
   if (node.aggregate_handling === "FORCE_AGGREGATES") {
     return node.select_list.filter((item) => !hasAggregate(item)).map((item) => ({ expression: item, alias: itemAlias(item) }));
   }
@@ -59,15 +60,10 @@ function groupExpressions(node: SelectNode): Group[] {
     }
     if (group.class !== "COLUMN_REF" || group.column_names.length > 1) return { expression: group, alias: null };
     const [name] = group.column_names;
-    const item = node.select_list.find((item) => itemAlias(item) === name && item.class !== "COLUMN_REF");
-    const isAlias = item !== undefined && (someNode(item, isBinCall) || !readsColumn(item, name!));
+    const item = node.select_list.find((item) => itemAlias(item) === name);
+    const isAlias = item !== undefined && (someNode(item, isBinCall) || !hasColumn(node.from_table, name!, context, ctes));
     return isAlias ? { expression: item, alias: name! } : { expression: group, alias: null };
   });
-}
-
-/** `upper(room) AS room … GROUP BY room` refers to the column. */
-function readsColumn(node: Expression, name: string): boolean {
-  return someNode(node, (part) => part.class === "COLUMN_REF" && part.column_names.at(-1) === name);
 }
 
 const SHOWN = internalName("shown", 0);

@@ -5,7 +5,7 @@ import { arrowTypeName } from "../../bind/arrow-type.ts";
 import { decimalNote, decimalOf, isUnsigned64 } from "../../bind/decimals.ts";
 import { type Kind, kindOfType, type Typed, type TypeNote } from "../../bind/kind.ts";
 import type { Scope } from "../../bind/scope.ts";
-import { narrowType, typeName } from "../../bind/type-notes.ts";
+import { isNullConstant, narrowType, typeName } from "../../bind/type-notes.ts";
 import { parseInterval } from "../../parse/interval.ts";
 import type { SqlType } from "../../parse/sql-value.ts";
 import type { Cast, Expression } from "../../parse/tree.ts";
@@ -126,6 +126,7 @@ export function textOf(value: Typed): Expression {
   if (value.kind === "interval") return call("__interval_text", [value.node]);
   if (value.kind === "duration") return durationText(value);
   if (value.kind === "list" && (value.depth ?? 1) === 1) return call("__list_text", [value.node]);
+  if (isOfDuckDb(value)) return call("__member_text", [value.node]);
   return value.kind === "binary" ? call("decode", [value.node]) : value.node;
 }
 
@@ -148,10 +149,23 @@ export function implicitText(value: Typed, scope: Scope): Expression {
 /** A value cast to an integer as in the dialect: floats are truncated, where DuckDB would round; texts must be integers. */
 function wholeOf(node: Cast, child: Typed): Expression {
   if (child.kind === "float") return call("trunc", [child.node]);
+  if (isOfDuckDb(child)) {
+    return node.try_cast ? call("__try_whole_element", [child.node]) : call("__whole_element", [child.node, typeOf(node)]);
+  }
   if (child.kind !== "string") return child.node;
   if (child.text !== undefined && /^\s*[+-]?\d+\s*$/.test(child.text)) return child.node;
   if (node.try_cast) return call("regexp_extract", [child.node, stringConstant("^\\s*[+-]?[0-9]+\\s*$")]);
-  return call("__whole", [child.node, stringConstant(arrowTypeName(typeText(node.cast_type)))]);
+  return call("__whole", [child.node, typeOf(node)]);
+}
+
+/** True for a value whose type is only known to DuckDB: an element of a list, a column of UNNEST. */
+function isOfDuckDb(value: Typed): boolean {
+  return value.kind === "unknown" && !isNullConstant(value) && value.node.class !== "PARAMETER";
+}
+
+/** The name of a cast's type, for messages. */
+function typeOf(node: Cast): Expression {
+  return stringConstant(arrowTypeName(typeText(node.cast_type)));
 }
 
 function depthOf(type: SqlType): { depth?: number } {
