@@ -59,7 +59,9 @@ const ROWS: Readonly<Record<string, MakeRows>> = {
   influxdb_schema: ({ catalog }, database) =>
     database === null
       ? []
-      : catalog.tables(database.id).flatMap(({ name, columns }) => columns.map((column) => [name, column.name, KEY_TYPE[column.type]])),
+      : byName(catalog.tables(database.id)).flatMap(({ name, columns }) =>
+          byName(columns).map((column) => [name, column.name, KEY_TYPE[column.type]]),
+        ),
   parquet_files: ({ catalog, manifest }, database) =>
     database === null ? [] : catalog.tables(database.id).flatMap((table) => fileRows(table, manifest.blocksOf(table.id))),
   queries: ({ queries }, database) =>
@@ -193,4 +195,8 @@ function queryRow(entry: QueryLogEntry): SystemRow {
   const outcome = [phase === "success", end2endNs === null, phase === "cancel"];
   const { id, issueTimeNs, queryType, queryText, fileCount } = entry;
   return [id, phase, issueTimeNs, queryType, queryText, null, fileCount, ...durations, null, ...outcome, null];
+}
+
+function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -34,6 +34,8 @@ test("from nothing to rows: a database, lines, a question, the end", async () =>
   writeFileSync(join(folder, "more.lp.gz"), gzipSync(`temp,room=z v=1i ${nowNs}\n`));
   expect((await run(["write", "-f", "more.lp.gz", "-q"])).code).toBe(0);
   expect((await run(["w", "temp,room=y v=2i", "-q"])).code).toBe(0);
+  const none = await run(["write"], { input: "" });
+  expect([none.code, none.out, none.error]).toEqual([1, "", expect.stringContaining("Write command failed: incoming write was empty\n")]);
   expect((await run(["write", "-q"], { input: "temp,room=x v=3i\n" })).out).toBe("success\n");
   const counted = await run(["query", "--format", "csv", "SELECT count(*) AS n, count(DISTINCT room) AS rooms, sum(v) AS s FROM temp"]);
   expect(counted).toEqual({ code: 0, out: `n,rooms,s\n20003,13,${(19_999 * 20_000) / 2 + 6}\n`, error: "" });
@@ -255,7 +257,7 @@ test.each([
 test("tables of schema system: their names, one with chosen columns in a chosen order, the beginning of all", async () => {
   const lines = (await run(["show", "system", "--database", "home", "table-list", "--format", "csv"])).out.trimEnd().split("\n");
   expect(lines[0]).toBe("table_name,column_names");
-  expect(lines).toContain("influxdb_schema,data_type key measurement");
+  expect(lines).toContain("influxdb_schema,measurement key data_type");
   const listed = JSON.parse((await run(["show", "system", "table-list", "--format", "json"])).out) as { table_name: string }[];
   expect(listed.map(({ table_name }) => table_name)).toEqual(lines.slice(1).map((line) => line.split(",")[0]!));
   expect(listed[0]).toHaveProperty("column_names");
@@ -278,6 +280,13 @@ test("tables of schema system: their names, one with chosen columns in a chosen 
       .sort()
       .reverse(),
   );
+  // lists are text in CSV
+  expect((await run(["write", "-q", "last,a=1,b=2 c=1 1"])).code).toBe(0);
+  expect((await run(["create", "last_cache", "-t", "last", "--key-columns", "a,b"])).code).toBe(0);
+  const caches = ["show", "system", "table", "last_caches", "--format", "csv"];
+  expect((await run([...caches, "-s", "key_column_names,table"])).out).toBe("key_column_names,table\na b,last\n");
+  expect((await run(caches)).out).toMatch(/^table,name,key_column_ids,key_column_names,[a-z_,]+\nlast,\w+,\d+ \d+,a b,/);
+  expect((await run(["show", "system", "summary", "--format", "csv"])).out).toContain("last_caches summary:\ntable,name,");
   const { out } = await run(["show", "system", "summary", "-l", "1"]);
   for (const { table_name } of listed) expect(out).toContain(`${table_name} summary:\n+--`);
   const whole = JSON.parse((await run(["show", "system", "summary", "-l", "2", "--format", "json"])).out) as Record<string, unknown[]>;

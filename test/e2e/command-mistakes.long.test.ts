@@ -31,7 +31,6 @@ const MISTAKES: [args: string[], code: number, error: string | RegExp, environme
   [["query", "SELECT nothing"], 1, /^Query command failed: server responded with error \[400 Bad Request\]: /],
   [["query", "-d", "nowhere", "SELECT 1"], 1, /\[404 Not Found\]: query error: database not found: nowhere/],
   [["query", "SELECT 1", "--format", "xml"], 2, /--format must be pretty, json/],
-  [["query", "SELECT 1", "--format", "parquet"], 2, /--format parquet needs --output FILE/],
   [["query", "SELECT 1", "-l", "sparql"], 2, /--language must be sql, influxql or flux/],
   [["query", "SELECT 1", "--hots", "x"], 2, /unknown option --hots; did you mean --host\?/],
   [["query", "SELECT 1"], 2, /--database is needed: -d NAME/, { TSDB_DATABASE_NAME: "" }],

@@ -296,7 +296,7 @@ describe("exit codes", () => {
       !["sql", "flux", "v2"].includes(words[0]!) && words.join(" ") !== "auth logout" && options.some(({ name }) => name === "host"),
   );
 
-  async function run(command: ClientCommand, args: readonly string[]): Promise<{ code: number; out: string; error: string }> {
+  async function run(command: ClientCommand, args: readonly string[], isOutputTerminal = false) {
     const ran = { out: "", error: "" };
     const decoder = new TextDecoder();
     const terminal: Terminal = {
@@ -309,7 +309,7 @@ describe("exit codes", () => {
       },
       control: () => {},
       input: () => new Blob(["y\n"]).stream(),
-      ...{ isInputTerminal: false, isOutputTerminal: false, columns: 80, rows: 24, environment: {} },
+      ...{ isInputTerminal: false, isOutputTerminal, columns: 80, rows: 24, environment: {} },
     };
     return { code: await runClient(command, args, terminal, {}), ...ran };
   }
@@ -334,5 +334,14 @@ describe("exit codes", () => {
     expect([absent.code, absent.out]).toEqual([1, ""]);
     expect(absent.error).toContain(`${command.verb} command failed: no server at ${host}: `);
     expect(run(command, ["--no-such-option"])).rejects.toMatchObject({ kind: "config" });
+  });
+
+  test.each(["parquet", "arrow"])("%s goes to whatever standard output is, but no terminal", async (format) => {
+    const file = Uint8Array.of(80, 65, 82, 49);
+    using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(file) });
+    const args = ["-d", "d", "--format", format, "SELECT 1", `--host=${server.url.origin}`];
+    // byte by byte: no newline behind it
+    expect(await run(QUERY_COMMAND, args)).toEqual({ code: 0, out: "PAR1", error: "" });
+    expect(run(QUERY_COMMAND, args, true)).rejects.toThrow(`--format ${format} is not for a terminal: give --output FILE`);
   });
 });

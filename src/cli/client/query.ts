@@ -89,7 +89,7 @@ tsdb query -l flux --org home 'from(bucket: "home") |> range(start: -1h)'`,
     { name: "language", short: "l", value: "LANGUAGE", help: "sql, influxql or flux.", default: "sql" },
     { name: "format", value: "FORMAT", help: `${FORMATS.join(", ")}.`, default: "pretty" },
     PARAM,
-    { name: "output", short: "o", value: "FILE", help: "Write the answer to this file; required for parquet and arrow." },
+    { name: "output", short: "o", value: "FILE", help: "Write the answer to this file; on a terminal, parquet and arrow need one." },
     { name: "file", short: "f", value: "FILE", help: "File with the statement; - is standard input." },
     NO_PAGER,
     ...CONNECTION,
@@ -107,7 +107,10 @@ tsdb query -l flux --org home 'from(bucket: "home") |> range(start: -1h)'`,
     const format = input.option("format")!;
     if (!FORMATS.includes(format)) throw new TsdbError("config", `--format must be ${FORMATS.join(", ")}, got "${format}"`, {});
     const output = input.option("output");
-    if (BINARY.has(format) && output === undefined) throw new TsdbError("config", `--format ${format} needs --output FILE`, {});
+    const isBinary = BINARY.has(format);
+    if (isBinary && output === undefined && terminal.isOutputTerminal) {
+      throw new TsdbError("config", `--format ${format} is not for a terminal: give --output FILE, or redirect it to a file`, {});
+    }
     const db = input.required("database");
     const q = await statementOf(input, terminal);
     const params = paramsOf(input);
@@ -120,7 +123,10 @@ tsdb query -l flux --org home 'from(bucket: "home") |> range(start: -1h)'`,
     if (output !== undefined) await save(piecesOf(response), output);
     else if (terminal.isOutputTerminal || format === "pretty") {
       await showAnswer(piecesOf(response), terminal, { pager, cancel: () => aborter.abort() });
-    } else for await (const piece of withLastNewline(piecesOf(response))) await terminal.out(piece);
+    } else {
+      const pieces = isBinary ? piecesOf(response) : withLastNewline(piecesOf(response));
+      for await (const piece of pieces) await terminal.out(piece);
+    }
     return 0;
   },
 };

@@ -8,10 +8,10 @@ import type { Input } from "./options.ts";
 const VIEWS = ["table-list", "table", "summary"] as const;
 const LIMIT_DEFAULT = "10";
 
-/** Column list of one table: `array` where the format supports lists. */
+/** Lists as text where the format does not support them. */
 function tableList(format: string): string {
-  const names = "column_name ORDER BY column_name";
-  const columns = format === "csv" ? `string_agg(column_name, ' ' ORDER BY column_name)` : `array_agg(${names})`;
+  const order = "ORDER BY ordinal_position";
+  const columns = format === "csv" ? `string_agg(column_name, ' ' ${order})` : `array_agg(column_name ${order})`;
   return `SELECT table_name, ${columns} AS column_names FROM information_schema.columns
     WHERE table_schema = 'system' GROUP BY table_name ORDER BY table_name`;
 }
@@ -23,10 +23,25 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `a,b` as a list of columns. */
-function columns(text: string | undefined): string {
-  const names = list(text);
-  return names.length === 0 ? "*" : names.map(quoted).join(", ");
+interface Column {
+  readonly column_name: string;
+  readonly data_type: string;
+}
+
+/** `a,b` as a list of columns, all unless some are named; lists as in `tableList`. */
+async function columns(input: Input, database: string, table: string): Promise<string> {
+  const names = list(input.option("select"));
+  if (input.option("format") !== "csv") return names.length === 0 ? "*" : names.map(quoted).join(", ");
+  const all = await new Api(input).rows<Column>(
+    database,
+    `SELECT column_name, data_type FROM information_schema.columns
+    WHERE table_schema = 'system' AND table_name = '${table.replaceAll("'", "''")}' ORDER BY ordinal_position`,
+  );
+  const lists = new Set(all.filter(({ data_type }) => data_type.startsWith("List")).map(({ column_name }) => column_name));
+  const shown = names.length > 0 ? names : all.map(({ column_name }) => column_name);
+  // of a table that is not there the server tells which there are
+  if (shown.length === 0) return "*";
+  return shown.map((name) => (lists.has(name) ? `array_to_string(${quoted(name)}, ' ') AS ${quoted(name)}` : quoted(name))).join(", ");
 }
 
 /** `a,b desc` */
@@ -46,9 +61,10 @@ function limit(input: Input): string {
   return Number(text) === 0 ? "" : ` LIMIT ${Number(text)}`;
 }
 
-function rowsOf(input: Input, name: string): string {
+async function rowsOf(input: Input, database: string, name: string): Promise<string> {
   const table = name.replace(/^system\./, "");
-  const [selected, ordered] = [columns(input.option("select")), order(input.option("order-by"), table)];
+  const ordered = order(input.option("order-by"), table);
+  const selected = await columns(input, database, table);
   return `SELECT ${selected} FROM system.${quoted(table)}${ordered}${limit(input)}`;
 }
 
@@ -63,7 +79,7 @@ async function summary(input: Input, database: string, out: (text: string | Uint
   const names = (await api.rows<{ table_name: string }>(database, tableList("json"))).map((row) => row.table_name);
   const whole: Record<string, unknown> = {};
   for (const name of names) {
-    const q = rowsOf(input, name);
+    const q = await rowsOf(input, database, name);
     if (format === "json" || format === "jsonl") {
       const rows = await api.rows(database, q);
       if (format === "json") whole[name] = rows;
@@ -103,7 +119,7 @@ The database _internal has further tables about all databases.`,
       const database = input.required("database");
       if (view === "table") {
         if (name === undefined) throw new TsdbError("config", "which table? tsdb show system table NAME; table-list names them", {});
-        return statement(input, database, rowsOf(input, name), out);
+        return statement(input, database, await rowsOf(input, database, name), out);
       }
       if (name !== undefined) throw new TsdbError("config", `unexpected argument "${name}"; tsdb show system ${view} takes none`, {});
       if (view === "table-list") return statement(input, database, tableList(input.option("format")!), out);

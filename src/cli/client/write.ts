@@ -32,6 +32,8 @@ export interface LineTarget {
   readonly api: Pick<Api, "call">;
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
+  /** No lines at all are an error, as a program that should have made them has probably failed. */
+  readonly needsLines?: boolean;
 }
 
 interface Job extends LineTarget {
@@ -207,7 +209,7 @@ booleans or strings by their first 1,000 values. Empty cells are no values.`,
       no_sync: String(input.flag("no-sync")),
     };
     const from = csv === null ? lines : { stream: csv.lines, total: undefined };
-    return writeLines(input, terminal, { api, path: "/api/v3/write_lp", query }, from);
+    return writeLines(input, terminal, { api, path: "/api/v3/write_lp", query, needsLines: csv === null }, from);
   },
 };
 
@@ -238,6 +240,7 @@ export async function writeLines(
     }
     progress.show(bytes, lines);
   });
+  if (bytes === 0 && target.needsLines) throw new TsdbError("bad_request", "incoming write was empty", {});
   progress.end(bytes, lines);
   if (rejectedCount > 0) {
     terminal.error(`Write command failed: at least ${rejectedCount} lines were rejected\n`);
