@@ -59,12 +59,9 @@ export function isUnsigned64({ source, arrow }: Noted): boolean {
   return arrow === "UInt64" || (arrow === undefined && source?.scan.defs[source.index]?.type === ColumnType.unsigned);
 }
 
-/** True if it is known to be signed. */
+/** True for a signed integer: unsigned ones have a note. */
 function isSigned(value: Noted): boolean {
-  if (value.kind !== "integer" || isUnsigned(value)) return false;
-  const { node, source, arrow } = value;
-  if (source !== undefined || arrow !== undefined || node === undefined) return true;
-  return node.class === "CONSTANT" || (node.class === "CAST" && !node.cast_type.id.startsWith("U"));
+  return value.kind === "integer" && !isUnsigned(value);
 }
 
 /** True for an unsigned and a signed 64-bit integer. */

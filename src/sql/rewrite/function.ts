@@ -52,9 +52,10 @@ export function rewriteFunction(written: FunctionCall, context: RewriteContext, 
   return note === NO_NOTE ? value : { ...value, ...note };
 }
 
-/** The minimum and maximum of tags are plain texts. */
-function keptType(name: string, args: readonly Typed[]): TypeNote {
+/** The note of a function's result that has the type of its argument. The minimum and maximum of tags are plain texts. */
+export function keptType(name: string, args: readonly Typed[]): TypeNote {
   if (name === "unnest") return itemType(args[0] ?? {});
+  if (BITS.has(name)) return sameType(args[0]);
   if (!FIRST_ARGUMENT.has(name)) return NO_NOTE;
   const [value] = args;
   if (value !== undefined && isNullConstant(value)) return { arrow: NULL_TYPE };
@@ -207,6 +208,7 @@ const FIRST_ARGUMENT = new Set(
   `any_value arbitrary arg_max arg_min first first_value greatest lag last last_value lead least list_extract max max_by min min_by mode nth_value
    nullif ifnull quantile_disc`.split(/\s+/),
 );
+const BITS: ReadonlySet<string> = new Set(["bit_and", "bit_or", "bit_xor"]);
 const INTEGERS = new Set(
   `approx_count_distinct bit_length count count_if count_star countif dense_rank length len ntile octet_length ord position rank row_number strlen
    strpos instr date_diff datediff year month day hour minute`.split(/\s+/),
@@ -234,6 +236,7 @@ export function resultKind(name: string, args: readonly Typed[]): Kind {
   if (TEXTS.has(name)) return "string";
   if (BOOLEANS.has(name)) return "boolean";
   if (BINARIES.has(name)) return "binary";
+  if (BITS.has(name)) return first === "integer" ? first : "unknown";
   if (name === "sum" || name === "abs") return first === "integer" || first === "float" || first === "duration" ? first : "unknown";
   return "unknown";
 }

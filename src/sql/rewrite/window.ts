@@ -10,11 +10,11 @@ import { type Interval, intervalNs, parseInterval } from "../parse/interval.ts";
 import type { Expression, FunctionCall, OrderBy, Window } from "../parse/tree.ts";
 import { bigintConstant, call, castTo } from "../parse/tree.ts";
 import type { RewriteContext } from "./context.ts";
-import { resultKind } from "./function.ts";
+import { keptType, resultKind } from "./function.ts";
 import { AGGREGATE_RULES } from "./functions/aggregate-function.ts";
 import { CHANGE_RULES } from "./functions/change-function.ts";
 import { rewriteOrders } from "./orders.ts";
-import { nullConstant, planError } from "./rule.ts";
+import { nullConstant, planError, wide } from "./rule.ts";
 import { intervalConstant, nsOf } from "./time/time-value.ts";
 import { typed } from "./typed.ts";
 import { mapChildren } from "./walk.ts";
@@ -27,7 +27,8 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   const rewritten: Window = {
     ...node,
     function_name: name,
-    children: args.map((arg) => arg.node),
+    // the result has the type of a literal argument
+    children: args.map((arg) => (RANKS.has(name) ? arg.node : wide(arg))),
     partitions: node.partitions.map((child) => context.expression(child, scope).node),
     orders: rewriteOrders(node.orders, context, scope),
     arg_orders: rewriteOrders(node.arg_orders, context, scope),
@@ -50,7 +51,7 @@ export function rewriteWindow(node: Window, context: RewriteContext, scope: Scop
   if (name === "ntile") return { node: tiles(framed), kind: "integer", arrow: "UInt64" };
   if (RANKS.has(name)) return { node: framed, kind: "integer", arrow: "UInt64" };
   const made = OWN.has(name) ? null : ofAggregates(framed, args, context, scope);
-  const kept = CHOOSING.has(name) ? sameType(args[0]) : {};
+  const kept = CHOOSING.has(name) ? sameType(args[0]) : keptType(name, args);
   if (made !== null) return made;
   const value = { ...withClock(typed(framed, resultKind(name, args)), args), ...kept };
   return NEIGHBOURS.has(name) ? withMarkOf(value, args[0]) : value;

@@ -50,7 +50,7 @@ function abs(input: RuleInput): Typed {
   expectArguments(input, 1);
   const [x] = input.args;
   if (isNullConstant(x!)) return { node: nullOf("DOUBLE"), kind: "float" };
-  const arrow = narrowType(x!);
+  const arrow = narrowType(x!) ?? (isUnsigned64(x!) ? "UInt64" : null);
   return { node: callAs("abs", input), kind: x!.kind, ...(arrow === null ? {} : { arrow }) };
 }
 

@@ -32,6 +32,7 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
   refuseTexts(node.function_name, left, right);
   if (isNullConstant(left) !== isNullConstant(right)) {
     const other = isNullConstant(left) ? right : left;
+    if (isUnsigned64(other)) return { ...typed(castTo(nullConstant(), "UBIGINT"), "integer"), arrow: "UInt64" };
     if (other.kind === "integer" || other.kind === "float")
       return { ...typed(castTo(nullConstant(), other.kind === "integer" ? "BIGINT" : "DOUBLE"), other.kind) };
   }
@@ -43,7 +44,7 @@ export function rewriteArithmetic(node: FunctionCall, ...operands: readonly [lef
     const quotient = typed(call("/", [left.node, right.node], node.query_location), kind);
     return isNonZero(right) ? keepingNan(quotient, operands) : withLeastNan(quotient);
   }
-  const [a, b] = widened(left, right);
+  const [a, b] = widened(node.function_name, left, right);
   if (kind !== "integer") {
     const value = typed({ ...node, children: [a, b] }, kind);
     return node.function_name === "%" && !isNonZero(right) ? withLeastNan(value) : keepingNan(value, operands);
@@ -88,11 +89,16 @@ function numericKind(left: Typed, right: Typed): Typed["kind"] {
   return "unknown";
 }
 
-/** Arithmetic on literals has 64 bits, rather than DuckDB's 32. */
-function widened(left: Typed, right: Typed): [Expression, Expression] {
+/** Arithmetic on literals has 64 bits, rather than DuckDB's 32; numbers that are unsigned by their note alone become so, but for a
+ *  difference, such as that of two row numbers. */
+function widened(sign: string, left: Typed, right: Typed): [Expression, Expression] {
+  if (staysUnsigned(left, right) && sign !== "-") return [asUnsigned(left), asUnsigned(right)];
   const literals = typeof left.number === "bigint" && typeof right.number === "bigint";
-  const type = staysUnsigned(left, right) ? "UBIGINT" : "BIGINT";
-  return literals ? [castTo(left.node, type), castTo(right.node, type)] : [left.node, right.node];
+  return literals ? [castTo(left.node, "BIGINT"), castTo(right.node, "BIGINT")] : [left.node, right.node];
+}
+
+function asUnsigned({ node, source }: Typed): Expression {
+  return source === undefined ? castTo(node, "UBIGINT") : node;
 }
 
 /** An open parameter next to an interval is a time, next to a time an interval: otherwise DuckDB could not choose the operator. */
