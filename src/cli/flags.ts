@@ -275,15 +275,15 @@ export const FLAGS = [
     value: "FILTER",
     help: "Minimum log level: trace, debug, info, warn, error or off; also per component, as info,wal=debug.",
     default: "info",
-    aliases: ["LOG_FILTER", "INFLUXD_LOG_LEVEL"],
+    aliases: ["INFLUXDB3_LOG_FILTER", "LOG_FILTER", "INFLUXD_LOG_LEVEL"],
   },
   {
     name: "log-format",
     group: "Logging and the rest",
-    value: "full|json",
-    help: "Log lines as readable text or as JSON.",
+    value: "full|pretty|json|logfmt",
+    help: "Log lines as readable text (full and pretty), as JSON or as logfmt.",
     default: "full",
-    aliases: ["LOG_FORMAT"],
+    aliases: ["INFLUXDB3_LOG_FORMAT", "LOG_FORMAT"],
   },
   {
     name: "log-destination",
@@ -291,7 +291,7 @@ export const FLAGS = [
     value: "stdout|stderr",
     help: "Where log lines go. The first page of a start stays on standard output.",
     default: "stdout",
-    aliases: ["LOG_DESTINATION"],
+    aliases: ["INFLUXDB3_LOG_DESTINATION", "LOG_DESTINATION"],
   },
   {
     name: "edition",

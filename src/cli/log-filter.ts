@@ -2,12 +2,12 @@
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "off"] as const;
 export type LogLevel = (typeof LEVELS)[number];
-export type LogFormat = "full" | "json";
+export type LogFormat = "full" | "json" | "logfmt";
 export type LogDestination = "stdout" | "stderr";
 
 export interface LogFilter {
   readonly level: LogLevel;
-  /** Levels by component: `wal`, `http`, `query` … */
+  /** Levels by component: `wal`, `http`, `query` …; names of other servers' modules, as `iox_query::query_log`, select nothing. */
   readonly parts: ReadonlyMap<string, LogLevel>;
 }
 
@@ -16,7 +16,7 @@ export function parseLogFilter(text: string): LogFilter | null {
   let level: LogLevel = "info";
   const parts = new Map<string, LogLevel>();
   for (const item of text.toLowerCase().split(",")) {
-    const match = /^\s*(?:([a-z][\w-]*)\s*=\s*)?(\w+)\s*$/.exec(item);
+    const match = /^\s*(?:([a-z][\w:-]*)\s*=\s*)?(\w+)\s*$/.exec(item);
     const wanted = LEVELS.find((each) => each === match?.[2]);
     if (wanted === undefined) return null;
     const part = match?.[1];

@@ -1,6 +1,6 @@
 // The log: levels by part, a line an entry, and values that cannot pretend to be more than a value.
 import { expect, test } from "bun:test";
-import { parseLogFilter } from "./log-filter.ts";
+import { type LogFormat, parseLogFilter } from "./log-filter.ts";
 import { createLogs } from "./logger.ts";
 
 test.each([
@@ -9,6 +9,7 @@ test.each([
   [" off , wal = trace ", "off", { wal: "trace" }],
   ["wal=debug", "info", { wal: "debug" }],
   ["debug,a=off,b-c=error", "debug", { a: "off", "b-c": "error" }],
+  ["info,iox_query::query_log=warn", "info", { "iox_query::query_log": "warn" }],
 ])("filter %j", (text, level, parts) => {
   const filter = parseLogFilter(text)!;
   expect([filter.level, Object.fromEntries(filter.parts)]).toEqual([level, parts]);
@@ -18,7 +19,7 @@ test.each(["", "loud", "info,", "wal=", "=info", "wal=debug=info", "wal debug"])
   expect(parseLogFilter(text)).toBeNull();
 });
 
-function collect(filter: string, format: "full" | "json") {
+function collect(filter: string, format: LogFormat) {
   const lines: string[] = [];
   return { lines, logs: createLogs({ filter: parseLogFilter(filter)!, format, write: (line) => lines.push(line) }) };
 }
@@ -46,6 +47,15 @@ test("a JSON log entry has time, level, part, message and fields", () => {
   expect(entry).toEqual({ level: "info", part: "wal", msg: "replayed", rows: 12, file: "a b" });
   expect(new Date(time).toISOString()).toBe(time);
   expect(lines[0]).toEndWith("}\n");
+});
+
+test("a line of logfmt: values with spaces are quoted, nothing imitates another pair or line", () => {
+  const { lines, logs } = collect("info", "logfmt");
+  logs("wal").info("replayed", { rows: 12, file: "a b", "x y=1": null });
+  expect(lines[0]).toMatch(/^level=info msg=replayed rows=12 file="a b" x_y_1=null part=wal ts=\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
+  logs("wal").error('two\nlines level=info "', { err: new Error("a\nb") });
+  expect(lines[1]).toStartWith('level=error msg="two\\nlines level=info \\"" err="Error: a\\nb\\n');
+  expect(lines[1]!.match(/\n/g)).toHaveLength(1);
 });
 
 test("log lines show control characters in messages, values and stacks", () => {

@@ -1,4 +1,4 @@
-// The server's log: pino with levels per component, as text lines or JSON. No worker transports: they do not work in a single executable.
+// The server's log: pino with levels per component, as text, JSON or logfmt. No worker transports: they do not work in one executable.
 import pino, { type Logger as Pino } from "pino";
 import type { LogDestination, LogFilter, LogFormat, LogLevel } from "./log-filter.ts";
 import { visible } from "./visible-text.ts";
@@ -24,7 +24,8 @@ export interface LogOptions {
 
 /** Returns a function that creates the log of a component: `logs("wal").info("replayed", { rows })`. */
 export function createLogs({ filter, format, destination = "stdout", write = written(destination) }: LogOptions): (part: string) => Log {
-  const stream = { write: format === "json" ? write : (line: string) => write(fullLine(JSON.parse(line) as Entry)) };
+  const shape = SHAPES[format];
+  const stream = { write: shape === null ? write : (line: string) => write(shape(JSON.parse(line) as Entry)) };
   const root = pino(
     {
       level: "trace",
@@ -76,6 +77,20 @@ function fullLine({ level, time, part, msg, err, ...fields }: Entry): string {
   // the line may contain users' text and be shown in a terminal
   return visible(`${time} ${level.toUpperCase().padStart(5)} ${part}: ${oneLine(msg)}${pairs.join("")}${stack}\n`);
 }
+
+/** `level=info msg=replayed rows=12 part=wal ts=2026-01-31T12:00:00.000Z` */
+function logfmtLine({ level, time, part, msg, err, ...fields }: Entry): string {
+  const stack = err === undefined ? {} : { err: err.stack ?? err.message ?? "" };
+  const pairs = Object.entries({ level, msg, ...fields, ...stack, part, ts: time });
+  return visible(`${pairs.map(([name, value]) => `${name.replaceAll(/[^\w.-]/g, "_")}=${fieldText(value)}`).join(" ")}\n`);
+}
+
+/** Null: lines as pino makes them. */
+const SHAPES: Readonly<Record<LogFormat, ((entry: Entry) => string) | null>> = {
+  full: fullLine,
+  json: null,
+  logfmt: logfmtLine,
+};
 
 /** Text without spaces is written bare, everything else as JSON, so that a value cannot imitate another field or line. */
 function fieldText(value: unknown): string {

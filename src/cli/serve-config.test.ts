@@ -164,7 +164,9 @@ const READ: [args: string, want: Partial<ServeConfig>, environment?: Record<stri
   ["", { logFilter: { level: "debug", parts: new Map() } }, { INFLUXD_LOG_LEVEL: "debug" }],
   ["--log-level warn", { logFilter: { level: "warn", parts: new Map() } }],
   ["--log-destination stderr", { logDestination: "stderr" }],
+  ["--log-format pretty", { logFormat: "full" }],
   ["", { logDestination: "stderr" }, { LOG_DESTINATION: "stderr" }],
+  ["", { logDestination: "stderr", logFormat: "logfmt" }, { INFLUXDB3_LOG_DESTINATION: "stderr", INFLUXDB3_LOG_FORMAT: "logfmt" }],
   // another server's flags
   ["--exec-mem-pool-size 1000000000", { queryMemoryBytes: 1_000_000_000 }],
   ["--query-log-max-entries=7 --datafusion-num-threads 3", { queryLogEntries: 7, queryThreads: 3 }],
@@ -330,7 +332,7 @@ const WRONG: [args: string, message: string, environment?: Record<string, string
   // a variable is named as itself
   ["", 'TSDB_OBJECT_STORE: must be file or memory, got "s3"', { TSDB_OBJECT_STORE: "s3" }],
   ["", 'INFLUXDB3_OBJECT_STORE: must be file or memory, got "s3"', { INFLUXDB3_OBJECT_STORE: "s3" }],
-  ["", 'LOG_FORMAT: must be full or json, got "logfmt"', { LOG_FORMAT: "logfmt" }],
+  ["", 'LOG_FORMAT: must be full or json or logfmt, got "xml"', { LOG_FORMAT: "xml" }],
 ];
 
 test.each(WRONG)("flags are refused: %j: %s", (args, message, environment = {}) => {
@@ -399,6 +401,9 @@ http-bind-address http-read-header-timeout http-read-timeout http-write-timeout 
 sqlite-path engine-path store secret-store session-length session-renew-disabled strong-passwords use-hashed-tokens hardening-enabled
 strict-transport-security-max-age template-file-urls-disabled query-concurrency query-queue-size query-memory-bytes
 query-initial-memory-bytes query-max-memory-bytes influxql-max-select-point influxql-max-select-series influxql-max-select-buckets
+object-store-http2-max-frame-size datafusion-use-cached-parquet-loader datafusion-runtime-type datafusion-runtime-disable-lifo-slot
+datafusion-runtime-event-interval datafusion-runtime-global-queue-interval datafusion-runtime-max-blocking-threads
+datafusion-runtime-max-io-events-per-tick datafusion-runtime-thread-keep-alive datafusion-runtime-thread-priority
 flux-log-enabled storage-write-timeout storage-wal-fsync-delay storage-validate-keys storage-retention-check-interval no-tasks instance-id
 feature-flags log-level tracing-type reporting-disabled pid-file metrics-disabled pprof-disabled ui-disabled assets-path`.split(/\s+/);
 

@@ -169,7 +169,7 @@ export function parseServeFlags(
     plugins: readPlugins(read),
     caches: readCaches(read, valueCacheBytesMax),
     logFilter: read.logFilter("log-filter"),
-    logFormat: read.oneOf("log-format", ["full", "json"]),
+    logFormat: read.oneOf("log-format", ["full", "json", "logfmt"], { pretty: "full" }),
     logDestination: read.oneOf("log-destination", ["stdout", "stderr"]),
     withoutEffect,
     edition: read.oneOf("edition", ["enterprise", "core"]),
