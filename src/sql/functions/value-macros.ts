@@ -174,6 +174,9 @@ const LISTS: readonly string[] = [
   // unknown for a list of NULLs only
   `CREATE MACRO __has(list, x) AS
      CASE WHEN len(list) = 0 THEN x IS NULL AND NULL WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END`,
+  // NULL is a value
+  "CREATE MACRO __has_any(a, b) AS list_has_any(a, b) OR (list_count(a) < len(a) AND list_count(b) < len(b))",
+  "CREATE MACRO __has_all(a, b) AS list_has_all(a, b) AND (list_count(b) = len(b) OR list_count(a) < len(a))",
   // as the dialect casts a list to text: without quotes, NULLs are empty
   `CREATE MACRO __list_text(list) AS
      CASE WHEN list IS NOT NULL THEN '[' || array_to_string(list_transform(list, lambda x: coalesce(__member_text(x), '')), ', ') || ']' END`,

@@ -157,7 +157,7 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
     `length len strlen char_length character_length octet_length bit_length ascii ord unicode strpos instr position
     contains starts_with ends_with prefix suffix regexp_matches regexp_full_match like_escape ilike_escape not_like_escape not_ilike_escape
     list_contains list_has array_contains array_has list_position list_indexof array_position __levenshtein_of __damerau __short_levenshtein __short_damerau levenshtein __find_in_set hash
-    list_sum list_avg list_count list_min list_max list_has_any list_has_all cardinality __list_empty isnan isfinite isinf typeof error
+    list_sum list_avg list_count list_min list_max list_has_any list_has_all __has_any __has_all cardinality __list_empty isnan isfinite isinf typeof error
     + - * / // % & << >> ^ ** = ~~ !~~ ~~* !~~* not add subtract multiply divide mod
     epoch_ns epoch_us epoch_ms epoch make_timestamp_ns make_timestamp time_bucket date_trunc date_part datepart year month day hour minute second
     to_months to_days timezone strptime count count_star sum avg median stddev_samp stddev_pop var_samp var_pop approx_quantile
