@@ -265,7 +265,7 @@ function checkCondition(condition: Expression | null): void {
   } else if (condition.kind === "call") {
     const { name, args } = condition;
     if (!MATH_FUNCTIONS.has(name)) throw new TsdbError("bad_query", `invalid function call in condition: ${printExpression(condition)}`);
-    const wanted = name === "log" ? 1 : mathArity(name);
+    const wanted = mathArity(name);
     if (args.length !== wanted) {
       throw new TsdbError("bad_query", `invalid number of arguments for ${name}, expected ${wanted}, got ${args.length}`);
     }
