@@ -352,6 +352,12 @@ describe("text", () => {
     expect(long).toEqual([]);
   });
 
+  // a text of a row that begins with the mark would lose it
+  test("every decoder of the server says what it does with a byte order mark", () => {
+    const isServer = (path: string) => path.startsWith("src/") && path.endsWith(".ts") && !path.endsWith(".test.ts");
+    expect(matching(/new TextDecoder\((?!.*ignoreBOM)/, isServer)).toEqual([]);
+  });
+
   test(`files have at most ${FILE_LINES_MAX} lines`, () => {
     const long = code.map(({ path, text }) => ({ path, lineCount: text.trimEnd().split("\n").length }));
     expect(long.filter(({ lineCount }) => lineCount > FILE_LINES_MAX)).toEqual([]);

@@ -246,6 +246,16 @@ describe("pretty", () => {
     );
   });
 
+  test("control characters are as wide as in the vendor's tables, marks that show nothing are not", async () => {
+    const texts = ["abcdef", "a\tb", "a\u0001b", "a\u007fb", "a\u0085b", "\u001b[31m", "a\u200bb", "\ufeffa"];
+    const drawn = await answer("pretty", [TEXT], [texts.map((text) => [text])]);
+    const pads = drawn
+      .split("\n")
+      .slice(3, -1)
+      .map((line) => / *\|$/.exec(line)![0].length - 2);
+    expect(pads).toEqual([0, 3, 3, 3, 3, 1, 4, 5]);
+  });
+
   test("past the held text, widths stay as they are", () => {
     const encoder = new PrettyEncoder(4);
     const parts = [

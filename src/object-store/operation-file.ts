@@ -23,7 +23,7 @@ export interface SnapshotFile {
 const TRAILER = /^,"crc32":"([0-9a-f]{8})"\}\n$/;
 const TRAILER_BYTES = 21;
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** 20 digits: keys sort by number, and every u64 fits. */
 export function numberedName(sequence: number): string {

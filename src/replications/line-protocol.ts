@@ -5,7 +5,7 @@ import type { TableNames } from "./queue-feed.ts";
 
 /** A file is read and sent as a whole; servers take bodies of 10 MiB. */
 const PART_LENGTH = 2 << 20;
-const TEXT = new TextDecoder();
+const TEXT = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Rows that belong together in one request. */
 export interface LinePart {

@@ -68,7 +68,7 @@ function retryAfterOf(text: string, nowMs: number): number | null {
 /** The message of an error of the API. What other servers answer is not shown: the sender may not be able to reach them. */
 function saidIn(body: Uint8Array): string {
   try {
-    const { message } = JSON.parse(new TextDecoder().decode(body)) as { message?: unknown };
+    const { message } = JSON.parse(new TextDecoder("utf-8", { ignoreBOM: false }).decode(body)) as { message?: unknown };
     return typeof message === "string" ? near(message, MESSAGE_MAX) : "";
   } catch {
     return "";

@@ -172,7 +172,7 @@ export class Scraping {
 async function linesOf({ headers, body }: OutgoingResponse, nowMs: number): Promise<string[]> {
   const type = headers.find(([name]) => name === "Content-Type")?.[1] ?? "";
   const samples = new SampleLines(type.startsWith("application/openmetrics-text") ? "openmetrics" : "text", nowMs);
-  const text = new TextDecoder().decode(body);
+  const text = new TextDecoder("utf-8", { ignoreBOM: false }).decode(body);
   let turnMs = performance.now();
   for (let at = 0, count = 0; at < text.length; count++) {
     const end = text.indexOf("\n", at);

@@ -18,7 +18,7 @@ export class PositionFile {
   /** `problem`: the file is damaged; triggers then start from the position of their creation or last enabling. */
   static async open(disk: Disk, path: string): Promise<{ file: PositionFile; problem: string | null }> {
     if ((await disk.stat(path)) === null) return { file: new PositionFile(disk, path, new Map()), problem: null };
-    const positions = parse(new TextDecoder().decode(await disk.readFile(path)));
+    const positions = parse(new TextDecoder("utf-8", { ignoreBOM: true }).decode(await disk.readFile(path)));
     const file = new PositionFile(disk, path, positions ?? new Map());
     return { file, problem: positions === null ? `${path} is damaged: write triggers see rows again that the log still has` : null };
   }

@@ -27,6 +27,7 @@ test("rows of all interfaces arrive as written; rows of before do not", async ()
       "numbers f=-0,g=1e-300,h=0.1,i=123456789012345680000,j=5e-324,k=1.7976931348623157e308 2",
       'numbers s="line 1\nline 2",f=1,e="" 3',
       "numbers f=2 3",
+      'mark,t=\uFEFFv s="\uFEFFx" 8',
       "many,a=1 x=1 4\nmany,b=1 y=2i 4\nmany x=3,y=4i 5\nmany,a=2,b=3 x=5 -6",
     ].join("\n"),
   );

@@ -17,7 +17,7 @@ export async function confirmed(input: Input, terminal: Terminal, what: string, 
 const ANSWER_BYTES_MAX = 4096;
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   for await (const piece of stream) {
     text += decoder.decode(piece, { stream: true });

@@ -162,7 +162,7 @@ export class Questions {
 
   private async answer(name: string): Promise<string> {
     this.reader ??= this.terminal.input().getReader();
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     while (!/[\r\n]/.test(this.rest) && this.rest.length <= LINE_BYTES_MAX) {
       const { done, value } = await this.reader.read();
       if (done) break;

@@ -41,7 +41,7 @@ export class PluginAnswerEncoder implements Encoder {
   end(): Uint8Array | null {
     const tail = this.table.end();
     if (this.nonFinite.length === 0) return tail;
-    const closed = new TextDecoder().decode(tail!);
+    const closed = new TextDecoder("utf-8", { ignoreBOM: true }).decode(tail!);
     return new TextEncoder().encode(`${closed.slice(0, -1)},"non_finite":[${this.nonFinite.join(",")}]}`);
   }
 

@@ -19,7 +19,7 @@ export class PrettyEncoder implements Encoder {
   private cells: readonly Cells[] = [];
   private header: Row = [];
   private widths: number[] = [];
-  private readonly decoder = new TextDecoder();
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   private held: Row[] | null = [];
   private heldChars = 0;
 
@@ -82,7 +82,7 @@ export class PrettyEncoder implements Encoder {
       drawn += "|";
       for (const [index, lines] of parts.entries()) {
         const text = lines[line] ?? "";
-        drawn += ` ${text}${" ".repeat(Math.max(0, this.widths[index]! - Bun.stringWidth(text)))} |`;
+        drawn += ` ${text}${" ".repeat(Math.max(0, this.widths[index]! - lineWidth(text)))} |`;
       }
       drawn += "\n";
     }
@@ -96,6 +96,13 @@ function linesOf(text: string): string[] {
 
 function widthOf(text: string): number {
   let width = 0;
-  for (const line of linesOf(text)) width = Math.max(width, Bun.stringWidth(line));
+  for (const line of linesOf(text)) width = Math.max(width, lineWidth(line));
   return width;
+}
+
+/** Columns on a terminal. A control character counts as one, as in the vendor's tables. */
+function lineWidth(line: string): number {
+  const controls = line.match(/\p{Cc}/gu);
+  if (controls === null) return Bun.stringWidth(line);
+  return Bun.stringWidth(line, { countAnsiEscapeCodes: true }) + controls.length;
 }

@@ -117,7 +117,7 @@ function rowsOf(parts: readonly RawRows[], limits: PostgresLimits): SqlRows {
   return { columns, rows };
 }
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 function cellOf(cell: Uint8Array, { type }: SqlColumn): SqlValue {
   const text = decoder.decode(cell);

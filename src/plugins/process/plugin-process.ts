@@ -258,7 +258,7 @@ export class PluginProcess {
 
   /** Forwards output and uncaught tracebacks line by line. */
   private async readPrinted(): Promise<void> {
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     let rest = "";
     for await (const chunk of this.python.stderr) {
       const isFull = this.printedBytes > LIMITS.pluginPrintBytesMax;

@@ -128,7 +128,7 @@ function failureOf({ kind, message, traceback }: PluginFailure): PluginFailure {
 }
 
 function linesOf({ database, lines }: { database: string; lines: Uint8Array }): PluginWrite[] {
-  const texts = new TextDecoder().decode(lines).split("\n");
+  const texts = new TextDecoder("utf-8", { ignoreBOM: true }).decode(lines).split("\n");
   return texts.filter((line) => line !== "").map((line) => ({ database, line }));
 }
 

@@ -93,7 +93,7 @@ export class DuckAnswer {
 
   /** The whole answer of an EXPLAIN: the text of its second column. */
   async explanation(): Promise<string> {
-    const decoder = new TextDecoder();
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     let text = "";
     for (let batch = await this.next(); batch !== null; batch = await this.next()) text += decoder.decode(batch.columns[1]!.data!);
     return text;

@@ -175,7 +175,7 @@ export class SqlEngine implements SqlHost {
         );
       });
       const batch = await stream.next();
-      return new TextDecoder().decode(batch!.columns[0]!.data!);
+      return new TextDecoder("utf-8", { ignoreBOM: true }).decode(batch!.columns[0]!.data!);
     });
     this.serializing = result.catch((error) => this.noticeError(error));
     return result;

@@ -8,7 +8,7 @@ import { regexOf } from "../limits/like-patterns.ts";
 import { decodeNames } from "../parse/names.ts";
 import { translateRegex, translateReplacement } from "../regex/regex.ts";
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** The runtime's names of the dialect's algorithms. */

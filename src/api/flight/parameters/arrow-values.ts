@@ -184,7 +184,7 @@ function cut(bytes: Uint8Array | undefined, start: number, end: number): Uint8Ar
 }
 
 function textOf(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
 function hexOf(bytes: Uint8Array): string {

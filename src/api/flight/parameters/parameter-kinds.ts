@@ -94,7 +94,7 @@ export function decimalText(value: bigint, scale: number): string {
 export function timestampText(value: bigint, unit: TimeUnit): string {
   const out = new ByteWriter();
   new TimestampText(out, unit, null).write(Number(value & 0xffffffffn), Number(value >> 32n));
-  return `${new TextDecoder().decode(out.take())}Z`;
+  return `${new TextDecoder("utf-8", { ignoreBOM: true }).decode(out.take())}Z`;
 }
 
 const PER_DAY: Readonly<Record<TimeUnit, number>> = { s: 86_400, ms: 86_400e3, us: 86_400e6, ns: 86_400e9 };
@@ -105,7 +105,7 @@ export function timeText(value: number, unit: TimeUnit): string {
   if (unit === "ns" && value % 1000 !== 0) throw new TsdbError("bad_request", `a time of day has microseconds, got ${value} ns`);
   const out = new ByteWriter();
   writeTimeOfDay(out, value, unit);
-  return new TextDecoder().decode(out.take());
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(out.take());
 }
 
 /** The date of a day, `YYYY-MM-DD`. */

@@ -49,7 +49,7 @@ export class FlatTable {
     const vector = this.vector(member, 1);
     if (vector === null) return "";
     const { buffer, byteOffset } = this.view;
-    return new TextDecoder().decode(new Uint8Array(buffer, byteOffset + vector.start, vector.count));
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array(buffer, byteOffset + vector.start, vector.count));
   }
 
   vector(member: number, elementBytes: number): FlatVector | null {

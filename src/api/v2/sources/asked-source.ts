@@ -173,7 +173,7 @@ function requireFew(found: readonly unknown[]): void {
 function jsonOf({ status, body }: OutgoingResponse): unknown {
   if (status !== 200) throw new TsdbError("bad_request", `the source answered ${status}`);
   try {
-    return JSON.parse(new TextDecoder().decode(body)) as unknown;
+    return JSON.parse(new TextDecoder("utf-8", { ignoreBOM: false }).decode(body)) as unknown;
   } catch {
     throw notOfTheForm();
   }

@@ -191,7 +191,7 @@ async function readRemote({ options }: V2Services, url: string, contentType: str
   });
   const { status, body } = response;
   return within(`template from url[${url}] had an issue: `, () => {
-    const bad = `bad response: address=${url} status_code=${status} body=${quoted(near(new TextDecoder().decode(body), 200))}`;
+    const bad = `bad response: address=${url} status_code=${status} body=${quoted(near(new TextDecoder("utf-8", { ignoreBOM: true }).decode(body), 200))}`;
     if (status >= 300) throw new TsdbError("unprocessable", bad);
     const content = decodeUtf8(body, "the answer is not valid UTF-8");
     return readObjects(flattened(isJson ? readJson(content) : readYaml(content)));

@@ -13,7 +13,7 @@ const BREAK = /[,\r\n"]/g;
 /** Empty lines are left out. @throws TsdbError config for what is no CSV */
 export async function* csvRecords(input: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord> {
   const reader = new RecordReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   for await (const piece of input) yield* reader.add(decode(() => decoder.decode(piece, { stream: true })));
   yield* reader.add(decode(() => decoder.decode()));
   yield* reader.end();

@@ -9,7 +9,7 @@ const NUMBERS: ReadonlySet<string> = new Set(["long", "unsignedLong", "double"])
 /** @param pieces with the annotations datatype, group and default */
 export async function* tableText(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const writer = new TableWriter();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   for await (const piece of pieces) {
     text += decoder.decode(piece, { stream: true });

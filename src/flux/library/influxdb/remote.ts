@@ -18,7 +18,7 @@ import { wantedSeries } from "../universe/wanted-series.ts";
 import { hasEmptyHost } from "./bucket-arguments.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: false });
 const DIALECT = { header: true, delimiter: ",", annotations: ["datatype", "group", "default"] };
 const ERROR_TABLE = /(?:^|\r\n),error,reference\r\n([\s\S]*)$/;
 

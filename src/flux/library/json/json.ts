@@ -73,7 +73,7 @@ function parsed(call: NativeCall): unknown {
   const { bytes } = call.bytes("data");
   const problem = jsonProblem(bytes);
   if (problem !== null) throw new FluxError(problem);
-  return JSON.parse(new TextDecoder().decode(bytes), (_, value: unknown, context?: { source?: string }) => {
+  return JSON.parse(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), (_, value: unknown, context?: { source?: string }) => {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
     throw new FluxError(`json: cannot unmarshal number ${context?.source ?? "beyond all"} into Go value of type float64`);
   });

@@ -28,7 +28,7 @@ const scrape: NativeBody = (call) => {
   const url = urlWith(call.string("url"), []);
   const headers = [["Accept", "text/plain;version=0.0.4"]] as const;
   const { body } = askHttp(call, { method: "GET", url, headers, body: NO_BODY.bytes, timeoutMs: 0, isInsecure: false });
-  const metrics = parseExposition(new TextDecoder().decode(body));
+  const metrics = parseExposition(new TextDecoder("utf-8", { ignoreBOM: false }).decode(body));
   return streamOf(call, [], (_, run) => metrics.map((metric) => tableOf(metric, call.string("url"), run.nowTime)));
 };
 

@@ -32,7 +32,7 @@ const FIELD_TYPE: Readonly<Record<ColumnType, FieldType | "tag">> = {
   [ColumnType.boolean]: "boolean",
 };
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** One column of all rows so far. */
 export interface GrowingColumn {
