@@ -22,6 +22,7 @@ export class Marks {
     expressions: readonly Expression[],
     private readonly source: MarkedSource | undefined,
     hasInterval: boolean,
+    private readonly dimensions: readonly string[],
   ) {
     const calls = expressions.flatMap(callsIn);
     // a percentile of windows, or beside another one, is a value like other aggregates
@@ -31,11 +32,16 @@ export class Marks {
   }
 
   of(expression: Expression): ColumnKind {
-    if (expression.kind === "ref") return this.keepsRows ? this.column(expression) : null;
+    if (expression.kind === "ref") return this.keepsRows || this.isGroupedTag(expression) ? this.column(expression) : null;
     if (expression.kind !== "call") return null;
     if (expression.name !== "distinct" && !(this.keepsRows && choosesRows(expression.name))) return null;
     const [first] = expression.args;
     return first?.kind === "ref" ? this.column(first) : null;
+  }
+
+  /** A tag that the statement groups by is the same for all rows of a group. */
+  private isGroupedTag(ref: Expression & { kind: "ref" }): boolean {
+    return this.dimensions.includes(ref.name) && this.column(ref) === "tag";
   }
 
   private column({ name }: Expression & { kind: "ref" }): ColumnKind {

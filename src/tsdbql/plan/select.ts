@@ -106,7 +106,7 @@ export function planSelect<T>(checked: CheckedSelect, resolve: (measurement: Mea
   const expressions = shown.map(({ expression }) => expression);
   const fieldNames = new Set(expressions.flatMap(refsOf).map(({ name }) => name));
   const shownSources = checked.isTable ? sources.filter((source) => hasFieldOf(source, fieldNames)) : sources;
-  const marks = new Marks(expressions, markingSource(shownSources, checked.isTable), checked.interval !== null);
+  const marks = new Marks(expressions, markingSource(shownSources, checked.isTable), checked.interval !== null, dimensions);
   const outputs = shown.map((field, i) => {
     const { expression } = field;
     const isTargetTag = i >= shown.length - targetTags.length;

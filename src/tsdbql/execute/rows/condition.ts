@@ -2,6 +2,8 @@
 // equals nothing, and a column that is no field is a tag. Rows are selected part by part: each operand of an AND examines the rows left by
 // the previous ones, each operand of an OR those not yet selected; OR operands that compare one column with values become a single set
 // lookup.
+
+import { I64_MAX } from "../../../model/rows/int64.ts";
 import { finish, inSteps, STEP_ROWS, StepCounter, type Steps } from "../../../model/steps.ts";
 import { toCells } from "../../functions/arithmetic.ts";
 import { ROW_FUNCTIONS } from "../../functions/functions.ts";
@@ -270,7 +272,10 @@ function compileCall({ name, args }: Expression & { readonly kind: "call" }, fin
     const values = evaluated.map((evaluate) => evaluate(row));
     if (values.some((value) => typeof value !== "number" && typeof value !== "bigint")) return null;
     const cells = values.map((value) =>
-      toCells(typeof value === "bigint" ? { kind: "integer", value, unsigned: false } : { kind: "number", value: value as number }, 1),
+      toCells(
+        typeof value === "bigint" ? { kind: "integer", value, unsigned: value > I64_MAX } : { kind: "number", value: value as number },
+        1,
+      ),
     );
     const result = finish(rowFunction.apply(cells, 1));
     return isValid(result.validity, 0) ? ((result.values as Float64Array)[0] as Value) : null;
@@ -369,7 +374,7 @@ function computeIntegers(operator: BinaryOperator, a: bigint, b: bigint): Value 
     case "^":
       return a ^ b;
     default:
-      return compare(operator, a < b, a === b);
+      return compare(operator, a, b);
   }
 }
 
@@ -386,24 +391,25 @@ function computeNumbers(operator: BinaryOperator, a: number, b: number): Value {
     case "%":
       return a % b;
     default:
-      return compare(operator, a < b, a === b);
+      return compare(operator, a, b);
   }
 }
 
-function compare(operator: BinaryOperator, isLess: boolean, isEqual: boolean): Value {
+/** NaN, such as the root of a negative number, is neither less nor greater nor equal. */
+function compare<T extends number | bigint>(operator: BinaryOperator, a: T, b: T): Value {
   switch (operator) {
     case "=":
-      return isEqual;
+      return a === b;
     case "!=":
-      return !isEqual;
+      return a !== b;
     case "<":
-      return isLess;
+      return a < b;
     case "<=":
-      return isLess || isEqual;
+      return a <= b;
     case ">":
-      return !isLess && !isEqual;
+      return a > b;
     case ">=":
-      return !isLess;
+      return a >= b;
     default:
       return null;
   }
