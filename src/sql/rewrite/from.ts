@@ -1,6 +1,8 @@
 // Rewrites FROM: tables become calls of the scan function under their own names, and their relations are the scope of names.
+
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import { ColumnType } from "../../model/rows/column.ts";
+import { isUnsigned64 } from "../bind/decimals.ts";
 import { clockOf, kindOfColumn, type ScanUse } from "../bind/kind.ts";
 import type { CteMap, Narrowable, OutputColumn, Relation } from "../bind/scope.ts";
 import { renameColumns, Scope } from "../bind/scope.ts";
@@ -124,6 +126,7 @@ function rewriteValues(ref: ExpressionListRef, context: RewriteContext, outer: S
     (name, i): OutputColumn => ({
       name,
       kind: rows[0]?.[i]?.kind ?? "unknown",
+      ...(rows.every((row) => row[i] !== undefined && isUnsigned64(row[i])) ? { arrow: "UInt64" } : {}),
       ...clockOf(rows.flatMap((row) => row[i] ?? [])),
     }),
   );
