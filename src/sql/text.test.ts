@@ -54,6 +54,10 @@ describe("tokens", () => {
   ];
   test.each(ENCODED)("%s", (sql, encoded) => expect(new EncodedText(sql, tokenize(sql)).sql).toBe(encoded));
 
+  test.each(["SELECT 1\0 garbage", "\0SELECT 1", "SELECT 1\0"])("NUL outside of quotes and comments is refused: %j", (sql) => {
+    expect(() => tokenize(sql)).toThrow(`SQL error: unexpected \\0 at position ${sql.indexOf("\0") + 1}`);
+  });
+
   test("positions lead back to the statement", () => {
     const sql = 'SELECT "Käse"\n  FROM  "Tisch" WHERE x';
     const text = new EncodedText(sql, tokenize(sql));

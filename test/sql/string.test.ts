@@ -26,6 +26,13 @@ const LENGTHS: readonly SqlCase[] = [
   ["SELECT find_in_set('', 'a,,b'), find_in_set('a', ''), find_in_set('', ''), find_in_set(NULL, 'a')", [[2, 0, 1, null]]],
 ];
 
+// NUL, which ends a text for DuckDB's parser
+const NUL: readonly SqlCase[] = [
+  ["SELECT 'a\0b', length('a\0b'), 'it''s\0', $$a\0'b$$ /* \0 */ -- \0", [["a\0b", 3, "it's\0", "a\0'b"]]],
+  ["SELECT 'x' IN ('a\0b', 'x'), 'a\0b' LIKE 'a\0%', 'a\0b' = 'a\0c'", [[true, true, false]]],
+  ["SELECT count(*) FROM home WHERE room <> 'Kitchen\0'", [[26n]]],
+];
+
 // the dialect casts them: expected values of its engine
 const IMPLICIT: readonly SqlCase[] = [
   [
@@ -206,6 +213,7 @@ const PATTERNS: readonly SqlCase[] = [
 ];
 
 sqlSuite("lengths and places", LENGTHS);
+sqlSuite("NUL", NUL);
 sqlSuite("parts of texts", PARTS);
 sqlSuite("texts made of others", MADE);
 sqlSuite("values that become text by themselves", IMPLICIT);

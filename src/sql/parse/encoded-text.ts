@@ -3,6 +3,7 @@ import { encodeName, ident } from "./names.ts";
 import type { Token } from "./tokens.ts";
 
 const LINE_FEED = 0x0a;
+const NUL = "\0";
 
 /** Line and column from 1, the column in code points; offset in characters from 0. */
 export interface Place {
@@ -112,6 +113,15 @@ export class EncodedText {
 }
 
 /** A token in the form for DuckDB. */
-export function encodedToken(token: Token): string {
-  return token.kind === "quoted" ? ident(encodeName(token.text)) : token.text;
+export function encodedToken({ kind, text }: Token): string {
+  if (kind === "quoted") return ident(encodeName(text));
+  return kind === "string" && text.includes(NUL) ? withoutNul(text) : text;
+}
+
+/** A string as an expression: DuckDB's parser takes NUL for the end of its text. */
+function withoutNul(written: string): string {
+  const quote = /^(?:'|\$[^$]*\$)/.exec(written)![0];
+  const value = written.slice(quote.length, -quote.length);
+  const parts = (quote === "'" ? value.replaceAll("''", "'") : value).split(NUL).map((part) => `'${part.replaceAll("'", "''")}'`);
+  return `(${parts.join("||chr(0)||")})`;
 }

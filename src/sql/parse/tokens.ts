@@ -93,6 +93,7 @@ function nextToken(sql: string, start: number, code: number): Token {
   }
   const kind = classOf(code);
   if (kind === LETTER || kind === UPPER) return word(sql, start);
+  if (code === 0) throw new TsdbError("bad_query", `SQL error: unexpected \\0 at position ${start + 1}`, { position: start });
   if (kind === DIGIT || (code === DOT && classOf(sql.charCodeAt(start + 1)) === DIGIT)) {
     return token("number", sql, start, start + Math.max(1, matchAt(NUMBER, sql, start).length));
   }
