@@ -170,7 +170,8 @@ const LISTS: readonly string[] = [
      CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2'), 'nan', 'NaN')
           WHEN typeof(x) = 'TIMESTAMP_NS' THEN replace(CAST(x AS VARCHAR), ' ', 'T') ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __joined(list, delimiter) AS
-     CASE WHEN delimiter IS NOT NULL THEN array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter) END`,
+     CASE WHEN delimiter IS NOT NULL AND list IS NOT NULL
+          THEN coalesce(array_to_string(list_transform(list, lambda x: __item_text(x)), delimiter), '') END`,
   // unknown for a list of NULLs only
   `CREATE MACRO __has(list, x) AS
      CASE WHEN len(list) = 0 THEN x IS NULL AND NULL WHEN list_any_value(list) IS NOT NULL THEN list_contains(list, x) END`,

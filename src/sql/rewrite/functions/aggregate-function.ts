@@ -1,7 +1,7 @@
 // Aggregates that DuckDB has under another name or with another result, and those composed from others.
 
 import { type DecimalType, decimalNote, decimalOf, isUnsigned, meanDecimal, sumDecimal } from "../../bind/decimals.ts";
-import type { Kind, Typed, TypeNote } from "../../bind/kind.ts";
+import { type Kind, type Typed, type TypeNote, withClock } from "../../bind/kind.ts";
 import { isNullConstant, listType, narrowType, sameType, typeName } from "../../bind/type-notes.ts";
 import {
   call,
@@ -92,7 +92,7 @@ function distinctCount(input: RuleInput): Typed {
 function nthValue({ node, args }: RuleInput): Typed {
   const [value, place] = args;
   if (value === undefined || place === undefined || args.length > 2) throw argumentCount("nth_value", "2", args.length);
-  return { node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) };
+  return withClock({ node: subscript(aggregate(node, "list", [wide(value)]), wide(place)), kind: value.kind, ...sameType(value) }, [value]);
 }
 
 /** NaN in DuckDB for constant values is NULL in the dialect. */
@@ -243,7 +243,7 @@ function unsigned({ node }: RuleInput): Typed {
 
 /** As aggregates; with OVER, DuckDB's functions apply. */
 function end(name: "first" | "last"): Rule {
-  return ({ node, args }) => ({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) });
+  return ({ node, args }) => withClock({ node: aggregate(node, name), kind: args[0]?.kind ?? "unknown", ...sameType(args[0]) }, args);
 }
 
 /** max and min of what may have the least NaN, by the opposite of the negatives. */

@@ -1,6 +1,6 @@
 // Functions that select among their arguments.
 import { haveMixedSigns } from "../../bind/decimals.ts";
-import type { Kind, Typed } from "../../bind/kind.ts";
+import { type Kind, type Typed, withClock } from "../../bind/kind.ts";
 import { chosenType, isDictionary, isNullConstant, isTruth, sameType, typeName } from "../../bind/type-notes.ts";
 import { castTo, type Expression } from "../../parse/tree.ts";
 import { callAs, expectArguments, isNotNull, nullConstant, nullOf, planError, type RuleInput, type Rules, whenThen } from "../rule.ts";
@@ -29,7 +29,7 @@ function choice(name: string, opposite: string): (input: RuleInput) => Typed {
       return withLeastNan({ node: negative(least), kind: "float" });
     }
     const { nodes, ...common } = unify(args);
-    return { node: callAs(name, input, nodes), ...common, ...chosenType(args) };
+    return withClock({ node: callAs(name, input, nodes), ...common, ...chosenType(args) }, args);
   };
 }
 
@@ -84,7 +84,7 @@ function nullIf(input: RuleInput): Typed {
   }
   // beside NULL a tag is a plain text
   const type = isDictionary(value!) && isNullConstant(other!) ? {} : sameType(value);
-  return { node: callAs("nullif", { ...input, args: [value!, other!] }), kind: value!.kind, ...type };
+  return withClock({ node: callAs("nullif", { ...input, args: [value!, other!] }), kind: value!.kind, ...type }, [value!]);
 }
 
 /** nvl2(value, result if not NULL, result if NULL) */
@@ -96,7 +96,7 @@ function nvl2(input: RuleInput): Typed {
   const { nodes, ...common } = unify([present!, absent!, ...(takesPart ? [value!] : [])]);
   // DuckDB does not see the value among the results
   const widened = takesPart && common.kind === "float" && common.arrow === undefined ? nodes.map((node) => castTo(node, "DOUBLE")) : nodes;
-  return { node: whenThen([[isNotNull(value!.node), widened[0]!]], widened[1]!), ...common };
+  return withClock({ node: whenThen([[isNotNull(value!.node), widened[0]!]], widened[1]!), ...common }, [present!, absent!]);
 }
 
 export const CONDITIONAL_RULES: Rules = {
