@@ -1,5 +1,6 @@
 // The interface of rules for function calls, and common helpers.
 import { TsdbError } from "../../model/errors.ts";
+import { isUnsigned64 } from "../bind/decimals.ts";
 import type { Kind, Typed } from "../bind/kind.ts";
 import type { Scope } from "../bind/scope.ts";
 import type { Expression, FunctionCall } from "../parse/tree.ts";
@@ -42,10 +43,10 @@ export function wide(value: Typed): Expression {
   return wideConstant(value);
 }
 
-/** A number of characters or a position: integers may arrive as decimals. @throws TsdbError bad_query for a truth value */
+/** A number of characters or a position: integers may arrive as decimals or unsigned. @throws TsdbError bad_query for a truth value */
 export function whole(value: Typed): Expression {
   refuseTruth(value);
-  return value.arrow?.startsWith("Decimal") === true ? castTo(value.node, "BIGINT") : wide(value);
+  return value.arrow?.startsWith("Decimal") === true || isUnsigned64(value) ? castTo(value.node, "BIGINT") : wide(value);
 }
 
 /** DuckDB would take it for 0 or 1. @throws TsdbError bad_query */
