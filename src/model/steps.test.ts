@@ -14,10 +14,22 @@ test.each(COUNTS)("%i values", (count) => {
     finish(sortValues(values));
     expect(Array.from<number | bigint>(values)).toEqual(Array.from<number | bigint>(wanted));
   }
-  const texts = Array.from({ length: count }, () => String(below(2000)));
-  const wanted = texts.toSorted();
-  finish(sortTexts(texts));
-  expect(texts).toEqual(wanted);
+});
+
+// the last two stand in the other order by code units; in the third kind only some of the sorted parts have them
+test.each([
+  ["digits", ""],
+  ["characters of all planes", "é日\uffee\u{1f600}"],
+  ["one of each", "\0"],
+])("texts of %s are in the order of their bytes", (_, more) => {
+  const characters = [..."012", ...more];
+  for (const count of COUNTS) {
+    const texts = Array.from({ length: count }, () => Array.from({ length: 4 }, () => characters[below(characters.length)]).join(""));
+    if (more === "\0") texts.splice(0, 2, ...["\u{1f600}", "\uffee"].slice(0, count));
+    const wanted = texts.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    finish(sortTexts(texts));
+    expect(texts).toEqual(wanted);
+  }
 });
 
 test.each(COUNTS)("%i rows; equal ones stay as they lie", (count) => {

@@ -1,5 +1,6 @@
 // Splits long work into steps, so that its driver can run other statements in between, and cancel it. All loops over rows, windows, series
 // and the like whose length a statement determines use these helpers; test/tsdbql/steps.long.test.ts counts the work between two pauses.
+import { compareTexts, needComparison } from "./rows/text-order.ts";
 
 /** Work that pauses at each `yield`, typically every few tenths of a millisecond. */
 export type Steps<T> = Generator<void, T, void>;
@@ -73,12 +74,17 @@ export function* sortValues(values: Sortable): Steps<void> {
   } else yield* mergeSorted(values as BigInt64Array, target as BigInt64Array, (a, b) => a <= b);
 }
 
-/** Sorts texts by the runtime's default comparison. */
+/** Sorts texts by `compareTexts`. */
 export function* sortTexts(texts: string[]): Steps<void> {
   const parts: string[][] = [];
+  let isByUnits = true;
   for (let from = 0; from < texts.length; from += SORT_ROWS) {
     if (from > 0) yield;
-    parts.push(texts.slice(from, from + SORT_ROWS).sort());
+    const part = texts.slice(from, from + SORT_ROWS);
+    // without a function the runtime compares code units, and takes a tenth of the time
+    const needs = needComparison(part);
+    if (needs) isByUnits = false;
+    parts.push(needs ? part.sort(compareTexts) : part.sort());
   }
   if (parts.length <= 1) {
     for (let i = 0; i < texts.length; i++) texts[i] = parts[0]![i]!;
@@ -87,7 +93,7 @@ export function* sortTexts(texts: string[]): Steps<void> {
   yield* inSteps(texts.length, (from, to) => {
     for (let i = from; i < to; i++) texts[i] = parts[Math.floor(i / SORT_ROWS)]![i % SORT_ROWS]!;
   });
-  yield* mergeSorted(texts, texts.slice(), (a, b) => a <= b);
+  yield* mergeSorted(texts, texts.slice(), isByUnits ? (a, b) => a <= b : (a, b) => compareTexts(a, b) <= 0);
 }
 
 interface MutableList<T> {

@@ -8,11 +8,11 @@ import type { TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import { type ColumnDef, ColumnType } from "../model/rows/column.ts";
 import { type Run, wholeRun } from "../model/rows/run.ts";
+import { compareTexts } from "../model/rows/text-order.ts";
 import type { Turns } from "../model/turns.ts";
 import type { TableSnapshot } from "../scan/snapshot.ts";
 import { type KnownOfTable, TableReader } from "../scan/table-reader.ts";
 import { takeRows } from "../scan/taken-rows.ts";
-import { compareNames } from "../sql/parse/names.ts";
 import type { BlockCache } from "../storage/block-cache/block-cache.ts";
 import type { StatementClock } from "./statement-clock.ts";
 
@@ -64,7 +64,7 @@ export class RowExport {
   private async *bytes(): AsyncGenerator<Uint8Array> {
     const { kernel, turns } = this.parts;
     const { name, columns } = this.snapshot.table;
-    const ordered = columns.toSorted((a, b) => compareNames(a.name, b.name));
+    const ordered = columns.toSorted((a, b) => compareTexts(a.name, b.name));
     const file = await RowFile.create(kernel, name, ordered, turns);
     this.file = file;
     yield* file.begin();

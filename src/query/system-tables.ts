@@ -4,6 +4,7 @@ import { type CacheDef, shownValueIds } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
 import { type ColumnDef, ColumnType, type TableDef } from "../model/rows/column.ts";
 import { dispositionOf, type RowDeleteDef } from "../model/rows/row-delete.ts";
+import { compareTexts } from "../model/rows/text-order.ts";
 import type { SystemRow } from "../model/system-table.ts";
 import { DAY_NS } from "../model/time/time-units.ts";
 import type { TriggerDef } from "../model/triggers.ts";
@@ -198,5 +199,5 @@ function queryRow(entry: QueryLogEntry): SystemRow {
 }
 
 function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {
-  return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return items.toSorted((a, b) => compareTexts(a.name, b.name));
 }

@@ -1,5 +1,5 @@
 // What operators do with two cells of known types, as the interpreter does it with values (`interpret/operators.ts`).
-import { compareTexts } from "../values/text-order.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { type Cell, type LaneType, NOT_COMPILED, SAFE_MAX } from "./lanes.ts";
 
 export interface Operation {

@@ -1,9 +1,9 @@
 // Operators on values. A null makes the result null; integers wrap; numbers of different types compare, and nothing else does.
 
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { negated } from "../values/duration.ts";
 import { FluxError } from "../values/flux-error.ts";
 import { checkLength } from "../values/text.ts";
-import { compareTexts } from "../values/text-order.ts";
 import { Bytes, Duration, FluxArray, FluxRecord, isNull, kindOf, NULL, Null, Regexp, Time, UInt, type Value } from "../values/value.ts";
 
 export type BinaryOperator = (left: Value, right: Value) => Value;

@@ -1,9 +1,9 @@
 // Groups as the storage of the reference makes them.
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { FluxColumn } from "../tables/column.ts";
 import type { Tables } from "../tables/stream.ts";
 import { type FluxTable, GroupKey, type KeyColumn } from "../tables/table.ts";
 import { SourceError } from "../values/flux-error.ts";
-import { compareTexts } from "../values/text-order.ts";
 import { CollisionError, TableMerge } from "./merge-tables.ts";
 import { sortSeries } from "./series-sort.ts";
 

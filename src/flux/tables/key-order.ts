@@ -1,6 +1,6 @@
 // The order of tables whose operator collects all of them: that of their keys.
+import { compareTexts, comparisonFor } from "../../model/rows/text-order.ts";
 import type { FluxColumnType } from "../values/column-type.ts";
-import { compareTexts, comparisonFor } from "../values/text-order.ts";
 import { isNull, Time, UInt, type Value } from "../values/value.ts";
 import type { GroupKey, KeyColumn } from "./table.ts";
 

@@ -1,6 +1,7 @@
 // Rows in the order of some columns: comparisons on cells, without values in between.
+
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { sortInSteps } from "../../model/steps.ts";
-import { compareTexts } from "../values/text-order.ts";
 import { type FluxColumn, halvesOf } from "./column.ts";
 
 /** Negative, 0 or positive, for row `i` of one column and row `j` of another; NaN when they do not compare. */

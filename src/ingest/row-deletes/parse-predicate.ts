@@ -2,8 +2,8 @@
 // bounds of time that are joined to the rest by AND.
 import { near, TsdbError } from "../../model/errors.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { parseInterval } from "../../sql/parse/interval.ts";
-import { compareNames } from "../../sql/parse/names.ts";
 import { addInterval, parseTimeText } from "../../sql/parse/time-text.ts";
 import { type Token, tokenize } from "../../sql/parse/tokens.ts";
 import { goRegexError } from "../../tsdbql/parse/go-regex.ts";
@@ -318,13 +318,13 @@ function textTest(operator: Operator, text: string): (value: string) => boolean 
     case "!=":
       return (value) => value !== text;
     case "<":
-      return (value) => compareNames(value, text) < 0;
+      return (value) => compareTexts(value, text) < 0;
     case "<=":
-      return (value) => compareNames(value, text) <= 0;
+      return (value) => compareTexts(value, text) <= 0;
     case ">":
-      return (value) => compareNames(value, text) > 0;
+      return (value) => compareTexts(value, text) > 0;
     case ">=":
-      return (value) => compareNames(value, text) >= 0;
+      return (value) => compareTexts(value, text) >= 0;
     default: {
       const regex = regexOf(operator.endsWith("*") ? `(?i)${text}` : text);
       const isNegated = operator.startsWith("!");

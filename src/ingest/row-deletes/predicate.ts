@@ -1,6 +1,6 @@
 // The predicate of a request to delete rows: a condition of SQL's WHERE over tags, as a tree, and bounds of time beside it. Conditions have
 // SQL's three values: what compares an absent tag is neither true nor false.
-import { compareNames } from "../../sql/parse/names.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 
 /** True, false, or neither. */
 export type Truth = boolean | null;
@@ -94,7 +94,7 @@ export function valueLists(predicate: Predicate): readonly TagValueList[] | null
 /** Lists of allowed values that together select those of `all` for which the predicate is true: few lists with many values each. */
 export function matchingLists(predicate: Predicate, all: readonly TagSet[]): TagValueList[][] {
   const counts = [...tagsOf(predicate)].map((tag) => ({ tag, count: new Set(all.map((tags) => tags.get(tag))).size }));
-  const names = counts.sort((a, b) => a.count - b.count || compareNames(a.tag, b.tag)).map(({ tag }) => tag);
+  const names = counts.sort((a, b) => a.count - b.count || compareTexts(a.tag, b.tag)).map(({ tag }) => tag);
   const last = names.pop();
   if (last === undefined) return truthOf(predicate, new Map()) === true ? [[]] : [];
   const byOthers = new Map<string, { readonly others: TagValueList[]; readonly values: Set<string | null> }>();

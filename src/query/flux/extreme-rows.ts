@@ -2,13 +2,14 @@
 import type { ReadRequest, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
 import { orderedRows, readRows, TOO_MANY } from "../../tsdbql/execute/rows/rows.ts";
 import type { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
 import type { FieldType } from "../../tsdbql/parse/ast.ts";
-import { compareBytes, seriesOf } from "./field-series.ts";
+import { seriesOf } from "./field-series.ts";
 
 export interface ExtremeRequest {
   readonly fn: "min" | "max";
@@ -29,7 +30,7 @@ export async function extremeRows(
   const { name, type, column } = field;
   const limit = farthest(fn, values);
   if (limit === null) return [];
-  const tagNames = table.tagColumns.map((tag) => tag.name).sort(compareBytes);
+  const tagNames = table.tagColumns.map((tag) => tag.name).sort(compareTexts);
   const reach: FieldPredicate = { columnId: column.id, operator: fn === "max" ? ">=" : "<=", value: limit };
   const loose = await readRows(
     table,

@@ -2,7 +2,7 @@
 import type { SourceRows, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import { type ColumnCells, FluxColumn } from "../../flux/tables/column.ts";
 import type { FluxColumnType } from "../../flux/values/column-type.ts";
-import { comparisonFor } from "../../flux/values/text-order.ts";
+import { compareTexts, comparisonFor } from "../../model/rows/text-order.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import { isValid } from "../../tsdbql/functions/validity.ts";
@@ -64,7 +64,7 @@ function groupsInOrder(tagNames: readonly string[], { groups }: GroupedFields): 
 }
 
 function fieldOrder(fields: readonly (readonly [string, FieldType])[]): number[] {
-  return [...fields.keys()].sort((a, b) => compareBytes(fields[a]![0], fields[b]![0]));
+  return [...fields.keys()].sort((a, b) => compareTexts(fields[a]![0], fields[b]![0]));
 }
 
 /** Series with their fields side by side, in the order of their keys. */
@@ -179,9 +179,4 @@ function part(cells: ColumnCells, from: number, to: number): ColumnCells {
 
 function taken(cells: ColumnCells, rows: Uint32Array): ColumnCells {
   return new FluxColumn("", "int", cells, null, cells.length).take(rows).cells;
-}
-
-/** By UTF-8. */
-export function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

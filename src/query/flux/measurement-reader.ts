@@ -3,13 +3,14 @@ import type { ReadRequest, SourceRows, SourceSeries } from "../../flux/interpret
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { TableScan } from "../../scan/table-scan.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
 import type { AnyCells } from "../../tsdbql/execute/rows/columns.ts";
 import { orderedRows, readRows, TOO_MANY } from "../../tsdbql/execute/rows/rows.ts";
 import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
-import { compareBytes, type FieldCells, type GroupedRows, rowsOf, seriesOf } from "./field-series.ts";
+import { type FieldCells, type GroupedRows, rowsOf, seriesOf } from "./field-series.ts";
 
 /** Reads the series of one measurement. */
 export class MeasurementReader {
@@ -38,7 +39,7 @@ export class MeasurementReader {
     const table = new MeasurementTable(this.kernel, scan);
     const fields = [...table.schema.fields].filter(([field]) => wanted?.mayBe(scan.name, field) ?? true);
     if (startNs >= stopNs || fields.length === 0) return null;
-    const tags = table.tagColumns.map(({ name }) => name).sort(compareBytes);
+    const tags = table.tagColumns.map(({ name }) => name).sort(compareTexts);
     const predicates = tagPredicates(table, wanted?.tags);
     if (predicates === null) return null;
     const loose = await readRows(

@@ -4,6 +4,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { type Aggregate, type AggregateFunction, type AggregateRequest, aggregateType } from "../../model/query/aggregate.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { inSteps, isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import { codesOf } from "../../scan/series-tags.ts";
@@ -14,7 +15,7 @@ import { wordsOf } from "../../tsdbql/functions/int64.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import type { FieldType } from "../../tsdbql/parse/ast.ts";
 import { bySeriesOf, type ExtremeRequest, extremeRows, seriesKey } from "./extreme-rows.ts";
-import { compareBytes, type FieldCells, type GroupedFields, seriesOf } from "./field-series.ts";
+import { type FieldCells, type GroupedFields, seriesOf } from "./field-series.ts";
 import { tagPredicates } from "./measurement-reader.ts";
 import { newestSeries } from "./newest-series.ts";
 import { type OrderedGroups, orderedGroups } from "./ordered-groups.ts";
@@ -79,7 +80,7 @@ export class ReducedReader {
     if (!fields.every(({ type }) => isReducible(reduction.fn, type))) return null;
     if (reduction.fn === "last" && reduction.runs === null && reduction.ownTimes && values.length === 0) {
       const named = fields.map(({ name, type }) => [name, type] as const);
-      const tagNames = table.tagColumns.map(({ name }) => name).sort(compareBytes);
+      const tagNames = table.tagColumns.map(({ name }) => name).sort(compareTexts);
       const newest = await newestSeries(table, { range: request, fields: named, tagNames, tags }, this);
       if (newest !== null) return newest;
     }
@@ -129,7 +130,7 @@ export class ReducedReader {
       }),
     );
     if (aggregates.some((aggregate) => aggregateType(aggregate) === null)) return null;
-    const tagColumns = apartColumns(table, reduction.apart, fields.length).sort((a, b) => compareBytes(a.name, b.name));
+    const tagColumns = apartColumns(table, reduction.apart, fields.length).sort((a, b) => compareTexts(a.name, b.name));
     const runs = await this.runs(table, asked, { aggregates, groupBy: tagColumns });
     if (runs === null) return null;
     const found: SourceSeries[][] = [];
@@ -307,7 +308,7 @@ function concatenated(parts: readonly SourceSeries["values"][]): SourceSeries["v
 }
 
 function compareSeries(a: SourceSeries, b: SourceSeries): number {
-  return Buffer.compare(keyOf(a), keyOf(b)) || compareBytes(a.field, b.field);
+  return Buffer.compare(keyOf(a), keyOf(b)) || compareTexts(a.field, b.field);
 }
 
 function keyOf({ tags }: SourceSeries): Buffer {

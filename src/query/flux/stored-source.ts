@@ -17,6 +17,7 @@ import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
 import { type FluxOptions, NEEDS_BUCKETS } from "../../model/query/flux.ts";
 import { ColumnType } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { Turns } from "../../model/turns.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableSnapshot } from "../../scan/snapshot.ts";
 import type { TableScan } from "../../scan/table-scan.ts";
@@ -208,7 +209,7 @@ export class StoredSource implements FluxSource {
     const names = wanted?.measurements ?? (await this.namesOf(bucketId));
     if (names.length === 0) return [];
     const { tables } = await this.pinned({ database: bucketId, tables: names, wholeCatalog: false, systemTables: [] });
-    return [...tables].sort((a, b) => Buffer.compare(Buffer.from(a.table.name), Buffer.from(b.table.name)));
+    return [...tables].sort((a, b) => compareTexts(a.table.name, b.table.name));
   }
 
   private async namesOf(bucketId: string): Promise<readonly string[]> {

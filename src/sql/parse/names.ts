@@ -37,24 +37,6 @@ export function foldName(name: string): string {
   return name.replace(/[A-Z]/g, (char) => char.toLowerCase());
 }
 
-/** Swaps surrogates with the code units above them: in UTF-8, characters beyond U+FFFF sort last. */
-const SURROGATES = 0xd800;
-const ABOVE_SURROGATES = 0xe000;
-
-/** The dialect's column order of `*`: by UTF-8 bytes of the name. */
-export function compareNames(a: string, b: string): number {
-  const count = Math.min(a.length, b.length);
-  for (let i = 0; i < count; i++) {
-    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
-    if (x !== y) return rank(x) - rank(y);
-  }
-  return a.length - b.length;
-}
-
-function rank(unit: number): number {
-  return unit < SURROGATES ? unit : unit < ABOVE_SURROGATES ? unit + 0x10000 : unit;
-}
-
 /** A quoted identifier for SQL text. */
 export function ident(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

@@ -5,9 +5,10 @@ import { aggregateColumns } from "../../model/query/aggregate.ts";
 import { ALL_TIME, type FieldPredicate, type TimeRange } from "../../model/query/scan.ts";
 import type { ScanTable } from "../../model/query/scan-table.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { EncodedColumns, GapFill, GroupSource, ScanUse, SeriesCondition } from "../bind/kind.ts";
 import { isDeferred, rangeAt } from "../bind/plan-clock.ts";
-import { compareNames, encodeName } from "../parse/names.ts";
+import { encodeName } from "../parse/names.ts";
 import type { OwnScan, TableCatalog, TableDescription } from "../rewrite/context.ts";
 import { isCacheKey } from "../tables/cache-tables.ts";
 import { rowTableDefs } from "../tables/row-table.ts";
@@ -165,7 +166,7 @@ const shownOf = new WeakMap<readonly ColumnDef[], ShownColumns>();
 function byName(columns: readonly ColumnDef[]): ShownColumns {
   let shown = shownOf.get(columns);
   if (shown === undefined) {
-    const defs = [...columns].sort((a, b) => compareNames(a.name, b.name));
+    const defs = [...columns].sort((a, b) => compareTexts(a.name, b.name));
     shown = { defs, columns: encoded(defs) };
     shownOf.set(columns, shown);
   }

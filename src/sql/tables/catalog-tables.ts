@@ -1,9 +1,9 @@
 // information_schema as tables whose rows are generated in memory: read by SHOW, DESCRIBE and other tools.
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { type SystemColumn, type SystemRow, type SystemType, type SystemValue, systemColumns } from "../../model/system-table.ts";
 import { DIALECT_FUNCTIONS } from "../bind/dialect.ts";
 import { DUCKDB_FUNCTIONS, functionType } from "../bind/functions.ts";
-import { compareNames } from "../parse/names.ts";
 import { findSystemTable, systemTableNames } from "./system-schema.ts";
 
 /** A user table, for the list of tables. */
@@ -102,7 +102,7 @@ export function viewRows(name: string, catalog: DatabaseCatalog): Iterable<Syste
 }
 
 function byName(tables: readonly DatabaseTable[]): DatabaseTable[] {
-  return [...tables].sort((a, b) => compareNames(a.name, b.name));
+  return [...tables].sort((a, b) => compareTexts(a.name, b.name));
 }
 
 function* tableRows({ tables, isInternal }: DatabaseCatalog): Generator<SystemRow> {
@@ -137,7 +137,7 @@ interface DescribedColumn {
 
 function userColumns(table: DatabaseTable): DescribedColumn[] {
   return [...table.columns]
-    .sort((a, b) => compareNames(a.name, b.name))
+    .sort((a, b) => compareTexts(a.name, b.name))
     .map(({ name, type }) => ({ name, dataType: DATA_TYPE[type], isNullable: type !== ColumnType.time }));
 }
 

@@ -1,9 +1,9 @@
 // Runs a planned SELECT: produces blocks of rows, series by series.
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { Turns } from "../../model/turns.ts";
 import { checkType } from "../functions/operator.ts";
 import { REDUCERS } from "../functions/reducers.ts";
 import { TRANSFORMS } from "../functions/transforms.ts";
-import { compareText } from "../plan/fields.ts";
 import { isRenamedTag, type PlannedCall, type TableSource } from "../plan/select.ts";
 import { settledCondition } from "../plan/settled.ts";
 import { planWhere } from "../plan/where.ts";
@@ -61,7 +61,7 @@ export class SelectRun implements SelectContext {
   private async subqueryRows(plan: RunPlan, inner: RunPlan, name: string, request: RowsRequest): Promise<LooseRows> {
     // 1.x does not know tags by other names
     const wanted = this.isTable ? request.groupBy.filter((tag) => !isRenamedTag(inner, tag)) : request.groupBy;
-    const groupBy = [...new Set([...inner.dimensions, ...wanted])].sort(compareText);
+    const groupBy = [...new Set([...inner.dimensions, ...wanted])].sort(compareTexts);
     const { checked } = inner;
     const range = { minNs: later(checked.ownMinNs, request.range.minNs), maxNs: earlier(checked.ownMaxNs, request.range.maxNs) };
     for (const call of plan.calls) checkCall(call, this.isTable);

@@ -3,12 +3,12 @@
 import { TsdbError } from "../../model/errors.ts";
 import type { ResultColumn, ResultField } from "../../model/query/result-batch.ts";
 import { COLUMN_TYPE_LABEL, ColumnType } from "../../model/rows/column.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { Steps } from "../../model/steps.ts";
 import { Turns } from "../../model/turns.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../functions/series.ts";
 import type { Explain, FieldType, Select, Show, Statement } from "../parse/ast.ts";
 import { checkSelect } from "../plan/check-select.ts";
-import { compareText } from "../plan/fields.ts";
 import { hasTag, planSelect } from "../plan/select.ts";
 import type { TsdbqlContext } from "./context.ts";
 import { analyzeLines, explainPiece, planLines } from "./explain.ts";
@@ -139,7 +139,7 @@ function* withPlainTags({ outputs }: RunPlan, block: RowBlock): Steps<RowBlock> 
 }
 
 function groupKeysOf({ dimensions }: RunPlan): readonly string[] {
-  return [...dimensions].sort(compareText);
+  return [...dimensions].sort(compareTexts);
 }
 
 /** The columns with their planned types. */

@@ -1,5 +1,6 @@
 // Expands wildcards and regular expressions in SELECT and GROUP BY to the columns of the sources, and names the result columns.
 import { TsdbError } from "../../model/errors.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import type { Call, Dimension, Expression, FieldType, SelectField } from "../parse/ast.ts";
 import { fieldName, printExpression, tableFieldName } from "../parse/print.ts";
 import { quoteIdent } from "../parse/quote.ts";
@@ -35,7 +36,7 @@ export function expand(
   if (!hasDimensionWildcard && fieldNames.length > 0) {
     for (const name of tags) if (!grouped.includes(name)) columns.push({ name, kind: "tag" });
   }
-  columns.sort((a, b) => compareText(a.name, b.name));
+  columns.sort((a, b) => compareTexts(a.name, b.name));
   return { fields: fields.flatMap((field) => expandField(field, columns, isTable ? quoteIdent : (name) => name)), dimensions: grouped };
 }
 
@@ -199,10 +200,5 @@ export function shownTags(expression: Expression): SelectField[] {
 }
 
 function sortedNames(names: readonly string[]): string[] {
-  return [...new Set(names)].sort(compareText);
-}
-
-/** In byte order for characters of the basic plane, like 1.x; for others in a stable order close to it. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return [...new Set(names)].sort(compareTexts);
 }

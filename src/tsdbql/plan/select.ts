@@ -1,12 +1,13 @@
 // Plans a checked SELECT with the columns of its sources: which calls and columns are read, how output columns are computed from them, and
 // their names. Reads no data.
 import { TsdbError } from "../../model/errors.ts";
+import { compareTexts } from "../../model/rows/text-order.ts";
 import { WHOLE_MEDIAN } from "../functions/operator.ts";
 import type { Call, Expression, FieldType, Literal, Measurement, SelectField, VarRef } from "../parse/ast.ts";
 import { printExpression } from "../parse/print.ts";
 import { refsOf } from "../parse/refs.ts";
 import type { CheckedSelect } from "./check-select.ts";
-import { columnNames, compareText, expand, shownTags } from "./fields.ts";
+import { columnNames, expand, shownTags } from "./fields.ts";
 import { isSelector, isTopBottom, MATH_FUNCTIONS, TRANSFORMS } from "./functions.ts";
 import { type MarkedSource, Marks } from "./marks.ts";
 import { type ColumnKind, isUnknown, kindIn, kindOf, type Schema, typeOf, withTypes } from "./types.ts";
@@ -172,7 +173,7 @@ export function isRenamedTag({ outputs }: SelectPlan<unknown>, name: string): bo
 /** Of several sources one gives the marks: the first, in v3 the one with the least name. */
 function markingSource(sources: readonly PlannedSource<unknown>[], isTable: boolean): MarkedSource | undefined {
   const nameOf = (source: PlannedSource<unknown>) => (source.kind === "table" ? source.name : (source.plan.names[0] ?? ""));
-  const [first] = isTable ? sources.toSorted((a, b) => compareText(nameOf(a), nameOf(b))) : sources;
+  const [first] = isTable ? sources.toSorted((a, b) => compareTexts(nameOf(a), nameOf(b))) : sources;
   return first === undefined ? undefined : markedSource(first);
 }
 
@@ -284,5 +285,5 @@ function schemaOf(names: readonly string[], outputs: readonly PlannedOutput[], d
 }
 
 function sortedUnique(names: readonly string[]): string[] {
-  return [...new Set(names)].sort(compareText);
+  return [...new Set(names)].sort(compareTexts);
 }

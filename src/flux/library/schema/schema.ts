@@ -1,10 +1,10 @@
 // Packages `influxdata/influxdb/schema` and `influxdata/influxdb/v1`: what a bucket holds.
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import type { SeriesQuestion } from "../../interpret/flux-source.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { StreamNode, Tables } from "../../tables/stream.ts";
 import { FluxTable, GroupKey, TableBuilder } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
-import { compareTexts } from "../../values/text-order.ts";
 import { lacksOrganization, otherOrganization } from "../influxdb/bucket-arguments.ts";
 import { remoteOf } from "../influxdb/remote.ts";
 import { TableMerge } from "../merge-tables.ts";

@@ -1,8 +1,8 @@
 // Package `strings`. Places and lengths count code points.
 
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { checkLength } from "../../values/text.ts";
-import { compareTexts } from "../../values/text-order.ts";
 import { FluxArray, type Value } from "../../values/value.ts";
 import type { LibraryPackage, NativeBody, NativeCall } from "../native-call.ts";
 import { answeringNulls, type NullAnswer } from "../null-arguments.ts";

@@ -1,6 +1,7 @@
 // The order of a measurement's groups in an answer.
+
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { inSteps, type Steps, sortInSteps } from "../../../model/steps.ts";
-import { compareText } from "../../plan/fields.ts";
 
 interface GroupOrder {
   readonly isTable: boolean;
@@ -32,7 +33,7 @@ function* missingLast<T>(groups: readonly T[], tagsOf: (group: T) => readonly st
 function compareMissingLast(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length; i++) {
     const [own, other] = [a[i]!, b[i]!];
-    if (own !== other) return own === "" ? 1 : other === "" ? -1 : compareText(own, other);
+    if (own !== other) return own === "" ? 1 : other === "" ? -1 : compareTexts(own, other);
   }
   return 0;
 }

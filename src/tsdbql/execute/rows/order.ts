@@ -1,6 +1,7 @@
 // Sorts rows by group, then time, then series. Rows mostly arrive in sorted stretches, one per series, so stretches are merged.
+
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { inSteps, STEP_ROWS, type Steps, sortInSteps } from "../../../model/steps.ts";
-import { compareText } from "../../plan/fields.ts";
 import type { TagCells } from "./columns.ts";
 
 export interface Groups {
@@ -103,7 +104,7 @@ function* rank(tags: readonly (readonly string[])[], ids: Uint32Array, rowCount:
 /** Compares the tag values of two groups. Returns < 0, 0 or > 0. */
 export function compareTags(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length; i++) {
-    const order = compareText(a[i]!, b[i]!);
+    const order = compareTexts(a[i]!, b[i]!);
     if (order !== 0) return order;
   }
   return 0;

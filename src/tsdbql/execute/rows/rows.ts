@@ -2,13 +2,13 @@
 
 import type { FieldPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { isPause, StepCounter, type Steps } from "../../../model/steps.ts";
 import type { Turns } from "../../../model/turns.ts";
 import { cellsOf } from "../../functions/columns.ts";
 import { Texts, TextsBuilder } from "../../functions/texts.ts";
 import type { Expression } from "../../parse/ast.ts";
 import { refsOf } from "../../parse/refs.ts";
-import { compareText } from "../../plan/fields.ts";
 import type { PlannedColumn } from "../../plan/select.ts";
 import { type ColumnKind, kindOf } from "../../plan/types.ts";
 import type { TagTest } from "../../plan/where.ts";
@@ -132,7 +132,7 @@ export async function readRows(
 /** Tags that distinguish series of one group: by name, displayed ones first if requested. */
 function seriesTags({ tagColumns }: MeasurementTable, { columns, groupBy, byColumnsFirst = false }: RowsRequest): ColumnDef[] {
   const isFirst = ({ name }: ColumnDef) => byColumnsFirst && columns.some((column) => column.name === name);
-  const sorted = tagColumns.filter(({ name }) => !groupBy.includes(name)).sort((a, b) => compareText(a.name, b.name));
+  const sorted = tagColumns.filter(({ name }) => !groupBy.includes(name)).sort((a, b) => compareTexts(a.name, b.name));
   return [...sorted.filter(isFirst), ...sorted.filter((tag) => !isFirst(tag))];
 }
 

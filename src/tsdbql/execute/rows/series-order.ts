@@ -7,9 +7,9 @@ import { SeriesMaps } from "../../../kernel/series/series-maps.ts";
 import type { ScanSeries } from "../../../model/query/scan-table.ts";
 import { RECLAIM_AT_ONCE } from "../../../model/reclaimer.ts";
 import type { ColumnDef } from "../../../model/rows/column.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { inSteps, type Steps, sortInSteps } from "../../../model/steps.ts";
 import { codesOf, textsOf } from "../../../scan/series-tags.ts";
-import { compareText } from "../../plan/fields.ts";
 
 /** Collects the series of rows. Owned: must be disposed of. */
 export class SeriesOfRows {
@@ -83,7 +83,7 @@ export class SeriesOfRows {
       const texts = yield* textsOf(kernel, tag);
       // code 0 stands for absent, which comes first
       const codes = Uint32Array.from(texts.keys());
-      yield* sortInSteps(codes, (a, b) => compareText(texts[a]!, texts[b]!));
+      yield* sortInSteps(codes, (a, b) => compareTexts(texts[a]!, texts[b]!));
       keys.push({ codes: codesOf(kernel, view, tag).slice(), ranks: yield* placesOf(codes) });
     }
     const order = Uint32Array.from({ length: maps.count }, (_, number) => number);

@@ -4,10 +4,10 @@ import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import type { DictionaryView } from "../../../model/rows/run.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { inRange, inSteps, type Steps, sortTexts } from "../../../model/steps.ts";
 import type { Turns } from "../../../model/turns.ts";
 import { chooseSeries, codesOf, hasValue, type Marks, SeriesTagUnion, textsOf } from "../../../scan/series-tags.ts";
-import { compareText } from "../../plan/fields.ts";
 import { ofMeasurement, type SeriesCondition } from "../../plan/show-condition.ts";
 import type { OpenTable } from "../context.ts";
 import type { StatementMemory } from "../memory.ts";
@@ -68,12 +68,12 @@ export async function tagKeys(choice: SeriesChoice, { name, tables }: ShownMeasu
       if (key !== undefined && !keys.has(key) && hasValue(choice.kernel, dictionary, tag, marks)) keys.add(key);
     }
   }
-  return [...keys].sort(compareText);
+  return [...keys].sort(compareTexts);
 }
 
 /** Tags of the measurement's schema, in order. */
 export function schemaTagKeys({ tables }: ShownMeasurement): string[] {
-  return [...new Set(tables.flatMap(({ columns }) => columns.filter(isTag).map(({ name }) => name)))].sort(compareText);
+  return [...new Set(tables.flatMap(({ columns }) => columns.filter(isTag).map(({ name }) => name)))].sort(compareTexts);
 }
 
 /** The values of each tag that `accepts` and that some series has; both in order. */
@@ -104,9 +104,8 @@ export async function tagValues(
       for (const union of unions) union.release();
     }
   }
-  // the runtime's default order equals that of `compareText`
   for (const values of found.values()) await turns.run(sortTexts(values));
-  const keys = [...found.keys()].sort(compareText);
+  const keys = [...found.keys()].sort(compareTexts);
   return new Map(keys.map((key) => [key, found.get(key)!]));
 }
 
@@ -115,7 +114,7 @@ export function fieldKeys({ tables }: ShownMeasurement): (readonly [name: string
   const keys = new Map<string, readonly [string, string]>();
   for (const { name, type } of tables.flatMap(({ columns }) => columns.filter(isField)))
     keys.set(`${name}\0${type}`, [name, FIELD_TYPE[type]!]);
-  return [...keys.values()].sort(([a, x], [b, y]) => compareText(a, b) || compareText(x, y));
+  return [...keys.values()].sort(([a, x], [b, y]) => compareTexts(a, b) || compareTexts(x, y));
 }
 
 const FIELD_TYPE: Readonly<Partial<Record<ColumnType, string>>> = {
@@ -150,7 +149,7 @@ async function taggedSeries(choice: SeriesChoice, { name, tables }: ShownMeasure
         const { name: tagName } = table.columns.find(({ id }) => id === tag.columnId)!;
         tags.push({ name: tagName, codes: codesOf(kernel, view, tag).slice(), texts });
       }
-      found.push({ seriesCount: view.seriesCount, tags: tags.sort((a, b) => compareText(a.name, b.name)) });
+      found.push({ seriesCount: view.seriesCount, tags: tags.sort((a, b) => compareTexts(a.name, b.name)) });
     } finally {
       union.release();
     }
@@ -235,7 +234,7 @@ export async function countByTags(
   }
   const order = [...groups.values()].sort((a, b) => {
     const differing = a.values.findIndex((value, i) => value !== b.values[i]);
-    return differing < 0 ? 0 : compareText(a.values[differing]!, b.values[differing]!);
+    return differing < 0 ? 0 : compareTexts(a.values[differing]!, b.values[differing]!);
   });
   return order.map(({ values, found }) => ({ values, count: found.size }));
 }

@@ -3,13 +3,13 @@
 import { hostname } from "node:os";
 import { TsdbError } from "../../../model/errors.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { DAY_NS } from "../../../model/time/time-units.ts";
 import { VERSION } from "../../../model/version.ts";
 import type { SeriesPiece } from "../../functions/series.ts";
 import type { Show } from "../../parse/ast.ts";
 import { goDuration } from "../../parse/go-duration.ts";
 import { formatTime } from "../../parse/print.ts";
-import { compareText } from "../../plan/fields.ts";
 import type { TsdbqlContext } from "../context.ts";
 import { type ListColumn, list } from "./lists.ts";
 import { databaseNames } from "./tables.ts";
@@ -52,7 +52,7 @@ async function filesByDay(context: TsdbqlContext): Promise<Day[]> {
   const internal = await context.snapshot({ database: INTERNAL_DATABASE, tables: [], wholeCatalog: false, systemTables: ["databases"] });
   const databases = internal.systemRows["databases"] ?? [];
   const retention = new Map(databases.map(([name, retentionNs]) => [name, retentionNs as bigint | null]));
-  for (const name of databaseNames(databases).sort(compareText)) {
+  for (const name of databaseNames(databases).sort(compareTexts)) {
     if (name === INTERNAL_DATABASE) continue;
     const days = await daysOfBlocks(context, name);
     const slash = name.indexOf("/");
@@ -156,7 +156,7 @@ async function statistics(context: TsdbqlContext): Promise<Module[]> {
   const databases = databaseNames(systemRows["databases"] ?? []).filter((name) => name !== INTERNAL_DATABASE);
   return [
     { name: "runtime", values: { HeapInUse: heapUsed, HeapSys: heapTotal, Sys: rss } },
-    ...databases.sort(compareText).map((name) => ({
+    ...databases.sort(compareTexts).map((name) => ({
       name: "database",
       tags: [["database", name]] as const,
       values: { numMeasurements: tables.filter(([database]) => database === name).length },

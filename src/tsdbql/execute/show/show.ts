@@ -2,11 +2,11 @@
 // catalog contains; in v3 lists of names without a condition are of the schema. There is no default time range.
 import { TsdbError } from "../../../model/errors.ts";
 import { ALL_TIME, type TimeRange } from "../../../model/query/scan.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import { Turns } from "../../../model/turns.ts";
 import type { SeriesAnswer, SeriesHead, SeriesPiece } from "../../functions/series.ts";
 import type { Dimension, Expression, Show, TagKeyCondition } from "../../parse/ast.ts";
 import { isEstimate } from "../../parse/estimates.ts";
-import { compareText } from "../../plan/fields.ts";
 import {
   EVERY_MEASUREMENT,
   type MeasurementFilter,
@@ -270,7 +270,7 @@ async function* groupedCardinalities(statement: Cardinality, measurements: reado
       }
     }
   }
-  const order = [...totals].sort(([a], [b]) => compareText(a, b));
+  const order = [...totals].sort(([a], [b]) => compareTexts(a, b));
   for (const [, { values, count }] of order) yield* countList({ name: "", tags: tagsOf(values) }, count, statement);
 }
 
@@ -282,11 +282,11 @@ async function groupingTags(
   const named = dimensions.flatMap((dimension) => (dimension.kind === "ref" ? [dimension.name] : []));
   const regexes = dimensions.flatMap((dimension) => (dimension.kind === "regex" ? [compileRegex(dimension.source)] : []));
   const isAll = dimensions.some(({ kind }) => kind === "wildcard");
-  if (!isAll && regexes.length === 0) return [...new Set(named)].sort(compareText);
+  if (!isAll && regexes.length === 0) return [...new Set(named)].sort(compareTexts);
   const keys: string[] = [];
   for (const measurement of measurements) keys.push(...(await tagKeys(choice, measurement)));
   const chosen = keys.filter((key) => isAll || regexes.some((regex) => regex.test(key)));
-  return [...new Set([...named, ...chosen])].sort(compareText);
+  return [...new Set([...named, ...chosen])].sort(compareTexts);
 }
 
 /** The items counted for a series. */

@@ -1,10 +1,10 @@
 // SHOW by the rules of v3: a list with a condition has what rows within the range have that satisfy it, whatever it compares; lists of
 // names without a condition are those of the schema.
 import type { TimeRange } from "../../../model/query/scan.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import type { Expression, Select } from "../../parse/ast.ts";
 import { parseQuery } from "../../parse/parser.ts";
 import { checkSelect } from "../../plan/check-select.ts";
-import { compareText } from "../../plan/fields.ts";
 import { planSelect } from "../../plan/select.ts";
 import { settledCondition } from "../../plan/settled.ts";
 import { type SeriesCondition, seriesCondition } from "../../plan/show-condition.ts";
@@ -67,14 +67,14 @@ function joined(all: readonly ShownRows[]): ShownRows {
     tagKeys: async () => {
       const keys = new Set<string>();
       for (const one of all) for (const key of await one.tagKeys()) keys.add(key);
-      return [...keys].sort(compareText);
+      return [...keys].sort(compareTexts);
     },
     tagValues: async (accepts) => {
       const found = new Map<string, Set<string>>();
       for (const one of all) {
         for (const [key, values] of await one.tagValues(accepts)) found.set(key, new Set([...(found.get(key) ?? []), ...values]));
       }
-      return new Map([...found].sort(([a], [b]) => compareText(a, b)).map(([key, values]) => [key, [...values].sort(compareText)]));
+      return new Map([...found].sort(([a], [b]) => compareTexts(a, b)).map(([key, values]) => [key, [...values].sort(compareTexts)]));
     },
   };
 }
@@ -104,16 +104,16 @@ class FoundRows implements ShownRows {
         break;
       }
     }
-    return keys.sort(compareText);
+    return keys.sort(compareTexts);
   }
 
   async tagValues(accepts: (key: string) => boolean): Promise<Map<string, string[]>> {
     const found = new Map<string, string[]>();
-    for (const key of this.table.tagColumns.map(({ name }) => name).sort(compareText)) {
+    for (const key of this.table.tagColumns.map(({ name }) => name).sort(compareTexts)) {
       if (!accepts(key)) continue;
       const values = new Set<string>();
       for await (const value of this.valuesOf(key)) if (value !== "") values.add(value);
-      if (values.size > 0) found.set(key, [...values].sort(compareText));
+      if (values.size > 0) found.set(key, [...values].sort(compareTexts));
     }
     return found;
   }

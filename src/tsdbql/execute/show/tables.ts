@@ -2,9 +2,9 @@
 // here, unless the statement names one.
 import { TsdbError } from "../../../model/errors.ts";
 import { INTERNAL_DATABASE } from "../../../model/names.ts";
+import { compareTexts } from "../../../model/rows/text-order.ts";
 import type { SystemRow } from "../../../model/system-table.ts";
 import type { Measurement } from "../../parse/ast.ts";
-import { compareText } from "../../plan/fields.ts";
 import { compileRegex } from "../../regex/matcher.ts";
 import type { OpenTable, TsdbqlContext } from "../context.ts";
 import { databaseMeant } from "../rows/tables.ts";
@@ -57,7 +57,7 @@ export async function openShowTables(context: TsdbqlContext, shown: ShowSources)
     close();
     throw error;
   }
-  const measurements = [...byName].map(([name, tables]) => ({ name, tables })).sort((a, b) => compareText(a.name, b.name));
+  const measurements = [...byName].map(([name, tables]) => ({ name, tables })).sort((a, b) => compareTexts(a.name, b.name));
   return { measurements, close };
 }
 

@@ -1,19 +1,30 @@
-// The order of texts.
+// The order of texts: by bytes of UTF-8, which is by code points. The engine compares code units, which is many times faster, and the same
+// unless a surrogate meets a unit above them.
 
-/** Code units from the surrogates on, whose order is not that of code points. */
+/** Surrogates, and the units above them. */
 const HIGH = /[\ud800-\uffff]/;
 
 const compareUnits = (left: string, right: string): number => (left === right ? 0 : left < right ? -1 : 1);
 
-/** `compareTexts` for these texts. The engine's own comparison is many times faster, and the same below the surrogates. */
-export function comparisonFor(texts: Iterable<string>): (left: string, right: string) => number {
-  for (const text of texts) if (HIGH.test(text)) return compareTexts;
-  return compareUnits;
+/** True if the order of their code units may not be that of the texts. */
+export function needComparison(texts: Iterable<string>): boolean {
+  for (const text of texts) if (HIGH.test(text)) return true;
+  return false;
 }
 
-/** By bytes of UTF-8, which is by code points. */
+/** `compareTexts` for these texts, as fast as they allow. */
+export function comparisonFor(texts: Iterable<string>): (left: string, right: string) => number {
+  return needComparison(texts) ? compareTexts : compareUnits;
+}
+
+/** By bytes of UTF-8. */
 export function compareTexts(left: string, right: string): number {
   if (left === right) return 0;
+  return HIGH.test(left) && HIGH.test(right) ? comparePoints(left, right) : left < right ? -1 : 1;
+}
+
+/** Of different texts. */
+function comparePoints(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i++) {
     const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];

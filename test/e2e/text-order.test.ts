@@ -1,0 +1,76 @@
+// Texts are in the order of their bytes in every language, also where code units of JavaScript have another order.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { TestServer } from "../support/servers/server.ts";
+
+const TEXTS = ["\u{1f600}", "\ufffd", "z", "\ue000", "é", "\u{10ffff}", "a", "日"];
+const IN_ORDER = TEXTS.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+const LINES = TEXTS.map((text, i) => `m,t=${text} v=${i},s="${text}" ${i + 1}\n${text},${text}=x f${text}=1 1`).join("\n");
+const AUTHORIZATION = { authorization: "Token tok" };
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start({ withBuckets: true });
+  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
+  const send = async (url: string, body: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(url, { method: "POST", body, headers });
+    if (!response.ok) throw new Error(await response.text());
+  };
+  await send(`${server.bucketsUrl}/api/v2/setup`, JSON.stringify(setup), { "content-type": "application/json" });
+  await send(`${server.bucketsUrl}/api/v2/write?org=o&bucket=b`, LINES, AUTHORIZATION);
+  await send(`${server.url}/api/v3/write_lp?db=d&precision=nanosecond`, LINES);
+});
+afterAll(() => server.dispose());
+
+interface Series {
+  readonly name: string;
+  readonly tags: { readonly t: string };
+  readonly values: readonly (readonly string[])[];
+}
+
+async function v1(q: string): Promise<readonly Series[]> {
+  const response = await fetch(`${server.url}/query?db=d&q=${encodeURIComponent(q)}`);
+  return ((await response.json()) as { results: [{ series: Series[] }] }).results[0].series;
+}
+
+async function fluxValues(script: string, column: string): Promise<string[]> {
+  const headers = { ...AUTHORIZATION, "content-type": "application/vnd.flux", accept: "application/csv" };
+  const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", body: script, headers });
+  return (await response.text()).split("\r\n\r\n").flatMap((table) => {
+    const [head, ...rows] = table.split("\r\n").map((line) => line.split(","));
+    return rows.filter((row) => row.length > 1).map((row) => row[head!.indexOf(column)]!);
+  });
+}
+
+describe.each(["in memory", "in files"])("rows %s", (state) => {
+  beforeAll(async () => {
+    if (state === "in files") await server.restart();
+  });
+
+  test("InfluxQL", async () => {
+    const without = (names: readonly string[]) => names.filter((name) => name !== "m");
+    expect((await v1("SELECT v FROM m GROUP BY t")).map(({ tags }) => tags.t)).toEqual(IN_ORDER);
+    expect((await v1("SELECT v FROM m GROUP BY t ORDER BY time DESC")).map(({ tags }) => tags.t)).toEqual(IN_ORDER.toReversed());
+    expect((await v1("SHOW TAG VALUES FROM m WITH KEY = t"))[0]!.values.map(([, value]) => value)).toEqual(IN_ORDER);
+    expect((await v1("SHOW SERIES FROM m"))[0]!.values.map(([key]) => key)).toEqual(IN_ORDER.map((text) => `m,t=${text}`));
+    expect(without((await v1("SHOW MEASUREMENTS"))[0]!.values.map(([name]) => name!))).toEqual(IN_ORDER);
+    expect(without((await v1("SHOW TAG KEYS")).map(({ name }) => name))).toEqual(IN_ORDER);
+    expect(without((await v1("SELECT * FROM /.*/")).map(({ name }) => name))).toEqual(IN_ORDER);
+  });
+
+  test("SQL", async () => {
+    const names = async (q: string) => (await server.sql<{ x: string }>("d", q)).map(({ x }) => x);
+    expect(await names("SELECT t AS x FROM m ORDER BY t")).toEqual(IN_ORDER);
+    expect(await names("SELECT s AS x FROM m ORDER BY s DESC LIMIT 3")).toEqual(IN_ORDER.toReversed().slice(0, 3));
+    expect(await names("SELECT measurement AS x FROM system.influxdb_schema WHERE measurement <> 'm' AND data_type = 'tag'")).toEqual(
+      IN_ORDER,
+    );
+  });
+
+  test("Flux", async () => {
+    const from = `from(bucket: "b") |> range(start: 0, stop: 1s) |> filter(fn: (r) => r._measurement == "m" and r._field == "v")`;
+    expect(await fluxValues(from, "t")).toEqual(IN_ORDER);
+    expect(await fluxValues(`${from} |> group() |> sort(columns: ["t"], desc: true)`, "t")).toEqual(IN_ORDER.toReversed());
+    const values = `import "influxdata/influxdb/schema"\nschema.tagValues(bucket: "b", tag: "t", start: 0, stop: 1s)`;
+    expect(await fluxValues(values, "_value")).toEqual(IN_ORDER);
+  });
+});
