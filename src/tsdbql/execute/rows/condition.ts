@@ -2,7 +2,6 @@
 // equals nothing, and a column that is no field is a tag. Rows are selected part by part: each operand of an AND examines the rows left by
 // the previous ones, each operand of an OR those not yet selected; OR operands that compare one column with values become a single set
 // lookup.
-
 import { I64_MAX } from "../../../model/rows/int64.ts";
 import { finish, inSteps, STEP_ROWS, StepCounter, type Steps } from "../../../model/steps.ts";
 import { toCells } from "../../functions/arithmetic.ts";
