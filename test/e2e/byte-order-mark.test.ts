@@ -1,24 +1,18 @@
 // A byte order mark at the start of a text is a character like others: decoders of JavaScript take it away unless they are told.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/servers/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
+import { BothLines } from "./both-lines.ts";
 
 const MARK = "\uFEFF";
 const TAG = `${MARK}v`;
 const TEXT = `${MARK}a`;
 const LINES = `m,t=${TAG} s="${TEXT}",${MARK}f=2i 1\nm,t=plain s="z" 2\n`;
-const AUTHORIZATION = { authorization: "Token tok" };
 
+let both: BothLines;
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ withBuckets: true });
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
-  const send = async (url: string, body: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(url, { method: "POST", body, headers });
-    if (!response.ok) throw new Error(await response.text());
-  };
-  await send(`${server.bucketsUrl}/api/v2/setup`, JSON.stringify(setup), { "content-type": "application/json" });
-  await send(`${server.bucketsUrl}/api/v2/write?org=o&bucket=b`, LINES, AUTHORIZATION);
-  await send(`${server.url}/api/v3/write_lp?db=d&precision=nanosecond`, LINES);
+  both = await BothLines.start(LINES);
+  server = both.server;
 });
 afterAll(() => server.dispose());
 
@@ -33,11 +27,7 @@ const rows = async (language: "sql" | "influxql", q: string) => {
   return JSON.parse(await textOf(await fetch(`${server.url}/api/v3/query_${language}`, { method: "POST", body, headers })));
 };
 
-const flux = async (script: string) => {
-  const headers = { ...AUTHORIZATION, "content-type": "application/vnd.flux", accept: "application/csv" };
-  const url = `${server.bucketsUrl}/api/v2/query?org=o`;
-  return textOf(await fetch(url, { method: "POST", body: `from(bucket: "b") |> range(start: 0, stop: 10) ${script}`, headers }));
-};
+const flux = async (script: string) => textOf(await both.flux(`from(bucket: "b") |> range(start: 0, stop: 10) ${script}`));
 
 describe.each(["in memory", "in files"])("rows %s", (state) => {
   beforeAll(async () => {

@@ -1,23 +1,17 @@
 // Texts are in the order of their bytes in every language, also where code units of JavaScript have another order.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { TestServer } from "../support/servers/server.ts";
+import type { TestServer } from "../support/servers/server.ts";
+import { BothLines } from "./both-lines.ts";
 
 const TEXTS = ["\u{1f600}", "\ufffd", "z", "\ue000", "é", "\u{10ffff}", "a", "日"];
 const IN_ORDER = TEXTS.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 const LINES = TEXTS.map((text, i) => `m,t=${text} v=${i},s="${text}" ${i + 1}\n${text},${text}=x f${text}=1 1`).join("\n");
-const AUTHORIZATION = { authorization: "Token tok" };
 
+let both: BothLines;
 let server: TestServer;
 beforeAll(async () => {
-  server = await TestServer.start({ withBuckets: true });
-  const setup = { username: "admin", password: "password12", org: "o", bucket: "b", token: "tok" };
-  const send = async (url: string, body: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(url, { method: "POST", body, headers });
-    if (!response.ok) throw new Error(await response.text());
-  };
-  await send(`${server.bucketsUrl}/api/v2/setup`, JSON.stringify(setup), { "content-type": "application/json" });
-  await send(`${server.bucketsUrl}/api/v2/write?org=o&bucket=b`, LINES, AUTHORIZATION);
-  await send(`${server.url}/api/v3/write_lp?db=d&precision=nanosecond`, LINES);
+  both = await BothLines.start(LINES);
+  server = both.server;
 });
 afterAll(() => server.dispose());
 
@@ -33,9 +27,7 @@ async function v1(q: string): Promise<readonly Series[]> {
 }
 
 async function fluxValues(script: string, column: string): Promise<string[]> {
-  const headers = { ...AUTHORIZATION, "content-type": "application/vnd.flux", accept: "application/csv" };
-  const response = await fetch(`${server.bucketsUrl}/api/v2/query?org=o`, { method: "POST", body: script, headers });
-  return (await response.text()).split("\r\n\r\n").flatMap((table) => {
+  return (await (await both.flux(script)).text()).split("\r\n\r\n").flatMap((table) => {
     const [head, ...rows] = table.split("\r\n").map((line) => line.split(","));
     return rows.filter((row) => row.length > 1).map((row) => row[head!.indexOf(column)]!);
   });
