@@ -127,7 +127,9 @@ test("an answer arrives byte by byte, large ones without a copy", () => {
     const packed = packAnswer({ type: "answer", id: 1, contentType: "x", bytes, end: END })!;
     const answer = unpackAnswer(structuredClone(packed));
     expect({ ...answer, bytes: null }).toEqual({ type: "answer", id: 1, contentType: "x", bytes: null, end: END } as never);
-    expect([...(answer as typeof answer & { bytes: Uint8Array }).bytes]).toEqual([...bytes]);
+    const got = (answer as typeof answer & { bytes: Uint8Array }).bytes;
+    expect([...got]).toEqual([...bytes]);
+    expect(got.buffer.byteLength).toBe(bytes.length);
   }
   expect(packAnswer({ type: "answer", id: 1, contentType: "x", bytes: new Uint8Array((16 << 10) + 1), end: END })).toBeNull();
 });

@@ -120,7 +120,7 @@ export function packAnswer({ id, contentType, bytes, end }: AnswerMessage): Pack
   return { type: "packed answer", id, contentType, text, end: JSON.stringify(end) };
 }
 
-/** Main's side. */
+/** Main's side. The bytes have memory of their own, as they may be transferred to another thread: Bun has no pool for them. */
 export function unpackAnswer(message: PackedFromQueryWorker): FromQueryWorker {
   if (message.type !== "packed answer") return message;
   const { id, contentType, text } = message;
