@@ -65,7 +65,8 @@ describe("answered or refused, with a reason", () => {
     ["a quote that never closes", `SELECT '${"x".repeat(1000)}`, 400, /SQL error/],
     ["a comment that never closes", `SELECT /* ${"x".repeat(1000)}`, 400, /SQL error/],
     ["nothing but brackets", "(".repeat(10_000), 400, /1001 brackets inside of each other, more than the 1000/],
-    ["a NUL", "SELECT 'a\0b'", 400, /./],
+    ["a NUL in a text", "SELECT 'a\0b' AS t", 200, /^\[\{"t":"a\\u0000b"\}\]$/],
+    ["a NUL behind a statement", "SELECT 1\0 garbage", 400, /unexpected \\0 at position 9/],
     ["half a character", "SELECT '\ud800'", 200, /./],
     [
       "a regular expression that others take for ever",
