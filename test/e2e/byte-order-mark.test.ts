@@ -1,6 +1,5 @@
 // A byte order mark at the start of a text is a character like others: decoders of JavaScript take it away unless they are told.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { TestServer } from "../support/servers/server.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { BothLines } from "./both-lines.ts";
 
 const MARK = "\uFEFF";
@@ -8,13 +7,7 @@ const TAG = `${MARK}v`;
 const TEXT = `${MARK}a`;
 const LINES = `m,t=${TAG} s="${TEXT}",${MARK}f=2i 1\nm,t=plain s="z" 2\n`;
 
-let both: BothLines;
-let server: TestServer;
-beforeAll(async () => {
-  both = await BothLines.start(LINES);
-  server = both.server;
-});
-afterAll(() => server.dispose());
+const both = new BothLines(LINES);
 
 /** With the marks that a decoder would take away. */
 async function textOf(response: Response): Promise<string> {
@@ -24,14 +17,14 @@ async function textOf(response: Response): Promise<string> {
 const rows = async (language: "sql" | "influxql", q: string) => {
   const body = JSON.stringify({ db: "d", q, format: "json" });
   const headers = { "content-type": "application/json" };
-  return JSON.parse(await textOf(await fetch(`${server.url}/api/v3/query_${language}`, { method: "POST", body, headers })));
+  return JSON.parse(await textOf(await fetch(`${both.server.url}/api/v3/query_${language}`, { method: "POST", body, headers })));
 };
 
 const flux = async (script: string) => textOf(await both.flux(`from(bucket: "b") |> range(start: 0, stop: 10) ${script}`));
 
 describe.each(["in memory", "in files"])("rows %s", (state) => {
   beforeAll(async () => {
-    if (state === "in files") await server.restart();
+    if (state === "in files") await both.server.restart();
   });
 
   test("SQL", async () => {
@@ -49,14 +42,14 @@ describe.each(["in memory", "in files"])("rows %s", (state) => {
   });
 
   test("text tables", async () => {
-    const url = `${server.url}/api/v3/query_sql?db=d&format=pretty&q=SELECT+t,s+FROM+m+ORDER+BY+time`;
+    const url = `${both.server.url}/api/v3/query_sql?db=d&format=pretty&q=SELECT+t,s+FROM+m+ORDER+BY+time`;
     expect((await textOf(await fetch(url))).split("\n").slice(3, 5)).toEqual([`| ${TAG}     | ${TEXT} |`, "| plain | z |"]);
   });
 
   test("InfluxQL", async () => {
     expect(await rows("influxql", `SELECT t, s FROM m WHERE t = '${TAG}'`)).toMatchObject([{ t: TAG, s: TEXT }]);
     const q = encodeURIComponent(`SELECT s FROM m GROUP BY t`);
-    const { results } = JSON.parse(await textOf(await fetch(`${server.url}/query?db=d&epoch=ns&q=${q}`)));
+    const { results } = JSON.parse(await textOf(await fetch(`${both.server.url}/query?db=d&epoch=ns&q=${q}`)));
     expect(results[0].series.map(({ tags, values }: { tags: { t: string }; values: unknown }) => [tags.t, values])).toEqual([
       ["plain", [[2, "z"]]],
       [TAG, [[1, TEXT]]],

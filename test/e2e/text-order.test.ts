@@ -1,19 +1,12 @@
 // Texts are in the order of their bytes in every language, also where code units of JavaScript have another order.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { TestServer } from "../support/servers/server.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { BothLines } from "./both-lines.ts";
 
 const TEXTS = ["\u{1f600}", "\ufffd", "z", "\ue000", "é", "\u{10ffff}", "a", "日"];
 const IN_ORDER = TEXTS.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 const LINES = TEXTS.map((text, i) => `m,t=${text} v=${i},s="${text}" ${i + 1}\n${text},${text}=x f${text}=1 1`).join("\n");
 
-let both: BothLines;
-let server: TestServer;
-beforeAll(async () => {
-  both = await BothLines.start(LINES);
-  server = both.server;
-});
-afterAll(() => server.dispose());
+const both = new BothLines(LINES);
 
 interface Series {
   readonly name: string;
@@ -22,7 +15,7 @@ interface Series {
 }
 
 async function v1(q: string): Promise<readonly Series[]> {
-  const response = await fetch(`${server.url}/query?db=d&q=${encodeURIComponent(q)}`);
+  const response = await fetch(`${both.server.url}/query?db=d&q=${encodeURIComponent(q)}`);
   return ((await response.json()) as { results: [{ series: Series[] }] }).results[0].series;
 }
 
@@ -35,7 +28,7 @@ async function fluxValues(script: string, column: string): Promise<string[]> {
 
 describe.each(["in memory", "in files"])("rows %s", (state) => {
   beforeAll(async () => {
-    if (state === "in files") await server.restart();
+    if (state === "in files") await both.server.restart();
   });
 
   test("InfluxQL", async () => {
@@ -50,7 +43,7 @@ describe.each(["in memory", "in files"])("rows %s", (state) => {
   });
 
   test("SQL", async () => {
-    const names = async (q: string) => (await server.sql<{ x: string }>("d", q)).map(({ x }) => x);
+    const names = async (q: string) => (await both.server.sql<{ x: string }>("d", q)).map(({ x }) => x);
     expect(await names("SELECT t AS x FROM m ORDER BY t")).toEqual(IN_ORDER);
     expect(await names("SELECT s AS x FROM m ORDER BY s DESC LIMIT 3")).toEqual(IN_ORDER.toReversed().slice(0, 3));
     expect(await names("SELECT measurement AS x FROM system.influxdb_schema WHERE measurement <> 'm' AND data_type = 'tag'")).toEqual(
