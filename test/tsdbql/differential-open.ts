@@ -32,6 +32,12 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
     "SELECT integral(t) FROM weather WHERE time >= '2024-01-01' AND time < '2024-01-01T00:10:00Z' GROUP BY time(90s), station fill(none)",
     "SELECT integral(n, 1m) FROM weather WHERE time >= '2024-01-01' AND time < '2024-01-01T00:10:00Z' GROUP BY time(90s), station fill(none)",
   ],
+  "rows of an inner statement without windows are in order of time, as in 2.8 and v3, not in that of their groups": [
+    "SELECT * FROM (SELECT max(usage), idle FROM cpu GROUP BY host)",
+    "SELECT max, idle FROM (SELECT max(usage), idle FROM cpu GROUP BY host)",
+    "SELECT d, station FROM (SELECT max(t) AS d FROM weather GROUP BY station)",
+    "SELECT d * 2 FROM (SELECT max(t) AS d FROM weather GROUP BY station) LIMIT 7",
+  ],
   "an offset that is a time is taken, as its own check of the statement does": [
     "SELECT count(usage) FROM cpu WHERE time >= '2024-01-01T00:00:00Z' AND time < '2024-01-01T00:03:00Z' GROUP BY time(1m, '2024-01-01T00:00:07Z') fill(none)",
   ],

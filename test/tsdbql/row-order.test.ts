@@ -62,6 +62,14 @@ describe("host b is written before host a, twice", () => {
     // the line goes from 1 to 30
     ["SELECT integral(v) FROM m", [[0n, 15.5]]],
     ["SELECT distinct(v) FROM m", [[0n, 10], [0n, 1], [0n, 30], [0n, 3]]],
+    ["SELECT distinct(v) FROM m ORDER BY time DESC", [[0n, 3], [0n, 30], [0n, 1], [0n, 10]]],
+    ["SELECT top(v, 3) FROM m ORDER BY time DESC", [[SECOND, 30], [SECOND, 3], [0n, 10]]],
+    ["SELECT bottom(v, 2) FROM m ORDER BY time DESC", [[SECOND, 3], [0n, 1]]],
+    ["SELECT sample(v, 9) FROM m ORDER BY time DESC", [[SECOND, 3], [SECOND, 30], [0n, 1], [0n, 10]]],
+    // the inner rows are those of host a, then of host b
+    ["SELECT x FROM (SELECT min(v) AS x FROM m WHERE v != 10 GROUP BY host)", [[0n, 1], [SECOND, 30]]],
+    ["SELECT x FROM (SELECT min(v) AS x FROM m WHERE v != 10 GROUP BY host) ORDER BY time DESC", [[SECOND, 30], [0n, 1]]],
+    ["SELECT x, host FROM (SELECT min(v) AS x FROM m WHERE v != 10 GROUP BY host) LIMIT 1", [[0n, 1, "b"]]],
     ["SELECT x FROM (SELECT v AS x FROM m)", [[0n, 10], [0n, 1], [SECOND, 30], [SECOND, 3]]],
     ["SELECT difference(x) FROM (SELECT v AS x FROM m)", [[SECOND, 20]]],
     ["SELECT cumulative_sum(x) FROM (SELECT v AS x FROM m)", [[0n, 10], [0n, 11], [SECOND, 41], [SECOND, 44]]],

@@ -174,6 +174,93 @@ describe("rows that cannot be seen", () => {
   }
 });
 
+// as version 2.8 answers; 1.6.7 takes `value` for a tag and ignores what begins with an underscore
+const TAG_CONDITIONS: [where: string, found: [host: string, path: string][] | "nothing"][] = [
+  ["value = 'a'", [["a", ""]]],
+  [
+    "value != 'a'",
+    [
+      ["b", ""],
+      ["", "/x"],
+      ["", "/y"],
+    ],
+  ],
+  [
+    "value =~ /^[a\\/]/",
+    [
+      ["a", ""],
+      ["", "/x"],
+      ["", "/y"],
+    ],
+  ],
+  [
+    "value !~ /a|x/",
+    [
+      ["b", ""],
+      ["", "/y"],
+    ],
+  ],
+  ["(value = 'a') AND path = '/x'", [["a", ""]]],
+  [
+    "path = '/y' AND value =~ /./",
+    [
+      ["b", ""],
+      ["", "/y"],
+    ],
+  ],
+  ["value = 'a' AND value = 'b'", "nothing"],
+  ["value = 5000", "nothing"],
+  ["value = 'nope'", "nothing"],
+  // beside OR it is a tag, which no series has
+  [
+    "value = 'a' OR path = '/y'",
+    [
+      ["b", ""],
+      ["", "/y"],
+    ],
+  ],
+  ["value = 'a' OR value = 'b'", "nothing"],
+  [
+    "_tagKey = 'host'",
+    [
+      ["a", ""],
+      ["b", ""],
+    ],
+  ],
+  ["_tagKey !~ /h$/ AND value != 'b'", [["a", ""]]],
+  ["_tagKey = 'host' AND value = '/x'", "nothing"],
+  ["_x = 'a'", "nothing"],
+  ["_x != 'a' AND value = 'a'", [["a", ""]]],
+  ["_name = 'm' AND value = 'a'", [["a", ""]]],
+];
+
+for (const [place, layout] of Object.entries(LAYOUTS)) {
+  test.each(TAG_CONDITIONS)(`keys and values of tags, ${place}: %s`, async (where, found) => {
+    const at = (seconds: number, host: string, path: string): TestRow => ({
+      timeNs: second(seconds),
+      tags: { host, path },
+      fields: { v: 1 },
+    });
+    const databases = { d: [tableOf("m", 1, [at(1, "a", "/x"), at(2, "b", "/y"), at(3, "a", "/x")], layout)] };
+    const pairs = found === "nothing" ? [] : found.map(([host, path]) => (path === "" ? ["host", host] : ["path", path]));
+    const values = pairs.length === 0 ? {} : { series: [{ name: "m", columns: ["key", "value"], values: pairs }] };
+    expect(await ask(databases, `SHOW TAG VALUES WITH KEY IN (host, path) WHERE ${where}`)).toEqual(values);
+    const tagKeys = [...new Set(pairs.map(([key]) => key!))].map((key) => [key]);
+    const listed = pairs.length === 0 ? {} : { series: [{ name: "m", columns: ["tagKey"], values: tagKeys }] };
+    expect(await ask(databases, `SHOW TAG KEYS WHERE ${where}`)).toEqual(listed);
+  });
+}
+
+test("a tag may begin with an underscore", async () => {
+  const at = (seconds: number, name: string): TestRow => ({ timeNs: second(seconds), tags: { __name__: name }, fields: { v: 1 } });
+  const databases = { d: [tableOf("m", 1, [at(1, "metric1"), at(2, "metric2")], LAYOUTS["in a file"]!)] };
+  const values = { series: [{ name: "m", columns: ["key", "value"], values: [["__name__", "metric1"]] }] };
+  expect(await ask(databases, `SHOW TAG VALUES WITH KEY = "__name__" WHERE "__name__" = 'metric1'`)).toEqual(values);
+  expect(await ask(databases, `SHOW SERIES WHERE "__name__" = 'metric2'`)).toEqual(keys("m,__name__=metric2"));
+  // those of the server's own lists are none
+  expect(await ask(databases, "SHOW SERIES WHERE _tagKey = 'x'")).toEqual(keys("m,__name__=metric1", "m,__name__=metric2"));
+});
+
 test("lists of a database are those of its retention policies", async () => {
   const layout = LAYOUTS["in a file"]!;
   const databases = {

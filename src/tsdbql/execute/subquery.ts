@@ -34,7 +34,7 @@ export class SubqueryRows {
     this.memory.check(this.bytes * 2);
   }
 
-  /** @param keepsOrder results of groups without windows, or with filled ones, keep their order */
+  /** @param keepsOrder results of groups with filled windows keep their order */
   *finish(request: RowsRequest, keepsOrder: boolean, condition: Expression | null): Steps<LooseRows> {
     const { kept, plan } = this;
     const counts = kept.map(({ times }) => times.length);
@@ -72,7 +72,7 @@ export class SubqueryRows {
       series: null,
       columns,
       bytes: this.bytes,
-      keepsOrder: keepsOrder && plan.calls.some(isOfGroup) && (plan.checked.interval === null || plan.checked.fill.kind !== "none"),
+      keepsOrder: keepsOrder && plan.calls.some(isOfGroup) && plan.checked.interval !== null && plan.checked.fill.kind !== "none",
     };
   }
 
@@ -119,7 +119,7 @@ export class SubqueryRows {
   }
 }
 
-/** Its results are ordered by group in 1.x; the input of a transform is ordered by time. */
+/** Its filled windows are ordered by group in 1.x; the input of a transform is ordered by time. */
 function isOfGroup({ isTransform, of }: PlannedCall): boolean {
   return !isTransform || "args" in of;
 }

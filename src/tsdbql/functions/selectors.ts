@@ -163,18 +163,18 @@ function best(name: "top" | "bottom"): SelectorKind {
     *prepare(points, args, context) {
       const keys = yield* keysOf(points);
       const { descending, isTable = false } = context;
-      // 1.x always shows the earlier first
-      const compareTimes = timeOrder(points.times, descending && isTable ? -1 : 1);
+      const ofShown = timeOrder(points.times, descending ? -1 : 1);
+      const ofEqual = timeOrder(points.times, descending && isTable ? -1 : 1);
       const count = integerOf(args.at(-1)!);
       const isBetter = (a: number, b: number) => {
         const [x, y] = [keys[a]!, keys[b]!];
         if (x !== y) return name === "top" ? x > y : x < y;
-        return compareTimes(a, b) < 0;
+        return ofEqual(a, b) < 0;
       };
       return function* ({ from, end }) {
         const candidates = context.keys === null ? yield* rowRange(from, end) : yield* bestOfKeys(context.keys, from, end, isBetter);
         const chosen = candidates.length <= count ? candidates : yield* bestRows(candidates, count, isBetter);
-        yield* sortInSteps(chosen, (a, b) => compareTimes(a, b) || (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : a - b));
+        yield* sortInSteps(chosen, (a, b) => ofShown(a, b) || (isBetter(a, b) ? -1 : isBetter(b, a) ? 1 : a - b));
         return chosen;
       };
     },
@@ -236,7 +236,7 @@ function* bestRows(candidates: Uint32Array, count: number, isBetter: (a: number,
 /** Each distinct value once, in order of first occurrence. */
 const DISTINCT: SelectorKind = {
   ...{ name: "distinct", takes: ALL_TYPES, arity: [1, 1], times: "window", isList: true },
-  *prepare(points, _args, { descending }) {
+  *prepare(points, _args, { descending, isTable = false }) {
     const keys = yield* keysOf(points);
     return function* ({ from, end }) {
       const rows = new Map<number | bigint | string, number>();
@@ -244,7 +244,7 @@ const DISTINCT: SelectorKind = {
         for (let row = first; row < stop; row++) if (!rows.has(keys[row]!)) rows.set(keys[row]!, row);
       });
       const found = [...rows.values()];
-      return descending ? found.reverse() : found;
+      return descending && isTable ? found.reverse() : found;
     };
   },
 };
@@ -252,10 +252,10 @@ const DISTINCT: SelectorKind = {
 /** n points of each window, selected with equal probability. */
 const SAMPLE: SelectorKind = {
   ...{ name: "sample", takes: ALL_TYPES, arity: [2, 2], times: "own", isList: true },
-  *prepare(points, args, { seed }) {
+  *prepare(points, args, { seed, descending }) {
     const count = integerOf(args[0]!);
     const random = randomIntegers(seed);
-    const compareTimes = timeOrder(points.times);
+    const compareTimes = timeOrder(points.times, descending ? -1 : 1);
     return function* ({ from, end }) {
       const kept = yield* rowRange(from, Math.min(end, from + count));
       yield* inRange(from + count, end, (first, stop) => {

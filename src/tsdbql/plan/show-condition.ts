@@ -25,6 +25,10 @@ export type SeriesCondition =
 
 const ALL: SeriesCondition = { kind: "all" };
 const MEASUREMENT_NAME = "_name";
+const TAG_KEY = "_tagKey";
+const TAG_VALUE = "value";
+/** Names of the server's own lists in 1.x: a comparison with one is true for every series. */
+const SYSTEM_NAMES: ReadonlySet<string> = new Set([TAG_KEY, "_seriesKey", "_tagValue"]);
 const COMPARISONS: ReadonlySet<string> = new Set(["=", "!=", "=~", "!~"]);
 
 /** For SHOW TAG VALUES CARDINALITY: a comparison is false for series without the tag. @throws TsdbError as `seriesCondition` */
@@ -72,8 +76,7 @@ function comparison({ operator, left, right }: Binary, other: SeriesCondition): 
   const of = textCondition(value, isNegated);
   if (of === null) return other;
   if (ref.name === MEASUREMENT_NAME) return { kind: "name", of };
-  // other names with this prefix are those of system lists, and have no effect here
-  return ref.name.startsWith("_") ? ALL : { kind: "tag", tag: ref.name, of };
+  return SYSTEM_NAMES.has(ref.name) ? ALL : { kind: "tag", tag: ref.name, of };
 }
 
 /** Null: the comparison is not with a text. */
@@ -85,6 +88,33 @@ function textCondition(value: Expression, isNegated: boolean): TextCondition | n
   if (value.kind !== "regex") return null;
   const regex = compileRegex(value.source);
   return { text: null, isNegated, accepts: (other) => regex.test(other) !== isNegated };
+}
+
+/** What lists of tags show: of keys and values that pass all of these. */
+export interface TagFilter {
+  readonly keys: readonly TextCondition[];
+  readonly values: readonly TextCondition[];
+}
+
+export const EVERY_TAG: TagFilter = { keys: [], values: [] };
+
+/** Splits the condition of a list of tags: comparisons of `_tagKey` and `value` with a text, as far as they are joined by AND, are about
+ *  what is listed, as in 1.8; `rest` is about series. A value is never equal to a number. */
+export function tagFilter(where: Expression | null): TagFilter & { readonly rest: Expression | null } {
+  if (where === null) return { ...EVERY_TAG, rest: null };
+  if (where.kind === "paren") return tagFilter(where.inner);
+  if (where.kind !== "binary") return { ...EVERY_TAG, rest: where };
+  const { operator, left, right } = where;
+  if (operator === "AND") {
+    const [a, b] = [tagFilter(left), tagFilter(right)];
+    const rest = a.rest !== null && b.rest !== null ? { ...where, left: a.rest, right: b.rest } : (a.rest ?? b.rest);
+    return { keys: [...a.keys, ...b.keys], values: [...a.values, ...b.values], rest };
+  }
+  if (!COMPARISONS.has(operator) || left.kind !== "ref" || right.kind === "ref") return { ...EVERY_TAG, rest: where };
+  const isKey = left.name === TAG_KEY;
+  if (!isKey && left.name !== TAG_VALUE) return { ...EVERY_TAG, rest: where };
+  const of = textCondition(right, operator === "!=" || operator === "!~") ?? { text: null, isNegated: false, accepts: () => false };
+  return { keys: isKey ? [of] : [], values: isKey ? [] : [of], rest: null };
 }
 
 /** Evaluates the part of a condition that concerns the measurement's name. */
@@ -117,7 +147,7 @@ export function measurementFilter(where: Expression | null): MeasurementFilter {
     case "paren":
       return measurementFilter(where.inner);
     case "binary":
-      return where.operator === "AND" || where.operator === "OR" ? bothFilters(where) : tagFilter(where);
+      return where.operator === "AND" || where.operator === "OR" ? bothFilters(where) : filterByTag(where);
     default:
       throw new TsdbError("bad_query", `invalid condition expression: ${printExpression(where)}`);
   }
@@ -130,7 +160,7 @@ function bothFilters({ operator, left, right }: Binary): MeasurementFilter {
   return { tags, accepts: (name, valuesOf) => a.accepts(name, valuesOf) || b.accepts(name, valuesOf) };
 }
 
-function tagFilter({ operator, left, right }: Binary): MeasurementFilter {
+function filterByTag({ operator, left, right }: Binary): MeasurementFilter {
   if (!COMPARISONS.has(operator)) throw new TsdbError("bad_query", "invalid tag comparison operator");
   if (left.kind !== "ref") throw new TsdbError("bad_query", `left side of '${operator}' must be a tag key`);
   const of = textCondition(right, false);

@@ -9,10 +9,12 @@ import type { Dimension, Expression, Show, TagKeyCondition } from "../../parse/a
 import { isEstimate } from "../../parse/estimates.ts";
 import {
   EVERY_MEASUREMENT,
+  EVERY_TAG,
   type MeasurementFilter,
   measurementFilter,
   presentCondition,
   seriesCondition,
+  tagFilter,
 } from "../../plan/show-condition.ts";
 import { splitCondition } from "../../plan/time-range.ts";
 import { compileRegex } from "../../regex/matcher.ts";
@@ -21,7 +23,7 @@ import { StatementMemory } from "../memory.ts";
 import { type Limits, list, listHead, RunningList } from "./lists.ts";
 import { countByTags, countSeries, fieldKeys, hasSeries, type SeriesChoice, seriesKeys, tagKeys, tagValues } from "./series.ts";
 import { showServer } from "./server.ts";
-import { rowsOfCondition, rowsOfSchema, rowsOfSeries, type ShownRows } from "./table-conditions.ts";
+import { filteredTags, rowsOfCondition, rowsOfSchema, rowsOfSeries, type ShownRows } from "./table-conditions.ts";
 import { NO_TABLES, openShowTables, type ShownMeasurement, type ShowSources, type ShowTables } from "./tables.ts";
 
 type ScopedShow = Extract<Show, { readonly sources: unknown }>;
@@ -59,7 +61,8 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
   if (!("sources" in statement)) return { pieces: await showServer(statement, context), close: () => Promise.resolve() };
   const isTable = context.isTable === true;
   const isOfRows = isTable && LISTS_OF_ROWS.has(statement.kind);
-  const { range, rest } = rangeOf(statement, context, isOfRows);
+  const { range, rest: ofRows } = rangeOf(statement, context, isOfRows);
+  const { rest, ...listed } = LISTS_OF_TAGS.has(statement.kind) && !isOfRows ? tagFilter(ofRows) : { ...EVERY_TAG, rest: ofRows };
   // SHOW MEASUREMENTS applies its condition to measurements, which was checked before
   const conditionOf = statement.kind === "show tag values cardinality" ? presentCondition : seriesCondition;
   const condition = statement.kind === "show measurements" || isOfRows ? { kind: "all" as const } : conditionOf(rest);
@@ -76,7 +79,7 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
   const isOfSchema = isTable && statement.where === null;
   const rowsOf = (measurement: ShownMeasurement) => {
     if (isOfSchema) return rowsOfSchema(choice, measurement);
-    return isOfRows ? rowsOfCondition(choice, measurement, rest) : rowsOfSeries(choice, measurement);
+    return isOfRows ? rowsOfCondition(choice, measurement, rest) : filteredTags(rowsOfSeries(choice, measurement), listed);
   };
   const measurements = isTable && statement.hasLimitZero ? [] : tables.measurements;
   const pieces = piecesOf(statement, { measurements, choice, filter, rowsOf, isTable });
@@ -85,6 +88,8 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
 
 /** Lists whose conditions are about rows in v3. */
 const LISTS_OF_ROWS: ReadonlySet<ScopedShow["kind"]> = new Set(["show measurements", "show tag keys", "show tag values"]);
+
+const LISTS_OF_TAGS: ReadonlySet<ScopedShow["kind"]> = new Set(["show tag keys", "show tag values"]);
 
 interface ShownRange {
   readonly range: TimeRange;

@@ -7,7 +7,7 @@ import { parseQuery } from "../../parse/parser.ts";
 import { checkSelect } from "../../plan/check-select.ts";
 import { planSelect } from "../../plan/select.ts";
 import { settledCondition } from "../../plan/settled.ts";
-import { type SeriesCondition, seriesCondition } from "../../plan/show-condition.ts";
+import { type SeriesCondition, seriesCondition, type TagFilter, type TextCondition } from "../../plan/show-condition.ts";
 import { planWhere } from "../../plan/where.ts";
 import type { OpenTable } from "../context.ts";
 import { MeasurementTable } from "../rows/table.ts";
@@ -31,6 +31,22 @@ export function rowsOfSeries(choice: SeriesChoice, measurement: ShownMeasurement
     tagKeys: () => tagKeys(choice, measurement),
     tagValues: (accepts) => tagValues(choice, measurement, accepts),
   };
+}
+
+/** Of their tags, those that pass a filter. */
+export function filteredTags(rows: ShownRows, { keys, values }: TagFilter): ShownRows {
+  if (keys.length + values.length === 0) return rows;
+  const passes = (conditions: readonly TextCondition[], text: string) => conditions.every((condition) => condition.accepts(text));
+  const tagValues = async (accepts: (key: string) => boolean) => {
+    const found = await rows.tagValues((key) => accepts(key) && passes(keys, key));
+    const left = [...found].map(([key, all]) => [key, all.filter((value) => passes(values, value))] as const);
+    return new Map(left.filter(([, all]) => all.length > 0));
+  };
+  const tagKeys = async () => {
+    if (values.length > 0) return [...(await tagValues(() => true)).keys()];
+    return (await rows.tagKeys()).filter((key) => passes(keys, key));
+  };
+  return { exist: rows.exist, tagKeys, tagValues };
 }
 
 /** All columns that the table has, with or without rows; values are those of its rows. */
