@@ -269,8 +269,11 @@ test("a requested run is there after a restart, is made once, and gives way when
   expect(world.lines.map((line) => line.slice(0, 20))).toEqual(["runs,status=canceled"]);
   await world.killAndRestart();
   expect(world.started).toEqual([]);
+  const none = "0000000000000001";
+  await expect(world.scheduler.retry(task, none)).rejects.toThrow("run not found");
   await world.line.tasks.update(task.id, { status: "inactive" });
-  expect(world.scheduler.force(task, null)).rejects.toThrow("inactive task");
+  await expect(world.scheduler.force(task, null)).rejects.toThrow("inactive task");
+  await expect(world.scheduler.retry(task, none)).rejects.toThrow("inactive task");
 });
 
 test("a failed attempt is made again as often as the script says, but not where the bucket is missing", async () => {

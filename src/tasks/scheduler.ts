@@ -130,7 +130,7 @@ export class TaskScheduler implements TaskRunService {
 
   async force(task: RunOwner, scheduledForMs: number | null): Promise<TaskRun> {
     const { tasks } = this.parts;
-    if (tasks.get(task.id).status !== "active") throw new TsdbError("bad_request", "inactive task");
+    this.checkActive(task);
     if (tasks.requestedRuns(task.id).length >= REQUESTS_MAX) {
       throw new TsdbError("limit_exceeded", `${REQUESTS_MAX} runs of the task wait already`);
     }
@@ -142,8 +142,14 @@ export class TaskScheduler implements TaskRunService {
   }
 
   async retry(task: RunOwner, runID: string): Promise<TaskRun> {
+    // of an inactive task also where it has no such run
+    this.checkActive(task);
     const { scheduledFor } = await this.get(task, runID);
     return this.force(task, Date.parse(scheduledFor));
+  }
+
+  private checkActive({ id }: RunOwner): void {
+    if (this.parts.tasks.get(id).status !== "active") throw new TsdbError("bad_request", "inactive task");
   }
 
   async cancel(task: RunOwner, runID: string): Promise<void> {
