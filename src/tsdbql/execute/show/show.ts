@@ -79,7 +79,7 @@ export async function runShow(statement: Show, context: TsdbqlContext): Promise<
   const isOfSchema = isTable && statement.where === null;
   const rowsOf = (measurement: ShownMeasurement) => {
     if (isOfSchema) return rowsOfSchema(choice, measurement);
-    return isOfRows ? rowsOfCondition(choice, measurement, rest) : filteredTags(rowsOfSeries(choice, measurement), listed);
+    return isOfRows ? rowsOfCondition(choice, measurement, rest) : filteredTags(choice, rowsOfSeries(choice, measurement), listed);
   };
   const measurements = isTable && statement.hasLimitZero ? [] : tables.measurements;
   const pieces = piecesOf(statement, { measurements, choice, filter, rowsOf, isTable });

@@ -2,6 +2,7 @@
 // names without a condition are those of the schema.
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { compareTexts } from "../../../model/rows/text-order.ts";
+import { StepCounter, type Steps } from "../../../model/steps.ts";
 import type { Expression, Select } from "../../parse/ast.ts";
 import { parseQuery } from "../../parse/parser.ts";
 import { checkSelect } from "../../plan/check-select.ts";
@@ -34,19 +35,33 @@ export function rowsOfSeries(choice: SeriesChoice, measurement: ShownMeasurement
 }
 
 /** Of their tags, those that pass a filter. */
-export function filteredTags(rows: ShownRows, { keys, values }: TagFilter): ShownRows {
+export function filteredTags({ turns }: SeriesChoice, rows: ShownRows, { keys, values }: TagFilter): ShownRows {
   if (keys.length + values.length === 0) return rows;
-  const passes = (conditions: readonly TextCondition[], text: string) => conditions.every((condition) => condition.accepts(text));
+  const acceptsKey = (key: string) => keys.every((condition) => condition.accepts(key));
   const tagValues = async (accepts: (key: string) => boolean) => {
-    const found = await rows.tagValues((key) => accepts(key) && passes(keys, key));
-    const left = [...found].map(([key, all]) => [key, all.filter((value) => passes(values, value))] as const);
-    return new Map(left.filter(([, all]) => all.length > 0));
+    const left = new Map<string, string[]>();
+    for (const [key, all] of await rows.tagValues((name) => accepts(name) && acceptsKey(name))) {
+      const found = await turns.run(passing(all, values));
+      if (found.length > 0) left.set(key, found);
+    }
+    return left;
   };
   const tagKeys = async () => {
     if (values.length > 0) return [...(await tagValues(() => true)).keys()];
-    return (await rows.tagKeys()).filter((key) => passes(keys, key));
+    return (await rows.tagKeys()).filter(acceptsKey);
   };
   return { exist: rows.exist, tagKeys, tagValues };
+}
+
+/** Both may be many. */
+function* passing(texts: readonly string[], conditions: readonly TextCondition[]): Steps<string[]> {
+  const counter = new StepCounter();
+  const found: string[] = [];
+  for (const text of texts) {
+    if (conditions.every((condition) => condition.accepts(text))) found.push(text);
+    if (counter.isDue(conditions.length)) yield;
+  }
+  return found;
 }
 
 /** All columns that the table has, with or without rows; values are those of its rows. */
