@@ -62,6 +62,8 @@ export interface StatementAnswer {
   records(): readonly ScanRecord[];
   /** Milliseconds of planning, and of computing and encoding since then. */
   times(): StatementTimes;
+  /** True if it only counts all rows of one table, or the combinations of tags that they have. Absent: false. */
+  readonly countsTable?: boolean;
   /** Frees everything that the statement holds; called once, also after an error. When it resolves, nothing reads the snapshot any more. */
   close(): Promise<void>;
 }
@@ -156,6 +158,7 @@ export class QueryRunner {
         rowCount: () => parts.rowCount,
         records: () => tables.records(),
         times: () => run.clock.times(),
+        countsTable: result.countsTable,
         close: async () => {
           await result.close();
           tables.close();

@@ -50,6 +50,9 @@ export interface TableSnapshot {
   readonly indexes?: readonly FileIndexRef[];
 }
 
+/** What the rows of a table without a retention period follow from: as long as all of it is the same, a statement sees the same rows. */
+export type TableState = Pick<TableSnapshot, "table" | "sequence" | "lastDeletion">;
+
 /** The data that a statement reads from its database. */
 export interface SnapshotNeed {
   /** A database other than the request's. */

@@ -4,6 +4,7 @@ import { AUDIT_SYSTEM_TABLE, findAuditTable, findLogTable, LOG_SYSTEM_TABLE } fr
 import type { CacheClock } from "../model/cache-table.ts";
 import type { CacheReference } from "../model/caches.ts";
 import { INTERNAL_DATABASE } from "../model/names.ts";
+import { ALL_TIME } from "../model/query/scan.ts";
 import type { TableDef } from "../model/rows/column.ts";
 import type { Run } from "../model/rows/run.ts";
 import { canHide, hidesWhole, type Tombstone } from "../model/rows/tombstone.ts";
@@ -15,7 +16,7 @@ import type { DatabaseDef } from "../storage/catalog/state.ts";
 import type { FileIndexList } from "../storage/file-index/list.ts";
 import type { Manifest } from "../storage/manifest/manifest.ts";
 import { BlockLists } from "./block-lists.ts";
-import type { CacheSnapshot, DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot } from "./snapshot.ts";
+import type { CacheSnapshot, DatabaseSnapshot, ObjectSource, SnapshotNeed, TableSnapshot, TableState } from "./snapshot.ts";
 import { VisibleBlocksOfTables } from "./visible-blocks.ts";
 
 export interface SnapshotParts {
@@ -82,6 +83,20 @@ export class Snapshots {
     return { snapshot, release: () => pin.release() };
   }
 
+  /** The state of a table's rows; null if the table does not exist, or rows leave it as time passes.
+   *  @param databaseName in the default namespace */
+  stateOf(databaseName: string, tableName: string): TableState | null {
+    const { catalog, tables, nowMs, lastDeletionOf } = this.parts;
+    const database = catalog.findDatabase(databaseName);
+    const table = database === undefined ? undefined : catalog.findTable(database.id, tableName);
+    if (table === undefined || catalog.retentionMinNs(table.id, nowMs()) !== ALL_TIME.minNs) return null;
+    return { table, sequence: this.sequence(tables.runs(table.id)), lastDeletion: lastDeletionOf(table.id) };
+  }
+
+  private sequence(runs: readonly Run[]): number {
+    return runs.reduce((max, { seqMax }) => Math.max(max, seqMax), this.parts.manifest.flushedSequence);
+  }
+
   /** Pins an existing table for its caches. Rows that arrive later are applied to them separately. */
   takeForCaches(table: TableDef): { table: TableSnapshot; clock: CacheClock; release(): void } {
     const clock = this.clock(table.id);
@@ -110,13 +125,13 @@ export class Snapshots {
   }
 
   private table(table: TableDef): TableSnapshot {
-    const { tables, catalog, manifest, nowMs } = this.parts;
+    const { tables, catalog, nowMs } = this.parts;
     const known = this.parts.tombstonesOf(table.id);
     const retentionMinNs = catalog.retentionMinNs(table.id, nowMs());
     const isThere = (run: Run) => run.maxTimeNs >= retentionMinNs && !known.some((tombstone) => hidesWhole(tombstone, run));
     const all = tables.runs(table.id);
     const runs = all.filter(isThere);
-    const sequence = all.reduce((max, { seqMax }) => Math.max(max, seqMax), manifest.flushedSequence);
+    const sequence = this.sequence(all);
     const { blocks, tombstones } = this.visible.of(this.blocks.of(table.id), known, retentionMinNs);
     const hidesSome = (tombstone: Tombstone) => tombstones.has(tombstone) || runs.some((run) => canHide(tombstone, run));
     const lastDeletion = this.parts.lastDeletionOf(table.id);

@@ -62,6 +62,13 @@ export class AggregateScan implements StatementScan {
     return this.table.rowCountMax;
   }
 
+  get countsTable(): boolean {
+    const { range, tags, fields, tests = [], bins, groupBy, aggregates, counted } = this.request;
+    const isWhole = range.minNs === ALL_TIME.minNs && range.maxNs === ALL_TIME.maxNs && tags.length + fields.length + tests.length === 0;
+    if (!isWhole || bins !== null || this.groups !== null) return false;
+    return counted !== undefined || (groupBy.length === 0 && aggregates.every(({ fn, column }) => fn === "count" && column === null));
+  }
+
   /** Computes the groups. */
   async prepare(parts: PrepareParts): Promise<Misplanned | null> {
     if (this.isEmpty) return this.hasUnbinnedRows() ? "rows" : null;

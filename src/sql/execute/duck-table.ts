@@ -38,6 +38,8 @@ export interface StatementScan extends ScanSource {
   end(): void;
   /** A description of what it reads, for EXPLAIN. */
   describe(): string;
+  /** True if it counts all rows of its table, or the combinations of tags that they have. Absent: false. */
+  readonly countsTable?: boolean;
   /** The newest row of every combination of the columns `keys`, in order of these, in steps; null: the rows must be sorted. Absent:
    *  always. */
   newestInOrder?(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null>;

@@ -47,6 +47,7 @@ export class SqlRun implements SqlAnswer {
   private readonly scans: StatementScans;
   private duck: DuckAnswer | null = null;
   private direct: DirectAnswer | null = null;
+  countsTable = false;
   private shape: ResultShape | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private state: "running" | "cancelled" | "timed out" | "closed" = "running";
@@ -96,6 +97,7 @@ export class SqlRun implements SqlAnswer {
     if (direct !== null && (await this.startPlan(direct))) {
       this.shape = new ResultShape(this.direct!.fields, outputs);
       this.schema = { fields: this.shape.fields, tableName: this.scans.tableName };
+      this.countsTable = direct.scan.countsTable === true;
       return;
     }
     this.shape = new ResultShape(await this.startDuck("", text(true), this.scans.shape), outputs);

@@ -40,6 +40,8 @@ export interface SqlInput {
 /** The answer of a statement. */
 export interface SqlAnswer {
   readonly schema: ResultSchema;
+  /** True if it only counts all rows of one table, or the combinations of tags that they have. */
+  readonly countsTable: boolean;
   /** May be iterated once. A batch is valid until the next one is requested. @throws TsdbError */
   readonly batches: AsyncIterable<ResultBatch>;
   /** Must be called, also after the last batch and after an error. When it resolves, nothing reads the tables any more. */

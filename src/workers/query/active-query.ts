@@ -6,9 +6,10 @@ import type { QueryAnswer, QueryRequest, RunningQuery } from "../../model/query/
 import { type QueryTelemetry, telemetryOf } from "../../model/query/query-telemetry.ts";
 import type { ScanRecord } from "../../model/query/scan-record.ts";
 import type { LoggedQuery } from "../../query/query-log.ts";
-import type { SnapshotNeed } from "../../scan/snapshot.ts";
+import type { DatabaseSnapshot, SnapshotNeed, TableState } from "../../scan/snapshot.ts";
 import type { StatementEnd } from "../wire/messages.ts";
 import type { WireSnapshot } from "../wire/snapshot-wire.ts";
+import type { KeptCounts } from "./kept-counts.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
 import { type PinnedSnapshot, type RunOwner, type StatementMessage, TABLES_PER_MESSAGE, type WorkerRun } from "./worker-run.ts";
@@ -18,11 +19,14 @@ export interface SnapshotSource {
   checkDatabase(database: string | number): void;
   /** Unknown tables are omitted: DuckDB names them in its error. @throws TsdbError unknown_database */
   take(database: string | number, need: SnapshotNeed): PinnedSnapshot;
+  /** Null if the table does not exist, or its rows may change by themselves. */
+  stateOf(database: string, tableName: string): TableState | null;
 }
 
 export interface ActiveQueryOptions {
   readonly snapshots: SnapshotSource;
   readonly guess: TableGuess;
+  readonly counts: KeptCounts;
   /** A client that reads nothing for this long loses its query, which releases the pin. */
   readonly readerStallMs: number;
   /** The client has received the answer or an error, or has disconnected. */
@@ -46,6 +50,8 @@ export class ActiveQuery implements RunOwner {
   private isDone = false;
   private wasKilled = false;
   private rowCount = 0;
+  /** What it reads; null: nothing yet, or several snapshots. */
+  private snapshot: DatabaseSnapshot | null = null;
   /** Kinds of the caches that it reads. */
   private caches: readonly CacheKind[] = [];
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
@@ -163,6 +169,7 @@ export class ActiveQuery implements RunOwner {
       case "withdrawn":
         return; // it was moved to another worker
       case "answer":
+        this.keepCount(message);
         this.answerWhole(message);
         this.ended(message.end);
         return;
@@ -190,6 +197,12 @@ export class ActiveQuery implements RunOwner {
         this.done();
         return;
     }
+  }
+
+  private keepCount({ contentType, bytes, end }: Extract<StatementMessage, { type: "answer" }>): void {
+    const [table, ...others] = this.snapshot?.tables ?? [];
+    if (end.countsTable !== true || table === undefined || others.length > 0) return;
+    this.options.counts.keep(this.request, table, { contentType, bytes, rowCount: end.rowCount });
   }
 
   private answerWhole({ contentType, bytes, end }: Extract<StatementMessage, { type: "answer" }>): void {
@@ -253,7 +266,9 @@ export class ActiveQuery implements RunOwner {
     this.caches = [...new Set(need.caches?.map(({ kind }) => kind))];
     const { database, scope } = this.request;
     const name = need.database ?? database;
-    return this.options.snapshots.take(scope === undefined ? name : scope.databaseId(name), need);
+    const pinned = this.options.snapshots.take(scope === undefined ? name : scope.databaseId(name), need);
+    this.snapshot = pinned.snapshot;
+    return pinned;
   }
 
   /** For a statement on tables of several databases: what it reads first. */
@@ -277,6 +292,7 @@ export class ActiveQuery implements RunOwner {
         if (!run.hasPinned) this.options.guess.learn(this.guessedBy, need);
       }
       run.send(this.take(need));
+      if (keepsEarly) this.snapshot = null;
     } catch (error) {
       this.abandon(error instanceof TsdbError ? error : new TsdbError("bad_query", String(error)));
     }

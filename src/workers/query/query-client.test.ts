@@ -2,7 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { TsdbError } from "../../model/errors.ts";
 import type { DatabaseScope, QueryAnswer } from "../../model/query/query.ts";
+import { ALL_TIME } from "../../model/query/scan.ts";
+import type { TableDef } from "../../model/rows/column.ts";
 import { QueryLog } from "../../query/query-log.ts";
+import type { TableState } from "../../scan/snapshot.ts";
 import type { FromQueryWorker, ToQueryWorker } from "../wire/messages.ts";
 import { type PackedToQueryWorker, StatementUnpacker } from "../wire/packed-messages.ts";
 import { QueryClient } from "./query-client.ts";
@@ -15,6 +18,10 @@ class Client {
   readonly client: QueryClient;
   /** Databases that were checked or whose rows were requested. */
   readonly asked: (string | number)[] = [];
+  /** Of the only table; null: there is none. */
+  state: TableState | null = null;
+  readonly log = new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 });
+  readonly ended: unknown[] = [];
   private readonly worker = {
     postMessage: (message: PackedToQueryWorker) => void this.sent.push(new StatementUnpacker().unpack(message)),
     terminate: () => {},
@@ -41,19 +48,22 @@ class Client {
       every: () => () => {},
       removeFolder: () => {},
       ...{ concurrentMax, timeoutMs: 0, readerStallMs: 60_000 },
-      log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
+      log: this.log,
       snapshots: {
         checkDatabase: (database) => void this.asked.push(database),
+        stateOf: () => this.state,
         take: (database) => {
           this.asked.push(database);
-          throw new TsdbError("unknown_database", "none");
+          if (this.state === null) throw new TsdbError("unknown_database", "none");
+          const table = { ...this.state, retentionMinNs: ALL_TIME.minNs, tombstones: [], runs: [], blocks: [] };
+          return { snapshot: { tables: [table], catalog: [], isInternal: false, systemRows: {} }, release: () => {} };
         },
       },
       cacheWorker: { bytesMax: 0, fillsFromHistory: { last: false, distinct: false } },
       onCacheWorkerReplaced: () => {},
       onLost: () => {},
-      onQueryEnd: () => {},
-      onTelemetry: () => {},
+      onQueryEnd: (outcome) => void this.ended.push(outcome),
+      onTelemetry: ({ queryId }) => void this.ended.push(queryId),
     });
     this.say({ type: "ready" });
   }
@@ -162,6 +172,55 @@ describe("KILL QUERY", () => {
     own.say(end(1));
     await new Promise((resolve) => setImmediate(resolve));
     expect(own.listed).toEqual([[2n, "SELECT 2", "running"]]);
+  });
+});
+
+describe("counts of a whole table", () => {
+  const NEED = { tables: ["t"], wholeCatalog: false, systemTables: [] };
+  const bytes = new TextEncoder().encode("[1]");
+  const table = { id: 1, databaseId: 1, name: "t", columns: [] } as unknown as TableDef;
+
+  /** A client whose worker has answered statement 1. */
+  async function asked(end: object): Promise<Client> {
+    const own = new Client(1);
+    own.state = { table, sequence: 1, lastDeletion: 0 };
+    await own.begin("SELECT 1");
+    own.say({ type: "pin", id: 1, need: NEED, keepsEarly: false });
+    own.say({ type: "answer", id: 1, contentType: "x", bytes, end: { ...END, ...end } });
+    own.ended.length = 0;
+    return own;
+  }
+  const sentTo = (own: Client) => own.sent.filter(({ type }) => type === "query").length;
+
+  test("are answered without a worker until the table changes, each with bytes of its own, logged and counted", async () => {
+    const own = await asked({ countsTable: true });
+    for (let i = 0; i < 3; i++) {
+      const { contentType, body, rowCount } = await (await own.begin("SELECT 1")).answer;
+      expect([contentType, body, rowCount!()]).toEqual(["x", bytes, 1]);
+      structuredClone(body, { transfer: [(body as Uint8Array<ArrayBuffer>).buffer] });
+    }
+    expect([sentTo(own), own.client.activeCount, own.client.permitCounts.held]).toEqual([1, 0, 0]);
+    const ids = own.log.entries().map(({ id }) => id);
+    expect(own.log.entries().map(({ phase }) => phase)).toEqual(["success", "success", "success", "success"]);
+    expect(own.ended).toEqual(ids.slice(1).flatMap((id) => [{ milliseconds: 0, ok: true, rowCount: 1, caches: [] }, id]));
+    own.state = { table, sequence: 2, lastDeletion: 0 };
+    await own.begin("SELECT 1");
+    expect(sentTo(own)).toBe(2);
+  });
+
+  test("other statements go to the worker each time", async () => {
+    const own = await asked({});
+    await own.begin("SELECT 1");
+    expect(sentTo(own)).toBe(2);
+  });
+
+  test("what read two snapshots is not kept", async () => {
+    const own = await asked({});
+    await own.begin("SELECT 1");
+    own.say({ type: "pin", id: 2, need: NEED, keepsEarly: true });
+    own.say({ type: "answer", id: 2, contentType: "x", bytes, end: { ...END, countsTable: true } });
+    await own.begin("SELECT 1");
+    expect(sentTo(own)).toBe(3);
   });
 });
 

@@ -3,10 +3,12 @@ import type { CacheDef, CacheKind } from "../../model/caches.ts";
 import { TsdbError } from "../../model/errors.ts";
 import type { QueryAnswer, QueryControl, QueryRequest, QueryService, RunningQuery } from "../../model/query/query.ts";
 import type { QueryConcurrency } from "../../model/query/query-concurrency.ts";
+import { telemetryOf } from "../../model/query/query-telemetry.ts";
 import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
 import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
+import { type CountAnswer, KeptCounts } from "./kept-counts.ts";
 import { type Permit, type PermitCounts, Permits } from "./permits.ts";
 import type { Fed, QuerySlot } from "./query-slot.ts";
 import { QueryWorkers, type QueryWorkersOptions } from "./query-workers.ts";
@@ -16,7 +18,7 @@ import { TimeLimit } from "./time-limit.ts";
 import { WorkerRun } from "./worker-run.ts";
 
 export interface QueryClientOptions
-  extends Omit<ActiveQueryOptions, "guess">,
+  extends Omit<ActiveQueryOptions, "guess" | "counts">,
     Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every" | "spawn">,
     Partial<Pick<QueryWorkersOptions, "nowMs" | "every" | "spawn">> {
   /** Maximum concurrent statements; others wait. */
@@ -38,12 +40,14 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
   /** Statements that are assigned to a worker, or will be. */
   private readonly queries = new Map<number, ActiveQuery>();
   private readonly guess = new TableGuess();
+  private readonly counts: KeptCounts;
   private readonly permits: Permits;
   private nextId = 1;
   private closed = false;
 
   constructor(private readonly options: QueryClientOptions) {
     this.permits = new Permits(options.concurrentMax);
+    this.counts = new KeptCounts((database, table) => options.snapshots.stateOf(database, table));
     this.workers = new QueryWorkers({
       spawn: spawnQueryWorker,
       nowMs: () => performance.now(),
@@ -99,7 +103,11 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
       const permit = this.permits.take();
       if (permit.ready !== undefined) await this.waitForTurn(permit, request.signal, limit);
       log.permitted();
-      return await this.run(request, log, limit);
+      const count = this.counts.find(request);
+      if (count === undefined) return await this.run(request, log, limit);
+      this.permits.release();
+      limit.pause();
+      return this.answerCount(count, request, log);
     } catch (error) {
       limit.pause();
       log.ended(error);
@@ -162,10 +170,22 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
     }
   }
 
+  /** Answers a statement without a worker. */
+  private answerCount({ contentType, bytes, rowCount }: CountAnswer, request: QueryRequest, log: LoggedQuery): QueryAnswer {
+    log.timed({ planMs: 0, computeMs: 0 });
+    log.ended();
+    const microseconds = Number(log.end2endNs) / 1000;
+    this.options.onQueryEnd({ milliseconds: microseconds / 1000, ok: true, rowCount, caches: [] });
+    const telemetry = telemetryOf(log.id, Math.round(microseconds), []);
+    this.options.onTelemetry(telemetry);
+    request.onTelemetry?.(telemetry);
+    return { contentType, body: bytes.slice(), rowCount: () => rowCount };
+  }
+
   /** Runs a statement that has a permit. */
   private run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
     const id = this.nextId++;
-    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess: this.guess }, () => {
+    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess: this.guess, counts: this.counts }, () => {
       this.queries.delete(id);
       this.permits.release();
     });

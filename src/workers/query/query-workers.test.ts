@@ -103,6 +103,7 @@ class World {
       log: new QueryLog({ entriesMax: 10, clockNs: () => 0n, nowMs: () => 0 }),
       snapshots: {
         checkDatabase: () => {},
+        stateOf: () => null,
         take: () => {
           this.pins++;
           let isOpen = true;

@@ -261,7 +261,11 @@ async function runQuery(message: StatementMessage): Promise<void> {
       await answer.close();
     }
     const state = { ...cache!.counts, bytes: cache!.bytes, files: cache!.fileCount };
-    query.end(contentType, { rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state });
+    const { countsTable = false } = answer;
+    query.end(contentType, {
+      ...{ rowCount: answer.rowCount(), scans: answer.records(), times: answer.times(), cache: state },
+      ...(countsTable ? { countsTable } : {}),
+    });
   } catch (error) {
     post({ type: "error", id: message.id, error: describeError(query.signal.aborted ? query.stopError : error) });
   } finally {

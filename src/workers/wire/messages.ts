@@ -163,6 +163,8 @@ export interface StatementEnd {
   readonly scans: readonly ScanRecord[];
   readonly times: StatementTimes;
   readonly cache: CacheState;
+  /** True if it only counted all rows of one table, or the combinations of tags that they have. Absent: false. */
+  readonly countsTable?: boolean;
 }
 
 /** State of one worker's block cache: current bytes, and counts since its start. */
