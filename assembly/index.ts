@@ -137,7 +137,7 @@ export {
   newestOfGroups,
   newestRanks,
 } from "./scan/newest-union";
-export { countPartRows, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
+export { countPartRows, cutDividedParts, cutParts, joinParts, pageParts, partBits, partSeries, partValues } from "./scan/page-parts";
 export { selectionCreate, selectionExclude, selectionFree, selectionNext, selectionRanges, selectionWhere } from "./scan/select";
 export { textsFill } from "./scan/texts";
 export {

@@ -59,6 +59,35 @@ export function cutParts(parts: u32, count: u32, times: u32, isPacked: bool, min
   return (out - begun) / RANGE_BYTES;
 }
 
+/** The same of the whole page by times as quotients (codec/divided.ts) of `width` bytes each, from `least` to `most`. */
+export function cutDividedParts(parts: u32, count: u32, quotients: u32, width: u32, least: u32, most: u32): u32 {
+  const begun = parts;
+  let out = parts;
+  for (const end = parts + count * RANGE_BYTES; parts < end; parts += RANGE_BYTES) {
+    const series = load<u32>(parts);
+    const last = load<u32>(parts, 8);
+    const from = quotientFrom(quotients, width, load<u32>(parts, 4), last, least);
+    const to = most == u32.MAX_VALUE ? last : quotientFrom(quotients, width, from, last, most + 1);
+    if (from == to) continue;
+    store<u32>(out, series);
+    store<u32>(out, from, 4);
+    store<u32>(out, to, 8);
+    out += RANGE_BYTES;
+  }
+  return (out - begun) / RANGE_BYTES;
+}
+
+/** First row in [from, to) whose quotient is at least `least`. */
+function quotientFrom(quotients: u32, width: u32, from: u32, to: u32, least: u32): u32 {
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const quotient = width == 2 ? <u32>load<u16>(quotients + (middle << 1)) : load<u32>(quotients + (middle << 2));
+    if (quotient < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
 /** Rows of all parts. */
 export function countPartRows(parts: u32, count: u32): u32 {
   let rows: u32 = 0;

@@ -173,7 +173,6 @@ export class ScanRegistry {
     }
     const state: ScanState = { label: this.labels.get(bound.handle) ?? null, source, outputs, cursor: null, opened: false, columnIndexes };
     duckdb.init_set_init_data(info, state);
-    // The chunks come from one JavaScript thread; more threads would only wait for each other.
     // Chunks come from one JavaScript thread: it fills one while DuckDB's threads process others.
     duckdb.init_set_max_threads(info, source.threadsMax ?? 1);
   }

@@ -260,10 +260,10 @@ export class BlockVisit {
     let timePtr: number | undefined;
     if (parts.rowCount === 0) return null;
     if (minTimeNs < range.minNs || maxTimeNs > range.maxNs) {
-      const isPacked = parts.rowCount <= rowsMax;
-      const ptr = (isPacked ? this.rows(page, TIME_COLUMN, parts) : this.column(page, TIME_COLUMN))!.dataPtr;
-      parts.cut(ptr, isPacked, range);
-      if (isPacked) timePtr = ptr;
+      if (parts.rowCount <= rowsMax) {
+        timePtr = this.rows(page, TIME_COLUMN, parts)!.dataPtr;
+        parts.cut(timePtr, true, range);
+      } else if (!block.cutNarrow(page, parts, range, this.pageLease)) parts.cut(this.column(page, TIME_COLUMN)!.dataPtr, false, range);
     }
     const { rowCount } = parts;
     if (rowCount === 0) return null;

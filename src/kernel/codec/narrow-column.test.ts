@@ -161,6 +161,44 @@ describe.each(STEPS)("times of %s", (_, step, odd, zeros) => {
   });
 });
 
+describe.each(STEPS)("rows of a page within times of %s", (_, step) => {
+  test.each([300n, 70_000n])("are those of the times as they were, up to %s steps", (most) => {
+    const below = prng(Number(most));
+    const rowCount = 200;
+    for (const least of [0n, -(2n ** 62n), I64_MIN]) {
+      if (step * most >= 2n ** 63n) continue;
+      // series of 1 to 40 rows, ascending each
+      const times = timesOf(least, step, most, rowCount);
+      const offsets = [0];
+      while (offsets.at(-1)! < rowCount) offsets.push(Math.min(rowCount, offsets.at(-1)! + 1 + below(40)));
+      const sorted = offsets.slice(1).flatMap((end, i) => times.slice(offsets[i], end).sort((a, b) => (a < b ? -1 : 1)));
+      const column = columnOf(sorted, ColumnType.time);
+      const narrow = new NarrowColumn(kernel, column, rowCount, narrownessOf(kernel, column, rowCount)!, arena);
+      expect(narrow.hasTimes).toBe(true);
+      const page = { rowCount, firstRow: 0, firstSeries: 0, lastSeries: offsets.length - 2 };
+      const bounds = [I64_MIN, least, least + 1n, ...[0, 1, 7].map((at) => sorted[at]!), sorted[3]! - 1n, sorted[9]! + 1n, I64_MAX];
+      const ends = [...bounds, least + step * most, least + step * most + 1n].filter((end) => end >= I64_MIN && end <= I64_MAX);
+      for (const minNs of ends) {
+        for (const maxNs of ends) {
+          const wanted = arena.bytes(Uint8Array.from({ length: offsets.length - 1 }, () => below(4)));
+          const parts = new PageParts(kernel, page, arena.u32(offsets), below(2) === 0 ? 0 : wanted);
+          const before = valuesAt(narrow.rows(parts, arena).dataPtr, parts.rowCount);
+          narrow.cut(parts, { minNs, maxNs });
+          const kept = valuesAt(narrow.rows(parts, arena).dataPtr, parts.rowCount);
+          expect(kept).toEqual(before.filter((time) => time >= minNs && time <= maxNs));
+          parts.release();
+        }
+      }
+      arena.free();
+    }
+  });
+});
+
+test("integers are no times", () => {
+  const column = columnOf([1n, 2n]);
+  expect(new NarrowColumn(kernel, column, 2, narrownessOf(kernel, column, 2)!, arena).hasTimes).toBe(false);
+});
+
 test("times from the first to the last there are", () => {
   const all = [I64_MIN, I64_MAX, I64_MIN + 2n];
   expect(narrownessOf(kernel, columnOf(all, ColumnType.time), 3)).toBe(null);

@@ -1,11 +1,14 @@
 // A decoded column of integers or times as it waits in memory for the next scan: differences to its smallest value in one, two or four
 // bytes each, instead of eight, those of times divided by what they have in common. Wraps assembly/codec/narrow.ts and divided.ts.
 import { assert } from "../../model/assert.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
 import { ColumnType, VALUE_BYTES } from "../../model/rows/column.ts";
 import type { ColumnRun, NarrowValues } from "../../model/rows/run.ts";
 import type { Kernel } from "../memory/kernel.ts";
 import type { PageParts } from "../scan/page-parts.ts";
 import { bitmapBytes } from "../scan/rows.ts";
+
+const U32_MAX = 2n ** 32n - 1n;
 
 /** Where a column is written to. */
 interface TargetMemory {
@@ -94,6 +97,23 @@ export class NarrowColumn {
     if (divisor === undefined) call.widenParts(ptr, rows.ptr, rows.count, base, width, dataPtr);
     else call.multiplyParts(ptr, rows.ptr, rows.count, base, divisor.odd, divisor.zeros, width, dataPtr);
     return { ...column, dataPtr, validityPtr: parts.bits(this.validityPtr, memory) };
+  }
+
+  /** True if `cut` can be called. */
+  get hasTimes(): boolean {
+    return this.narrowness.divisor !== undefined;
+  }
+
+  /** Leaves the rows of `parts` within the range: of times, which ascend within a part. */
+  cut(parts: PageParts, { minNs, maxNs }: TimeRange): void {
+    const { width, base, divisor } = this.narrowness;
+    assert(divisor !== undefined, "only times are cut");
+    const step = BigInt(divisor.odd) << BigInt(divisor.zeros);
+    const least = minNs <= base ? 0n : (minNs - base + step - 1n) / step;
+    const most = maxNs < base ? -1n : (maxNs - base) / step;
+    // none is within [1, 0]
+    if (least > most || least > U32_MAX) parts.cutDivided(this.valuesPtr, width, 1, 0);
+    else parts.cutDivided(this.valuesPtr, width, Number(least), Number(most > U32_MAX ? U32_MAX : most));
   }
 
   private bitmap(validityPtr: number, memory: TargetMemory): number {

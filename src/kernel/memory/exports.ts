@@ -234,6 +234,7 @@ export interface ScanExports {
     target: number,
   ): number;
   cutParts(parts: number, count: number, times: number, isPacked: number, minTimeNs: bigint, maxTimeNs: bigint): number;
+  cutDividedParts(parts: number, count: number, quotients: number, width: number, least: number, most: number): number;
   countPartRows(parts: number, count: number): number;
   joinParts(parts: number, count: number, target: number): number;
   partSeries(parts: number, count: number, target: number): void;

@@ -55,6 +55,12 @@ export class PageParts {
     this.joined = undefined;
   }
 
+  /** The same by times as quotients of the whole page, `width` bytes each. @param least u32, as `most`: quotients that stay */
+  cutDivided(quotientsPtr: number, width: number, least: number, most: number): void {
+    this.partCount = this.kernel.call.cutDividedParts(this.ptr, this.partCount, quotientsPtr, width, least, most);
+    this.joined = undefined;
+  }
+
   /** The rows for the codec, borrowed until `cut` or `release`. @throws TsdbError overloaded */
   get rows(): RowParts {
     if (this.joined === undefined) {

@@ -179,6 +179,40 @@ test("times wait in fewer bytes, and are read without the file", () => {
   expect(cache.bytes).toBe(0);
 });
 
+test("rows of a time range beside times that wait: cut where those wait, and kept whole once they are asked for often", () => {
+  const cache = new BlockCache(kernel, 2 << 20);
+  const counts = { ...NOTHING };
+  const reader = cache.reader(counts);
+  const lease = reader.lease();
+  const block = cache.open(refOf(file), lease);
+  const { offsetsPtr } = block.series(lease);
+  const range = { minNs: 100_000n, maxNs: 149_999n };
+  const bytesRead: number[] = [];
+  for (let read = 0; read < 12; read++) {
+    const pageLease = reader.lease();
+    const parts = new PageParts(kernel, block.pages[0]!, offsetsPtr, 0);
+    const memory = new Blocks(kernel);
+    const isCut = block.cutNarrow(0, parts, range, pageLease);
+    expect(isCut).toBe(read > 0);
+    if (!isCut) parts.cut(block.column(0, TIME_COLUMN.id, pageLease)!.dataPtr, false, range);
+    // 50 rows each of 16 whole series, and of the first 384 rows of the next one
+    expect(parts.rowCount).toBe(17 * 50);
+    const { dataPtr } = block.rows(0, 2, parts, memory, pageLease)!;
+    for (const row of [0, 49, 50, 849]) expect(kernel.f64[dataPtr / 8 + row]).toBe((Math.floor(row / 50) * 1000 + 100 + (row % 50)) / 4);
+    bytesRead.push(counts.bytesRead);
+    memory.release();
+    parts.release();
+    pageLease.release();
+  }
+  // decoded in part as often as the limit says, then once as a whole
+  const { readsMax } = cache.partLimits;
+  for (let read = 1; read <= readsMax; read++) expect(bytesRead[read]).toBeGreaterThan(bytesRead[read - 1]!);
+  for (let read = readsMax + 1; read < 12; read++) expect(bytesRead[read]).toBe(bytesRead[readsMax]!);
+  lease.release();
+  block.close();
+  cache.dropFile(1);
+});
+
 describe("integers", () => {
   const USED: ColumnDef = { id: 4, name: "used", type: ColumnType.integer };
   const columns = [...COLUMNS.slice(0, 2), USED];

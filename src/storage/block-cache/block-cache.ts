@@ -4,6 +4,8 @@ import { NarrowColumn, type Narrowness, narrownessOf } from "../../kernel/codec/
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { PageParts } from "../../kernel/scan/page-parts.ts";
 import { TsdbError } from "../../model/errors.ts";
+import type { TimeRange } from "../../model/query/scan.ts";
+import { TIME_COLUMN } from "../../model/rows/column.ts";
 import type { ColumnRun } from "../../model/rows/run.ts";
 import { openByteSource } from "../block/byte-source.ts";
 import type { BlockPage, BlockSeries, DataBlock, DecodeMemory } from "../block/data-block.ts";
@@ -323,16 +325,27 @@ export class OpenBlock {
       return parts.take(known.whole.value, memory);
     }
     if (!this.block.columns.some((column) => column.columnId === columnId)) return null;
-    lease.reader.asked(this.ref, known !== undefined);
     if (known?.narrow) {
+      lease.reader.asked(this.ref, true);
       lease.found(known.narrow);
       return known.narrow.value.rows(parts, memory);
     }
     const reads = this.decoded.partReads(columnId, this.pages.length);
-    if (reads[page]! < this.cache.partLimits.readsMax) {
-      reads[page]! += 1 + Math.floor((parts.rowCount * READ_SHARE) / this.pages[page]!.rowCount);
-    }
+    // another column of the scan may be narrowed, and this one asked for often enough
+    if (reads[page]! >= this.cache.partLimits.readsMax) return parts.take(this.column(page, columnId, lease)!, memory);
+    lease.reader.asked(this.ref, false);
+    reads[page]! += 1 + Math.floor((parts.rowCount * READ_SHARE) / this.pages[page]!.rowCount);
     return this.counted(lease, () => this.block.readRows(page, columnId, { parts: parts.rows, rowCount: parts.rowCount }, memory));
+  }
+
+  /** Leaves the rows of `parts` within the range. Returns false, without an effect, unless the page's times wait narrowed. */
+  cutNarrow(page: number, parts: PageParts, range: TimeRange, lease: Lease): boolean {
+    const { whole = null, narrow = null } = this.decoded.pagesOf(TIME_COLUMN.id).get(page) ?? {};
+    if (whole !== null || narrow === null || !narrow.value.hasTimes) return false;
+    lease.reader.asked(this.ref, true);
+    lease.found(narrow);
+    narrow.value.cut(parts, range);
+    return true;
   }
 
   /** The values of a column in the last row of every series, in series order; null if the block lacks the column. Decodes only the pages
