@@ -9,6 +9,7 @@ import type { LoggedQuery } from "../../query/query-log.ts";
 import type { DatabaseSnapshot, SnapshotNeed, TableState } from "../../scan/snapshot.ts";
 import type { StatementEnd } from "../wire/messages.ts";
 import type { WireSnapshot } from "../wire/snapshot-wire.ts";
+import type { AnswerTurns } from "./answer-turns.ts";
 import type { KeptCounts } from "./kept-counts.ts";
 import type { TableGuess } from "./table-guess.ts";
 import type { TimeLimit } from "./time-limit.ts";
@@ -27,6 +28,7 @@ export interface ActiveQueryOptions {
   readonly snapshots: SnapshotSource;
   readonly guess: TableGuess;
   readonly counts: KeptCounts;
+  readonly turns: AnswerTurns;
   /** A client that reads nothing for this long loses its query, which releases the pin. */
   readonly readerStallMs: number;
   /** The client has received the answer or an error, or has disconnected. */
@@ -45,6 +47,8 @@ export class ActiveQuery implements RunOwner {
   private contentType = "";
   private readonly queue: Uint8Array[] = [];
   private pullWaiting: (() => void) | undefined;
+  /** The next part leaves in another turn of the event loop. */
+  private isDeferred = false;
   private settleHead: { resolve: (answer: QueryAnswer) => void; reject: (error: unknown) => void } | undefined;
   private clientDone = false;
   private isDone = false;
@@ -56,6 +60,10 @@ export class ActiveQuery implements RunOwner {
   private caches: readonly CacheKind[] = [];
   private stallTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly startedMs = performance.now();
+  private readonly onTurn = () => {
+    this.isDeferred = false;
+    this.deliver();
+  };
   private readonly onAbort = () => this.abandon(new TsdbError("cancelled", "the client went away"));
   /** Settles once, when the route can send the status. */
   readonly answer: Promise<QueryAnswer>;
@@ -337,16 +345,18 @@ export class ActiveQuery implements RunOwner {
   private deliver(): void {
     const controller = this.controller;
     if (controller === undefined || this.clientDone) return;
-    if (this.pullWaiting !== undefined) {
-      const next = this.queue.shift();
-      if (next !== undefined) {
-        controller.enqueue(next);
-        this.run?.credit(next.byteLength);
-        this.pullWaiting();
-        this.pullWaiting = undefined;
-        this.watchReader();
-        if (this.queue.length === 0) this.limit.resume();
+    if (this.pullWaiting !== undefined && this.queue.length > 0 && !this.isDeferred) {
+      if (!this.options.turns.mayGoOn(this.onTurn)) {
+        this.isDeferred = true;
+        return;
       }
+      const next = this.queue.shift()!;
+      controller.enqueue(next);
+      this.run?.credit(next.byteLength);
+      this.pullWaiting();
+      this.pullWaiting = undefined;
+      this.watchReader();
+      if (this.queue.length === 0) this.limit.resume();
     }
     if (this.isDone && this.queue.length === 0) {
       this.endClient(true);

@@ -145,6 +145,25 @@ describe("KILL QUERY", () => {
     expect(reader.read()).rejects.toMatchObject({ message: "query interrupted" });
   });
 
+  test("a statement whose next part waits for a turn: the error follows, and nothing of it is left", async () => {
+    const own = new Client();
+    const { answer } = await own.begin("SELECT 1");
+    own.say({ type: "head", id: 1, contentType: "x" });
+    own.say({ type: "bytes", id: 1, bytes: new Uint8Array([1]) });
+    const reader = ((await answer).body as ReadableStream<Uint8Array>).getReader();
+    // as long as one turn may last, so that the next part waits
+    const second = reader.read();
+    const untilMs = performance.now() + 2;
+    while (performance.now() < untilMs);
+    own.say({ type: "bytes", id: 1, bytes: new Uint8Array([2]) });
+    own.client.kill(1n);
+    expect(second).resolves.toEqual({ done: false, value: new Uint8Array([1]) });
+    expect(reader.read()).rejects.toMatchObject({ message: "query interrupted" });
+    await new Promise((resolve) => setImmediate(resolve));
+    own.say(end(1));
+    expect([own.client.activeCount, own.listed]).toEqual([0, []]);
+  });
+
   test("KILL QUERY of a statement whose answer is whole, or whose client is gone, finds no query", async () => {
     const own = new Client();
     await own.begin("SELECT 1");

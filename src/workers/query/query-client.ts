@@ -8,6 +8,7 @@ import type { LoggedQuery, QueryLog } from "../../query/query-log.ts";
 import type { CacheWorker, TableFeed } from "../caches/cache-feeds.ts";
 import type { CacheState, ToQueryWorker } from "../wire/messages.ts";
 import { ActiveQuery, type ActiveQueryOptions } from "./active-query.ts";
+import { AnswerTurns } from "./answer-turns.ts";
 import { type CountAnswer, KeptCounts } from "./kept-counts.ts";
 import { type Permit, type PermitCounts, Permits } from "./permits.ts";
 import type { Fed, QuerySlot } from "./query-slot.ts";
@@ -18,7 +19,7 @@ import { TimeLimit } from "./time-limit.ts";
 import { WorkerRun } from "./worker-run.ts";
 
 export interface QueryClientOptions
-  extends Omit<ActiveQueryOptions, "guess" | "counts">,
+  extends Omit<ActiveQueryOptions, "guess" | "counts" | "turns">,
     Omit<QueryWorkersOptions, "onAgain" | "nowMs" | "every" | "spawn">,
     Partial<Pick<QueryWorkersOptions, "nowMs" | "every" | "spawn">> {
   /** Maximum concurrent statements; others wait. */
@@ -41,6 +42,7 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
   private readonly queries = new Map<number, ActiveQuery>();
   private readonly guess = new TableGuess();
   private readonly counts: KeptCounts;
+  private readonly turns = new AnswerTurns(() => performance.now(), setImmediate);
   private readonly permits: Permits;
   private nextId = 1;
   private closed = false;
@@ -185,7 +187,8 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
   /** Runs a statement that has a permit. */
   private run(request: QueryRequest, log: LoggedQuery, limit: TimeLimit): Promise<QueryAnswer> {
     const id = this.nextId++;
-    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess: this.guess, counts: this.counts }, () => {
+    const { guess, counts, turns } = this;
+    const query = new ActiveQuery(id, request, log, limit, { ...this.options, guess, counts, turns }, () => {
       this.queries.delete(id);
       this.permits.release();
     });
