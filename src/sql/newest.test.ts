@@ -82,6 +82,8 @@ const NOT_NEWEST = [
   "SELECT DISTINCT ON (host) * FROM cpu WHERE time < '1970-01-01' OR time > '1970-01-01T00:01:00Z' ORDER BY host, time DESC",
   "SELECT DISTINCT ON (host) * FROM cpu WHERE date_part('second', time) = 7 ORDER BY host, time DESC",
   "SELECT max(time) FROM cpu WHERE f IS NOT NULL AND s IS NOT NULL",
+  // blocks know their newest time
+  "SELECT max(time) FROM cpu",
   // limits
   "SELECT * FROM cpu ORDER BY time DESC LIMIT 2",
   "SELECT * FROM cpu ORDER BY time DESC LIMIT 1 OFFSET 1",

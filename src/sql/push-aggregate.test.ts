@@ -27,6 +27,8 @@ const PUSHED = [
   "SELECT count(*), sum(i), max(f), max(time) FROM cpu WHERE host = 'nobody'",
   "SELECT count(*) AS n FROM cpu HAVING count(*) > 5000",
   "SELECT 1 FROM cpu HAVING max(i) > 3",
+  "SELECT max(time) FROM cpu",
+  "SELECT max(c.time) AS t, max(time) FROM cpu AS c",
   // tags
   "SELECT host, count(*) FROM cpu GROUP BY host",
   'SELECT host, "Region", avg(f) FROM cpu GROUP BY host, "Region" ORDER BY host, "Region"',

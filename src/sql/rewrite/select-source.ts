@@ -10,7 +10,7 @@ import { countRows, countValues } from "./pushdown/count-groups.ts";
 import { firstRowsOf } from "./pushdown/first-rows.ts";
 import { lastRowsOf } from "./pushdown/last-rows.ts";
 import { isTransparent } from "./pushdown/narrow.ts";
-import { mayShowNewest, newestRows } from "./pushdown/newest.ts";
+import { isNewestTime, mayShowNewest, newestRows } from "./pushdown/newest.ts";
 import { pushAggregate } from "./pushdown/push-aggregate.ts";
 
 export interface SelectSource {
@@ -36,7 +36,7 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   if (last !== null) return last;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
   const isSmall = table?.isSmall === true;
-  const small = isSmall ? push() : null;
+  const small = isSmall || (table !== null && isNewestTime(table)) ? push() : null;
   const newest = table === null || small !== null ? null : newestRows(table);
   const from = small ?? (isSmall || newest !== null ? null : push()) ?? rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;

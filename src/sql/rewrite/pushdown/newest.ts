@@ -45,6 +45,17 @@ export function mayShowNewest(node: SelectNode): boolean {
   return modifiers.some((modifier) => modifier.type !== "ORDER_MODIFIER") || select_list.some(hasAggregate) || select_list.some(hasWindow);
 }
 
+/** True if the time of the newest row is all that is asked for, and of all rows: blocks know it, without a row per series. */
+export function isNewestTime(table: OneTable): boolean {
+  const { select_list, where_clause, group_expressions, group_sets, having, qualify, sample, modifiers } = table.node;
+  if (where_clause !== null || having !== null || qualify !== null || sample !== null) return false;
+  if (group_expressions.length + group_sets.length + modifiers.length > 0) return false;
+  return select_list.every((item) => {
+    if (item.class !== "FUNCTION" || item.function_name !== "max" || item.children.length !== 1 || item.filter !== null) return false;
+    return table.column(item.children[0]!)?.type === ColumnType.time;
+  });
+}
+
 function hasWindow(node: Expression): boolean {
   return someNode(node, ({ class: kind }) => kind === "WINDOW");
 }
