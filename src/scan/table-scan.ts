@@ -6,7 +6,7 @@ import { NewestInOrder } from "../kernel/scan/newest-order.ts";
 import { openRunCursor } from "../kernel/scan/scan.ts";
 import { TsdbError } from "../model/errors.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type AggregateRequest, columnsOf } from "../model/query/aggregate.ts";
+import { type AggregateRequest, columnsOf, type TimeBins } from "../model/query/aggregate.ts";
 import type { FieldPredicate, FieldTexts, NewestRequest, ScanRequest, SeriesPredicate, TimeRange } from "../model/query/scan.ts";
 import type { ScanRecord } from "../model/query/scan-record.ts";
 import type { GroupTag, ScanChunk, ScanCursor, ScanTable } from "../model/query/scan-table.ts";
@@ -91,10 +91,51 @@ export class TableScan implements ScanTable {
     const tags = [...request.tags, ...(request.tests ?? [])];
     const { counted } = request;
     if (counted !== undefined) return yield* this.countGroups({ ...request, counted }, range, tags);
+    const newest = yield* this.newestGroups(request, range, tags);
+    return newest ?? (yield* this.groupsWithin(request, range, tags, 0));
+  }
+
+  /** The groups of the latest bins; null if these have too few, which some bins before them may make up for. */
+  private *newestGroups(
+    request: AggregateRequest,
+    range: TimeRange,
+    tags: readonly SeriesPredicate[],
+  ): Generator<void, ScanCursor | null, void> {
+    const { bins, newestGroups: count = 0 } = request;
+    if (bins === null || count === 0) return null;
+    const all = this.timesWithin(range);
+    for (const share of NEWEST_BINS) {
+      const minNs = binStart(all.maxNs, bins) - BigInt(count * share - 1) * bins.widthNs;
+      // most of the bins: all at once
+      if (minNs - all.minNs < (all.maxNs - all.minNs) / 2n) return null;
+      const found = yield* this.groupsWithin(request, { minNs, maxNs: range.maxNs }, tags, count);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** The part of a range from the first to the last time of blocks and runs; its end before its start: there are no rows. */
+  private timesWithin(range: TimeRange): TimeRange {
+    let [minNs, maxNs] = [range.maxNs, range.minNs];
+    for (const part of [...this.snapshot.runs, ...this.snapshot.blocks]) {
+      if (part.minTimeNs > range.maxNs || part.maxTimeNs < range.minNs) continue;
+      if (part.minTimeNs < minNs) minNs = part.minTimeNs;
+      if (part.maxTimeNs > maxNs) maxNs = part.maxTimeNs;
+    }
+    return { minNs: minNs < range.minNs ? range.minNs : minNs, maxNs: maxNs > range.maxNs ? range.maxNs : maxNs };
+  }
+
+  /** The groups of the rows in a range; null if there are too many, a sum overflows, or they are fewer than `groupsMin`. */
+  private *groupsWithin(
+    request: AggregateRequest,
+    range: TimeRange,
+    tags: readonly SeriesPredicate[],
+    groupsMin: number,
+  ): Generator<void, ScanCursor | null, void> {
     const pieces = this.pieces({ range, tags, newestOnly: false, ...this.aggregateNeeds(request) });
     let groups: ScanCursor | null = null;
     try {
-      groups = yield* this.group({ ...request, range }, pieces);
+      groups = yield* this.group({ ...request, range }, pieces, groupsMin);
       return groups === null ? null : this.track(new GroupsCursor(groups, pieces));
     } finally {
       // refused, failed or abandoned
@@ -209,9 +250,9 @@ export class TableScan implements ScanTable {
   }
 
   /** Aggregates all runs; returns null if there are too many groups, or a sum overflows. */
-  private *group(request: AggregateRequest, pieces: TableReader): Generator<void, ScanCursor | null, void> {
+  private *group(request: AggregateRequest, pieces: TableReader, groupsMin: number): Generator<void, ScanCursor | null, void> {
     const { times, rowCountMax } = pieces;
-    if (times === null) return NO_ROWS;
+    if (times === null) return groupsMin === 0 ? NO_ROWS : null;
     const options = { memoryBytesMax: LIMITS.aggregateBytesMax, rowCountMax };
     const aggregator = this.cache.withRoom(() => new Aggregator(this.kernel, request, times, options));
     let isFinished = false;
@@ -222,6 +263,7 @@ export class TableScan implements ScanTable {
         if (!isFine || pieces.keptBytes > LIMITS.aggregateBytesMax) return null;
         yield;
       }
+      if (groupsMin > 0 && !aggregator.hasGroups(groupsMin)) return null;
       isFinished = true;
       return aggregator.finish();
     } finally {
@@ -253,6 +295,14 @@ export class TableScan implements ScanTable {
     this.cursors.add(cursor);
     return cursor;
   }
+}
+
+/** How many times as many of the latest bins are read as groups are wanted: first without gaps, then with some. */
+const NEWEST_BINS = [1, 16] as const;
+
+function binStart(timeNs: bigint, { originNs, widthNs }: TimeBins): bigint {
+  const offset = (timeNs - originNs) % widthNs;
+  return timeNs - (offset < 0n ? offset + widthNs : offset);
 }
 
 const NO_ROWS: ScanCursor = { next: () => null, close: () => {} };

@@ -56,6 +56,11 @@ const SQL: readonly (readonly [sql: string, rows: readonly object[]])[] = [
   ["SELECT count(*) AS n FROM cpu WHERE env = 'prod'", [{ n: 11 }]],
   ["SELECT host, count(*) AS n, sum(n) AS s FROM cpu WHERE env = 'prod' GROUP BY host ORDER BY host", [{ host: "a", n: 9, s: 987 }, { host: "b", n: 2, s: 206 }]],
   ["SELECT f FROM cpu WHERE env = 'prod' AND time < '1970-01-01T06:00:00Z'", [{ f: 1000 }]],
+  // the latest bins: of all rows, behind an offset, and of a host without rows in them
+  ["SELECT date_bin(INTERVAL '1 hour', time) AS t, count(*) AS n FROM cpu GROUP BY t ORDER BY t DESC LIMIT 2", [{ t: "1970-01-03T23:00:00", n: 1 }, { t: "1970-01-03T06:00:00", n: 1 }]],
+  ["SELECT date_bin(INTERVAL '1 day', time) AS t, host, sum(n) AS s FROM cpu GROUP BY t, host ORDER BY t DESC, host LIMIT 2 OFFSET 1", [{ t: "1970-01-02T00:00:00", host: "a", s: 329 }, { t: "1970-01-02T00:00:00", host: "b", s: 206 }]],
+  ["SELECT date_bin(INTERVAL '1 hour', time) AS t, max(n) AS n FROM cpu WHERE host = 'b' GROUP BY t ORDER BY t DESC LIMIT 1", [{ t: "1970-01-02T06:00:00", n: 106 }]],
+  ["SELECT date_bin(INTERVAL '1 hour', time) AS t FROM cpu GROUP BY t ORDER BY t LIMIT 1", [{ t: "1970-01-01T00:00:00" }]],
   ["SELECT n FROM cpu WHERE host = 'a' AND time >= '1970-01-03T00:00:00Z' ORDER BY n", [{ n: 200 }, { n: 206 }, { n: 223 }]],
   ["SELECT s FROM cpu WHERE s IN ('b6', 'b23')", [{ s: "b6" }]],
   ["SELECT min(late) AS least, count(late) AS n FROM cpu WHERE env = 'prod'", [{ least: 100, n: 8 }]],

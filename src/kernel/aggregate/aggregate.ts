@@ -134,6 +134,11 @@ export class Aggregator {
     return !this.failed;
   }
 
+  /** True if at least so many groups have rows. @param count at most NEWEST_GROUPS_MAX */
+  hasGroups(count: number): boolean {
+    return this.cells !== null && !this.failed && this.cells.listUsed(0, this.blockPtr, count) === count;
+  }
+
   /** The groups that have rows, with the columns of `aggregateColumns`. Returns null if a sum of integers, even an intermediate one,
    *  exceeds 64 bits, if the cells exceed the memory allowed, the groups their number, or if a bin begins before the least i64. The
    *  cursor owns the accumulated state; nothing may be added afterwards. @throws TsdbError overloaded */

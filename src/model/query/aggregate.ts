@@ -55,9 +55,14 @@ export interface AggregateRequest {
   readonly counted?: "all" | "present";
   /** True: chunks have the numbers of the rows' groups in place of their tags, which the cursor tells group by group. Only with tags. */
   readonly numbersGroups?: boolean;
+  /** Set: so many groups of the latest bins that have rows are enough, with all others of these bins; earlier ones may be missing. Only
+   *  with bins; at most NEWEST_GROUPS_MAX. */
+  readonly newestGroups?: number;
   /** Above this number of groups reading the rows is cheaper: none are made. */
   readonly groupsMax?: number;
 }
+
+export const NEWEST_GROUPS_MAX = 1000;
 
 /** Result type of an aggregate; null if the function does not apply to the column. */
 export function aggregateType(aggregate: Aggregate): ColumnType | null {

@@ -3,13 +3,14 @@ import type { ChunkCursor, ScanSource } from "../../duckdb/table-function.ts";
 import { Blocks } from "../../kernel/memory/blocks.ts";
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import { TsdbError } from "../../model/errors.ts";
-import { type AggregateRequest, aggregateColumns } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns, NEWEST_GROUPS_MAX } from "../../model/query/aggregate.ts";
 import { ALL_TIME } from "../../model/query/scan.ts";
 import type { ScanChunk, ScanCursor, ScanTable } from "../../model/query/scan-table.ts";
 import type { GapFill, GroupSource, ScanUse } from "../bind/kind.ts";
 import type { PlannedScan, ScanSubject } from "../plan/planned-scan.ts";
 import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
+import type { ReturnedRows } from "./direct-scan.ts";
 import { EMPTY_CURSOR, type Misplanned, type StatementScan } from "./duck-table.ts";
 import { FilledCursor, type FilledGroups } from "./gaps/filled-groups.ts";
 import { SortedGroups } from "./gaps/sorted-groups.ts";
@@ -39,6 +40,8 @@ export class AggregateScan implements StatementScan {
   private readonly groups: SeriesGroups | null;
   /** The groups computed before the statement started. */
   private prepared: ScanCursor | null = null;
+  /** Rows that are returned, newest bin first; 0: all. */
+  private newestGroups = 0;
   /** The groups between which bins are inserted. */
   private filled: FilledGroups | null = null;
 
@@ -60,6 +63,15 @@ export class AggregateScan implements StatementScan {
 
   get rowCountMax(): number {
     return this.table.rowCountMax;
+  }
+
+  /** The latest bins are enough for the first rows in descending order of bins. */
+  returns({ keys, distinctOn, columnIndexes, limit, offset }: ReturnedRows): void {
+    const { request, gaps } = this.source;
+    const [key] = keys;
+    const isByBin = request.bins !== null && key?.isDescending === true && columnIndexes[key.column] === 0;
+    const count = limit + offset;
+    if (isByBin && distinctOn === null && gaps === undefined && count > 0 && count <= NEWEST_GROUPS_MAX) this.newestGroups = count;
   }
 
   get countsTable(): boolean {
@@ -121,8 +133,9 @@ export class AggregateScan implements StatementScan {
     const isFirst = bins !== null && range.minNs - ALL_TIME.minNs < bins.widthNs;
     const keys = this.groups === null ? [] : ["keys that are expressions of their tags"];
     const gaps = this.source.gaps === undefined ? [] : ["missing bins inserted"];
+    const newest = this.newestGroups === 0 ? [] : [`the latest ${this.newestGroups}`];
     const conditions = isFirst ? { ...request, range: { ...range, minNs: ALL_TIME.minNs } } : request;
-    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition), ...keys, ...gaps].join("; ")}`;
+    return `groups of ${this.name}: ${[...groupTexts(request), ...conditionTexts(conditions, table.columns), ...seriesTexts(this.condition), ...keys, ...gaps, ...newest].join("; ")}`;
   }
 
   failed(error: unknown): void {
@@ -148,8 +161,9 @@ export class AggregateScan implements StatementScan {
     const { request } = this.source;
     const tests = this.conditions?.tests ?? [];
     const merged = this.groups?.merged;
-    if (this.tags.length === 0 && tests.length === 0 && merged === undefined) return request;
-    return { ...request, tags: [...request.tags, ...this.tags], tests, ...(merged === undefined ? {} : { merged }) };
+    const newest = this.newestGroups === 0 ? {} : { newestGroups: this.newestGroups };
+    if (this.tags.length === 0 && tests.length === 0 && merged === undefined) return { ...request, ...newest };
+    return { ...request, tags: [...request.tags, ...this.tags], tests, ...(merged === undefined ? {} : { merged }), ...newest };
   }
 
   private get isEmpty(): boolean {

@@ -22,6 +22,9 @@ export interface DirectScan<S extends PlannedScan> {
   readonly offset: number;
 }
 
+/** Which rows of a scan are returned, and in which order. */
+export type ReturnedRows = Pick<DirectScan<PlannedScan>, "columnIndexes" | "keys" | "distinctOn" | "limit" | "offset">;
+
 /** A column of the answer, with DuckDB's name, encoded. */
 export type DirectOutput =
   /** Either an index into `columnIndexes`, or a constant. */

@@ -11,6 +11,7 @@ import type { SeriesQuery } from "../plan/series-query.ts";
 import { shownName } from "../tables/cache-tables.ts";
 import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
+import type { ReturnedRows } from "./direct-scan.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, seriesTexts } from "./scan-text.ts";
 import type { PrepareParts } from "./series/combinations.ts";
@@ -38,6 +39,8 @@ export interface StatementScan extends ScanSource {
   end(): void;
   /** A description of what it reads, for EXPLAIN. */
   describe(): string;
+  /** Tells before `prepare` which of its rows are returned. Absent: it reads all in any case. */
+  returns?(rows: ReturnedRows): void;
   /** True if it counts all rows of its table, or the combinations of tags that they have. Absent: false. */
   readonly countsTable?: boolean;
   /** The newest row of every combination of the columns `keys`, in order of these, in steps; null: the rows must be sorted. Absent:
