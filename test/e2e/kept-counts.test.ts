@@ -8,7 +8,7 @@ import { parquetFile } from "../support/storage/parquet-files.ts";
 import { query, store, write } from "./client.ts";
 
 const COUNTS = ["count(*)", "count(DISTINCT host)", "count(1)"] as const;
-const FORMATS = ["json", "csv", "pretty"] as const;
+const FORMATS = ["json", "csv", "pretty", "arrow"] as const;
 
 let number = 0;
 

@@ -47,8 +47,8 @@ export class KeptCounts {
   keep(request: QueryRequest, { table, retentionMinNs, sequence, lastDeletion }: TableSnapshot, answer: CountAnswer): void {
     const key = keyOf(request);
     if (key === null || retentionMinNs !== ALL_TIME.minNs || answer.bytes.byteLength > ANSWER_BYTES_MAX) return;
-    // the client's copy may be transferred to another thread
-    const bytes = answer.bytes.slice();
+    // the client's bytes may be transferred to another thread, and `slice` of a Buffer shares them
+    const bytes = new Uint8Array(answer.bytes);
     this.kept.delete(key);
     this.kept.set(key, { answer: { ...answer, bytes }, state: { table, sequence, lastDeletion } });
     const [oldest] = this.kept.keys();

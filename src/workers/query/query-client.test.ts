@@ -205,7 +205,10 @@ describe("counts of a whole table", () => {
     own.state = { table, sequence: 1, lastDeletion: 0 };
     await own.begin("SELECT 1");
     own.say({ type: "pin", id: 1, need: NEED, keepsEarly: false });
-    own.say({ type: "answer", id: 1, contentType: "x", bytes, end: { ...END, ...end } });
+    // as unpackAnswer makes them; the first client's are transferred
+    const sent = Buffer.alloc(bytes.byteLength, bytes);
+    own.say({ type: "answer", id: 1, contentType: "x", bytes: sent, end: { ...END, ...end } });
+    structuredClone(sent, { transfer: [sent.buffer] });
     own.ended.length = 0;
     return own;
   }

@@ -181,7 +181,7 @@ export class QueryClient implements QueryService, QueryControl, QueryConcurrency
     const telemetry = telemetryOf(log.id, Math.round(microseconds), []);
     this.options.onTelemetry(telemetry);
     request.onTelemetry?.(telemetry);
-    return { contentType, body: bytes.slice(), rowCount: () => rowCount };
+    return { contentType, body: new Uint8Array(bytes), rowCount: () => rowCount };
   }
 
   /** Runs a statement that has a permit. */
