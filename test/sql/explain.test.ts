@@ -51,7 +51,7 @@ describe("plans", () => {
       physical_plan: [
         "ANSWER_OF_SCAN: columns v, Host; order by time DESC; limit 2; offset 1",
         "reads",
-        "  rows of Cpu: time >= 1970-01-01T00:05:00Z; time <= 1970-01-01T00:09:59.999999999Z; Host = 'h1'; n > 2",
+        "  rows of Cpu: time >= 1970-01-01T00:05:00Z; time <= 1970-01-01T00:09:59.999999999Z; Host = 'h1'; n > 2; the latest 3",
       ],
     });
   });

@@ -13,7 +13,7 @@ import { cutChunks } from "./bounded-chunks.ts";
 import { ChunkColumn, RESULT_TYPE, readChunkColumn } from "./chunk-reader.ts";
 import type { DirectScan, PlannedScan } from "./direct-scan.ts";
 import type { StatementScan } from "./duck-table.ts";
-import { RowOrder } from "./row-order.ts";
+import { RowOrder } from "./order/row-order.ts";
 
 /** Above this number DuckDB sorts faster, and within its memory limit. */
 const SORTED_ROWS_MAX = 100_000;

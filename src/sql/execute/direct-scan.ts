@@ -1,7 +1,7 @@
 // Recognizes statements that need no DuckDB after the rewrite: plain columns of one scan, sorted by some of them, with a limit.
 import { SCAN_FUNCTION } from "../../duckdb/table-function.ts";
 import type { Expression, Modifier, OrderBy, QueryNode, SelectNode, Star, TableFunctionRef } from "../parse/tree.ts";
-import type { SortKey } from "./row-order.ts";
+import type { SortKey } from "./order/row-order.ts";
 
 /** The properties of a scan that planning needs: its handle, and encoded names. */
 export interface PlannedScan {

@@ -13,6 +13,7 @@ import { boundChunks } from "./bounded-chunks.ts";
 import { isAllPresent } from "./chunk-reader.ts";
 import type { ReturnedRows } from "./direct-scan.ts";
 import { OpenCursors } from "./open-cursors.ts";
+import { type EndRows, endRange } from "./order/end-range.ts";
 import { conditionTexts, seriesTexts } from "./scan-text.ts";
 import type { PrepareParts } from "./series/combinations.ts";
 import { SeriesConditions } from "./series/series-conditions.ts";
@@ -65,6 +66,10 @@ export class DuckTable implements StatementScan {
   private readonly fields: readonly FieldPredicate[];
   private readonly present: readonly ColumnDef[];
   private newestOnly: boolean;
+  /** The rows that are returned; null: all, or they may have any time. */
+  private endRows: EndRows | null = null;
+  /** Where these are. */
+  private endRange: TimeRange | null = null;
   readonly condition: SeriesQuery | null;
   private readonly conditions: SeriesConditions | null;
   private readonly name: string;
@@ -111,7 +116,20 @@ export class DuckTable implements StatementScan {
   async prepare(parts: PrepareParts): Promise<Misplanned | null> {
     if (this.range.minNs > this.range.maxNs) return null;
     if (this.conditions !== null && !(await this.conditions.decide(this, parts))) return "conditions";
-    return this.checkNewest() ? null : "rows";
+    if (!this.checkNewest()) return "rows";
+    const { endRows, kernel, table } = this;
+    if (endRows !== null && !this.newestOnly && table.selectsExactly === true) {
+      this.endRange = await endRange(kernel, table, this.request([]), endRows, parts.breathe);
+    }
+    return null;
+  }
+
+  /** The first rows in the order of time lie at one end of it. */
+  returns({ keys, distinctOn, columnIndexes, limit, offset }: ReturnedRows): void {
+    const [key] = keys;
+    if (key === undefined || distinctOn !== null || !Number.isFinite(limit)) return;
+    if (this.defs[columnIndexes[key.column]!]!.type !== ColumnType.time) return;
+    this.endRows = { count: limit + offset, isDescending: key.isDescending };
   }
 
   *newestInOrder(columnIndexes: readonly number[], keys: readonly ColumnOrder[]): Steps<ChunkCursor | null> {
@@ -148,7 +166,14 @@ export class DuckTable implements StatementScan {
 
   private request(columns: readonly ColumnDef[]): ScanRequest {
     const { range, tags, fields, newestOnly, conditions } = this;
-    return { columns, range, tags, fields, newestOnly, ...(conditions === null ? {} : { tests: conditions.tests }) };
+    return {
+      columns,
+      range: this.endRange ?? range,
+      tags,
+      fields,
+      newestOnly,
+      ...(conditions === null ? {} : { tests: conditions.tests }),
+    };
   }
 
   keepTexts(thread: object, chunk: ScanChunk | null, columnIndexes: readonly number[]): ScanChunk | null {
@@ -160,10 +185,11 @@ export class DuckTable implements StatementScan {
   }
 
   describe(): string {
-    const { newestOnly, name } = this;
+    const { newestOnly, name, endRows } = this;
+    const end = endRows === null ? [] : [`the ${endRows.isDescending ? "latest" : "earliest"} ${endRows.count}`];
     const { range, tags, fields } = this;
     const conditions = [...conditionTexts({ range, tags, fields }, this.defs), ...seriesTexts(this.condition)];
-    const parts = [...conditions, ...(newestOnly ? ["the newest row of each series"] : [])];
+    const parts = [...conditions, ...(newestOnly ? ["the newest row of each series"] : end)];
     return `rows of ${name}${parts.length === 0 ? "" : `: ${parts.join("; ")}`}`;
   }
 

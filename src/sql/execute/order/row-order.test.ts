@@ -1,7 +1,7 @@
 // Texts in order of their bytes, against Buffer.compare; rows that are the first with their values, against a list of what was seen.
 import { expect, test } from "bun:test";
-import type { ResultColumn, ResultType } from "../../model/query/result-batch.ts";
-import { finish } from "../../model/steps.ts";
+import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
+import { finish } from "../../../model/steps.ts";
 import { RowOrder } from "./row-order.ts";
 
 const UTF8: ResultType = { kind: "utf8" };

@@ -1,7 +1,7 @@
 // Sorts the rows of an answer like DuckDB: NaN above all numbers, text by bytes, NULLs where the key says.
 
-import type { ResultColumn, ResultType, ResultValues } from "../../model/query/result-batch.ts";
-import { type Steps, sortInSteps } from "../../model/steps.ts";
+import type { ResultColumn, ResultType, ResultValues } from "../../../model/query/result-batch.ts";
+import { type Steps, sortInSteps } from "../../../model/steps.ts";
 
 export interface SortKey {
   /** Index of the column. */
