@@ -244,7 +244,7 @@ export class TableScan implements ScanTable {
       // for runs whose rows are all wanted
       series: !isOneCell(request),
       time: !isOneCell(request),
-      bySeries: !isOneCell(request),
+      bySeries: !isOneCell(request) || request.tags.length + (request.tests?.length ?? 0) > 0,
       keepsText: aggregates.some(({ fn, column }) => (fn === "first" || fn === "last") && column?.type === ColumnType.string),
     };
   }

@@ -33,6 +33,15 @@ export async function store(server: TestServer, database: string, body: string |
   if (status !== 204) throw new Error(`write: ${status} ${text.slice(0, 500)}`);
 }
 
+/** Calls `/api/v3/<path>` with a JSON body; returns that of the answer. @throws Error unless the answer is a success */
+export async function asked<T>(server: TestServer, method: string, path: string, body?: object): Promise<T> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const response = await fetch(`${server.url}/api/v3/${path}`, { method, ...sent });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
 export interface QueryOptions {
   readonly format?: string;
   readonly accept?: string;

@@ -2,10 +2,11 @@
 // arithmetic says, and what a text that nobody has asked before says, which is never answered by what is kept.
 import { expect, test } from "bun:test";
 import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import { backUp, restore } from "../support/servers/database-backups.ts";
 import { importFile } from "../support/servers/imports.ts";
 import type { TestServer } from "../support/servers/server.ts";
 import { parquetFile } from "../support/storage/parquet-files.ts";
-import { query, store, write } from "./client.ts";
+import { asked, query, store, write } from "./client.ts";
 
 const COUNTS = ["count(*)", "count(DISTINCT host)", "count(1)"] as const;
 const FORMATS = ["json", "csv", "pretty", "arrow"] as const;
@@ -28,22 +29,6 @@ async function counted(server: TestServer, database = "d"): Promise<(number | nu
     }
   }
   return found;
-}
-
-async function asked<T>(server: TestServer, method: string, path: string, body?: object): Promise<T> {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await fetch(`${server.url}/api/v3/${path}`, { method, ...sent });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return text === "" ? (undefined as T) : (JSON.parse(text) as T);
-}
-
-async function completed(server: TestServer, path: string): Promise<void> {
-  for (;;) {
-    const { status } = await asked<{ status: string }>(server, "GET", path);
-    if (status !== "in_progress") return expect(status).toBe("completed");
-    await Bun.sleep(5);
-  }
 }
 
 test("rows that come, come again, leave and come back", async () => {
@@ -79,12 +64,10 @@ test("rows that come, come again, leave and come back", async () => {
     await parquetFile("SELECT 6::BIGINT AS time, 'i' AS host, 1.0::DOUBLE AS v UNION ALL SELECT 1, 'a', 2.0"),
   );
   expect(await counted(server)).toEqual([5, 3, 5]);
-  await asked(server, "POST", "enterprise/backup", { type: "full", name: "b" });
-  await completed(server, "enterprise/backup/b");
+  expect((await backUp(server, "b")).status).toBe("completed");
   await store(server, "d", "cpu,host=later v=1 7");
   expect(await counted(server)).toEqual([6, 4, 6]);
-  const { restore_id: id } = await asked<{ restore_id: string }>(server, "POST", "enterprise/restore", { backup_name: "b" });
-  await completed(server, `enterprise/restore/${id}`);
+  expect((await restore(server, "b")).status).toBe("completed");
   expect(await counted(server)).toEqual([5, 3, 5]);
   await server.kill();
   await server.restart();

@@ -1,26 +1,10 @@
 // Deletions, imports and backups of the same rows: each keeps what the others have done.
 import { expect, test } from "bun:test";
 import { dataOf, startDataServer } from "../support/servers/data-server.ts";
+import { backUp, restore } from "../support/servers/database-backups.ts";
 import { importFile } from "../support/servers/imports.ts";
-import type { TestServer } from "../support/servers/server.ts";
 import { parquetFile } from "../support/storage/parquet-files.ts";
-import { store } from "./client.ts";
-
-async function asked<T>(server: TestServer, method: string, path: string, body?: object): Promise<T> {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await fetch(`${server.url}/api/v3/${path}`, { method, ...sent });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return JSON.parse(text) as T;
-}
-
-async function completed(server: TestServer, path: string): Promise<void> {
-  for (;;) {
-    const { status } = await asked<{ status: string }>(server, "GET", path);
-    if (status !== "in_progress") return expect(status).toBe("completed");
-    await Bun.sleep(5);
-  }
-}
+import { asked, store } from "./client.ts";
 
 test("imported rows are deleted, merged, backed up and restored as others; a deletion that was pending is final in what is restored", async () => {
   await using server = await startDataServer(["--use-pacha-tree", "--compaction-check-interval", "24h"]);
@@ -38,12 +22,10 @@ test("imported rows are deleted, merged, backed up and restored as others; a del
   await importFile(server, "d", "m", await parquetFile("SELECT 3::BIGINT AS time, 'a' AS h, 5.0::DOUBLE AS v"));
   expect(await values()).toEqual([2, 4, 5]);
   await dataOf(server).compact();
-  await asked(server, "POST", "enterprise/backup", { type: "full", name: "b" });
-  await completed(server, "enterprise/backup/b");
+  expect((await backUp(server, "b")).status).toBe("completed");
   await asked(server, "POST", `row_delete_requests/${sequence}/abort`, { reason: "a mistake" });
   expect(await values()).toEqual([1, 2, 4, 5]);
-  const { restore_id: id } = await asked<{ restore_id: string }>(server, "POST", "enterprise/restore", { backup_name: "b" });
-  await completed(server, `enterprise/restore/${id}`);
+  expect((await restore(server, "b")).status).toBe("completed");
   expect(await values()).toEqual([2, 4, 5]);
   await importFile(server, "d", "m", await parquetFile("SELECT 4::BIGINT AS time, 'b' AS h, 6.0::DOUBLE AS v"));
   expect(await values()).toEqual([2, 5, 6]);

@@ -1,6 +1,6 @@
 // The first rows, and the first groups by bins, in the order of time: what is sorted here of all rows that were written, in every state
 // that they can be in, and less than all of them is read for it.
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
 import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
 import type { StoredRows } from "../support/rows/stored-rows.ts";
@@ -25,11 +25,31 @@ for (const n of [1, 2]) {
 }
 const ROWS = [...byPoint.values()];
 
-const lineOf = ({ time, host, n }: Row) => `cpu,host=${host} n=${n}i ${time}`;
+const lineOf = ({ time, host, n }: Row, table = "cpu") => `${table}${host === "" ? "" : `,host=${host}`} n=${n}i ${time}`;
+const COUNT = 5000;
+const LAST_NS = 2n ** 63n - 2n;
+/** One sensor, without tags and with a constant one; a time of all rows; rows at both ends of time. */
+const ORDINARY: Readonly<Record<string, readonly Row[]>> = {
+  untagged: Array.from({ length: COUNT }, (_, n) => ({ time: BigInt(n), host: "", n })),
+  constant: Array.from({ length: COUNT }, (_, n) => ({ time: BigInt(n) * SECOND, host: "a", n })),
+  same: Array.from({ length: COUNT }, (_, n) => ({ time: 7n * SECOND, host: `h${n}`, n })),
+  ends: Array.from({ length: COUNT }, (_, n) => ({ time: n === 0 ? -LAST_NS : n === 1 ? LAST_NS : BigInt(n), host: "a", n })),
+};
 const steps = (): RowStep[] => [
-  { database: "db", lines: ROWS.slice(0, 5000).map(lineOf).join("\n") },
+  {
+    database: "db",
+    lines: ROWS.slice(0, 5000)
+      .map((row) => lineOf(row))
+      .join("\n"),
+  },
+  ...Object.entries(ORDINARY).map(([table, rows]) => ({ database: "db", lines: rows.map((row) => lineOf(row, table)).join("\n") })),
   // points again, with what they have already
-  { database: "db", lines: ROWS.slice(4000).map(lineOf).join("\n") },
+  {
+    database: "db",
+    lines: ROWS.slice(4000)
+      .map((row) => lineOf(row))
+      .join("\n"),
+  },
 ];
 const states = sqlStates(steps);
 
@@ -57,58 +77,53 @@ const ASKED: Asked[] = WHERE.flatMap((where) =>
   [true, false].flatMap((isDescending) => LIMITS.map((limit) => ({ where, isDescending, limit, offset: [0, 0, 7, 95][below(4)]! }))),
 );
 
-const sliceOf = <T>(sorted: readonly T[], { limit, offset }: Asked): T[] => sorted.slice(offset, offset + limit);
-const tail = ({ limit, offset }: Asked) => `LIMIT ${limit}${offset === 0 ? "" : ` OFFSET ${offset}`}`;
+/** Asks a statement and compares it with the first of `rows` in its order. */
+async function check(at: number, select: string, { isDescending, limit, offset }: Asked, rows: readonly Row[]): Promise<void> {
+  const tail = `LIMIT ${limit}${offset === 0 ? "" : ` OFFSET ${offset}`}`;
+  const statement = `${select} ORDER BY 1 ${isDescending ? "DESC" : "ASC"}, host ${tail}`;
+  const sorted = rows.toSorted((a, b) => {
+    if (a.time !== b.time) return a.time < b.time === isDescending ? 1 : -1;
+    return a.host < b.host ? -1 : 1;
+  });
+  const expected = sorted.slice(offset, offset + limit).map(({ time, host, n }) => [time, host, BigInt(n)]);
+  expect({ statement, found: await ask(states.stored[at]![1], statement) }).toEqual({ statement, found: expected });
+}
 
-test.each(ROW_STATES.map((state, at) => [state, at] as const))(
-  "%s: rows",
-  async (_, at) => {
-    for (const asked of ASKED) {
-      const { where, isDescending } = asked;
-      const direction = isDescending ? "DESC" : "ASC";
-      const statement = `SELECT time, host, n FROM cpu ${where[0]} ORDER BY time ${direction}, host ${tail(asked)}`;
-      const sorted = ROWS.filter(where[1]).toSorted((a, b) => {
-        if (a.time !== b.time) return a.time < b.time === isDescending ? 1 : -1;
-        return a.host < b.host ? -1 : 1;
-      });
-      const found = await ask(states.stored[at]![1], statement);
-      expect({ statement, found }).toEqual({
-        statement,
-        found: sliceOf(sorted, asked).map(({ time, host, n }) => [time, host, BigInt(n)]),
-      });
-    }
-  },
-  120_000,
-);
+/** The greatest value of each host in each bin. */
+function groupsOf(rows: readonly Row[]): Row[] {
+  const groups = new Map<string, Row>();
+  for (const { time, host, n } of rows) {
+    const seconds = time / SECOND;
+    const start = (seconds - (((seconds % 7n) + 7n) % 7n)) * SECOND;
+    const known = groups.get(`${start} ${host}`);
+    if (known === undefined || known.n < n) groups.set(`${start} ${host}`, { time: start, host, n });
+  }
+  return [...groups.values()];
+}
 
-test.each(ROW_STATES.map((state, at) => [state, at] as const))(
-  "%s: groups",
-  async (_, at) => {
-    for (const asked of ASKED.filter(({ offset, limit }) => offset + limit < 1200)) {
-      const { where, isDescending } = asked;
-      const direction = isDescending ? "DESC" : "ASC";
-      const bin = "date_bin(INTERVAL '7 seconds', time)";
-      const statement = `SELECT ${bin} AS t, host, max(n) AS n FROM cpu ${where[0]} GROUP BY t, host ORDER BY t ${direction}, host ${tail(asked)}`;
-      const groups = new Map<string, Row>();
-      for (const { time, host, n } of ROWS.filter(where[1])) {
-        const seconds = time / SECOND;
-        const start = (seconds - (((seconds % 7n) + 7n) % 7n)) * SECOND;
-        const known = groups.get(`${start} ${host}`);
-        if (known === undefined || known.n < n) groups.set(`${start} ${host}`, { time: start, host, n });
+describe.each(ROW_STATES.map((state, at) => [state, at] as const))("%s", (_, at) => {
+  test("rows", async () => {
+    for (const asked of ASKED) await check(at, `SELECT time, host, n FROM cpu ${asked.where[0]}`, asked, ROWS.filter(asked.where[1]));
+  }, 120_000);
+
+  test.each(Object.entries(ORDINARY))("rows of %s", async (table, rows) => {
+    const host = table === "untagged" ? "''" : "host";
+    const where: Asked["where"] = ["", () => true];
+    for (const isDescending of [true, false]) {
+      for (const limit of [1, 10, 600, COUNT]) {
+        for (const offset of [0, 5])
+          await check(at, `SELECT time, ${host} AS host, n FROM ${table}`, { where, isDescending, limit, offset }, rows);
       }
-      const sorted = [...groups.values()].toSorted((a, b) => {
-        if (a.time !== b.time) return a.time < b.time === isDescending ? 1 : -1;
-        return a.host < b.host ? -1 : 1;
-      });
-      const found = await ask(states.stored[at]![1], statement);
-      expect({ statement, found }).toEqual({
-        statement,
-        found: sliceOf(sorted, asked).map(({ time, host, n }) => [time, host, BigInt(n)]),
-      });
     }
-  },
-  120_000,
-);
+  });
+
+  test("groups", async () => {
+    const select = "SELECT date_bin(INTERVAL '7 seconds', time) AS t, host, max(n) AS n FROM cpu";
+    for (const asked of ASKED.filter(({ offset, limit }) => offset + limit < 1200)) {
+      await check(at, `${select} ${asked.where[0]} GROUP BY t, host`, asked, groupsOf(ROWS.filter(asked.where[1])));
+    }
+  }, 120_000);
+});
 
 test.each([
   ["SELECT time, n FROM cpu WHERE time < '1970-01-02' ORDER BY time DESC LIMIT 5", "the latest 5"],

@@ -14,6 +14,7 @@ import type { ReturnedRows } from "./direct-scan.ts";
 import { EMPTY_CURSOR, type Misplanned, type StatementScan } from "./duck-table.ts";
 import { FilledCursor, type FilledGroups } from "./gaps/filled-groups.ts";
 import { SortedGroups } from "./gaps/sorted-groups.ts";
+import { countRows, groupsInTurns } from "./groups-in-turns.ts";
 import { OpenCursors } from "./open-cursors.ts";
 import { conditionTexts, groupTexts, seriesTexts } from "./scan-text.ts";
 import type { Breathe } from "./series/breathe.ts";
@@ -83,11 +84,11 @@ export class AggregateScan implements StatementScan {
 
   /** Computes the groups. */
   async prepare(parts: PrepareParts): Promise<Misplanned | null> {
-    if (this.isEmpty) return this.hasUnbinnedRows() ? "rows" : null;
+    if (this.isEmpty) return (await this.hasUnbinnedRows(parts.breathe)) ? "rows" : null;
     if (this.conditions !== null && !(await this.conditions.decide(this.within, parts))) return "conditions";
-    if (this.hasUnbinnedRows()) return "rows";
+    if (await this.hasUnbinnedRows(parts.breathe)) return "rows";
     if (this.groups !== null && !(await this.groups.merge(this.request, parts))) return "conditions";
-    this.prepared = await this.aggregateWithPauses(parts.breathe);
+    this.prepared = await groupsInTurns(this.table, this.request, parts.breathe);
     if (this.prepared === null) return "rows";
     const { gaps } = this.source;
     return gaps === undefined || (await this.fill(this.prepared, gaps, parts.breathe)) ? null : "rows";
@@ -175,35 +176,12 @@ export class AggregateScan implements StatementScan {
     return this.table.aggregate?.(this.request) ?? null;
   }
 
-  private async aggregateWithPauses(breathe: Breathe): Promise<ScanCursor | null> {
-    const steps = this.table.aggregateInSteps?.(this.request);
-    if (steps === undefined) return this.aggregate();
-    try {
-      for (;;) {
-        const { done, value } = steps.next();
-        if (done) return value;
-        await breathe();
-      }
-    } finally {
-      // no effect if it has ended
-      steps.return(null);
-    }
-  }
-
   /** True if rows exist whose bin would start before the least time: they form a NULL group, which the scan does not compute. */
-  private hasUnbinnedRows(): boolean {
-    const { request } = this;
+  private async hasUnbinnedRows(breathe: Breathe): Promise<boolean> {
     const { unbinned } = this.source;
     if (unbinned.minNs > unbinned.maxNs) return false;
-    const count = { fn: "count", column: null } as const;
-    const rows = this.table.aggregate?.({ ...request, range: unbinned, bins: null, groupBy: [], aggregates: [count] }) ?? null;
-    if (rows === null) return true;
-    try {
-      const chunk = rows.next();
-      return chunk !== null && this.kernel.i64[chunk.columns[0]!.dataPtr / 8] !== 0n;
-    } finally {
-      rows.close();
-    }
+    const count = await countRows(this.kernel, this.table, { ...this.request, range: unbinned }, breathe);
+    return count === null || count > 0;
   }
 
   /** The result of aggregates without groups over no rows: counts are 0, all others NULL. */

@@ -35,10 +35,10 @@ export function selectSource(node: SelectNode, context: RewriteContext, outer: S
   const last = table === null ? null : chooseLastRows(table, context, outer, ctes);
   if (last !== null) return last;
   const push = () => (table === null ? null : pushAggregate(table, (source) => context.tables.groups(table.name, source)));
-  const isSmall = table?.isSmall === true;
-  const small = isSmall || (table !== null && isNewestTime(table)) ? push() : null;
-  const newest = table === null || small !== null ? null : newestRows(table);
-  const from = small ?? (isSmall || newest !== null ? null : push()) ?? rewriteFrom(node.from_table, context, outer, ctes);
+  const prefersGroups = table !== null && (table.isSmall || isNewestTime(table));
+  const groups = prefersGroups ? push() : null;
+  const newest = table === null || groups !== null ? null : newestRows(table);
+  const from = groups ?? (prefersGroups || newest !== null ? null : push()) ?? rewriteFrom(node.from_table, context, outer, ctes);
   node.from_table = from.ref;
   const source = { from, narrowable: isTransparent(node) ? from.narrowable : NOTHING, numbers: () => undefined, isValue: () => false };
   const [scan] = newest === null ? [] : from.narrowable.keys();

@@ -1,9 +1,9 @@
 // Rows in the order of time of which only the first are returned: they lie at one end of the scan's times. How far that end reaches is
 // found by counting rows, which takes the times of some pages and no other column.
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
-import type { AggregateRequest } from "../../../model/query/aggregate.ts";
 import type { ScanRequest, TimeRange } from "../../../model/query/scan.ts";
 import type { ScanTable } from "../../../model/query/scan-table.ts";
+import { countRows } from "../groups-in-turns.ts";
 import type { Breathe } from "../series/breathe.ts";
 
 /** The first rows in the order of time. */
@@ -39,19 +39,19 @@ export async function endRange(
   const spanNs = maxNs - minNs;
   const partOf = (widthNs: bigint) =>
     isDescending ? { minNs: maxNs - widthNs, maxNs: range.maxNs } : { minNs: range.minNs, maxNs: minNs + widthNs };
-  const rowsOf = (widthNs: bigint) => rowsIn(kernel, table, { ...request, range: partOf(widthNs) }, breathe);
-  // counts by fields cost as much as reading them: half of the range at most
-  const widthMax = (request.fields ?? []).length === 0 ? spanNs : spanNs / 2n;
+  const rowsOf = (widthNs: bigint) => countRows(kernel, table, { ...request, range: partOf(widthNs) }, breathe);
+  const hasConditions = [request.tags, request.tests, request.fields].some((conditions) => (conditions ?? []).length > 0);
+  // how many rows satisfy them is unknown, and may be few: a single count
+  let widthNs = hasConditions ? spanNs / GROWTH + 1n : ((times.maxNs - times.minNs) * BigInt(SPARE * count)) / BigInt(rowCountMax) + 1n;
   let tooFewNs = 0n;
-  let widthNs = (spanNs * BigInt(SPARE * count)) / BigInt(rowCountMax) + 1n;
   let found: number | null = 0;
-  for (; widthNs < widthMax; widthNs *= GROWTH) {
+  for (; widthNs < spanNs; widthNs *= GROWTH) {
     found = await rowsOf(widthNs);
     if (found === null) return range;
     if (found >= count) break;
     tooFewNs = widthNs;
   }
-  if (widthNs >= widthMax) return range;
+  if (widthNs >= spanNs) return range;
   // rows that are far from most others make the steps long
   for (let halving = 0; halving < HALVINGS_MAX && found > ROWS_MIN; halving++) {
     const middleNs = (tooFewNs + widthNs) / 2n;
@@ -61,33 +61,4 @@ export async function endRange(
     else [widthNs, found] = [middleNs, some];
   }
   return partOf(widthNs);
-}
-
-/** Null: they cannot be counted. */
-async function rowsIn(
-  kernel: Kernel,
-  table: ScanTable,
-  { range, tags, tests = [], fields = [] }: Pick<ScanRequest, "range" | "tags" | "tests" | "fields">,
-  breathe: Breathe,
-): Promise<number | null> {
-  const aggregates = [{ fn: "count", column: null }] as const;
-  const request: AggregateRequest = { range, tags, tests, fields, bins: null, groupBy: [], aggregates };
-  const steps = table.aggregateInSteps?.(request);
-  if (steps === undefined) return null;
-  try {
-    for (;;) {
-      const { done, value } = steps.next();
-      if (!done) await breathe();
-      else if (value === null) return null;
-      else {
-        const chunk = value.next();
-        const rows = chunk === null ? 0 : Number(kernel.i64[chunk.columns[0]!.dataPtr / 8]);
-        value.close();
-        return rows;
-      }
-    }
-  } finally {
-    // no effect if it has ended
-    steps.return(null);
-  }
 }
