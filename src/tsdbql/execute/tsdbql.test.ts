@@ -1,6 +1,6 @@
 // SELECT over measurements larger than what is read at a time, against plain rows; limits of memory, cancelling, EXPLAIN. What single
 // statements mean is compared with 1.6.7 in test/tsdbql/differential.long.test.ts.
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
 import { type AnswerSeries, TsdbqlData } from "../../../test/support/sql/tsdbql-data.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
@@ -96,6 +96,17 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     const [grouped] = await data.ask(`SELECT ${name}(v) FROM m GROUP BY host`);
     const ofA = present.filter(({ host }) => host === "a").reduce((a, b) => (isBetter(b, a) ? b : a));
     expect(grouped!.values).toEqual([[ofA.time, ofA.v]]);
+  });
+
+  test("the greatest of each host, with a pause at every step", async () => {
+    let nowMs = 0;
+    using _clock = spyOn(performance, "now").mockImplementation(() => {
+      nowMs += 1000;
+      return nowMs;
+    });
+    const [series] = await data.ask("SELECT top(i, host, 3) FROM m");
+    const firstBest = HOSTS.map((host) => ROWS.filter((row) => row.host === host).reduce((a, b) => (b.i > a.i ? b : a)));
+    expect(series!.values.map(String).sort()).toEqual(firstBest.map(({ time, i, host }) => `${time},${i},${host}`).sort());
   });
 
   // every row has an i, but only a look at each row tells

@@ -351,6 +351,6 @@ describe("a server that fails", () => {
 
   async function withAnswer(text: string, use: (host: string) => Promise<Ran>): Promise<Ran> {
     using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(text) });
-    return use(other.url.origin);
+    return await use(other.url.origin);
   }
 });

@@ -111,7 +111,7 @@ export async function readRows(
     }
   }
   const rows = await turns.run(reading.rowsOf(leftTags, condition));
-  return turns.run(
+  return await turns.run(
     (function* (): Steps<LooseRows> {
       const rowCount = rows?.length ?? reading.rowCount;
       const tags: TagCells[] = [];
