@@ -2,14 +2,13 @@
 import type { ReadRequest, SourceSeries } from "../../flux/interpret/flux-source.ts";
 import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
-import { compareTexts } from "../../model/rows/text-order.ts";
 import { isPause, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
-import { orderedRows, readRows, TOO_MANY } from "../../tsdbql/execute/rows/rows.ts";
 import type { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
 import type { FieldType } from "../../tsdbql/parse/ast.ts";
 import { seriesOf } from "./field-series.ts";
+import { seriesRows } from "./series-rows.ts";
 
 export interface ExtremeRequest {
   readonly fn: "min" | "max";
@@ -25,31 +24,15 @@ export interface ExtremeRequest {
 export async function extremeRows(
   table: MeasurementTable,
   { fn, range, field, tags, fields, values }: ExtremeRequest,
-  { turns, memory }: { readonly turns: Turns; readonly memory: StatementMemory },
+  reader: { readonly turns: Turns; readonly memory: StatementMemory },
 ): Promise<SourceSeries[]> {
+  const { turns } = reader;
   const { name, type, column } = field;
   const limit = farthest(fn, values);
   if (limit === null) return [];
-  const tagNames = table.tagColumns.map((tag) => tag.name).sort(compareTexts);
   const reach: FieldPredicate = { columnId: column.id, operator: fn === "max" ? ">=" : "<=", value: limit };
-  const loose = await readRows(
-    table,
-    {
-      ...{ columns: [{ name, kind: type }], groupBy: tagNames },
-      range: { minNs: range.startNs, maxNs: range.stopNs - 1n },
-      ...{ descending: false, bySeries: false },
-    },
-    { tags, fields: [...fields, reach], leftTags: [], isEmpty: false },
-    [],
-    { turns, memory },
-  );
-  if (loose === TOO_MANY) throw new Error("BUG: no limit of rows was given");
-  const { groups, starts, times, columns } = await turns.run(orderedRows(loose, false));
-  const [cells] = columns;
-  if (cells === undefined || cells === null || cells.type === "tag") return [];
-  const found = await turns.run(
-    seriesOf(table.scan.name, tagNames, [[name, type]], { groups, starts, columns: [{ cells, times, counts: null }] }),
-  );
+  const rows = await seriesRows(table, { fields: [column], range, tags, tests: [...fields, reach] }, reader);
+  const found = await turns.run(seriesOf(table.scan.name, rows.tagNames, [[name, type]], rows));
   const wanted = new Map(values.map((series) => [seriesKey(series), numbersOf(series)[0]!]));
   return turns.run(firstRows(found, wanted));
 }

@@ -3,21 +3,19 @@ import type { ReadRequest, SourceRows, SourceSeries } from "../../flux/interpret
 import type { Kernel } from "../../kernel/memory/kernel.ts";
 import type { TagPredicate } from "../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../model/rows/column.ts";
-import { compareTexts } from "../../model/rows/text-order.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { TableScan } from "../../scan/table-scan.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
-import type { AnyCells } from "../../tsdbql/execute/rows/columns.ts";
-import { orderedRows, readRows, TOO_MANY } from "../../tsdbql/execute/rows/rows.ts";
 import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
-import { type FieldCells, type GroupedRows, rowsOf, seriesOf } from "./field-series.ts";
+import { type GroupedRows, rowsOf, seriesOf } from "./field-series.ts";
+import { seriesRows } from "./series-rows.ts";
 
 /** Reads the series of one measurement. */
 export class MeasurementReader {
   constructor(
     private readonly kernel: Kernel,
-    private readonly turns: Turns,
-    private readonly memory: StatementMemory,
+    readonly turns: Turns,
+    readonly memory: StatementMemory,
   ) {}
 
   /** Series with rows in the range, in the order of their keys. @throws TsdbError query_limit, cancelled */
@@ -39,25 +37,12 @@ export class MeasurementReader {
     const table = new MeasurementTable(this.kernel, scan);
     const fields = [...table.schema.fields].filter(([field]) => wanted?.mayBe(scan.name, field) ?? true);
     if (startNs >= stopNs || fields.length === 0) return null;
-    const tags = table.tagColumns.map(({ name }) => name).sort(compareTexts);
-    const predicates = tagPredicates(table, wanted?.tags);
-    if (predicates === null) return null;
-    const loose = await readRows(
-      table,
-      {
-        columns: fields.map(([name, kind]) => ({ name, kind })),
-        groupBy: tags,
-        range: { minNs: startNs, maxNs: stopNs - 1n },
-        ...{ descending: false, bySeries: false },
-      },
-      { tags: predicates, fields: [], leftTags: [], isEmpty: false },
-      [],
-      { turns: this.turns, memory: this.memory },
-    );
-    if (loose === TOO_MANY) throw new Error("BUG: no limit of rows was given");
-    this.memory.take(loose.bytes * 2);
-    const { groups, starts, times, columns } = await this.turns.run(orderedRows(loose, false));
-    return { tags, fields, groups, starts, columns: columns.map((cells) => fieldCells(cells, times)), times };
+    const tags = tagPredicates(table, wanted?.tags);
+    if (tags === null) return null;
+    const columns = fields.map(([name]) => table.column(name)!);
+    const found = await seriesRows(table, { fields: columns, range: { startNs, stopNs }, tags }, this);
+    this.memory.take(found.bytes * 2);
+    return { ...found, tags: found.tagNames, fields };
   }
 }
 
@@ -70,10 +55,6 @@ export function tagPredicates(table: MeasurementTable, wanted: ReadonlyMap<strin
     predicates.push({ columnId: column.id, values });
   }
   return predicates;
-}
-
-function fieldCells(cells: AnyCells | null, times: BigInt64Array): FieldCells | null {
-  return cells === null || cells.type === "tag" ? null : { cells, times, counts: null };
 }
 
 function isTag({ type }: ColumnDef): boolean {

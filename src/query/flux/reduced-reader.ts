@@ -80,8 +80,7 @@ export class ReducedReader {
     if (!fields.every(({ type }) => isReducible(reduction.fn, type))) return null;
     if (reduction.fn === "last" && reduction.runs === null && reduction.ownTimes && values.length === 0) {
       const named = fields.map(({ name, type }) => [name, type] as const);
-      const tagNames = table.tagColumns.map(({ name }) => name).sort(compareTexts);
-      const newest = await newestSeries(table, { range: request, fields: named, tagNames, tags }, this);
+      const newest = await newestSeries(table, { range: request, fields: named, tags }, this);
       if (newest !== null) return newest;
     }
     const { fn, ownTimes } = reduction;

@@ -17,7 +17,8 @@ import { castCells, emptyCells, tagsOf, takeCells, takeTimes } from "./cells.ts"
 import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn, type TagCells } from "./columns.ts";
 import { type ConditionColumn, type FindColumn, refKey, rowsOfTag, rowsWhere } from "./condition.ts";
 import { groupRows, orderRows } from "./order.ts";
-import { SeriesOfRows } from "./series-order.ts";
+import { RowSeries } from "./row-series.ts";
+import { placesOfSeries } from "./series-order.ts";
 import type { MeasurementTable, ScanPredicates } from "./table.ts";
 
 export interface RowsRequest {
@@ -85,7 +86,7 @@ export async function readRows(
   const leftTags = predicates.leftTags.map((test) => ({ test, place: reading.place(test.tag)! }));
   const others = request.bySeries ? seriesTags(table, request) : [];
   const times = reading.time();
-  using series = others.length === 0 ? null : new SeriesOfRows(table.kernel, others);
+  using series = others.length === 0 ? null : new RowSeries(table.kernel, others);
   if (!predicates.isEmpty && request.range.minNs <= request.range.maxNs) {
     const { range, newestOnly = false, also = [] } = request;
     const fields = [...predicates.fields, ...also];
@@ -121,7 +122,7 @@ export async function readRows(
       return {
         times: yield* takeTimes((reading.columns[times] as NumberColumn).view() as BigInt64Array, rows),
         tags,
-        series: series === null ? null : yield* series.places(rows),
+        series: series === null ? null : yield* placesOfSeries(series, rows),
         columns,
         bytes: reading.bytes + (series?.bytes ?? 0),
       };
