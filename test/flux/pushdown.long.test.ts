@@ -161,6 +161,17 @@ const LEFT: readonly string[] = [
       `${rows} |> group(columns: ["_field", "region"]) |> distinct(column: "${column}") |> sort()`,
     ]),
   ]),
+  // one row of each series, where neither times nor values are left
+  ...[CPU, MEM, PAIR, USAGE, of("true"), of('r._measurement == "left" or r._measurement == "right"')].flatMap((rows) =>
+    ['keep(columns: ["host", "slot", "_field"])', 'drop(columns: ["_time", "_value", "host"])', 'keep(columns: ["none"])'].flatMap(
+      (columns) => [
+        `${rows} |> ${columns} |> distinct(column: "slot")`,
+        `${rows} |> ${columns} |> group() |> distinct(column: "host")`,
+        `${rows} |> ${columns} |> group(columns: ["slot"]) |> distinct(column: "_field")`,
+        `${rows} |> filter(fn: (r) => r.host =~ /[ab1]/) |> ${columns} |> group() |> distinct(column: "_field")`,
+      ],
+    ),
+  ),
   `${NUMBERS} |> drop(columns: ["region"]) |> aggregateWindow(every: 6m, fn: max)`,
   // the latest windows
   ...["max", "mean", "count", "last"].flatMap((fn) =>
@@ -264,6 +275,13 @@ const LISTED: readonly string[] = [
     `import "influxdata/influxdb/schema"\nschema.tagKeys(bucket: "b", predicate: (r) => ${predicate}, ${SPRING})`,
     `import "influxdata/influxdb/schema"\nschema.fieldKeys(bucket: "b", predicate: (r) => ${predicate}, ${SPRING})`,
   ]),
+  ...[CPU, MEM, PAIR, DAYS, of("true"), of('r.host == "b"'), of('r.host == "none"'), of('r._measurement == "none"')].flatMap((rows) =>
+    ["host", "slot", "_measurement", "_field"].flatMap((tag) => [
+      `${rows} |> keep(columns: ["${tag}"]) |> group() |> distinct(column: "${tag}")`,
+      `${rows} |> keep(columns: ["${tag}"]) |> group(columns: ["_start"]) |> distinct(column: "${tag}") |> limit(n: 1)`,
+      `${rows} |> keep(columns: ["${tag}"]) |> distinct(column: "${tag}")`,
+    ]),
+  ),
   `import "influxdata/influxdb/schema"\nschema.measurements(bucket: "b", start: 2024-03-30T00:00:00Z, stop: 2024-04-02T00:00:00Z)`,
   `import "influxdata/influxdb/schema"\nschema.measurementTagValues(bucket: "b", measurement: "mem", tag: "host", ${SPRING})`,
   `import "influxdata/influxdb"\ninfluxdb.cardinality(bucket: "b", start: 1970-01-01T00:00:00Z)`,
@@ -303,6 +321,9 @@ const NOT_LEFT: readonly string[] = [
 ];
 
 const NOT_LISTED: readonly string[] = [
+  `${CPU} |> keep(columns: ["host"]) |> count(column: "host")`,
+  `${CPU} |> keep(columns: ["host", "_time"]) |> group() |> distinct(column: "host")`,
+  `${CPU} |> keep(columns: ["host"]) |> group() |> limit(n: 3)`,
   `import "influxdata/influxdb/schema"\nschema.tagValues(bucket: "b", tag: "host", predicate: (r) => r._time > 2024-03-05T10:05:00Z, ${SPRING})`,
 ];
 

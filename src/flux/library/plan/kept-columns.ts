@@ -6,7 +6,7 @@ import { FluxError } from "../../values/flux-error.ts";
 import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { located, streamOf } from "../operator.ts";
-import { PushedNode, type ReduceWish, type StorageReduce } from "../universe/pushed.ts";
+import { PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "../universe/pushed.ts";
 import { COUNTS } from "../universe/sources.ts";
 import { NumberedOperation, SortOperation, WindowOperation } from "./operations.ts";
 
@@ -46,7 +46,8 @@ function kept(what: "keep" | "drop"): NativeBody {
       if (list !== null && !list.isExcept) wantColumns(input, list.names);
       return withColumns(tables!, isKept);
     };
-    const canReduce = list !== null && isKept("_time") && isKept("_value");
+    // rows differ in both within a series, or are all equal
+    const canReduce = list !== null && isKept("_time") === isKept("_value");
     if (!canReduce || !(input instanceof PushedNode) || input.reduce === null || input.state.isGrouped || input.state.isWindowed) {
       return streamOf(call, [input], body);
     }
@@ -61,21 +62,47 @@ export const drop = kept("drop");
 class KeptNode extends PushedNode {
   constructor(call: NativeCall, input: PushedNode, list: NonNullable<KeptColumns["list"]>, isKept: IsKept, placed: Placed) {
     const apart = { ...list, needsOneField: false };
+    const hasValues = isKept("_value");
     const reduce: StorageReduce = function* (run, wish) {
+      if (!hasValues) {
+        // values of any types may be together where they are left out
+        const one = { ...wish, shown: null, reduction: { ...wish.reduction, oneTypeOf: null } };
+        return isAnyRow(wish) ? yield* keptOf(yield* input.reduce!(run, one), isKept) : null;
+      }
       const reduction = { ...wish.reduction, oneTypeOf: oneTypeOf(wish, isKept), isPartial: wish.reduction.fn === "mean" };
       // rows of one table differ in time and value alone, which the reduction gives
       if (wish.reduction.oneTypeOf === null && !hasOrder(wish)) reduction.apart = apart;
       const tables = yield* input.reduce!(run, { ...wish, reduction, shown: null });
-      const columns: IsKept = (label) => isKept(label) || label === COUNTS;
-      return tables === null ? null : yield* gathered(withColumns(tables, columns));
+      return yield* keptOf(tables, (label) => isKept(label) || label === COUNTS);
+    };
+    const [tag, ...others] = list.isExcept ? [] : list.names;
+    const describe: StorageDescribe = function* (run, question, filters) {
+      const isOfTag = others.length === 0 && question.kind === "values" && question.tag === tag;
+      return isOfTag && input.describe !== null ? yield* input.describe(run, question, filters) : null;
     };
     // windows behind it are not the storage's
-    super(call.site?.name ?? "", [input], call.site?.location ?? null, placed, { isGrouped: true, isWindowed: false }, { reduce });
+    super(
+      call.site?.name ?? "",
+      [input],
+      call.site?.location ?? null,
+      placed,
+      { isGrouped: true, isWindowed: false },
+      { reduce, describe },
+    );
   }
 
   override get isPushed(): boolean {
     return false;
   }
+}
+
+/** Whether one row of each series tells as much as all of them, whichever it is. */
+function isAnyRow({ reduction: { fn, runs, ownTimes } }: ReduceWish): boolean {
+  return fn === "first" && runs === null && !ownTimes;
+}
+
+function* keptOf(tables: readonly FluxTable[] | null, isKept: IsKept): Generator<null, readonly FluxTable[] | null, void> {
+  return tables === null ? null : yield* gathered(withColumns(tables, isKept));
 }
 
 /** What a group behind it wants, and tables that become one. */

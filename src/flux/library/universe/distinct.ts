@@ -1,8 +1,10 @@
 // `distinct`: the values of a column, each once.
+import { compareTexts } from "../../../model/rows/text-order.ts";
+import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
-import { eachTable } from "../../tables/stream.ts";
-import { FluxTable } from "../../tables/table.ts";
-import { operator } from "../operator.ts";
+import { eachTable, type Tables } from "../../tables/stream.ts";
+import { FluxTable, GroupKey } from "../../tables/table.ts";
+import { asInput, operator } from "../operator.ts";
 import { RowsOperation } from "../plan/operations.ts";
 import { reducedOr } from "../plan/reduced.ts";
 import { WindowRows } from "../windows/window-rows.ts";
@@ -15,12 +17,10 @@ export const distinct = operator(
     const label = call.string("column", "_value");
     const source = call.stream();
     return (input, run) => {
-      // a series has one value of any other column, so one of its rows tells
-      const reduce = label !== "_value" && label !== "_time" && source instanceof PushedNode ? source.reduce : null;
       const all = () => eachTable(input, (table) => distinctTable(table, label));
-      if (reduce === null) return all();
-      const reduction = { fn: "first", runs: null, ownTimes: false } as const;
-      return reducedOr(run, reduce, reduction, (tables) => eachTable(tables, (table) => distinctTable(table, label)), all);
+      // a series has one value of any other column, so one of its rows tells
+      if (label === "_value" || label === "_time" || !(source instanceof PushedNode)) return all();
+      return distinctOfSeries(source, label, run, all);
     };
   },
   "tables",
@@ -29,6 +29,22 @@ export const distinct = operator(
     return { operation: new RowsOperation((rows) => distinctRows(rows, label)) };
   },
 );
+
+/** What the source says of the values, or what one row of each series has. */
+function* distinctOfSeries(source: PushedNode, label: string, run: ScriptRun, all: () => Tables): Tables {
+  const { describe, reduce, isOneTable } = source;
+  const question = { kind: "values", tag: label } as const;
+  const answer = isOneTable && describe !== null && run.pushesDown ? yield* asInput(describe(run, question, [])) : null;
+  // without texts there may be rows without the tag, or none
+  if (answer !== null && answer.texts.size > 0) {
+    const texts = [...answer.texts].sort(compareTexts);
+    yield new FluxTable(GroupKey.NONE, [new FluxColumn("_value", "string", texts, null, texts.length)], texts.length);
+  } else if (reduce === null) yield* all();
+  else {
+    const reduction = { fn: "first", runs: null, ownTimes: false } as const;
+    yield* reducedOr(run, reduce, reduction, (tables) => eachTable(tables, (table) => distinctTable(table, label)), all);
+  }
+}
 
 function* distinctRows(rows: WindowRows, label: string): Generator<null, WindowRows | null, void> {
   const found = yield* uniqueRows(rows, label);

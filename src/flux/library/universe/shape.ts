@@ -16,7 +16,7 @@ import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation } from "../plan/operations.ts";
 import { storedGroups } from "../stored-groups.ts";
-import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageReduce } from "./pushed.ts";
+import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
 type KeepLabel = (label: string) => boolean;
@@ -75,7 +75,11 @@ class GroupNode extends PushedNode {
       call.site?.location ?? null,
       (_, run) => placed([this.opened(run)], run),
       { isGrouped: true, isWindowed: false },
-      { reduce: oneTypeOf === null ? null : reduced, isOneTable: facts.isOneTable },
+      {
+        reduce: oneTypeOf === null ? null : reduced,
+        describe: (run, question, filters) => this.described(run, question, filters),
+        isOneTable: facts.isOneTable,
+      },
     );
     this.grouped = placed;
     this.keep = keep;
@@ -99,6 +103,13 @@ class GroupNode extends PushedNode {
     };
     const tables = yield* source.reduce(run, { ...wish, reduction, shown: null });
     return tables === null ? null : yield* gathered(placed([tables], run));
+  }
+
+  /** What is left of kept columns has no other order than theirs. */
+  private *described(...[run, question, filters]: Parameters<StorageDescribe>): ReturnType<StorageDescribe> {
+    const { source } = this;
+    const describe = source instanceof PushedNode && source.state.isGrouped ? source.describe : null;
+    return describe === null ? null : yield* describe(run, question, filters);
   }
 
   override pieces(run: ScriptRun): Tables | null {
