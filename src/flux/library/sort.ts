@@ -1,20 +1,29 @@
 // Rows in the order of columns: `sort`, and what others sort with.
 
-import { rowOrder } from "../tables/row-order.ts";
+import type { ScriptRun } from "../interpret/script-run.ts";
+import type { FluxColumn } from "../tables/column.ts";
+import { firstRows, rowOrder } from "../tables/row-order.ts";
 import { eachTable, finished, type StreamNode, type Tables } from "../tables/stream.ts";
 import type { FluxTable } from "../tables/table.ts";
 import type { NativeBody } from "./native-call.ts";
-import { streamOf } from "./operator.ts";
-import { SortOperation } from "./plan/operations.ts";
+import { marked, streamOf } from "./operator.ts";
+import { type FirstRows, SortOperation } from "./plan/operations.ts";
+import { endRowsOf } from "./plan/row-limit.ts";
+import { PushedNode } from "./universe/pushed.ts";
 import { sortedRows } from "./windows/sorted-rows.ts";
 
 export const sort: NativeBody = (call) => {
-  const columns = call.strings("columns", ["_value"]);
+  const labels = call.strings("columns", ["_value"]);
   const isDescending = call.bool("desc", false);
-  // the first rows alone are found in another way
-  const body = (table: FluxTable): Tables => sortedTables(operation.isLimited ? table.inOnePiece() : table, columns, isDescending);
-  const operation = new SortOperation(columns, isDescending, (rows) => sortedRows(rows, columns, isDescending));
-  const node: StreamNode = streamOf(call, [call.stream()], ([tables]) => eachTable(tables!, body), {
+  const input = call.stream();
+  const body = function* (tables: Tables, run: ScriptRun): Tables {
+    const wanted = operation.isLimited && operation.rowsWanted > 0 && node.readers === 1 && run.pushesDown;
+    if (wanted) yield* firstTables(input, tables, { labels, isDescending, count: operation.rowsWanted }, run);
+    // the first rows alone are found in another way
+    else yield* eachTable(tables, (table) => sortedTables(operation.isLimited ? table.inOnePiece() : table, labels, isDescending));
+  };
+  const operation = new SortOperation(labels, isDescending, (rows) => sortedRows(rows, labels, isDescending));
+  const node: StreamNode = streamOf(call, [input], ([tables], run) => body(tables!, run), {
     operation,
     sourceContext: () => (operation.isLimited && node.readers === 1 ? "runtime error: " : null),
   });
@@ -25,9 +34,38 @@ function* sortedTables(table: FluxTable, labels: readonly string[], isDescending
   yield yield* sortedInSteps(table, labels, isDescending);
 }
 
+/** Tables with their first rows, in order. */
+function* firstTables(input: StreamNode, tables: Tables, wanted: FirstRows, run: ScriptRun): Tables {
+  let end: Tables | null = null;
+  if (input instanceof PushedNode && input.readers <= 1) {
+    input.firstWanted = wanted;
+    const { labels, count, isDescending: isLatest } = wanted;
+    if (labels.length === 1 && labels[0] === "_time") end = yield* endRowsOf(input, { count, isLatest }, run);
+  }
+  yield* eachTable(end === null ? tables : marked(end), function* (table): Tables {
+    const first = yield* firstInSteps(table.inOnePiece(), wanted);
+    yield yield* sortedInSteps(first, wanted.labels, wanted.isDescending);
+  });
+}
+
+/** The first rows of a table in an order, in the order of the table, or more. */
+export function* firstInOrder(table: FluxTable, wanted: FirstRows): Tables {
+  yield yield* firstInSteps(table, wanted);
+}
+
+function* firstInSteps(table: FluxTable, { labels, isDescending, count }: FirstRows): Generator<null, FluxTable, void> {
+  const rows = yield* firstRows(sortColumns(table, labels), table.rowCount, isDescending, count);
+  return rows === null ? table : table.take(rows);
+}
+
+/** Columns of the key have one value. */
+function sortColumns({ key, columns }: FluxTable, labels: readonly string[]): FluxColumn[] {
+  return labels.flatMap((label) => (key.has(label) ? [] : (columns.find((column) => column.label === label) ?? [])));
+}
+
 /** Nulls come first in both directions; rows of one piece that compare as equal keep their order. */
 export function* sortedInSteps(table: FluxTable, labels: readonly string[], isDescending: boolean): Generator<null, FluxTable, void> {
-  const columns = labels.flatMap((label) => (table.key.has(label) ? [] : (table.column(label) ?? [])));
+  const columns = sortColumns(table, labels);
   if (columns.length === 0) return table;
   const order = yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
   return order === null ? table : table.take(order);

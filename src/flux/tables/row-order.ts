@@ -65,15 +65,7 @@ export function* rowOrder(
   isDescending: boolean,
   pieceEnds: readonly number[] = [],
 ): Generator<null, Uint32Array | null, void> {
-  const sign = isDescending ? -1 : 1;
-  const orders = columns.filter(({ mask }) => mask !== 0).map((column) => withNulls(column, cellOrder(column, column)!, sign));
-  const compareCells = (i: number, j: number): number => {
-    for (const order of orders) {
-      const found = order(i, j);
-      if (found !== 0) return found;
-    }
-    return 0;
-  };
+  const compareCells = orderOf(columns, isDescending);
   const compare = (i: number, j: number): number => compareCells(i, j) || i - j;
   if (pieceEnds.length <= 1 && isInOrder(compare, rowCount)) return null;
   const rows = new Uint32Array(rowCount);
@@ -86,6 +78,60 @@ export function* rowOrder(
   }
   for (const _ of sortInSteps(rows, compare)) yield null;
   return rows;
+}
+
+/** Of all columns, one after the other. */
+function orderOf(columns: readonly FluxColumn[], isDescending: boolean): CellOrder {
+  const sign = isDescending ? -1 : 1;
+  const orders = columns.filter(({ mask }) => mask !== 0).map((column) => withNulls(column, cellOrder(column, column)!, sign));
+  const [only] = orders;
+  if (orders.length === 1) return only!;
+  return (i, j) => {
+    for (const order of orders) {
+      const found = order(i, j);
+      if (found !== 0) return found;
+    }
+    return 0;
+  };
+}
+
+/** Rows between two pauses. */
+const PAUSE_ROWS = 65_536;
+/** If more than one row in so many is wanted, sorting all of them takes no longer. */
+const SHARE = 4;
+
+/** Numbers of the first `count` rows in the order of the columns, ascending: of equal rows those that come first. Null: all rows may be
+ *  among them. */
+export function* firstRows(
+  columns: readonly FluxColumn[],
+  rowCount: number,
+  isDescending: boolean,
+  count: number,
+): Generator<null, Uint32Array | null, void> {
+  if (count * SHARE > rowCount) return null;
+  // the place of NaN depends on the rows beside it
+  if (columns.some(({ cells }) => cells instanceof Float64Array && cells.includes(Number.NaN))) return null;
+  const compare = orderOf(columns, isDescending);
+  const isBehind = (i: number, j: number) => (compare(i, j) || i - j) > 0;
+  // a heap of the first rows so far, with the last of them on top
+  const heap = Uint32Array.from({ length: count }, (_, row) => row);
+  const down = (start: number) => {
+    for (let i = start, child = 2 * i + 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && isBehind(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBehind(heap[child]!, heap[i]!)) return;
+      [heap[i], heap[child]] = [heap[child]!, heap[i]!];
+      i = child;
+    }
+  };
+  for (let i = (count >> 1) - 1; i >= 0; i--) down(i);
+  for (let row = count; row < rowCount; row++) {
+    if (row % PAUSE_ROWS === 0) yield null;
+    // of equal rows an earlier one stays
+    if (compare(row, heap[0]!) >= 0) continue;
+    heap[0] = row;
+    down(0);
+  }
+  return heap.sort();
 }
 
 /** Rows of sorted pieces in one order: a heap has the first row of each, which decides the order of rows that compare as equal. */

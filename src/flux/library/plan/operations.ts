@@ -52,10 +52,19 @@ export class SelectorOperation extends RowsOperation {
 /** A row for each empty table. */
 export class FillEmptyOperation {}
 
+/** Rows of a table that a reader wants, the first ones in an order. */
+export interface FirstRows {
+  readonly labels: readonly string[];
+  readonly isDescending: boolean;
+  readonly count: number;
+}
+
 /** `sort`. */
 export class SortOperation extends RowsOperation {
   /** Set by a reader that wants the first rows: where it is the only one, the reference computes both in one step without a place. */
   isLimited = false;
+  /** How many rows that reader wants of each table. */
+  rowsWanted = 0;
 
   constructor(
     readonly columns: readonly string[],

@@ -1,4 +1,4 @@
-// `limit` over whole series: how far a source has to be read until each of them has its first rows.
+// The first or the latest rows of whole series: how much of a source has to be read until all of them are there.
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
@@ -13,8 +13,15 @@ const LOOKS_MAX = 3;
 /** A closer look is worth it when the rows are in so many windows. */
 const CLOSE_WINDOWS = 4;
 
-/** The tables of a node with at least the first rows of each, or null: all rows have to be read. */
-export function* firstRowsOf(node: PushedNode, rowCount: number, run: ScriptRun): Generator<null, Tables | null, void> {
+export interface EndRows {
+  /** How many rows are wanted, at least 1. */
+  readonly count: number;
+  /** True: those with the greatest times. */
+  readonly isLatest: boolean;
+}
+
+/** The tables of a node with at least these rows of each, or null: all rows have to be read. */
+export function* endRowsOf(node: PushedNode, wanted: EndRows, run: ScriptRun): Generator<null, Tables | null, void> {
   const { read, reduce, bounds, state } = node;
   if (!run.pushesDown || read === null || reduce === null || bounds === null || state.isGrouped || state.isWindowed) return null;
   let { startNs, stopNs } = bounds;
@@ -25,37 +32,50 @@ export function* firstRowsOf(node: PushedNode, rowCount: number, run: ScriptRun)
     const reduction = { ...whole, fn: "count", runs, ownTimes: false } as const;
     const tables = yield* asInput(reduce(run, { reduction, columns: null, shown: null, filters: [], values: [] }));
     if (tables === null) return null;
-    const { first, last, rows } = reach(tables, rowCount);
+    const { first, last, rows } = reach(tables, wanted);
     const endNs = startNs + BigInt(last + 1) * widthNs;
     if (endNs < stopNs) stopNs = endNs;
     startNs += BigInt(first) * widthNs;
     if (rows <= FEW_ROWS || last - first >= CLOSE_WINDOWS) break;
   }
-  return read(run, [], stopNs);
+  return read(run, [], wanted.isLatest ? { fromNs: startNs } : { untilNs: stopNs });
 }
 
 interface Reach {
-  /** The first window with rows. */
+  /** The first window of those that have the rows. */
   readonly first: number;
-  /** The first window by whose end all tables have enough rows, or all. */
   readonly last: number;
+  /** In all windows. */
   readonly rows: number;
 }
 
 /** @param tables a row for each window with rows, with the window's number as its time */
-function reach(tables: readonly FluxTable[], rowCount: number): Reach {
-  let [first, last, rows] = [WINDOWS - 1, 0, 0];
-  for (const table of tables) {
+function reach(tables: readonly FluxTable[], { count, isLatest }: EndRows): Reach {
+  const ofEach = tables.map((table) => {
+    const found = new Float64Array(WINDOWS);
     const numbers = table.column("_time")!.cells as BigInt64Array;
     const counts = table.column("_value")!.cells as BigInt64Array;
-    let count = 0;
-    for (let row = 0; row < numbers.length && count < rowCount; row++) {
-      const number = Number(numbers[row]);
-      count += Number(counts[row]);
-      if (number < first) first = number;
-      if (number > last) last = number;
-    }
-    for (const each of counts) rows += Number(each);
+    for (let row = 0; row < numbers.length; row++) found[Number(numbers[row])]! += Number(counts[row]);
+    return found;
+  });
+  const all = new Float64Array(WINDOWS);
+  for (const found of ofEach) for (let window = 0; window < WINDOWS; window++) all[window]! += found[window]!;
+  let [first, last, rows] = [WINDOWS - 1, 0, 0];
+  for (let window = 0; window < WINDOWS; window++) {
+    if (all[window] === 0) continue;
+    rows += all[window]!;
+    first = Math.min(first, window);
+    last = window;
   }
-  return { first: Math.min(first, last), last, rows };
+  let [nearest, farthest] = isLatest ? [last, last] : [first, first];
+  for (const found of ofEach) {
+    let left = count;
+    for (let step = 0; step < WINDOWS && left > 0; step++) {
+      const window = isLatest ? WINDOWS - 1 - step : step;
+      left -= found[window]!;
+      if (found[window]! > 0) farthest = isLatest ? Math.min(farthest, window) : Math.max(farthest, window);
+    }
+  }
+  if (isLatest) [nearest, farthest] = [farthest, nearest];
+  return { first: Math.min(nearest, farthest), last: farthest, rows };
 }

@@ -8,6 +8,7 @@ import { eachTable, StreamNode, type Tables, type TimeBounds } from "../../table
 import { type FluxTable, GroupKey } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { FluxArray, type FluxFunction, Time } from "../../values/value.ts";
+import type { FirstRows } from "../plan/operations.ts";
 
 /** `from` without a range: nothing can be read yet. */
 export class FromNode extends StreamNode {
@@ -32,8 +33,15 @@ export interface PushedState {
   readonly isWindowed: boolean;
 }
 
-/** Reads a range of a bucket for filters that follow: what they refuse may be left out. Rows from `untilNs` on are not wanted. */
-export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[], untilNs?: bigint) => Tables;
+/** Rows outside of it are not wanted. */
+export interface TimePart {
+  readonly fromNs?: bigint;
+  /** Exclusive. */
+  readonly untilNs?: bigint;
+}
+
+/** Reads a range of a bucket for filters that follow: what they refuse may be left out. */
+export type StorageRead = (run: ScriptRun, filters: readonly FluxFunction[], part?: TimePart) => Tables;
 
 export interface ReduceWish {
   readonly reduction: Reduction;
@@ -76,6 +84,8 @@ export class PushedNode extends StreamNode {
   readonly describe: StorageDescribe | null;
   readonly rows: StorageRows | null;
   readonly isOneTable: boolean;
+  /** What its only reader wants of each table: other rows may be left out. Null: all. Known when streams are opened. */
+  firstWanted: FirstRows | null = null;
 
   constructor(
     name: string,

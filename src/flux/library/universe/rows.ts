@@ -64,7 +64,7 @@ export const filter: NativeBody = (call) => {
     return node;
   }
   // series that the function refuses as a whole need not be read
-  const filtered: StorageRead = (run, filters, untilNs) => apply([read(run, [fn, ...filters], untilNs)], run);
+  const filtered: StorageRead = (run, filters, part) => apply([read(run, [fn, ...filters], part)], run);
   const parts = input instanceof PushedNode ? filterParts(fn) : null;
   const reduce = parts === null || !(input instanceof PushedNode) ? null : reducedFilter(input.reduce, fn, parts, apply);
   const { describe, rows } = wholeSeries(input, fn, parts);

@@ -15,6 +15,8 @@ import { CollisionError, haveEqualColumns, inOneTable, PieceMerge, TableMerge } 
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { inputErrorOf, located, marked, operator, streamOf } from "../operator.ts";
 import { DuplicateOperation } from "../plan/operations.ts";
+import { endRowsOf } from "../plan/row-limit.ts";
+import { firstInOrder } from "../sort.ts";
 import { storedGroups } from "../stored-groups.ts";
 import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
@@ -134,10 +136,19 @@ class GroupNode extends PushedNode {
     return { ...apart, needsOneField: others.length > 0 };
   }
 
-  private opened(run: ScriptRun): Tables {
-    const { source } = this;
+  private *opened(run: ScriptRun): Tables {
+    const { source, firstWanted, facts, keep } = this;
     source.orderByRows();
-    return source.open(run);
+    if (firstWanted === null) return yield* source.open(run);
+    const { labels, isDescending, count } = firstWanted;
+    const isByTime = labels.length === 1 && labels[0] === "_time" && facts.oneTypeOf !== null;
+    // each series has rows there: their columns show in those of the group
+    const end = isByTime && source instanceof PushedNode ? yield* endRowsOf(source, { count, isLatest: isDescending }, run) : null;
+    // rows that are not among the first of their own table are not among those of a group
+    yield* eachTable(end === null ? source.open(run) : marked(end), (table) => {
+      const isWhole = table.columns.every(({ label }) => !keep(label) || table.key.has(label));
+      return isWhole ? firstInOrder(table, firstWanted) : table;
+    });
   }
 
   private get source(): StreamNode {

@@ -13,10 +13,8 @@ import { bucketId, checkOneOf, hasEmptyHost, NEEDS_HOST, otherOrganization, star
 import { RemoteFromNode, remoteOf } from "../influxdb/remote.ts";
 import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
-import { marked, operator, streamOf, type TableBody } from "../operator.ts";
-import { NumberedOperation, SortOperation, WindowOperation } from "../plan/operations.ts";
-import { firstRowsOf } from "../plan/row-limit.ts";
-import { type ByWindows, chosenRows, Places } from "../windows/window-rows.ts";
+import { streamOf } from "../operator.ts";
+import { NumberedOperation, SortOperation } from "../plan/operations.ts";
 import { typeText } from "./conversions.ts";
 import {
   FromNode,
@@ -26,6 +24,7 @@ import {
   type StorageRead,
   type StorageReduce,
   type StorageRows,
+  type TimePart,
 } from "./pushed.ts";
 import { wantedSeries } from "./wanted-series.ts";
 
@@ -91,8 +90,8 @@ function rangeNode(call: NativeCall, input: StreamNode, bounds: TimeBounds): Str
     const state = { isGrouped: false, isWindowed: false };
     if (bounds.startNs >= bounds.stopNs)
       return planned(new RangeNode("range", [input], location, () => [], state, { bounds, read: () => [] }), input);
-    const read: StorageRead = (run, filters, untilNs) =>
-      input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, { ...bounds, untilNs }, filters);
+    const read: StorageRead = (run, filters, part) =>
+      input instanceof RemoteFromNode ? input.read(run, bounds, filters) : readTables(run, input, { ...bounds, ...part }, filters);
     const body = (_: readonly Tables[], run: ScriptRun) => read(run, []);
     const reduce: StorageReduce | null = input instanceof RemoteFromNode ? null : (run, wish) => reducedTables(run, input, bounds, wish);
     const describe: StorageDescribe | null =
@@ -130,13 +129,13 @@ function narrowed(outer: TimeBounds | null, { startNs, stopNs }: TimeBounds): Ti
 function* readTables(
   run: ScriptRun,
   from: FromNode,
-  { startNs, stopNs, untilNs = stopNs }: TimeBounds & { readonly untilNs: bigint | undefined },
+  { startNs, stopNs, fromNs = startNs, untilNs = stopNs }: TimeBounds & TimePart,
   filters: readonly FluxFunction[],
 ): Tables {
   const bucketId = from.bucketId(run);
   const wanted = filters.length === 0 || !run.pushesDown ? null : wantedSeries(filters);
   const tables = new SeriesTables({ startNs, stopNs });
-  for (const series of run.source.read({ bucketId, startNs, stopNs: untilNs, ...(wanted === null ? {} : { wanted }) })) {
+  for (const series of run.source.read({ bucketId, startNs: fromNs, stopNs: untilNs, ...(wanted === null ? {} : { wanted }) })) {
     yield series === null ? null : tables.table(series);
   }
 }
@@ -365,80 +364,3 @@ function isOneStep({ operation, readers }: StreamNode, next: StreamNode): boolea
 function* chain(streams: readonly Tables[]): Tables {
   for (const stream of streams) yield* stream;
 }
-
-const prepareLimit = (call: NativeCall): TableBody => {
-  const input = call.stream();
-  const n = call.int("n");
-  const offset = call.int("offset", 0);
-  // as recorded: sorted rows have no limit below 0
-  if (n < 0 && offset === 0 && input.operation instanceof SortOperation) return (tables) => tables;
-  if (offset === 0 && input.operation instanceof SortOperation) input.operation.isLimited = true;
-  const limited = (tables: Tables) =>
-    eachTable(tables, (table) => {
-      // as recorded: sorting for a limit alone leaves no empty table
-      if (offset === 0 && table.isEmpty && input.readers <= 1 && input.operation instanceof SortOperation) return null;
-      const from = Math.min(table.rowCount, Math.max(0, offset));
-      const kept = table.slice(from, Math.max(from, Math.min(table.rowCount, from + n)));
-      // as recorded: a table that loses all its rows goes, unless `n` takes none at all; of sorted rows it always goes
-      const isKept = n < 0 || (n === 0 && !(input.operation instanceof SortOperation));
-      return kept.isEmpty && !table.isEmpty && !isKept ? null : kept;
-    });
-  return function* (tables, run) {
-    if (input.readers <= 1 && isLatestFirst(input.operation)) wantLatest(input.inputs[0]!, n, offset);
-    const first = input instanceof PushedNode && n > 0 ? yield* firstRowsOf(input, n + Math.max(0, offset), run) : null;
-    yield* limited(first === null ? tables : marked(first));
-  };
-};
-
-export const limit = operator(prepareLimit, "tables", (call) => {
-  const [input, n, offset] = [call.stream(), call.int("n"), call.int("offset", 0)];
-  const isSorted = input.operation instanceof SortOperation;
-  const byWindows: ByWindows = function* (rows) {
-    // windows behind others, and tables that stay empty
-    if (n <= 0 || offset < 0) return null;
-    const kept = new Places(rows.windowCount);
-    const windows = new Places(rows.windowCount);
-    const ends: number[] = [];
-    yield* rows.each((from, to, window) => {
-      const isEmpty = from === to;
-      if (isEmpty ? isSorted && offset === 0 : from + offset >= to) return;
-      for (let place = from + offset; place < Math.min(to, from + offset + n); place++) kept.add(place);
-      windows.add(window);
-      ends.push(kept.count);
-    });
-    return rows.chosen(kept.build(), Uint32Array.from(ends), windows.build());
-  };
-  return { operation: new NumberedOperation(byWindows), flow: "rows" };
-});
-
-function isLatestFirst(operation: object | null): boolean {
-  return operation instanceof SortOperation && operation.isDescending && operation.columns.join() === "_time";
-}
-
-/** Windows before the latest ones need not be computed. */
-function wantLatest({ readers, operation }: StreamNode, n: number, offset: number): void {
-  if (readers <= 1 && operation instanceof WindowOperation && n > 0 && offset >= 0) operation.latestWanted = n + offset;
-}
-
-const prepareTail = (call: NativeCall): TableBody => {
-  const n = call.int("n");
-  const offset = call.int("offset", 0);
-  const input = call.stream();
-  return (tables) => {
-    wantLatest(input, n, offset);
-    return eachTable(tables, (table) => {
-      const to = Math.max(0, table.rowCount - Math.max(0, offset));
-      return table.slice(Math.min(to, Math.max(0, table.rowCount - offset - n)), to);
-    });
-  };
-};
-
-export const tail = operator(prepareTail, "tables", (call) => {
-  const [n, offset] = [call.int("n"), call.int("offset", 0)];
-  const byWindows: ByWindows = (rows) =>
-    chosenRows(rows, (from, to, kept) => {
-      const [end, start] = [Math.max(from, to - Math.max(0, offset)), Math.max(from, to - offset - n)];
-      for (let place = start; place < end; place++) kept.add(place);
-    });
-  return { operation: new NumberedOperation(byWindows) };
-});
