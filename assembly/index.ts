@@ -117,6 +117,7 @@ export {
 } from "./scan/merge";
 export { newestAscending, newestSorted, newestUnordered } from "./scan/newest";
 export { rowsFirst, rowsLast, spansFirst, spansLast } from "./scan/reduce-ends";
+export { rowsExtremeFloat, rowsExtremeInteger, spansExtremeFloat, spansExtremeInteger } from "./scan/reduce-extreme-times";
 export {
   rowsLeastFloat,
   rowsLeastInteger,

@@ -6,9 +6,10 @@ import { pairMask, presentMask, rowOf } from "./reduce-sum";
 
 const ALL_PRESENT: u32 = 0xff;
 
+/** NaN is greater than every number. */
 // @ts-ignore: decorator
 @inline
-function lessFloat(a: f64, b: f64): bool {
+export function lessFloat(a: f64, b: f64): bool {
   // a number is less than NaN, NaN than nothing
   return a < b || (a == a && b != b);
 }
@@ -39,7 +40,7 @@ export function spansLeastFloat(spans: u32, count: u32, data: u32, validity: u32
 }
 
 /** The least number; +inf when there is none. */
-function leastFloat(data: u32, validity: u32, from: u32, to: u32): f64 {
+export function leastFloat(data: u32, validity: u32, from: u32, to: u32): f64 {
   const none = f64x2.splat(Infinity);
   let row = from;
   let least = Infinity;
@@ -91,7 +92,7 @@ export function spansMostFloat(spans: u32, count: u32, data: u32, validity: u32,
 }
 
 /** The greatest value; -inf when there is none. */
-function mostFloat(data: u32, validity: u32, from: u32, to: u32): f64 {
+export function mostFloat(data: u32, validity: u32, from: u32, to: u32): f64 {
   const none = f64x2.splat(-Infinity);
   let row = from;
   let most = -Infinity;
@@ -143,9 +144,10 @@ export function spansMostInteger(spans: u32, count: u32, data: u32, validity: u3
   }
 }
 
+/** The least or the greatest integer, exclusive-ored with `flip`; what a cell begins as when there is none. */
 // @ts-ignore: decorator
 @inline
-function extremeInteger(data: u32, validity: u32, from: u32, to: u32, flip: u64, most: bool): i64 {
+export function extremeInteger(data: u32, validity: u32, from: u32, to: u32, flip: u64, most: bool): i64 {
   const nothing = most ? i64.MIN_VALUE : i64.MAX_VALUE;
   let row = from;
   let found = nothing;

@@ -114,6 +114,7 @@ const PUSHED = [
   "SELECT host, arg_max(f, time), arg_min(i, time), max_by(u, time), min_by(b, time) FROM cpu GROUP BY host",
   "SELECT selector_first(f, time)['value'], selector_last(f, time)['time'], selector_min(i, time)['value'] FROM cpu WHERE host = 'é'",
   "SELECT host, selector_max(i, time)['value'] AS v FROM cpu GROUP BY host ORDER BY v, host",
+  "SELECT host, selector_max(i, time)['time'] AS t, selector_min(f, time) AS least FROM cpu GROUP BY host ORDER BY t, host",
   "SELECT max(time) AS time, min(time), host FROM cpu GROUP BY host ORDER BY 3",
 ];
 
@@ -149,7 +150,7 @@ const NOT_PUSHED = [
   "SELECT count(*) FROM cpu, (SELECT 1)",
   "SELECT a, max(c) FROM cpu AS t(a, b, c) WHERE false GROUP BY a",
   "WITH cpu AS (SELECT 1 AS x) SELECT max(x) FROM cpu",
-  "SELECT selector_max(i, time)['time'] FROM cpu WHERE host = 'a'",
+  "SELECT selector_max(b, time)['time'] FROM cpu WHERE host = 'a'",
   "SELECT list(i ORDER BY i), array_agg(host ORDER BY host, i) FROM cpu WHERE host = 'a'",
   "SELECT i FROM cpu WHERE host = 'a' ORDER BY i",
   "SELECT sum(i) OVER (ORDER BY i) FROM cpu ORDER BY i",

@@ -4,7 +4,7 @@
 
 import { assert } from "../../model/assert.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type AggregateRequest, aggregateColumns, type QuantileAggregate } from "../../model/query/aggregate.ts";
+import { type AggregateRequest, aggregateColumns, isOfTime, type QuantileAggregate } from "../../model/query/aggregate.ts";
 import type { TimeRange } from "../../model/query/scan.ts";
 import type { ScanCursor } from "../../model/query/scan-table.ts";
 import { ColumnType } from "../../model/rows/column.ts";
@@ -40,10 +40,7 @@ export interface AggregatorOptions {
 
 /** True if all rows belong to one cell and their order does not matter: then series and times of fully selected runs are not read. */
 export function isOneCell({ bins, groupBy, fields, aggregates }: AggregateRequest): boolean {
-  const isOfTime = aggregates.some(
-    ({ fn, column }) => fn.startsWith("first") || fn.startsWith("last") || (column?.type === ColumnType.time && fn !== "count"),
-  );
-  return bins === null && groupBy.length === 0 && fields.length === 0 && !isOfTime;
+  return bins === null && groupBy.length === 0 && fields.length === 0 && !aggregates.some(isOfTime);
 }
 
 /** Accumulates `request` over runs that share no (series, time): overlapping runs are merged by the caller. Owned: call `release`, or

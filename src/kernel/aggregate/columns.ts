@@ -14,8 +14,8 @@ export type CellRows =
   | { readonly kind: "rows"; readonly cellsPtr: number; readonly rowsPtr: number; readonly first: number; readonly count: number };
 
 /** One accumulated state per cell. `trues`: number of true booleans; `first`, `last`: a value and its time; `firstTime`, `lastTime`: the
- *  time alone. */
-export type Fact = "sum" | "least" | "most" | "trues" | "first" | "last" | "firstTime" | "lastTime";
+ *  time alone; `leastTime`, `mostTime`: the time of `least`, `most`. */
+export type Fact = "sum" | "least" | "most" | "leastTime" | "mostTime" | "trues" | "first" | "last" | "firstTime" | "lastTime";
 
 const NAN_BITS = 0x7ff8000000000000n;
 const MINUS_INFINITY_BITS = 0xfff0000000000000n;
@@ -35,7 +35,9 @@ interface TimePlace {
   readonly timesPtr: number;
 }
 
-const isOfTime = (fact: Fact) => fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime";
+const isOfEnds = (fact: Fact) => fact === "first" || fact === "last" || fact === "firstTime" || fact === "lastTime";
+const extremeOf = (fact: "leastTime" | "mostTime") => (fact === "leastTime" ? "least" : "most");
+const timeOf: Partial<Record<Fact, Fact>> = { least: "leastTime", most: "mostTime" };
 
 /** The facts accumulated for one column. */
 export class ColumnFacts {
@@ -66,7 +68,10 @@ export class ColumnFacts {
       this.arrays.set(fact, this.addOf(VALUE_BYTES[this.column.type]));
     } else if (fact === "firstTime") this.arrays.set(fact, this.addInt64(I64_MAX));
     else if (fact === "lastTime") this.arrays.set(fact, this.addInt64(I64_MIN));
-    else if (fact === "least") this.arrays.set(fact, this.addInt64(this.isFloat ? NAN_BITS : I64_MAX));
+    else if (fact === "leastTime" || fact === "mostTime") {
+      this.need(extremeOf(fact));
+      this.arrays.set(fact, this.addInt64(I64_MAX));
+    } else if (fact === "least") this.arrays.set(fact, this.addInt64(this.isFloat ? NAN_BITS : I64_MAX));
     else if (fact === "most") this.arrays.set(fact, this.addInt64(this.isFloat ? MINUS_INFINITY_BITS : I64_MIN));
     else this.arrays.set(fact, this.addInt64(0n));
   }
@@ -106,7 +111,12 @@ export class ColumnFacts {
         continue;
       }
       const at = { dataPtr: column.dataPtr, validityPtr, targetPtr: ptr };
-      if (isOfTime(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
+      const time = timeOf[fact];
+      // the value is kept with its time
+      if (time !== undefined && this.arrays.has(time)) continue;
+      if (fact === "leastTime" || fact === "mostTime") {
+        this.addExtreme(fact, inTime, { ...at, targetPtr: this.array(extremeOf(fact)).ptr, timePtr, timesPtr: ptr });
+      } else if (isOfEnds(fact)) this.addOfTime(fact, inTime, { ...at, timePtr, timesPtr: this.times.get(fact)?.ptr ?? ptr });
       else fine &&= this.addValues(fact, rows, at);
     }
     return fine;
@@ -136,6 +146,25 @@ export class ColumnFacts {
       const reduce = isFirst ? call.rowsFirst : call.rowsLast;
       reduce(rows.cellsPtr, rows.rowsPtr, rows.first, rows.count, dataPtr, validityPtr, width, timePtr, timesPtr, targetPtr);
     }
+  }
+
+  private addExtreme(
+    fact: "leastTime" | "mostTime",
+    rows: CellRows,
+    { dataPtr, validityPtr, timePtr, targetPtr, timesPtr }: Place & TimePlace,
+  ): void {
+    const { call } = this.kernel;
+    const { flip } = this;
+    const most = Number(fact === "mostTime");
+    if (rows.kind === "spans") {
+      const { ptr, count } = rows;
+      if (this.isFloat) call.spansExtremeFloat(ptr, count, dataPtr, validityPtr, most, timePtr, timesPtr, targetPtr);
+      else call.spansExtremeInteger(ptr, count, dataPtr, validityPtr, flip, most, timePtr, timesPtr, targetPtr);
+      return;
+    }
+    const { cellsPtr, rowsPtr, first, count } = rows;
+    if (this.isFloat) call.rowsExtremeFloat(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, most, timePtr, timesPtr, targetPtr);
+    else call.rowsExtremeInteger(cellsPtr, rowsPtr, first, count, dataPtr, validityPtr, flip, most, timePtr, timesPtr, targetPtr);
   }
 
   private addNarrow(

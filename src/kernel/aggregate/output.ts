@@ -37,6 +37,7 @@ export function factOf({ fn, column }: ValueAggregate): Fact | null {
     if (column?.type === ColumnType.boolean) return "trues";
     return fn === "min" ? "least" : "most";
   }
+  if (fn === "minTime" || fn === "maxTime") return fn === "minTime" ? "leastTime" : "mostTime";
   return fn;
 }
 

@@ -1,6 +1,7 @@
 // TypeScript signatures of the kernel's exports, one interface per folder of assembly/, and the functions that it imports from the host.
 import type { CacheExports } from "../cache/exports.ts";
 import type { CodecExports } from "../codec/exports.ts";
+import type { AggregateExports } from "./aggregate-exports.ts";
 import type { Heap } from "./heap.ts";
 
 /** assembly/memory: pointers and counts are u32, booleans 0 or 1. */
@@ -85,125 +86,6 @@ export interface LineExports {
   frameRowsMax(tablePtr: number): number;
   frameRows(tablePtr: number, idsPtr: number, workPtr: number, target: number): number;
   appendRows(tablePtr: number, idsPtr: number, targets: number, rowCount: number): number;
-}
-
-/** The parameters shared by reducers of spans and of rows: pointers are u32. */
-type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
-type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
-
-/** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
-export interface AggregateExports {
-  cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
-  cellsFree(cells: number): void;
-  cellsCount(cells: number): number;
-  cellsFull(cells: number): number;
-  cellsHash(cells: number, list: number, count: number): void;
-  cellsDescribe(cells: number, list: number, count: number, groups: number, times: number): void;
-  cellsCut(cells: number, ranges: number, rangeCount: number, times: number, map: number, spans: number, max: number): number;
-  cellsOfRows(
-    cells: number,
-    series: number,
-    times: number,
-    rows: number,
-    first: number,
-    count: number,
-    map: number,
-    target: number,
-  ): number;
-  cellsJoin(cells: number, rows: number, first: number, count: number, spans: number, max: number): number;
-  cellsWithRows(rowCounts: number, from: number, cellCount: number, target: number, max: number): number;
-  groupKeysCreate(tagCount: number): number;
-  groupKeysFree(keys: number): void;
-  groupKeysCount(keys: number): number;
-  groupKeysBytes(keys: number): number;
-  groupKeysCodes(keys: number, tag: number): number;
-  groupKeysValues(keys: number, tag: number): number;
-  groupKeysLearnRanges(keys: number, sources: number, ranges: number, count: number, map: number): void;
-  groupKeysLearnSeries(keys: number, sources: number, seriesCount: number, wanted: number, map: number): void;
-  groupKeysLearnRows(keys: number, sources: number, series: number, rows: number, first: number, count: number, map: number): void;
-  groupsPresent(counts: number, list: number, count: number, bitmap: number): number;
-  groupsMean(sums: number, type: number, counts: number, list: number, count: number, target: number): void;
-  groupsFlipped(values: number, list: number, count: number, flip: bigint, target: number): void;
-  groupsBoolean(trues: number, counts: number, list: number, count: number, most: number, target: number): void;
-  fillWords(target: number, value: bigint, count: number): void;
-  digestsCreate(type: number, weightType: number, size: number, bytesSmall: number): number;
-  digestsFree(digests: number): void;
-  digestsBytes(digests: number): number;
-  spansDigest(
-    digests: number,
-    spans: number,
-    count: number,
-    data: number,
-    validity: number,
-    weights: number,
-    weightValidity: number,
-    cells: number,
-  ): void;
-  rowsDigest(
-    digests: number,
-    cellList: number,
-    rows: number,
-    first: number,
-    count: number,
-    data: number,
-    validity: number,
-    weights: number,
-    weightValidity: number,
-    cells: number,
-  ): void;
-  groupsQuantile(digests: number, cells: number, list: number, count: number, share: number, target: number): void;
-  spansCount(spans: number, count: number, validity: number, counts: number): void;
-  rowsCount(cells: number, rows: number, first: number, count: number, validity: number, counts: number): void;
-  spansCountTrue: SpanReducer;
-  spansSumFloat: SpanReducer;
-  spansSumInteger: SpanReducer;
-  spansSumUnsigned: SpanReducer;
-  spansSumNarrow(spans: number, count: number, data: number, width: number, base: bigint, unsigned: number, target: number): number;
-  spansLeastFloat: SpanReducer;
-  spansMostFloat: SpanReducer;
-  spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
-  spansMostInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
-  spansFirst(
-    spans: number,
-    count: number,
-    data: number,
-    validity: number,
-    width: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
-  spansLast: AggregateExports["spansFirst"];
-  rowsCountTrue: RowReducer;
-  rowsSumFloat: RowReducer;
-  rowsSumInteger: RowReducer;
-  rowsSumUnsigned: RowReducer;
-  rowsLeastFloat: RowReducer;
-  rowsMostFloat: RowReducer;
-  rowsLeastInteger(
-    cells: number,
-    rows: number,
-    first: number,
-    count: number,
-    data: number,
-    validity: number,
-    target: number,
-    flip: bigint,
-  ): void;
-  rowsMostInteger: AggregateExports["rowsLeastInteger"];
-  rowsFirst(
-    cells: number,
-    rows: number,
-    first: number,
-    count: number,
-    data: number,
-    validity: number,
-    width: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
-  rowsLast: AggregateExports["rowsFirst"];
 }
 
 /** assembly/scan: selection, tags, merging. */

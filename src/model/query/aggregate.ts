@@ -4,9 +4,27 @@ import type { MergedGroups } from "./merged-groups.ts";
 import type { FieldPredicate, SeriesTest, TagPredicate, TimeRange } from "./scan.ts";
 
 /** count: rows, or present values of a column. sum: of floats, or of integers within 64 bits. mean: sum / count as a float. min, max: by
- *  value. first, last: the present value of the least or greatest time (any one if several rows have that time); firstTime, lastTime:
- *  its time. */
-export type AggregateFunction = "count" | "sum" | "mean" | "min" | "max" | "first" | "last" | "firstTime" | "lastTime";
+ *  value; minTime, maxTime: the least time of a row with that value, of numbers. first, last: the present value of the least or greatest
+ *  time (any one if several rows have that time); firstTime, lastTime: its time. */
+export type AggregateFunction =
+  | "count"
+  | "sum"
+  | "mean"
+  | "min"
+  | "max"
+  | "minTime"
+  | "maxTime"
+  | "first"
+  | "last"
+  | "firstTime"
+  | "lastTime";
+
+/** True if the rows' times matter. */
+export function isOfTime({ fn, column }: Aggregate): boolean {
+  return OF_TIME.includes(fn) || (column?.type === ColumnType.time && fn !== "count");
+}
+
+const OF_TIME: readonly Aggregate["fn"][] = ["first", "last", "firstTime", "lastTime", "minTime", "maxTime"];
 
 export interface ValueAggregate {
   readonly fn: AggregateFunction;
@@ -82,6 +100,9 @@ export function aggregateType(aggregate: Aggregate): ColumnType | null {
     case "min":
     case "max":
       return isNumber || type === ColumnType.boolean ? type : null;
+    case "minTime":
+    case "maxTime":
+      return isNumber ? ColumnType.time : null;
     case "first":
     case "last":
       return type;

@@ -14,7 +14,6 @@ import { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
 import { wordsOf } from "../../tsdbql/functions/int64.ts";
 import type { Cells } from "../../tsdbql/functions/operator.ts";
 import type { FieldType } from "../../tsdbql/parse/ast.ts";
-import { bySeriesOf, type ExtremeRequest, extremeRows, seriesKey } from "./extreme-rows.ts";
 import { type FieldCells, type GroupedFields, seriesOf } from "./field-series.ts";
 import { tagPredicates } from "./measurement-reader.ts";
 import { newestSeries } from "./newest-series.ts";
@@ -83,40 +82,18 @@ export class ReducedReader {
       const newest = await newestSeries(table, { range: request, fields: named, tags }, this);
       if (newest !== null) return newest;
     }
-    const { fn, ownTimes } = reduction;
-    const extreme = ownTimes && (fn === "min" || fn === "max") ? fn : null;
-    if (values.length === 0 && extreme === null) return this.aggregated(table, fields, { request, tags, fields: [] });
+    if (values.length === 0) return this.aggregated(table, fields, { request, tags, fields: [] });
     // rows pass by one field, so each is a request of its own
     const found: SourceSeries[] = [];
     for (const field of fields) {
       const predicates = values.map((test) => fieldPredicate(test, field.column.id, field.type));
       if (predicates.includes(null)) return null;
       if (predicates.includes("never")) continue;
-      const asked: Asked = { request, tags, fields: predicates as FieldPredicate[] };
-      const series = await this.aggregated(table, [field], asked);
+      const series = await this.aggregated(table, [field], { request, tags, fields: predicates as FieldPredicate[] });
       if (series === null) return null;
-      if (extreme === null) found.push(...series);
-      else found.push(...(await this.extreme(table, field, { ...asked, fn: extreme, values: series })));
+      found.push(...series);
     }
     return found.sort(compareSeries);
-  }
-
-  /** Of each series the first row with its value. */
-  private async extreme(
-    table: MeasurementTable,
-    field: Field,
-    asked: Asked & Pick<ExtremeRequest, "fn" | "values">,
-  ): Promise<SourceSeries[]> {
-    const byValue = bySeriesOf(asked.values);
-    if (byValue.size > PASSES_MAX) return extremeRows(table, { ...asked, range: asked.request, field }, this);
-    const found: SourceSeries[] = [];
-    const reduction = { ...asked.request.reduction, fn: "first" } as const;
-    for (const [value, keys] of byValue) {
-      const fields = [...asked.fields, { columnId: field.column.id, operator: "=", value } as const];
-      const series = await this.aggregated(table, [field], { ...asked, request: { ...asked.request, reduction }, fields });
-      for (const each of series ?? []) if (keys.has(seriesKey(each))) found.push(each);
-    }
-    return found;
   }
 
   private async aggregated(table: MeasurementTable, fields: readonly Field[], asked: Asked): Promise<SourceSeries[] | null> {
@@ -192,9 +169,6 @@ function apartColumns({ tagColumns }: MeasurementTable, apart: ApartTags | null,
   return tagColumns.filter(({ name }) => apart.names.includes(name) !== apart.isExcept);
 }
 
-/** Series with so many greatest or least values are asked for value by value. */
-const PASSES_MAX = 8;
-
 interface Asked {
   readonly request: ReduceRequest;
   readonly tags: readonly TagPredicate[];
@@ -223,11 +197,18 @@ function isReducible(fn: ReduceFunction, type: FieldType): boolean {
   return fn === "count" || fn === "first" || fn === "last" || NUMBERS.includes(type);
 }
 
+const OWN_TIME: Readonly<Partial<Record<ReduceFunction, AggregateFunction>>> = {
+  first: "firstTime",
+  last: "lastTime",
+  min: "minTime",
+  max: "maxTime",
+};
+
 /** Of the scan: the value, and what stands beside it. */
 function functionsOf({ fn, isPartial, ownTimes }: ReduceRequest["reduction"]): readonly AggregateFunction[] {
   if (fn === "mean" && isPartial) return ["sum", "count"];
-  if (fn === "first" && ownTimes) return ["first", "firstTime"];
-  return fn === "last" && ownTimes ? ["last", "lastTime"] : [fn];
+  const time = ownTimes ? OWN_TIME[fn] : undefined;
+  return time === undefined ? [fn] : [fn, time];
 }
 
 /** The numbers of windows in place of their starts. */

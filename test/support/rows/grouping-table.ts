@@ -170,6 +170,12 @@ function compute({ fn, column }: Aggregate, rows: readonly FakeRow[]): TestValue
       return values.reduce((a, b) => (compareValues(a, b) <= 0 ? a : b));
     case "max":
       return values.reduce((a, b) => (compareValues(a, b) >= 0 ? a : b));
+    case "minTime":
+    case "maxTime": {
+      const sign = fn === "minTime" ? 1 : -1;
+      const best = values.reduce((a, b) => (sign * compareValues(a, b) <= 0 ? a : b));
+      return byTime.find((row) => compareValues(row[column.name]!, best) === 0)!["time"]!;
+    }
     case "first":
       return byTime[0]![column.name]!;
     case "last":

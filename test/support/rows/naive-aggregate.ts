@@ -112,6 +112,11 @@ function valuesOf(aggregate: Aggregate, rows: readonly TestRow[]): GroupValue[] 
       return [byValue[0]!];
     case "max":
       return [byValue.at(-1)!];
+    case "minTime":
+    case "maxTime": {
+      const value = byValue.at(fn === "minTime" ? 0 : -1)!;
+      return [byTime.find((each) => compareValues(each.value, value) === 0)!.timeNs];
+    }
     case "first":
       return found.filter(({ timeNs }) => timeNs === byTime[0]!.timeNs).map(({ value }) => value);
     case "last":

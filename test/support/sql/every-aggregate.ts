@@ -3,7 +3,19 @@ import { type Aggregate, type AggregateFunction, aggregateType } from "../../../
 import { type ColumnDef, ColumnType } from "../../../src/model/rows/column.ts";
 import { ALL_TYPES } from "../rows/random-rows.ts";
 
-const FUNCTIONS: readonly AggregateFunction[] = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"];
+const FUNCTIONS: readonly AggregateFunction[] = [
+  "count",
+  "sum",
+  "mean",
+  "min",
+  "max",
+  "minTime",
+  "maxTime",
+  "first",
+  "last",
+  "firstTime",
+  "lastTime",
+];
 
 /** Quantiles at both ends, in between, and of small and large digests; weighted by a column of another type. */
 function quantilesOf(column: ColumnDef): Aggregate[] {

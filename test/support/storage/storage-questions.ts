@@ -28,7 +28,7 @@ export function randomValue(below: Below, type: ColumnType): TestValue {
   return below(3) === 0 ? `text ${below(50)}` : pick(below, TEXTS);
 }
 
-const FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last", "firstTime", "lastTime"] as const;
+const FUNCTIONS = ["count", "sum", "mean", "min", "max", "minTime", "maxTime", "first", "last", "firstTime", "lastTime"] as const;
 
 export interface Asked {
   readonly below: Below;

@@ -115,7 +115,7 @@ function whenEqual(left: Expression, right: Expression, then: Expression): Case 
   return { class: "CASE", type: "CASE_EXPR", alias: "", case_checks: [{ when_expr, then_expr: then }], else_expr: none };
 }
 
-/** A part of a selector; null if the scan cannot compute it: the times of the least and the greatest value. */
+/** A part of a selector; null if the scan cannot compute it: the times of the least and the greatest value that is no number. */
 export function storageSelectorPart(node: FunctionCall, part: "value" | "time", parts: CallParts): Expression | null {
   const { function_name: name, children } = node;
   if (node.filter !== null || node.distinct || node.order_bys.orders.length > 0 || children.length !== 2) return null;
@@ -125,16 +125,16 @@ export function storageSelectorPart(node: FunctionCall, part: "value" | "time", 
   return fn === undefined ? null : of(fn, column, parts);
 }
 
-const SELECTORS: Readonly<Record<string, { readonly value: AggregateFunction; readonly time?: AggregateFunction }>> = {
+const SELECTORS: Readonly<Record<string, { readonly value: AggregateFunction; readonly time: AggregateFunction }>> = {
   selector_first: { value: "first", time: "firstTime" },
   selector_last: { value: "last", time: "lastTime" },
-  selector_min: { value: "min" },
-  selector_max: { value: "max" },
+  selector_min: { value: "min", time: "minTime" },
+  selector_max: { value: "max", time: "maxTime" },
 };
 
 function selector(name: string, column: ColumnDef | null, parts: CallParts): Expression | null {
   const pair = SELECTORS[name];
-  if (pair?.time === undefined || column?.type === ColumnType.time) return null;
+  if (pair === undefined || column?.type === ColumnType.time) return null;
   const value = of(pair.value, column, parts);
   const time = of(pair.time, column, parts);
   if (value === null || time === null) return null;

@@ -96,6 +96,9 @@ const PARTS: Readonly<Record<string, readonly AggregateFunction[]>> = {
   last: ["last", "lastTime"],
 };
 
+/** Of a selector whose points keep their own times. */
+const PARTS_WITH_TIME: Readonly<Record<string, readonly AggregateFunction[]>> = { min: ["min", "minTime"], max: ["max", "maxTime"] };
+
 function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan | null {
   const originNs = originOf(request);
   if (originNs === undefined) return null;
@@ -108,12 +111,11 @@ function planKernel(table: MeasurementTable, request: CallRequest): KernelPlan |
   const others = isChosen ? table.tagColumns.filter((column) => !known.includes(column)) : [];
   const isFine = others.length > 0;
   for (const call of request.calls) {
-    const functions = PARTS[call.name];
+    const functions = (request.ownTimes ? PARTS_WITH_TIME[call.name] : undefined) ?? PARTS[call.name];
     if (functions === undefined || "args" in call.of) return null;
     const column = table.column(call.of.name);
     const isField = column !== undefined && column.type !== ColumnType.tag && column.type !== ColumnType.time;
     if (!isField || table.schema.fields.get(column.name) !== call.of.kind) return null;
-    if ((call.name === "min" || call.name === "max") && request.ownTimes) return null;
     if (call.name === "spread" && column.type === ColumnType.boolean) return null;
     // means cannot be combined
     const wanted = isFine && call.name === "mean" ? (["sum", "count"] as const) : functions;
