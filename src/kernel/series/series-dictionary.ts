@@ -188,7 +188,6 @@ export class SeriesDictionary {
 
   /** The current series; pointers stay valid for pins taken before the next call. Returns the same object while nothing has changed. */
   view(): DictionaryView {
-    assert(!this.released, "a view of a released series dictionary");
     const { call, heap } = this.kernel;
     const seriesCount = this.seriesCount;
     const tagCount = call.seriesTagCount(this.ptr);

@@ -65,7 +65,7 @@ test("chunks grow from the first rows to the most rows, and hold every row", () 
       for (const { dataPtr } of chunk.columns) values.push(...kernel.i64.slice(dataPtr >>> 3, (dataPtr >>> 3) + chunk.rowCount));
     }
     cursor.close();
-    return { counts, values: values.sort() };
+    return { counts, values: values.sort((a, b) => Number(a - b)) };
   };
   const types = columns.map(({ type }) => type);
   const cut = read(cutChunks(open(), types, 256, 1024));

@@ -2,6 +2,7 @@
 import { CacheMemory } from "../../../kernel/cache/memory.ts";
 import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import { SeriesMaps } from "../../../kernel/series/series-maps.ts";
+import { assert } from "../../../model/assert.ts";
 import type { ScanSeries } from "../../../model/query/scan-table.ts";
 import { RECLAIM_AT_ONCE } from "../../../model/reclaimer.ts";
 import type { ColumnDef } from "../../../model/rows/column.ts";
@@ -23,6 +24,7 @@ export class RowSeries {
   private rowCount = 0;
   /** Dictionary of the last appended rows. */
   private dictionaryId = -1;
+  private isReleased = false;
 
   /** @param tags columns that distinguish the series */
   constructor(
@@ -74,6 +76,7 @@ export class RowSeries {
   /** In the order of the columns; null: no series has the tag. */
   *tagsOfSeries(): Steps<(TagOfSeries | null)[]> {
     const { kernel, maps } = this;
+    assert(!this.isReleased, "tags of series whose memory is freed");
     const view = maps.view();
     const found: (TagOfSeries | null)[] = [];
     for (const { id } of this.tags) {
@@ -84,6 +87,7 @@ export class RowSeries {
   }
 
   [Symbol.dispose](): void {
+    this.isReleased = true;
     this.maps.release();
   }
 }
