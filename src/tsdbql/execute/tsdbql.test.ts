@@ -2,7 +2,7 @@
 // statements mean is compared with 1.6.7 in test/tsdbql/differential.long.test.ts.
 import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { prng } from "../../../test/support/prng.ts";
-import { type AnswerSeries, TsdbqlData } from "../../../test/support/sql/tsdbql-data.ts";
+import { type AnswerSeries, type Layout, TsdbqlData } from "../../../test/support/sql/tsdbql-data.ts";
 import { Kernel } from "../../kernel/memory/kernel.ts";
 
 const SEED = Number(process.env["SEED"] ?? 1);
@@ -39,6 +39,19 @@ afterAll(() => data.free());
 const canonical = (values: AnswerSeries["values"]) =>
   values.map((row) => row.map(String).join(" ")).sort((a, b) => (a.split(" ")[0] === b.split(" ")[0] ? (a < b ? -1 : 1) : 0));
 
+const newestOf = (host: string, isWanted: (row: Row) => boolean) => ROWS.filter((row) => row.host === host && isWanted(row)).reverse();
+const since = (time: bigint, host: string) => ROWS.filter((row) => row.time >= time && row.host === host);
+
+const LAYOUTS: Readonly<Record<string, Layout>> = {
+  "in memory": (rows) => [{ kind: "memory", batches: [rows] }],
+  flushed: (rows) => [{ kind: "file", batches: [rows] }],
+  "in two files": (rows) => [0, 1].map((half) => ({ kind: "file", batches: [rows.filter((_, n) => n % 2 === half)] })),
+  "half in memory": (rows) => [
+    { kind: "file", batches: [rows.slice(0, rows.length / 2)] },
+    { kind: "memory", batches: [rows.slice(rows.length / 2)] },
+  ],
+};
+
 const shown = (rows: readonly Row[]) => rows.map(({ time, v, i }) => [time, v, Number(i)]);
 
 describe(`${ROWS.length} rows (seed ${SEED})`, () => {
@@ -65,6 +78,49 @@ describe(`${ROWS.length} rows (seed ${SEED})`, () => {
     const found = await data.ask("SELECT v, i FROM m GROUP BY host LIMIT 5000 OFFSET 10");
     const wanted = HOSTS.map((host) => shown(ROWS.filter((row) => row.host === host).slice(10, 5010)));
     expect(found.map(({ tags, values }) => [tags, values])).toEqual(wanted.map((values, i) => [{ host: HOSTS[i]! }, values]));
+  });
+
+  const LIMITED: [statement: string, wanted: (host: string) => Row[]][] = [
+    ["SELECT v, i FROM m GROUP BY host LIMIT 3", (host) => ROWS.filter((row) => row.host === host).slice(0, 3)],
+    ["SELECT v, i FROM m GROUP BY host ORDER BY time DESC LIMIT 2", (host) => newestOf(host, () => true).slice(0, 2)],
+    ["SELECT v, i FROM m GROUP BY * ORDER BY time DESC LIMIT 4 OFFSET 9", (host) => newestOf(host, () => true).slice(9, 13)],
+    ["SELECT v, i FROM m WHERE i > 50 GROUP BY host LIMIT 7", (host) => ROWS.filter((row) => row.host === host && row.i > 50n).slice(0, 7)],
+    ["SELECT v, i FROM m WHERE i > 97 GROUP BY host ORDER BY time DESC LIMIT 5", (host) => newestOf(host, ({ i }) => i > 97n).slice(0, 5)],
+    [`SELECT v, i FROM m WHERE time >= ${ROWS[20_000]!.time} GROUP BY host LIMIT 2`, (host) => since(ROWS[20_000]!.time, host).slice(0, 2)],
+    [
+      "SELECT v, i FROM m WHERE host != 'b' GROUP BY host LIMIT 1",
+      (host) => ROWS.filter((row) => row.host === host && host !== "b").slice(0, 1),
+    ],
+    [
+      "SELECT v, i FROM m WHERE i + i > 100 GROUP BY host LIMIT 6",
+      (host) => ROWS.filter((row) => row.host === host && row.i > 50n).slice(0, 6),
+    ],
+  ];
+  test.each(LIMITED)("%s, wherever the rows are", async (statement, wanted) => {
+    const groups = HOSTS.map((host) => ({ host, values: shown(wanted(host)) })).filter(({ values }) => values.length > 0);
+    // groups go backwards with their rows
+    if (statement.includes("DESC")) groups.reverse();
+    for (const layout of Object.values(LAYOUTS)) {
+      const own = new TsdbqlData(Kernel.create(), { t: ROWS.map(lineOf).join("\n") }, layout);
+      try {
+        const found = await own.ask(statement);
+        expect(found.map(({ tags, values }) => ({ host: tags?.["host"], values }))).toEqual(groups as never);
+      } finally {
+        own.free();
+      }
+    }
+  });
+
+  test("a limit of groups of which one begins and ends elsewhere", async () => {
+    const late = Array.from({ length: 20 }, (_, n) => ({ time: T + BigInt(n) * 7n + 30_000_000n, host: "late", v: n, i: BigInt(n) }));
+    const all = [...ROWS, ...late, { time: T - 5_000_000_000n, host: "early", v: null, i: 1n }];
+    const own = new TsdbqlData(Kernel.create(), { t: all.map(lineOf).join("\n") });
+    const firsts = await own.ask("SELECT v FROM m GROUP BY host LIMIT 1");
+    const wanted = [...HOSTS, "late"].map((host) => [host, all.find((row) => row.host === host && row.v !== null)!]) as [string, Row][];
+    expect(firsts.map(({ tags, values }) => [tags?.["host"], values])).toEqual(wanted.map(([host, { time, v }]) => [host, [[time, v]]]));
+    const [last] = await own.ask("SELECT v, i FROM m GROUP BY host ORDER BY time DESC LIMIT 1 SLIMIT 1 SOFFSET 3");
+    expect(last!.values).toEqual([[T - 5_000_000_000n, null, 1]]);
+    own.free();
   });
 
   test("SLIMIT and SOFFSET choose groups", async () => {

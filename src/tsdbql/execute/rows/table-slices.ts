@@ -3,14 +3,11 @@
 
 import type { TagPredicate, TimeRange } from "../../../model/query/scan.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
-import { inSteps } from "../../../model/steps.ts";
 import type { TableSource } from "../../plan/select.ts";
 import { planWhere, type Where } from "../../plan/where.ts";
 import type { RunPlan, SelectContext } from "../select-context.ts";
-import { aggregatedColumns } from "./aggregated.ts";
-import type { NumberColumn, TagCells } from "./columns.ts";
+import { type CountedGroup, countGroups, endOfGroups, type Windows, windowsOf } from "./counted-groups.ts";
 import { shownGroups } from "./group-order.ts";
-import { groupRows } from "./order.ts";
 import { withoutEmpty } from "./present-rows.ts";
 import { orderedRows, type RowSet, type RowsRequest, readRows, TOO_MANY } from "./rows.ts";
 import { TimeSlices } from "./slices.ts";
@@ -19,11 +16,6 @@ import type { MeasurementTable, ScanPredicates } from "./table.ts";
 /** Rows of groups that are read together. */
 const BATCH_ROWS = 262_144;
 const LIMITED_BATCH_ROWS = 16_384;
-
-interface CountedGroup {
-  readonly tags: readonly string[];
-  readonly rowCount: number;
-}
 
 /** The row sets of one measurement, in the order of the answer. */
 export class TableSlices {
@@ -58,12 +50,24 @@ export class TableSlices {
       yield* this.byTime(predicates, this.table.scan.rowCountMax, () => isEnough([]));
       return;
     }
-    const groups = await this.countGroups(predicates);
+    const { table, request, run } = this;
+    let windows = this.isLimited(predicates) ? windowsOf(table, request.range) : null;
+    let groups = await countGroups(table, request, predicates, windows, run.turns);
+    if (groups === null && windows !== null) {
+      windows = null;
+      groups = await countGroups(table, request, predicates, null, run.turns);
+    }
     if (groups === null) {
       yield* this.all(predicates);
       return;
     }
-    const wanted = await this.run.turns.run(shownGroups(groups, ({ tags }) => tags, this.plan.checked));
+    const wanted = await run.turns.run(shownGroups(groups, ({ tags }) => tags, this.plan.checked));
+    const end = windows === null ? null : this.endOf(wanted, windows);
+    if (end !== null) {
+      const tags = wanted.length === groups.length ? predicates.tags : [...predicates.tags, ...this.predicatesOf(wanted)];
+      for await (const set of this.all({ ...predicates, tags }, end)) yield onlyGroups(set, wanted);
+      return;
+    }
     // with a limit, most rows of a group are not used
     const most = this.plan.checked.limit > 0 ? LIMITED_BATCH_ROWS : BATCH_ROWS;
     for (const batch of batchesOf(wanted, most)) {
@@ -76,10 +80,21 @@ export class TableSlices {
     }
   }
 
+  /** Whether the rows that the scan gives are those of the answer, and there is a limit for each group. */
+  private isLimited({ leftTags }: ScanPredicates): boolean {
+    return this.plan.checked.limit > 0 && this.where.rows.length === 0 && leftTags.length === 0;
+  }
+
+  private endOf(groups: readonly CountedGroup[], windows: Windows): TimeRange | null {
+    const { limit, offset } = this.plan.checked;
+    const { range, descending: isDescending } = this.request;
+    return endOfGroups(groups, windows, range, { count: limit + offset, isDescending });
+  }
+
   /** All rows that satisfy the predicates. */
-  private async *all(predicates: ScanPredicates): AsyncGenerator<RowSet> {
+  private async *all(predicates: ScanPredicates, range = this.request.range): AsyncGenerator<RowSet> {
     const { turns, memory } = this.run;
-    const loose = await readRows(this.table, this.request, predicates, this.where.rows, { turns, memory });
+    const loose = await readRows(this.table, { ...this.request, range }, predicates, this.where.rows, { turns, memory });
     if (loose === TOO_MANY) throw new Error("BUG: there was no limit");
     yield await turns.run(orderedRows(await turns.run(withoutEmpty(loose)), this.request.descending));
   }
@@ -103,33 +118,6 @@ export class TableSlices {
       }
       turns.check();
     }
-  }
-
-  /** The existing groups in order, with upper bounds of their rows; null: too many. */
-  private async countGroups(predicates: ScanPredicates): Promise<CountedGroup[] | null> {
-    const { table, request } = this;
-    const columns = request.groupBy.map((name) => table.column(name));
-    const keys = columns.filter((column) => column?.type === ColumnType.tag) as NonNullable<(typeof columns)[number]>[];
-    const aggregates = [{ fn: "count", column: null }] as const;
-    const wanted = { range: request.range, tags: predicates.tags, fields: predicates.fields, bins: null, groupBy: keys, aggregates };
-    const found = await aggregatedColumns(table, wanted, this.run.turns);
-    if (found === null) return null;
-    const { rowCount } = found;
-    const counts = found.columns[keys.length] as NumberColumn;
-    const absent = { type: "tag", codes: new Uint32Array(rowCount), dictionary: [""] } as const;
-    const cells: TagCells[] = [];
-    for (const column of columns) {
-      const place = keys.indexOf(column!);
-      cells.push(place < 0 ? absent : ((await this.run.turns.run(found.columns[place]!.take(null, rowCount))) as TagCells));
-    }
-    const groups = await this.run.turns.run(groupRows(cells, rowCount));
-    const sizes = new Float64Array(groups.tags.length);
-    const view = counts.view();
-    const counted = inSteps(rowCount, (from, to) => {
-      for (let row = from; row < to; row++) sizes[groups.groupOf[row]!]! += Number(view[row]!);
-    });
-    await this.run.turns.run(counted);
-    return groups.tags.map((each, i) => ({ tags: each, rowCount: sizes[i]! }));
   }
 
   /** Predicates for the rows of these groups, and of some others if there are several grouping tags. */
