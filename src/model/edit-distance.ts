@@ -22,7 +22,8 @@ export function editDistance(a: string, b: string): number {
     let carry = 1;
     for (let word = 0; word < words; word++) {
       const high = word === words - 1 ? lastBit : 1 << (WORD_BITS - 1);
-      const [upward, downward] = [up[word]!, down[word]!];
+      const upward = up[word]!;
+      const downward = down[word]!;
       const same = (equal[word] ?? 0) | (carry < 0 ? 1 : 0);
       const vertical = (equal[word] ?? 0) | downward;
       const horizontal = (((same & upward) + upward) ^ upward) | same;

@@ -109,7 +109,8 @@ function* mergeSorted<T>(values: MutableList<T>, scratch: MutableList<T>, isInOr
     for (let from = 0; from < count; from += 2 * width) {
       const middle = Math.min(count, from + width);
       const end = Math.min(count, from + 2 * width);
-      let [left, right] = [from, middle];
+      let left = from;
+      let right = middle;
       for (let at = from; at < end; ) {
         yield;
         const stop = Math.min(end, at + STEP_ROWS);

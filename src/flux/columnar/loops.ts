@@ -95,7 +95,8 @@ export function logicalLane(operator: "and" | "or", left: Lane, right: Lane, row
   const deciding = operator === "or" ? 1 : 0;
   const [ca, cb] = [a.cells as Uint8Array, b.cells as Uint8Array];
   for (let i = 0; i < length; i++) {
-    const [first, second] = [isValid(a, i) ? ca[i & a.mask]! : isByRow ? 0 : 2, isValid(b, i) ? cb[i & b.mask]! : 2];
+    const first = isValid(a, i) ? ca[i & a.mask]! : isByRow ? 0 : 2;
+    const second = isValid(b, i) ? cb[i & b.mask]! : 2;
     if (first === deciding || second === deciding) cells[i] = deciding;
     else if (first === 2 || second === 2) valid![i] = 0;
     else cells[i] = 1 - deciding;

@@ -73,7 +73,9 @@ class Sorting<T> {
 
   private swap(i: number, j: number): void {
     const { items } = this;
-    [items[i], items[j]] = [items[j]!, items[i]!];
+    const item = items[i]!;
+    items[i] = items[j]!;
+    items[j] = item;
   }
 
   private insertion(a: number, b: number): void {

@@ -118,8 +118,10 @@ export function* firstRows(
   const down = (start: number) => {
     for (let i = start, child = 2 * i + 1; child < count; child = 2 * i + 1) {
       if (child + 1 < count && isBehind(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBehind(heap[child]!, heap[i]!)) return;
-      [heap[i], heap[child]] = [heap[child]!, heap[i]!];
+      const row = heap[i]!;
+      if (!isBehind(heap[child]!, row)) return;
+      heap[i] = heap[child]!;
+      heap[child] = row;
       i = child;
     }
   };
@@ -142,7 +144,9 @@ function mergedPieces(rows: Uint32Array, pieceEnds: readonly number[], compare: 
     for (let i = start, child = 2 * i + 1; child < heap.length; child = 2 * i + 1) {
       if (child + 1 < heap.length && isLess(child + 1, child)) child++;
       if (!isLess(child, i)) return;
-      [heap[i], heap[child]] = [heap[child]!, heap[i]!];
+      const piece = heap[i]!;
+      heap[i] = heap[child]!;
+      heap[child] = piece;
       i = child;
     }
   };

@@ -217,7 +217,8 @@ class Inference extends InferenceState {
     const key = variable(this.level);
     const value = variable(this.level);
     for (const { key: keyNode, val } of elements) {
-      const [keyType, valueType] = [this.infer(keyNode), this.infer(val)];
+      const keyType = this.infer(keyNode);
+      const valueType = this.infer(val);
       this.equal(key, keyType, keyNode);
       this.equal(value, valueType, val);
     }

@@ -71,7 +71,8 @@ export class ArrowStructs {
       return this.decode(view, start, length);
     };
     for (let pairs = view.getInt32(at, true); pairs > 0; pairs--) {
-      const [key, value] = [take(), take()];
+      const key = take();
+      const value = take();
       if (key === KIND_LABEL) return value;
     }
     return null;

@@ -223,7 +223,9 @@ class Parser {
       if (!this.takeWord("interval") || token?.kind !== "string") throw this.unexpected("INTERVAL '…'");
       this.at += 1;
       const interval = this.intervalOf(this.unquoted(token));
-      const [months, days, ns] = [interval.months * sign, interval.days * sign, interval.ns * BigInt(sign)];
+      const months = interval.months * sign;
+      const days = interval.days * sign;
+      const ns = interval.ns * BigInt(sign);
       shifted = addInterval(shifted, { months, days, ns });
     }
   }

@@ -152,7 +152,8 @@ export class SeriesFilter {
       if (first === end) continue;
       u8.fill(1, wantedPtr + first, wantedPtr + end);
       count += end - first;
-      [spanFirst, spanEnd] = [Math.min(spanFirst, first), Math.max(spanEnd, end)];
+      spanFirst = Math.min(spanFirst, first);
+      spanEnd = Math.max(spanEnd, end);
     }
     return { wantedPtr, count, span: { first: spanFirst, end: spanEnd } };
   }

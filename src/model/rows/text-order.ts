@@ -27,7 +27,8 @@ export function compareTexts(left: string, right: string): number {
 function comparePoints(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let i = 0; i < length; i++) {
-    const [a, b] = [left.charCodeAt(i), right.charCodeAt(i)];
+    const a = left.charCodeAt(i);
+    const b = right.charCodeAt(i);
     if (a === b) continue;
     // surrogates stand for code points above all others of two bytes
     const isHigh = (code: number) => code >= 0xd800 && code < 0xe000;

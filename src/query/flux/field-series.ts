@@ -77,7 +77,8 @@ export function* rowsOf(
   const order = fieldOrder(fields);
   const found: SourceRows[] = [];
   for (const { group, tags } of groupsInOrder(tagNames, set)) {
-    const [from, to] = [set.starts[group]!, set.starts[group + 1]!];
+    const from = set.starts[group]!;
+    const to = set.starts[group + 1]!;
     const present: { readonly field: number; readonly cells: Cells; readonly rows: Uint32Array | null }[] = [];
     for (const field of order) {
       const column = set.columns[field] ?? null;
@@ -135,7 +136,8 @@ export function* seriesOf(
   const order = fieldOrder(fields);
   const series: SourceSeries[] = [];
   for (const { group, tags } of groupsInOrder(tagNames, set)) {
-    const [from, to] = [set.starts[group]!, set.ends?.[group] ?? set.starts[group + 1]!];
+    const from = set.starts[group]!;
+    const to = set.ends?.[group] ?? set.starts[group + 1]!;
     if (from === to) continue;
     for (const i of order) {
       const column = set.columns[i] ?? null;

@@ -37,7 +37,8 @@ function* lastRows({ groups, starts, columns }: SeriesRows): Steps<{ readonly st
     const row = starts[group + 1]! - 1;
     const isFull = columns.every(({ cells }) => isValid(cells.validity, row));
     if (!isFull) return null;
-    [first[group], ends[group]] = [row, row + 1];
+    first[group] = row;
+    ends[group] = row + 1;
     if (counter.isDue(columns.length)) yield;
   }
   return { starts: first, ends };

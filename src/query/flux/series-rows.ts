@@ -1,15 +1,16 @@
 // Rows of one measurement by series. The scan tells the series of its rows, so no tag is read row by row.
 import type { ReadRequest } from "../../flux/interpret/flux-source.ts";
-import type { FieldPredicate, TagPredicate } from "../../model/query/scan.ts";
+import type { FieldPredicate, TagPredicate, TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import { compareTexts } from "../../model/rows/text-order.ts";
 import { inSteps, type Steps } from "../../model/steps.ts";
 import type { Turns } from "../../model/turns.ts";
 import type { StatementMemory } from "../../tsdbql/execute/memory.ts";
 import { takeTimes } from "../../tsdbql/execute/rows/cells.ts";
-import { type AnyCells, type GrowingColumn, growingColumn, type NumberColumn } from "../../tsdbql/execute/rows/columns.ts";
+import { type AnyCells, type GrowingColumn, growingColumn, NumberColumn } from "../../tsdbql/execute/rows/columns.ts";
 import { orderRows } from "../../tsdbql/execute/rows/order.ts";
 import { RowSeries } from "../../tsdbql/execute/rows/row-series.ts";
+import { rowsOf, stretchesOf } from "../../tsdbql/execute/rows/stretches.ts";
 import type { MeasurementTable } from "../../tsdbql/execute/rows/table.ts";
 import type { FieldCells } from "./field-series.ts";
 
@@ -48,7 +49,8 @@ export async function seriesRows(
   const tagColumns = [...table.tagColumns].sort((a, b) => compareTexts(a.name, b.name));
   const tagNames = tagColumns.map(({ name }) => name);
   const defs = [timeColumn, ...fields];
-  const columns = defs.map(({ type }) => growingColumn(kernel, type));
+  const isAll = tags.length === 0 && tests.length === 0 && !newestOnly && contains(range, scan.times);
+  const columns = defs.map(({ type }) => growingColumn(kernel, type, isAll ? scan.rowCountMax : 0));
   const bytesOf = () => columns.reduce((sum, column) => sum + column.bytes, series.bytes);
   using series = new RowSeries(kernel, tagColumns);
   const cursor = scan.open({
@@ -90,12 +92,24 @@ function* ordered(
   { times, fields, bytes }: { readonly times: NumberColumn; readonly fields: readonly GrowingColumn[]; readonly bytes: number },
 ): Steps<SeriesRows> {
   const all = times.view() as BigInt64Array;
-  const { rows, starts } = yield* orderRows({ tags: groups, groupOf }, all, false, null);
-  const own = yield* takeTimes(all, rows);
+  const stretches = yield* stretchesOf(groupOf, groups.length, all);
+  const byRow = stretches === null ? yield* orderRows({ tags: groups, groupOf }, all, false, null) : null;
+  const copied = stretches === null ? null : yield* times.takeStretches(stretches);
+  const own = copied === null ? yield* takeTimes(all, byRow!.rows) : (copied.values as BigInt64Array);
+  let rows = byRow?.rows ?? null;
   const columns: FieldCells[] = [];
   for (const field of fields) {
-    const cells: AnyCells = yield* field.take(rows, all.length);
+    let cells: AnyCells | null = null;
+    if (stretches !== null) {
+      if (field instanceof NumberColumn) cells = yield* field.takeStretches(stretches);
+      if (cells === null) rows ??= yield* rowsOf(stretches);
+    }
+    cells ??= yield* field.take(rows, all.length);
     if (cells.type !== "tag") columns.push({ cells, times: own, counts: null });
   }
-  return { tagNames, groups, starts, times: own, columns, bytes };
+  return { tagNames, groups, starts: (stretches ?? byRow!).starts, times: own, columns, bytes };
+}
+
+function contains({ startNs, stopNs }: SeriesRowsRequest["range"], times: TimeRange | undefined): boolean {
+  return times !== undefined && startNs <= times.minNs && stopNs > times.maxNs;
 }

@@ -99,7 +99,8 @@ class FieldIndex {
 
   find(names: readonly string[]): { readonly field: Field; readonly count: number } | null {
     for (let count = Math.min(names.length, QUALIFIED_NAMES_MAX); count > 1; count--) {
-      const [table, name] = [names[count - 2]!, names[count - 1]!];
+      const table = names[count - 2]!;
+      const name = names[count - 1]!;
       const columns = this.byTable.get(table);
       if (columns === undefined) continue;
       const field = columns.get(name) ?? (columns.size === 0 ? { table, name } : undefined);

@@ -104,7 +104,9 @@ function oneSidedJoins(tokens: readonly Token[]): readonly Token[] {
     const brackets = new Brackets(out);
     const from = beginOfTables(out, i, brackets);
     const to = endOfTable(out, i + 3, brackets);
-    const [left, join, right] = [out.slice(from, i), out.slice(i + 1, i + 3), out.slice(i + 3, to)];
+    const left = out.slice(from, i);
+    const join = out.slice(i + 1, i + 3);
+    const right = out.slice(i + 3, to);
     const isJoin = left.some((token) => isWord(token, "join"));
     const kept = isJoin ? [symbol("(", left[0]!.start), ...left, symbol(")", left.at(-1)!.end)] : left;
     out.splice(from, to - from, ...right, blank(join[0]!), ...join, blank(left[0]!), ...kept, blank(out[to]));

@@ -55,7 +55,8 @@ export function readScript(spec: SpecReader, prefix: string, names: readonly Opt
     const read = readParameters(spec, given.get(name)!, record, source, `${prefix}.${name}`);
     parameters[name] = read;
     const properties = read.map(({ key, literal }) => `${isName(key) ? key : quoted(key)}: ${literal}`);
-    const [from, to] = [record.location.from, record.location.to];
+    const from = record.location.from;
+    const to = record.location.to;
     if (read.length > 0) edits.push({ from, to, text: `{${properties.join(", ")}}` });
   }
   if (edits.length === 0) return { text: source, parameters };

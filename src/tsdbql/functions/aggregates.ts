@@ -110,7 +110,10 @@ function* spreads(points: Points, windows: Windows): Steps<Values> {
   yield* overWindows(
     windows,
     (from, to, window) => {
-      if (from === offsets[window]) [least, most] = [from, from];
+      if (from === offsets[window]) {
+        least = from;
+        most = from;
+      }
       for (let row = from; row < to; row++) {
         if (keys[row]! < keys[least]!) least = row;
         if (keys[row]! > keys[most]!) most = row;
@@ -203,7 +206,8 @@ function* modes(points: Points, windows: Windows): Steps<Values> {
     points.type === "string" ? yield* points.values.toArray() : points.type === "boolean" ? points.values : yield* sortKeys(points);
   const counter = new StepCounter();
   for (let i = 0; i < rows.length; i++) {
-    const [from, end] = [offsets[i]!, offsets[i + 1]!];
+    const from = offsets[i]!;
+    const end = offsets[i + 1]!;
     rows[i] = points.type === "boolean" ? yield* booleanMode(points.values, from, end) : yield* modeRow(keys, points.times, from, end);
     if (counter.isDue(1 + (end - from) * SORT_COST)) yield;
   }
@@ -235,11 +239,15 @@ function* modeRow(keys: ArrayLike<number | bigint | string>, times: BigInt64Arra
   for (const [key, of] of found) {
     if (counter.isDue(1)) yield;
     if (of.count < best.count) continue;
-    const [timeNs, bestNs] = [times[earliest(of)]!, times[earliest(best)]!];
+    const timeNs = times[earliest(of)]!;
+    const bestNs = times[earliest(best)]!;
     // if every value occurs once, the least wins; otherwise the earliest, and at equal times the greatest, so that the order of rows does
     // not matter
     const isFirst = of.count === 1 ? key < bestKey : timeNs < bestNs || (timeNs === bestNs && key > bestKey);
-    if (of.count > best.count || isFirst) [bestKey, best] = [key, of];
+    if (of.count > best.count || isFirst) {
+      bestKey = key;
+      best = of;
+    }
   }
   return best.first;
 }

@@ -67,7 +67,8 @@ function* booleans(operator: Arithmetic, a: CellsOf<"boolean">, b: CellsOf<"bool
   const values = new Uint8Array(a.values.length);
   for (let i = 0; i < values.length; i++) {
     if (isPause(i)) yield;
-    const [x, y] = [a.values[i]!, b.values[i]!];
+    const x = a.values[i]!;
+    const y = b.values[i]!;
     values[i] = operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
   }
   return cellsOf("boolean", values, validity);

@@ -42,7 +42,8 @@ function* ascending(
   // last position of the line: nanoseconds since the first point of the window, and value
   let [lastValue, lastNs] = [values[0]!, 0];
   for (let window = 0; window < startsNs.length; window++) {
-    const [from, end] = [offsets[window]!, offsets[window + 1]!];
+    const from = offsets[window]!;
+    const end = offsets[window + 1]!;
     let area = 0;
     // in the first window the line starts here; in others it comes from the end of the previous one
     for (let row = window === 0 ? from + 1 : from; row < end; row++) {

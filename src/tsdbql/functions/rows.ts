@@ -77,15 +77,20 @@ function* merge(columns: readonly WindowPoints[], descending: boolean): Steps<{ 
   let count = 0;
   for (; ; count++) {
     if (counter.isDue(2 * columns.length)) yield;
-    let [high, low, found] = [0, 0, false];
+    let high = 0;
+    let low = 0;
+    let found = false;
     for (let column = 0; column < words.length; column++) {
       const at = next[column]! * 2;
       const own = words[column]!;
       if (at >= own.length) continue;
-      const [ownHigh, ownLow] = [own[at + 1]!, own[at]! >>> 0];
+      const ownHigh = own[at + 1]!;
+      const ownLow = own[at]! >>> 0;
       const isBefore = ownHigh < high || (ownHigh === high && ownLow < low);
       if (found && (ownHigh === high && ownLow === low ? true : descending ? isBefore : !isBefore)) continue;
-      [high, low, found] = [ownHigh, ownLow, true];
+      high = ownHigh;
+      low = ownLow;
+      found = true;
     }
     if (!found) break;
     for (let column = 0; column < words.length; column++) {

@@ -44,7 +44,8 @@ function* choose(points: Points, windows: Windows, rowsOf: Choose, context: Redu
   const of: number[] = [];
   const counter = new StepCounter();
   for (let window = 0; window < windows.startsNs.length; window++) {
-    const [from, end] = [windows.offsets[window]!, windows.offsets[window + 1]!];
+    const from = windows.offsets[window]!;
+    const end = windows.offsets[window + 1]!;
     const chosen = yield* rowsOf({ from, end });
     yield* inSteps(chosen.length, (first, stop) => {
       for (let i = first; i < stop; i++) {
@@ -78,7 +79,8 @@ function extreme(name: "min" | "max"): SelectorKind {
         let best = from;
         yield* inRange(from + 1, end, (first, stop) => {
           for (let row = first; row < stop; row++) {
-            const [key, bestKey] = [keys[row]!, keys[best]!];
+            const key = keys[row]!;
+            const bestKey = keys[best]!;
             if (name === "min" ? key < bestKey : key > bestKey) best = row;
             else if (descending && key === bestKey && !areEqual(times, row, best)) best = row;
           }
@@ -104,7 +106,8 @@ function outermost(name: "first" | "last"): SelectorKind {
         const step = isAtEnd ? -1 : 1;
         const counter = new StepCounter();
         for (let row = edge + step; row >= from && row < end && areEqual(times, row, edge); row += step) {
-          const [key, bestKey] = [keys[row]!, keys[best]!];
+          const key = keys[row]!;
+          const bestKey = keys[best]!;
           if (prefersLess ? key < bestKey : key > bestKey) best = row;
           if (counter.isDue(1)) yield;
         }
@@ -167,7 +170,8 @@ function best(name: "top" | "bottom"): SelectorKind {
       const ofEqual = timeOrder(points.times, descending && isTable ? -1 : 1);
       const count = integerOf(args.at(-1)!);
       const isBetter = (a: number, b: number) => {
-        const [x, y] = [keys[a]!, keys[b]!];
+        const x = keys[a]!;
+        const y = keys[b]!;
         if (x !== y) return name === "top" ? x > y : x < y;
         return ofEqual(a, b) < 0;
       };
@@ -215,7 +219,9 @@ function* bestRows(candidates: Uint32Array, count: number, isBetter: (a: number,
       let worst = at;
       for (const child of [2 * at + 1, 2 * at + 2]) if (child < count && isBetter(heap[worst]!, heap[child]!)) worst = child;
       if (worst === at) return;
-      [heap[at], heap[worst]] = [heap[worst]!, heap[at]!];
+      const row = heap[at]!;
+      heap[at] = heap[worst]!;
+      heap[worst] = row;
       at = worst;
     }
   };

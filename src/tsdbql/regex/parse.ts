@@ -329,7 +329,8 @@ function complement(ranges: readonly number[]): number[] {
 function folded(ranges: readonly number[]): number[] {
   const all = [...ranges];
   for (let i = 0; i < ranges.length; i += 2) {
-    const [first, last] = [ranges[i]!, Math.min(ranges[i + 1]!, ranges[i]! + FOLDED_MAX)];
+    const first = ranges[i]!;
+    const last = Math.min(ranges[i + 1]!, ranges[i]! + FOLDED_MAX);
     for (let code = first; code <= last; code++) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
       const char = String.fromCodePoint(code);

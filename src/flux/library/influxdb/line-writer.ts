@@ -23,7 +23,8 @@ export class LineWriter {
     if (written.length === 0 || line === "") return;
     for (const [key, value] of [...tags].sort(([a], [b]) => (a < b ? -1 : 1))) {
       if (typeof value !== "string") continue;
-      const [name, text] = [escaped(key, NAME), escaped(value, NAME)];
+      const name = escaped(key, NAME);
+      const text = escaped(value, NAME);
       if (name !== "" && text !== "") line += `,${name}=${text}`;
     }
     line += ` ${written.join(",")} ${ns}\n`;

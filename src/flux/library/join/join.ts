@@ -175,7 +175,8 @@ class Join {
     const [a, b] = [columnsOf(left, "left", this.pairs), columnsOf(right, "right", this.pairs)];
     const matched = new MergedRows(a, b, left.rowCount, right.rowCount);
     for (const { lefts, rights } of matched.parts(keepsLeft, keepsRight, PART_PAIRS)) {
-      const [l, r] = [takenRows(left, lefts, key), takenRows(right, rights, key)];
+      const l = takenRows(left, lefts, key);
+      const r = takenRows(right, rights, key);
       this.cellCount += lefts.length * (l.columns.length + r.columns.length);
       this.run.checkCells(this.cellCount);
       const made = this.run.rowFunctions === "compiled" ? yield* compiled(() => joinedTable(key, l, r, this.fn)) : null;

@@ -41,7 +41,8 @@ export class MergedRows {
         if (keepsRight) this.pair(NO_ROW, j);
         j++;
       } else {
-        const [first, from] = [i, j];
+        const first = i;
+        const from = j;
         while (j < rightCount && this.across(first, j) === 0) j++;
         for (; i < leftCount && this.withinLeft(first, i) === 0; i++) {
           for (let at = from; at < j; at++) {

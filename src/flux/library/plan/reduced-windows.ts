@@ -118,7 +118,8 @@ function choose(fn: ReduceFunction, { cells, mask }: FluxColumn, rows: readonly 
   const values = cells as unknown as (number | bigint)[];
   let best = rows[0]!;
   for (const row of rows) {
-    const [value, most] = [values[row & mask]!, values[best & mask]!];
+    const value = values[row & mask]!;
+    const most = values[best & mask]!;
     if (fn === "min" ? value < most : value > most) best = row;
   }
   return best;

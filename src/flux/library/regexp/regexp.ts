@@ -15,7 +15,8 @@ function* matches({ matcher }: Regexp, text: string, { use }: ScriptRun): Genera
     // a search may have gone to the end of the text for it
     use.check();
     if (found === null) return;
-    const [start, end] = [found[0]!, found[1]!];
+    const start = found[0]!;
+    const end = found[1]!;
     if (end > start || start !== lastEnd) yield found;
     lastEnd = end;
     from = end > start ? end : end + ((text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1);

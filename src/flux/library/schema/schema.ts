@@ -110,7 +110,8 @@ function* distinctOf(tables: Tables, tag: string): Tables {
   for (const table of tables) {
     yield null;
     if (table === null) continue;
-    const [column, key] = [table.column(tag), new GroupKey(table.key.columns.filter(({ label }) => label === tag))];
+    const column = table.column(tag);
+    const key = new GroupKey(table.key.columns.filter(({ label }) => label === tag));
     byTag.append(key, new FluxTable(key, column === undefined ? [] : [column], table.rowCount));
   }
   for (const table of byTag.tables()) if (table !== null) whole.append(GroupKey.NONE, table.with(table.columns, GroupKey.NONE));

@@ -28,7 +28,8 @@ function interpolated(table: FluxTable, windows: Windows, { use }: ScriptRun): F
   const [newTimes, newValues] = [new ColumnBuilder("_time", "time"), new ColumnBuilder("_value", "float")];
   let before: { readonly ns: bigint; readonly value: number } | null = null;
   for (let row = 0; row < table.rowCount; row++) {
-    const [time, value] = [times.get(row), values.get(row)];
+    const time = times.get(row);
+    const value = values.get(row);
     if (isNull(time)) throw new FluxError("null _time found during linear interpolation");
     if (isNull(value)) throw new FluxError("null _value found during linear interpolation");
     const now = { ns: (time as Time).ns, value: value as number };

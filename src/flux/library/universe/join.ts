@@ -103,7 +103,8 @@ function keyText({ key }: FluxTable, labels: readonly string[]): string {
 /** Null when the keys rule out that any row matches. */
 function joinTables(left: FluxTable, right: FluxTable, { on, names, run }: Joining): FluxTable | null {
   for (const label of on) {
-    const [a, b] = [left.key.get(label), right.key.get(label)];
+    const a = left.key.get(label);
+    const b = right.key.get(label);
     if (a !== undefined && b !== undefined && cellText(a.value) !== cellText(b.value)) return null;
   }
   const pairs = matchingRows(left, right, on, run);

@@ -100,15 +100,11 @@ function exactQuantile(values: Float64Array, q: number): number {
   return values[low]! * (high - at) + values[high]! * (at - low);
 }
 
-interface Centroid {
-  mean: number;
-  weight: number;
-}
-
 /** Source: Dunning, Ertl, "Computing extremely accurate quantiles using t-digests" (2019), the merging form. */
 class Digest {
-  private centroids: Centroid[] = [];
-  private waiting: Centroid[] = [];
+  /** Of the centroids, ascending. */
+  private means = new Float64Array(0);
+  private weights = new Float64Array(0);
   private total = 0;
   private least = Number.POSITIVE_INFINITY;
   private most = Number.NEGATIVE_INFINITY;
@@ -116,40 +112,57 @@ class Digest {
   constructor(private readonly compression: number) {}
 
   addAll(values: Float64Array): this {
-    const waitingMax = 8 * Math.ceil(this.compression);
-    for (const mean of values) {
-      if (Number.isNaN(mean)) continue;
-      this.waiting.push({ mean, weight: 1 });
-      if (this.waiting.length > waitingMax) this.merge();
+    const room = 8 * Math.ceil(this.compression) + 1;
+    const waiting = new Float64Array(Math.min(values.length, room >= 1 ? room : 1));
+    let count = 0;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]!;
+      if (Number.isNaN(value)) continue;
+      waiting[count++] = value;
+      if (count < waiting.length) continue;
+      this.merge(waiting);
+      count = 0;
     }
-    this.merge();
+    this.merge(waiting.subarray(0, count));
     return this;
   }
 
-  private merge(): void {
-    if (this.waiting.length === 0) return;
-    const all = [...this.waiting, ...this.centroids].sort((a, b) => a.mean - b.mean);
-    this.total += this.waiting.reduce((sum, { weight }) => sum + weight, 0);
-    this.waiting = [];
-    const merged: Centroid[] = [{ ...all[0]! }];
-    let soFar = all[0]!.weight;
-    let limit = this.total * this.scaleToQ(1);
-    for (const each of all.slice(1)) {
-      const projected = soFar + each.weight;
-      const last = merged.at(-1)!;
-      if (projected <= limit) {
-        soFar = projected;
-        last.weight += each.weight;
-        last.mean += (each.weight * (each.mean - last.mean)) / last.weight;
-        continue;
+  /** Adds values of weight 1, which it sorts. */
+  private merge(values: Float64Array): void {
+    if (values.length === 0) return;
+    values.sort();
+    const known = this.means.length;
+    const size = values.length + known;
+    const [means, weights] = [new Float64Array(size), new Float64Array(size)];
+    this.total += values.length;
+    let value = 0;
+    let centroid = 0;
+    let last = -1;
+    let soFar = 0;
+    let limit = 0;
+    for (let i = 0; i < size; i++) {
+      // of equal ones a value comes first
+      const isValue = value < values.length && (centroid === known || values[value]! <= this.means[centroid]!);
+      const mean = isValue ? values[value]! : this.means[centroid]!;
+      const weight = isValue ? 1 : this.weights[centroid]!;
+      if (isValue) value++;
+      else centroid++;
+      if (last >= 0 && soFar + weight <= limit) {
+        const before = means[last]!;
+        weights[last]! += weight;
+        means[last] = before + (weight * (mean - before)) / weights[last]!;
+      } else {
+        limit = this.total * this.scaleToQ(last < 0 ? 1 : this.qToScale(soFar / this.total) + 1);
+        last++;
+        means[last] = mean;
+        weights[last] = weight;
       }
-      limit = this.total * this.scaleToQ(this.qToScale(soFar / this.total) + 1);
-      soFar += each.weight;
-      merged.push({ ...each });
+      soFar += weight;
     }
-    this.centroids = merged;
-    this.least = Math.min(this.least, merged[0]!.mean);
-    this.most = Math.max(this.most, merged.at(-1)!.mean);
+    this.means = means.slice(0, last + 1);
+    this.weights = weights.slice(0, last + 1);
+    this.least = Math.min(this.least, means[0]!);
+    this.most = Math.max(this.most, means[last]!);
   }
 
   private scaleToQ(k: number): number {
@@ -161,24 +174,23 @@ class Digest {
   }
 
   quantile(q: number): number {
-    const { centroids } = this;
-    if (centroids.length === 0) return Number.NaN;
-    if (centroids.length === 1) return centroids[0]!.mean;
+    const { means, weights } = this;
+    const last = means.length - 1;
+    if (last < 0) return Number.NaN;
+    if (last === 0) return means[0]!;
     const index = q * this.total;
-    const first = centroids[0]!;
-    if (index <= first.weight / 2) return this.least + ((2 * index) / first.weight) * (first.mean - this.least);
-    let before = first.weight / 2;
-    let weight = first.weight;
-    for (let i = 1; i < centroids.length; i++) {
-      const { mean, weight: own } = centroids[i]!;
-      const middle = weight + own / 2;
-      if (middle >= index) return weightedMean(centroids[i - 1]!.mean, middle - index, mean, index - before);
+    const firstHalf = weights[0]! / 2;
+    if (index <= firstHalf) return this.least + ((2 * index) / weights[0]!) * (means[0]! - this.least);
+    let before = firstHalf;
+    let weight = weights[0]!;
+    for (let i = 1; i <= last; i++) {
+      const middle = weight + weights[i]! / 2;
+      if (middle >= index) return weightedMean(means[i - 1]!, middle - index, means[i]!, index - before);
       before = middle;
-      weight += own;
+      weight += weights[i]!;
     }
-    const last = centroids.at(-1)!;
-    const behind = index - (this.total - last.weight / 2);
-    return weightedMean(last.mean, last.weight / 2 - behind, this.most, behind);
+    const behind = index - (this.total - weights[last]! / 2);
+    return weightedMean(means[last]!, weights[last]! / 2 - behind, this.most, behind);
   }
 }
 

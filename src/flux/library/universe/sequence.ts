@@ -366,7 +366,8 @@ function elapsedOf(call: NativeCall) {
 /** Of rows [from, to) but the first, since the row before. */
 function addElapsed(builder: ColumnBuilder, times: FluxColumn, from: number, to: number, unit: bigint): void {
   for (let row = from + 1; row < to; row++) {
-    const [before, now] = [times.get(row - 1), times.get(row)];
+    const before = times.get(row - 1);
+    const now = times.get(row);
     if (isNull(before) || isNull(now)) builder.appendNull();
     else builder.append(unit === 0n ? NO_UNITS : ((now as Time).ns - (before as Time).ns) / unit);
   }

@@ -1,5 +1,5 @@
 // `histogram`, `histogramQuantile`, `covariance`, `integral`.
-import { FluxColumn } from "../../tables/column.ts";
+import { FluxColumn, halvesOf } from "../../tables/column.ts";
 import { eachTable } from "../../tables/stream.ts";
 import { type FluxTable, TableBuilder } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
@@ -35,7 +35,8 @@ function valuesOf(table: FluxTable, label: string): Float64Array {
 function binCounts(values: Float64Array, bins: readonly number[]): Float64Array {
   const counts = new Float64Array(bins.length);
   for (const value of values) {
-    let [from, to] = [0, bins.length];
+    let from = 0;
+    let to = bins.length;
     while (from < to) {
       const middle = (from + to) >> 1;
       if (value <= bins[middle]!) to = middle;
@@ -180,9 +181,8 @@ export const integral = operator(
         if (!NUMBERS.includes(column.type)) throw new FluxError(`cannot perform integral over ${column.type}`);
         const times = table.column(timeColumn);
         if (times === undefined) throw new FluxError(`no column ${JSON.stringify(timeColumn)} exists`);
-        const values = numbersOf(column, "integral");
         const origin = originOf(times);
-        const points = pointsOf(times, values, origin);
+        const points = pointsOf(times, column);
         const bounds = mode === "linear" ? boundsOf(table, origin) : null;
         return oneRow(table, FluxColumn.constant(label, "float", area(points, bounds) / unit, 1));
       });
@@ -204,7 +204,7 @@ function integralOf(call: NativeCall) {
 }
 
 function originOf(times: FluxColumn): bigint {
-  return times.length > 0 && !times.isNull(0) ? (times.get(0) as Time).ns : 0n;
+  return times.length > 0 && !times.isNull(0) ? (times.cells as BigInt64Array)[0]! : 0n;
 }
 
 interface IntegralOptions {
@@ -224,7 +224,7 @@ function* integralRows(rows: WindowRows, { unit, label, timeColumn, isLinear }: 
     yield* rows.each((from, to, window) => {
       const own = times.slice(from, to);
       const origin = originOf(own);
-      const points = pointsOf(own, numbersOf(column.slice(from, to), "integral"), origin);
+      const points = pointsOf(own, column.slice(from, to));
       const at = (bounds: BigInt64Array) => Number(bounds[window]! - origin);
       made[window] = area(points, isLinear ? [at(startsNs), at(stopsNs)] : null) / unit;
     });
@@ -236,21 +236,46 @@ function* integralRows(rows: WindowRows, { unit, label, timeColumn, isLinear }: 
   return rows.oneEach(new FluxColumn(label, "float", made, null, made.length));
 }
 
-/** Values that are not null with their times; of rows of one time the first. @throws FluxError: times are missing or go back */
-function pointsOf(times: FluxColumn, values: readonly (number | null)[], origin: bigint): [number, number][] {
-  const points: [number, number][] = [];
-  let before: bigint | null = null;
-  for (let row = 0; row < times.length; row++) {
+/** Values that are not null, and their times since the first row's. */
+interface Points {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly count: number;
+}
+
+const TWO_32 = 2 ** 32;
+
+/** Of rows of one time the first. @throws FluxError: times are missing, go back, or are no integers */
+function pointsOf(times: FluxColumn, column: FluxColumn): Points {
+  const { length } = column;
+  for (let row = 0; row < length; row++) {
     if (times.isNull(row)) throw new FluxError("integral found null time in time column");
   }
-  for (const [row, value] of values.entries()) {
-    const { ns } = times.get(row) as Time;
-    if (before !== null && ns < before) throw new FluxError("integral found out-of-order times in time column");
-    if (ns === before) continue;
-    before = ns;
-    if (value !== null) points.push([Number(ns - origin), value]);
+  if (length > 0 && times.type !== "time" && times.type !== "int") {
+    throw new FluxError(`integral: column "${times.label}" of type ${times.type} holds no times`);
   }
-  return points;
+  const { cells, mask, valid } = column;
+  const halves = length === 0 ? new Int32Array(2) : halvesOf(times);
+  const baseHigh = halves[1]!;
+  const baseLow = halves[0]! >>> 0;
+  const distances = new Float64Array(length);
+  const values = new Float64Array(length);
+  let count = 0;
+  let high = Number.NEGATIVE_INFINITY;
+  let low = 0;
+  for (let row = 0; row < length; row++) {
+    const at = 2 * (row & times.mask);
+    const ownHigh = halves[at + 1]!;
+    const ownLow = halves[at]! >>> 0;
+    if (ownHigh < high || (ownHigh === high && ownLow < low)) throw new FluxError("integral found out-of-order times in time column");
+    if (ownHigh === high && ownLow === low) continue;
+    high = ownHigh;
+    low = ownLow;
+    if (valid !== null && valid[row & mask] === 0) continue;
+    distances[count] = (high - baseHigh) * TWO_32 + (low - baseLow);
+    values[count++] = Number((cells as Float64Array)[row & mask]);
+  }
+  return { times: distances, values, count };
 }
 
 function boundsOf(table: FluxTable, origin: bigint): readonly [number, number] {
@@ -260,18 +285,16 @@ function boundsOf(table: FluxTable, origin: bigint): readonly [number, number] {
 }
 
 /** Trapezoids; up to the bounds along the lines of the outermost pairs of points. */
-function area(points: readonly (readonly [number, number])[], bounds: readonly [number, number] | null): number {
+function area({ times, values, count }: Points, bounds: readonly [number, number] | null): number {
   let sum = 0;
-  for (let i = 1; i < points.length; i++) {
-    const [[t0, v0], [t1, v1]] = [points[i - 1]!, points[i]!];
-    sum += ((v0 + v1) / 2) * (t1 - t0);
-  }
-  if (bounds === null || points.length === 0) return sum;
-  const at = (t: number, [t0, v0]: readonly [number, number], [t1, v1]: readonly [number, number]) =>
-    t1 === t0 ? v0 : v0 + ((v1 - v0) * (t - t0)) / (t1 - t0);
-  const [first, last] = [points[0]!, points.at(-1)!];
-  const [second, beforeLast] = [points[1] ?? first, points.at(-2) ?? last];
-  const startValue = at(bounds[0], first, second);
-  const stopValue = at(bounds[1], beforeLast, last);
-  return sum + ((startValue + first[1]) / 2) * (first[0] - bounds[0]) + ((last[1] + stopValue) / 2) * (bounds[1] - last[0]);
+  for (let i = 1; i < count; i++) sum += ((values[i - 1]! + values[i]!) / 2) * (times[i]! - times[i - 1]!);
+  if (bounds === null || count === 0) return sum;
+  const at = (t: number, i: number, j: number) => {
+    const [t0, t1, v0, v1] = [times[i]!, times[j]!, values[i]!, values[j]!];
+    return t1 === t0 ? v0 : v0 + ((v1 - v0) * (t - t0)) / (t1 - t0);
+  };
+  const last = count - 1;
+  const startValue = at(bounds[0], 0, Math.min(1, last));
+  const stopValue = at(bounds[1], Math.max(0, last - 1), last);
+  return sum + ((startValue + values[0]!) / 2) * (times[0]! - bounds[0]) + ((values[last]! + stopValue) / 2) * (bounds[1] - times[last]!);
 }

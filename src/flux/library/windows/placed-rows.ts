@@ -164,12 +164,18 @@ function* numbered(times: FluxColumn, regular: Regular): Generator<null, Numbere
       const before = high;
       const last = floorDiv(ns - zeroNs, everyNs);
       const first = isDisjoint ? last : firstHolding(ns, regular);
-      [low, high] = [Number(first - base), Number(last - base)];
+      low = Number(first - base);
+      high = Number(last - base);
       if (row > 0 && high < before) isOrdered = false;
-      if (low <= high) [least, most] = [Math.min(least, low), Math.max(most, high)];
+      if (low <= high) {
+        least = Math.min(least, low);
+        most = Math.max(most, high);
+      }
       // where the last window begins or the one before the first ends, until the next begins or the first ends
-      const [beginNs, nextNs] = [zeroNs + last * everyNs, zeroNs + (last + 1n) * everyNs];
-      const [outNs, endNs] = [zeroNs + (first - 1n) * everyNs + periodNs, zeroNs + first * everyNs + periodNs];
+      const beginNs = zeroNs + last * everyNs;
+      const nextNs = zeroNs + (last + 1n) * everyNs;
+      const outNs = zeroNs + (first - 1n) * everyNs + periodNs;
+      const endNs = zeroNs + first * everyNs + periodNs;
       fromNs = beginNs > outNs ? beginNs : outNs;
       toNs = nextNs < endNs ? nextNs : endNs;
       if (range !== null && fromNs < range.startNs) fromNs = range.startNs;

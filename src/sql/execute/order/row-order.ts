@@ -75,7 +75,8 @@ function compareValues(column: ResultColumn, type: ResultType, rowCount: number)
   if (type.kind === "utf8") return compareTexts(column.data!, column.offsets!, rowCount);
   const values = numbersOf(column.values);
   return (a, b) => {
-    const [x, y] = [values[a]!, values[b]!];
+    const x = values[a]!;
+    const y = values[b]!;
     if (x < y) return -1;
     if (x > y) return 1;
     // biome-ignore lint/suspicious/noSelfCompare: only NaN is not equal to itself, and only it can be neither less nor more

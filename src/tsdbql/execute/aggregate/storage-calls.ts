@@ -161,7 +161,8 @@ function* callGroups(request: CallRequest, plan: KernelPlan, columns: readonly G
   const found: CallGroup[] = [];
   const counter = new StepCounter();
   for (const [group, tags] of groups.tags.entries()) {
-    const [from, to] = [starts[group]!, starts[group + 1]!];
+    const from = starts[group]!;
+    const to = starts[group + 1]!;
     const points: (Points | null)[] = [];
     for (const { call, parts: places } of plan.makers) {
       const cells = places.map((at) => parts[at]!);

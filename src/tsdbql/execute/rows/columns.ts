@@ -4,12 +4,13 @@ import type { Kernel } from "../../../kernel/memory/kernel.ts";
 import type { ResultColumn, ResultType } from "../../../model/query/result-batch.ts";
 import type { ScanColumn } from "../../../model/query/scan-table.ts";
 import { ColumnType } from "../../../model/rows/column.ts";
-import { inSteps, isPause, type Steps } from "../../../model/steps.ts";
+import { inSteps, isPause, StepCounter, type Steps } from "../../../model/steps.ts";
 import { takeIntegers } from "../../functions/int64.ts";
 import type { Cells } from "../../functions/operator.ts";
 import { EMPTY_TEXT, TEXT_BYTES, Texts, Vocabulary } from "../../functions/texts.ts";
 import { isValid } from "../../functions/validity.ts";
 import type { FieldType } from "../../parse/ast.ts";
+import type { Stretches } from "./stretches.ts";
 
 /** A column of tag values as codes; "" stands for absent. */
 export interface TagCells {
@@ -43,10 +44,10 @@ export interface GrowingColumn {
   readonly bytes: number;
 }
 
-/** A growing column for values of a type. */
-export function growingColumn(kernel: Kernel, type: ColumnType): GrowingColumn {
+/** A growing column for values of a type. @param capacity rows to have room for at once */
+export function growingColumn(kernel: Kernel, type: ColumnType, capacity = 0): GrowingColumn {
   if (type === ColumnType.tag) return new TagColumn(kernel);
-  return type === ColumnType.string ? new TextColumn(kernel) : new NumberColumn(kernel, type);
+  return type === ColumnType.string ? new TextColumn(kernel) : new NumberColumn(kernel, type, capacity);
 }
 
 type NumberArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array;
@@ -60,8 +61,9 @@ export class NumberColumn implements GrowingColumn {
   constructor(
     private readonly kernel: Kernel,
     private readonly type: ColumnType,
+    capacity = 0,
   ) {
-    this.values = newNumbers(type, 0);
+    this.values = newNumbers(type, capacity);
   }
 
   get bytes(): number {
@@ -83,6 +85,22 @@ export class NumberColumn implements GrowingColumn {
   /** Borrowed: all values so far. */
   view(): NumberArray {
     return this.values.subarray(0, this.count);
+  }
+
+  /** The rows of these stretches, one behind the other; null: some rows have no value. */
+  *takeStretches({ bounds, rowCount }: Stretches): Steps<Cells | null> {
+    if (!this.presence.isWhole) return null;
+    const taken = newNumbers(this.type, rowCount) as Float64Array;
+    const values = this.values as Float64Array;
+    const counter = new StepCounter();
+    for (let i = 0, at = 0; i < bounds.length; i += 2) {
+      const from = bounds[i]!;
+      const to = bounds[i + 1]!;
+      taken.set(values.subarray(from, to), at);
+      at += to - from;
+      if (counter.isDue((to - from) >> 3)) yield;
+    }
+    return { type: FIELD_TYPE[this.type], values: taken, validity: null } as unknown as Cells;
   }
 
   *take(rows: Uint32Array | null, rowCount: number): Steps<Cells> {
@@ -142,7 +160,8 @@ class TextColumn implements GrowingColumn {
     const texts = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const known = vocabulary.texts.length;
     for (let i = 0; i < rowCount; i++) {
-      const [from, to] = [offsets[i]!, offsets[i + 1]!];
+      const from = offsets[i]!;
+      const to = offsets[i + 1]!;
       if (from === to) codes[count + i] = EMPTY_TEXT;
       else if (i > 0 && codes[count + i - 1] !== EMPTY_TEXT && haveOneView(words, i, i - 1)) codes[count + i] = codes[count + i - 1]!;
       else codes[count + i] = vocabulary.code(texts.toString("utf8", from, to));
@@ -172,7 +191,8 @@ class TextColumn implements GrowingColumn {
 
 /** Views of texts: four words for a row. */
 function haveOneView(words: Uint32Array, row: number, other: number): boolean {
-  const [a, b] = [row * 4, other * 4];
+  const a = row * 4;
+  const b = other * 4;
   return words[a] === words[b] && words[a + 1] === words[b + 1] && words[a + 2] === words[b + 2] && words[a + 3] === words[b + 3];
 }
 
@@ -280,7 +300,10 @@ export class TagColumn implements GrowingColumn {
   }
 
   private find(words: Uint32Array, at: number): number {
-    const [a, b, c, d] = [words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!];
+    const a = words[at]!;
+    const b = words[at + 1]!;
+    const c = words[at + 2]!;
+    const d = words[at + 3]!;
     const slot = (Math.imul(a ^ Math.imul(b, 31) ^ Math.imul(c, 0x9e3779b1) ^ Math.imul(d, 0x85ebca6b), 0x27d4eb2d) >>> 16) % CACHE_SLOTS;
     if (this.cachedViews === null) this.cachedCodes = new Int32Array(CACHE_SLOTS).fill(-1);
     this.cachedViews ??= new Uint32Array(CACHE_SLOTS * 4);
@@ -316,6 +339,11 @@ class Presence {
 
   get bytes(): number {
     return this.present?.length ?? 0;
+  }
+
+  /** True if all rows have a value. */
+  get isWhole(): boolean {
+    return this.present === null;
   }
 
   /** Copies the validity bitmap of appended rows. */
@@ -396,7 +424,10 @@ function encodeTexts({ values, validity }: Cells & { readonly type: "string" }):
   let [known, bytes] = [EMPTY_TEXT, 0];
   for (let row = 0; row < codes.length; row++) {
     const hasText = codes[row] !== EMPTY_TEXT && isValid(validity, row);
-    if (hasText && codes[row] !== known) [known, bytes] = [codes[row]!, Buffer.byteLength(values.at(row))];
+    if (hasText && codes[row] !== known) {
+      known = codes[row]!;
+      bytes = Buffer.byteLength(values.at(row));
+    }
     offsets[row + 1] = offsets[row]! + (hasText ? bytes : 0);
   }
   const data = Buffer.allocUnsafeSlow(offsets[codes.length]!);

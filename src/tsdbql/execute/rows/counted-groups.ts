@@ -97,7 +97,8 @@ export function endOfGroups(
 ): TimeRange | null {
   let reach = 0;
   for (const { inWindows } of groups) {
-    let [left, needed] = [count, 0];
+    let left = count;
+    let needed = 0;
     for (let step = 0; step < WINDOWS && left > 0; step++) {
       const window = isDescending ? WINDOWS - 1 - step : step;
       left -= inWindows.least[window]!;

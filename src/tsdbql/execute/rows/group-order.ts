@@ -32,7 +32,8 @@ function* missingLast<T>(groups: readonly T[], tagsOf: (group: T) => readonly st
 
 function compareMissingLast(a: readonly string[], b: readonly string[]): number {
   for (let i = 0; i < a.length; i++) {
-    const [own, other] = [a[i]!, b[i]!];
+    const own = a[i]!;
+    const other = b[i]!;
     if (own !== other) return own === "" ? 1 : other === "" ? -1 : compareTexts(own, other);
   }
   return 0;

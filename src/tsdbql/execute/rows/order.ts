@@ -138,7 +138,8 @@ export function* orderRows(
   const keys = isExact ? distances : yield* ranksOf(times, descending);
   const scratch = new Uint32Array(rowCount);
   for (let group = 0; group < tags.length; group++) {
-    const [from, end] = [starts[group]!, starts[group + 1]!];
+    const from = starts[group]!;
+    const end = starts[group + 1]!;
     yield* mergeRuns(rows, scratch, from, end, keys);
     if (series !== null) yield* orderTies(rows.subarray(from, end), keys, series, descending);
   }
@@ -243,7 +244,8 @@ function* ranksOf(times: BigInt64Array, descending: boolean): Steps<Float64Array
   const ranks = new Float64Array(order.length);
   yield* inSteps(order.length - 1, (from, to) => {
     for (let i = from; i < to; i++) {
-      const [own, next] = [order[i]!, order[i + 1]!];
+      const own = order[i]!;
+      const next = order[i + 1]!;
       ranks[next] = ranks[own]! + (compare(own, next) === 0 ? 0 : 1);
     }
   });
@@ -265,7 +267,8 @@ function* mergeRuns(rows: Uint32Array, scratch: Uint32Array, from: number, end: 
     const merged = [from];
     let done = from;
     for (let run = 0; run < bounds.length - 1; run += 2) {
-      const [start, middle] = [bounds[run]!, bounds[run + 1]!];
+      const start = bounds[run]!;
+      const middle = bounds[run + 1]!;
       const stop = bounds[run + 2] ?? middle;
       yield* mergeTwo(source, target, { start, middle, stop }, keys);
       merged.push(stop);
@@ -291,7 +294,8 @@ function* mergeTwo(source: Uint32Array, target: Uint32Array, { start, middle, st
   while (left < middle && right < stop) {
     const pause = at + STEP_ROWS;
     while (left < middle && right < stop && at < pause) {
-      const [a, b] = [source[left]!, source[right]!];
+      const a = source[left]!;
+      const b = source[right]!;
       if (keys[b]! < keys[a]!) {
         target[at++] = b;
         right++;
