@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { prng } from "../support/prng.ts";
 import { ROW_STATES, type RowStep } from "../support/rows/row-states.ts";
 import type { StoredRows } from "../support/rows/stored-rows.ts";
+import type { SqlValue } from "../support/sql/sql-rows.ts";
 import { sqlStates } from "../support/sql/sql-states.ts";
 
 interface Row {
@@ -78,14 +79,20 @@ const ASKED: Asked[] = WHERE.flatMap((where) =>
 );
 
 /** Asks a statement and compares it with the first of `rows` in its order. */
-async function check(at: number, select: string, { isDescending, limit, offset }: Asked, rows: readonly Row[]): Promise<void> {
+async function check(
+  at: number,
+  select: string,
+  { isDescending, limit, offset }: Asked,
+  rows: readonly Row[],
+  shown = ({ time, host, n }: Row): SqlValue[] => [time, host, BigInt(n)],
+): Promise<void> {
   const tail = `LIMIT ${limit}${offset === 0 ? "" : ` OFFSET ${offset}`}`;
   const statement = `${select} ORDER BY 1 ${isDescending ? "DESC" : "ASC"}, host ${tail}`;
   const sorted = rows.toSorted((a, b) => {
     if (a.time !== b.time) return a.time < b.time === isDescending ? 1 : -1;
     return a.host < b.host ? -1 : 1;
   });
-  const expected = sorted.slice(offset, offset + limit).map(({ time, host, n }) => [time, host, BigInt(n)]);
+  const expected = sorted.slice(offset, offset + limit).map(shown);
   expect({ statement, found: await ask(states.stored[at]![1], statement) }).toEqual({ statement, found: expected });
 }
 
@@ -104,6 +111,30 @@ function groupsOf(rows: readonly Row[]): Row[] {
 describe.each(ROW_STATES.map((state, at) => [state, at] as const))("%s", (_, at) => {
   test("rows", async () => {
     for (const asked of ASKED) await check(at, `SELECT time, host, n FROM cpu ${asked.where[0]}`, asked, ROWS.filter(asked.where[1]));
+  }, 120_000);
+
+  test("expressions of rows", async () => {
+    const select = "SELECT time, upper(host) AS loud, n * 2 + 1 AS odd FROM cpu";
+    for (const asked of ASKED.filter((_, i) => i % 3 === at % 3)) {
+      const shown = ({ time, host, n }: Row) => [time, host.toUpperCase(), BigInt(2 * n + 1)];
+      await check(at, `${select} ${asked.where[0]}`, asked, ROWS.filter(asked.where[1]), shown);
+    }
+  }, 120_000);
+
+  test("only of rows that are returned", async () => {
+    const [stored] = states.stored[at]!.slice(1) as [StoredRows];
+    const statement =
+      "SELECT time, CASE WHEN n >= 4990 THEN n ELSE CAST(host AS BIGINT) END AS v FROM constant ORDER BY time DESC LIMIT 10";
+    expect((await ask(stored, statement)).map(([, v]) => v)).toEqual(Array.from({ length: 10 }, (_, i) => BigInt(4999 - i)));
+    expect(ask(stored, statement.replace("LIMIT 10", "LIMIT 11"))).rejects.toThrow("Cannot cast string 'a'");
+  });
+
+  test("expressions of groups", async () => {
+    const select = "SELECT date_bin(INTERVAL '7 seconds', time) AS t, host, max(n) * 10 AS n FROM cpu";
+    for (const asked of ASKED.filter(({ offset, limit }, i) => offset + limit < 1200 && i % 3 === at % 3)) {
+      const tens = groupsOf(ROWS.filter(asked.where[1])).map((row) => ({ ...row, n: row.n * 10 }));
+      await check(at, `${select} ${asked.where[0]} GROUP BY t, host`, asked, tens);
+    }
   }, 120_000);
 
   test.each(Object.entries(ORDINARY))("rows of %s", async (table, rows) => {
@@ -129,6 +160,8 @@ test.each([
   ["SELECT time, n FROM cpu WHERE time < '1970-01-02' ORDER BY time DESC LIMIT 5", "the latest 5"],
   ["SELECT time, n FROM cpu WHERE time >= '1970-01-01' ORDER BY time LIMIT 5 OFFSET 2", "the earliest 7"],
   ["SELECT date_bin(INTERVAL '7 seconds', time) AS t, max(n) FROM cpu GROUP BY t ORDER BY t DESC LIMIT 5", "the latest 5"],
+  ["SELECT time, n * 2 AS m, upper(host) FROM cpu WHERE time < '1970-01-02' ORDER BY time DESC LIMIT 5", "the latest 5"],
+  ["SELECT *, n + 1 AS m FROM cpu AS c WHERE time >= '1970-01-01' ORDER BY c.time, host LIMIT 5 OFFSET 1", "the earliest 6"],
 ])("%s returns %s", async (statement, words) => {
   const plan = (await ask(states.stored[0]![1], `EXPLAIN ANALYZE ${statement}`)).flat().join("\n");
   expect(plan).toContain(words);

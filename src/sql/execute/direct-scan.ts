@@ -32,6 +32,23 @@ export type DirectOutput =
 
 /** Returns null if DuckDB is needed. */
 export function directScan<S extends PlannedScan>(query: QueryNode, scans: readonly S[]): DirectScan<S> | null {
+  return scannedRows(query, scans, () => null);
+}
+
+/** The same for a select list that has expressions too, each of which `isExpression` must accept; they stand as constants in `outputs`. */
+export function rowsOfExpressions<S extends PlannedScan>(
+  query: QueryNode,
+  scans: readonly S[],
+  isExpression: (item: Expression) => boolean,
+): DirectScan<S> | null {
+  return scannedRows(query, scans, (item) => (isExpression(item) ? [{ name: item.alias, constant: 0n }] : null));
+}
+
+function scannedRows<S extends PlannedScan>(
+  query: QueryNode,
+  scans: readonly S[],
+  otherwise: (item: Expression) => DirectOutput[] | null,
+): DirectScan<S> | null {
   const [scan] = scans;
   if (scan === undefined || scans.length > 1 || !isPlain(query)) return null;
   const { from_table: from } = query;
@@ -39,7 +56,7 @@ export function directScan<S extends PlannedScan>(query: QueryNode, scans: reado
   const columns = new Columns(scan, from.alias);
   const outputs: DirectOutput[] = [];
   for (const item of query.select_list) {
-    const found = outputsOf(item, scan, from.alias, columns);
+    const found = outputsOf(item, scan, from.alias, columns) ?? otherwise(item);
     if (found === null) return null;
     outputs.push(...found);
   }

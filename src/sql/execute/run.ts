@@ -168,7 +168,8 @@ export class SqlRun implements SqlAnswer {
       this.scans.open(physical.scans);
       const { direct: plan, outputs } = physical;
       const direct = plan === null ? null : { ...plan, scan: this.scans.all[plan.scan.handle]! };
-      direct?.scan.returns?.(direct);
+      const { returned } = physical;
+      if (returned !== null) this.scans.all[returned.handle]!.returns?.(returned.rows);
       this.printed = null;
       const text = (isRead: boolean) => {
         this.printed ??= this.print(physical, isRead);

@@ -1,11 +1,13 @@
 // The physical plan of one statement over one snapshot: its scans, and either a direct scan or SQL text for DuckDB.
 import type { QueryParams } from "../../model/query/query.ts";
+import { ColumnType } from "../../model/rows/column.ts";
 import type { EncodedColumns } from "../bind/kind.ts";
 import { PlanClock } from "../bind/plan-clock.ts";
 import type { OutputColumn } from "../bind/scope.ts";
 import { bindNames } from "../column-name/bind-names.ts";
 import type { ItemNames } from "../column-name/select-items.ts";
-import { type DirectScan, directScan } from "../execute/direct-scan.ts";
+import { type DirectScan, directScan, type ReturnedRows } from "../execute/direct-scan.ts";
+import { firstRows } from "../execute/order/first-rows.ts";
 import type { Breathe } from "../execute/series/breathe.ts";
 import { limitCosts } from "../limits/cost-limits.ts";
 import type { QueryNode } from "../parse/tree.ts";
@@ -49,6 +51,8 @@ interface PlanParts {
   readonly outputs: readonly OutputColumn[] | null;
   readonly functionBytes: number;
   readonly direct: DirectScan<PlannedScan> | null;
+  /** What DuckDB reads of the rows of a scan, if it needs the first ones alone. */
+  readonly firstRows: { readonly handle: number; readonly rows: ReturnedRows } | null;
 }
 
 /** The physical plan of one statement. It does not change: runs of the same text may share it (known-plan.ts). */
@@ -80,6 +84,12 @@ export class PhysicalPlan {
   /** Bytes that functions may create at a time. */
   get functionBytes(): number {
     return this.parts.functionBytes;
+  }
+
+  /** The rows that are returned of a scan, by its handle; null: all, or they may have any time. */
+  get returned(): { readonly handle: number; readonly rows: ReturnedRows } | null {
+    const { direct, firstRows } = this.parts;
+    return direct === null ? firstRows : { handle: direct.scan.handle, rows: direct };
   }
 
   /** The plan when now() has that value. */
@@ -135,11 +145,14 @@ export class PhysicalPlan {
     onPart?.("limit");
     yield;
     const direct = tables.isPlain ? null : directScan(query, scans);
+    const first =
+      tables.isPlain || direct !== null ? null : firstRows(query, scans, (scan, index) => scan.defs[index]!.type === ColumnType.time);
     const { seen } = planned;
     // a statement for DuckDB, and one over combinations, have now() in their text
     const isTimeless = !clock.isUsed || (!clock.isRead && direct !== null && beforehand.length === 0);
     const parts = {
-      ...{ query, scans, tables: seen, outputs, functionBytes, direct },
+      ...{ query: first?.query ?? query, scans, tables: seen, outputs, functionBytes, direct },
+      firstRows: first === null ? null : { handle: first.scan.handle, rows: first.rows },
       ...{ isRepeatable: isTimeless && isRepeatable(options), isInternal: tables.isInternal },
     };
     return new PhysicalPlan(parts, nowNs);
