@@ -1,9 +1,10 @@
 // Measures POST /api/v2/query: TSBS's queries as scripts, compared value by value with the answers of this server's own /query to the
-// same questions on the same rows; and a long answer as CSV.
+// same questions on the same rows; scripts over whole series; and a long answer as CSV.
 import { csvRows } from "../src/flux/library/csv/parse-csv.ts";
 import { TestServer } from "../test/support/servers/server.ts";
 import { BUCKET, drawn, TSBS_SCRIPTS, type TsbsScript } from "./data/tsbs-flux.ts";
 import { extentOf, type TsbsExtent } from "./data/tsbs-queries.ts";
+import { WHOLE_SCRIPTS, type WholeScript, wholeScript } from "./data/whole-flux.ts";
 import { type Answer as Answers, answerOfInflux, difference } from "./support/answers.ts";
 import { type Answer, type Bench, median, type Size, short } from "./support/bench.ts";
 import { NO_COMPACTION } from "./support/compaction.ts";
@@ -41,6 +42,11 @@ export const flux: Bench = {
         const found = await measure(question, extent, size, server);
         answers.push(...found);
         for (const answer of found) say(`${answer.what}: ${short(answer.value)} ${answer.unit} (${answer.detail})`);
+      }
+      for (const question of WHOLE_SCRIPTS.filter(({ name }) => name.includes(only ?? ""))) {
+        const answer = await measureWhole(question, extent, size, server);
+        answers.push(answer);
+        say(`${answer.what}: ${short(answer.value)} ${answer.unit} (${answer.detail})`);
       }
       if (only === undefined || "long".includes(only)) answers.push(...(await longAnswer(extent, rows, size, server)));
       return answers;
@@ -133,6 +139,38 @@ async function measure(question: TsbsScript, extent: TsbsExtent, size: Size, ser
       ...(isReal ? { goal: { atMost: QUERY_RATIO } } : {}),
     },
   ];
+}
+
+/** The median of a script over whole series, whose values are compared with those of a SQL statement first. */
+async function measureWhole(question: WholeScript, extent: TsbsExtent, size: Size, server: TestServer): Promise<Answer> {
+  const script = wholeScript(question, extent);
+  const rows = await server.sql<Record<string, unknown>>(BUCKET, question.sql);
+  const [found, wanted] = [valuesOf(await textOf(server, script)), rows.map((row) => String(Object.values(row)[0]))];
+  if (found.sort().join() !== wanted.sort().join())
+    throw new Error(`${question.name}: other values than those of ${question.sql}\n${script}`);
+  const tookMs: number[] = [];
+  const endMs = performance.now() + (size === "real" ? 2000 : 0);
+  for (let execution = 0; execution < WARM_UPS + 2 || performance.now() < endMs; execution++) {
+    const { tookMs: each } = await timed(() => textOf(server, script));
+    if (execution >= WARM_UPS) tookMs.push(each);
+  }
+  const { name, vendorMs } = question;
+  const detail = `the vendor's 2.8: ${short(vendorMs)} ms; ${found.length} values`;
+  return {
+    ...{ what: `flux, ${name}`, value: median(tookMs), unit: "ms", detail },
+    ...(size === "real" ? { goal: { atMost: vendorMs } } : {}),
+  };
+}
+
+/** The values of an answer. */
+function valuesOf(csv: string): string[] {
+  const values: string[] = [];
+  let at = -1;
+  for (const cells of csvRows(csv)) {
+    if (cells[1] === "result") at = cells.indexOf("_value");
+    else if (cells[0] === "" && cells.length > at) values.push(cells[at]!);
+  }
+  return values;
 }
 
 /** Rows by time and host, as those of the other languages. */

@@ -16,21 +16,30 @@ export function isReduceFunction(name: string): name is ReduceFunction {
   return FUNCTIONS.includes(name);
 }
 
+type Reduced = Pick<Reduction, "fn" | "runs" | "ownTimes"> &
+  Partial<Pick<Reduction, "latest">> &
+  Partial<Pick<ReduceWish, "columns" | "shown">>;
+
+/** Rows that the source reduces; null when it cannot. */
+export function* reducedRows(
+  run: ScriptRun,
+  reduce: StorageReduce,
+  { columns = null, shown = null, ...reduction }: Reduced,
+): ReturnType<StorageReduce> {
+  const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
+  const wish = { reduction: { ...whole, ...reduction }, columns, shown, filters: [], values: [] };
+  return run.pushesDown ? yield* asInput(reduce(run, wish)) : null;
+}
+
 /** What `use` makes of reduced rows, or `otherwise` when the source cannot reduce them. */
 export function* reducedOr(
   run: ScriptRun,
   reduce: StorageReduce,
-  {
-    columns = null,
-    shown = null,
-    ...reduction
-  }: Pick<Reduction, "fn" | "runs" | "ownTimes"> & Partial<Pick<Reduction, "latest">> & Partial<Pick<ReduceWish, "columns" | "shown">>,
+  wanted: Reduced,
   use: (tables: readonly FluxTable[]) => Tables | null,
   otherwise: () => Tables,
 ): Tables {
-  const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
-  const wish = { reduction: { ...whole, ...reduction }, columns, shown, filters: [], values: [] };
-  const tables = run.pushesDown ? yield* asInput(reduce(run, wish)) : null;
+  const tables = yield* reducedRows(run, reduce, wanted);
   yield* (tables === null ? null : use(tables)) ?? otherwise();
 }
 

@@ -10,9 +10,9 @@ import { Null, UInt, type Value } from "../../values/value.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { operator, streamOf } from "../operator.ts";
 import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
-import { combinedValue, reducedOr } from "../plan/reduced.ts";
+import { combinedValue, reducedOr, reducedRows } from "../plan/reduced.ts";
 import type { Aggregate, WindowRows } from "../windows/window-rows.ts";
-import { PushedNode, pushedState, sinceEpoch } from "./pushed.ts";
+import { PushedNode, pushedState, type StorageReduce, sinceEpoch } from "./pushed.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 const toFloat = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.includes(type) ? "float" : null);
@@ -133,23 +133,33 @@ export const SKEW = overFloats("skew", (values) => {
   return (Math.sqrt(n) * third) / second ** 1.5;
 });
 
+type Extreme = number | bigint | null;
+
+/** The least and the greatest value; null without values. */
+function extremesOf(column: FluxColumn): readonly [least: Extreme, most: Extreme] {
+  let least: Extreme = null;
+  let most: Extreme = null;
+  const cells = column.cells as unknown as (number | bigint)[];
+  for (let row = 0; row < column.length; row++) {
+    if (column.isNull(row)) continue;
+    const cell = cells[row & column.mask]!;
+    if (least === null || cell < least) least = cell;
+    if (most === null || cell > most) most = cell;
+  }
+  return [least, most];
+}
+
+function spreadOf(type: FluxColumnType, least: Extreme, most: Extreme): Value {
+  if (least === null || most === null) return Null.of(type);
+  if (typeof most === "number") return most - (least as number);
+  const difference = most - (least as bigint);
+  return type === "uint" ? new UInt(difference) : BigInt.asIntN(64, difference);
+}
+
 export const SPREAD: Aggregate = {
   name: "spread",
   typeOf: sameNumber,
-  compute(column) {
-    let [least, most]: [number | bigint | null, number | bigint | null] = [null, null];
-    const cells = column.cells as unknown as (number | bigint)[];
-    for (let row = 0; row < column.length; row++) {
-      if (column.isNull(row)) continue;
-      const cell = cells[row & column.mask]!;
-      if (least === null || cell < least) least = cell;
-      if (most === null || cell > most) most = cell;
-    }
-    if (least === null || most === null) return Null.of(column.type);
-    if (typeof most === "number") return most - (least as number);
-    const difference = most - (least as bigint);
-    return column.type === "uint" ? new UInt(difference) : BigInt.asIntN(64, difference);
-  },
+  compute: (column) => spreadOf(column.type, ...extremesOf(column)),
 };
 
 const STORED_AGGREGATES: readonly string[] = ["count", "sum", "mean"];
@@ -170,6 +180,7 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       const all = () => aggregated(counted ?? tables!, column, aggregate, place);
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
+      if (reduce !== null && name === "spread") return reducedSpread(run, reduce, all);
       if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
       const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, isPushed));
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: false }, combine, all);
@@ -180,6 +191,21 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
     const node = streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column), inStorage });
     return node;
   };
+}
+
+/** From the greatest and the least value of each series. */
+function* reducedSpread(run: ScriptRun, reduce: StorageReduce, otherwise: () => Tables): Tables {
+  const most = yield* reducedRows(run, reduce, { fn: "max", runs: null, ownTimes: false, columns: [] });
+  const least = most === null ? null : yield* reducedRows(run, reduce, { fn: "min", runs: null, ownTimes: false, columns: [] });
+  if (most === null || least?.length !== most.length || least.some(({ key }, i) => key.text !== most[i]!.key.text)) {
+    yield* otherwise();
+    return;
+  }
+  for (const [i, table] of most.entries()) {
+    const column = table.column("_value")!;
+    const value = spreadOf(column.type, extremesOf(least[i]!.column("_value")!)[0], extremesOf(column)[1]);
+    yield oneRow(table, FluxColumn.constant("_value", column.type, value, 1));
+  }
 }
 
 function combinedTable(table: FluxTable, fn: "count" | "sum" | "mean", isPushed: boolean): FluxTable {
