@@ -96,9 +96,11 @@ function orderOf(columns: readonly FluxColumn[], isDescending: boolean): CellOrd
 }
 
 /** Rows between two pauses. */
-const PAUSE_ROWS = 65_536;
+const PAUSE_ROWS = 8192;
 /** If more than one row in so many is wanted, sorting all of them takes no longer. */
 const SHARE = 4;
+/** So many are kept in order without a pause. */
+const FIRST_MAX = 16_384;
 
 /** Numbers of the first `count` rows in the order of the columns, ascending: of equal rows those that come first. Null: all rows may be
  *  among them. */
@@ -108,7 +110,7 @@ export function* firstRows(
   isDescending: boolean,
   count: number,
 ): Generator<null, Uint32Array | null, void> {
-  if (count * SHARE > rowCount) return null;
+  if (count > FIRST_MAX || count * SHARE > rowCount) return null;
   // the place of NaN depends on the rows beside it
   if (columns.some(({ cells }) => cells instanceof Float64Array && cells.includes(Number.NaN))) return null;
   const compare = orderOf(columns, isDescending);

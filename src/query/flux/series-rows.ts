@@ -38,6 +38,9 @@ export interface SeriesRows {
   readonly bytes: number;
 }
 
+/** Room for more is made as rows come: the statement's memory may have an end before theirs. */
+const CELLS_AT_ONCE = 1 << 23;
+
 /** @throws TsdbError query_limit, cancelled */
 export async function seriesRows(
   table: MeasurementTable,
@@ -50,7 +53,9 @@ export async function seriesRows(
   const tagNames = tagColumns.map(({ name }) => name);
   const defs = [timeColumn, ...fields];
   const isAll = tags.length === 0 && tests.length === 0 && !newestOnly && contains(range, scan.times);
-  const columns = defs.map(({ type }) => growingColumn(kernel, type, isAll ? scan.rowCountMax : 0));
+  // arrays that grow are copied as they do
+  const capacity = isAll && scan.rowCountMax * defs.length <= CELLS_AT_ONCE ? scan.rowCountMax : 0;
+  const columns = defs.map(({ type }) => growingColumn(kernel, type, capacity));
   const bytesOf = () => columns.reduce((sum, column) => sum + column.bytes, series.bytes);
   using series = new RowSeries(kernel, tagColumns);
   const cursor = scan.open({
