@@ -44,7 +44,7 @@ function* firstTables(input: StreamNode, tables: Tables, wanted: FirstRows, run:
   }
   yield* eachTable(end === null ? tables : marked(end), function* (table): Tables {
     const first = yield* firstInSteps(table.inOnePiece(), wanted);
-    yield yield* sortedInSteps(first, wanted.labels, wanted.isDescending);
+    yield yield* sortedInSteps(first, wanted.labels, wanted.isDescending, wanted.count);
   });
 }
 
@@ -63,12 +63,16 @@ function sortColumns({ key, columns }: FluxTable, labels: readonly string[]): Fl
   return labels.flatMap((label) => (key.has(label) ? [] : (columns.find((column) => column.label === label) ?? [])));
 }
 
-/** Nulls come first in both directions; rows of one piece that compare as equal keep their order. */
-export function* sortedInSteps(table: FluxTable, labels: readonly string[], isDescending: boolean): Generator<null, FluxTable, void> {
+/** The first `count` rows. Nulls come first in both directions; rows of one piece that compare as equal keep their order. */
+export function* sortedInSteps(
+  table: FluxTable,
+  labels: readonly string[],
+  isDescending: boolean,
+  count = table.rowCount,
+): Generator<null, FluxTable, void> {
   const columns = sortColumns(table, labels);
-  if (columns.length === 0) return table;
-  const order = yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
-  return order === null ? table : table.take(order);
+  const order = columns.length === 0 ? null : yield* rowOrder(columns, table.rowCount, isDescending, table.pieceEnds);
+  return order === null ? table.slice(0, Math.min(count, table.rowCount)) : table.take(order.subarray(0, count));
 }
 
 /** The same at once. */
