@@ -49,7 +49,7 @@ interface Reach {
   readonly rows: number;
 }
 
-/** @param tables a row for each window with rows, with the window's number as its time */
+/** Where the wanted rows are. @param tables a row for each window with rows, with the window's number as its time */
 function reach(tables: readonly FluxTable[], { count, isLatest }: EndRows): Reach {
   const ofEach = tables.map((table) => {
     const found = new Float64Array(WINDOWS);
@@ -67,7 +67,7 @@ function reach(tables: readonly FluxTable[], { count, isLatest }: EndRows): Reac
     first = Math.min(first, window);
     last = window;
   }
-  let [nearest, farthest] = isLatest ? [last, last] : [first, first];
+  let farthest = isLatest ? last : first;
   for (const found of ofEach) {
     let left = count;
     for (let step = 0; step < WINDOWS && left > 0; step++) {
@@ -76,6 +76,5 @@ function reach(tables: readonly FluxTable[], { count, isLatest }: EndRows): Reac
       if (found[window]! > 0) farthest = isLatest ? Math.min(farthest, window) : Math.max(farthest, window);
     }
   }
-  if (isLatest) [nearest, farthest] = [farthest, nearest];
-  return { first: Math.min(nearest, farthest), last: farthest, rows };
+  return isLatest ? { first: farthest, last, rows } : { first, last: farthest, rows };
 }
