@@ -4,6 +4,30 @@
 type SpanReducer = (spans: number, count: number, data: number, validity: number, target: number) => number;
 type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
 
+/** Values with their times. `what`: the bytes of a value, or 1 for the greatest and 0 for the least one. */
+type TimedSpanReducer = (
+  spans: number,
+  count: number,
+  data: number,
+  validity: number,
+  what: number,
+  rowTimes: number,
+  times: number,
+  values: number,
+) => void;
+type TimedRowReducer = (
+  cells: number,
+  rows: number,
+  first: number,
+  count: number,
+  data: number,
+  validity: number,
+  what: number,
+  rowTimes: number,
+  times: number,
+  values: number,
+) => void;
+
 /** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
 export interface AggregateExports {
   cellsCreate(originNs: bigint, widthNs: bigint, bins: number, cellsMax: number): number;
@@ -76,27 +100,9 @@ export interface AggregateExports {
   spansMostFloat: SpanReducer;
   spansLeastInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
   spansMostInteger(spans: number, count: number, data: number, validity: number, target: number, flip: bigint): void;
-  spansFirst(
-    spans: number,
-    count: number,
-    data: number,
-    validity: number,
-    width: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
-  spansLast: AggregateExports["spansFirst"];
-  spansExtremeFloat(
-    spans: number,
-    count: number,
-    data: number,
-    validity: number,
-    most: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
+  spansFirst: TimedSpanReducer;
+  spansLast: TimedSpanReducer;
+  spansExtremeFloat: TimedSpanReducer;
   spansExtremeInteger(
     spans: number,
     count: number,
@@ -125,31 +131,9 @@ export interface AggregateExports {
     flip: bigint,
   ): void;
   rowsMostInteger: AggregateExports["rowsLeastInteger"];
-  rowsFirst(
-    cells: number,
-    rows: number,
-    first: number,
-    count: number,
-    data: number,
-    validity: number,
-    width: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
-  rowsLast: AggregateExports["rowsFirst"];
-  rowsExtremeFloat(
-    cells: number,
-    rows: number,
-    first: number,
-    count: number,
-    data: number,
-    validity: number,
-    most: number,
-    rowTimes: number,
-    times: number,
-    values: number,
-  ): void;
+  rowsFirst: TimedRowReducer;
+  rowsLast: TimedRowReducer;
+  rowsExtremeFloat: TimedRowReducer;
   rowsExtremeInteger(
     cells: number,
     rows: number,

@@ -1,6 +1,6 @@
 // Rows of one measurement by series. The scan tells the series of its rows, so no tag is read row by row.
 import type { ReadRequest } from "../../flux/interpret/flux-source.ts";
-import type { FieldPredicate, TagPredicate, TimeRange } from "../../model/query/scan.ts";
+import type { TagPredicate, TimeRange } from "../../model/query/scan.ts";
 import type { ColumnDef } from "../../model/rows/column.ts";
 import { compareTexts } from "../../model/rows/text-order.ts";
 import { inSteps, type Steps } from "../../model/steps.ts";
@@ -19,7 +19,6 @@ export interface SeriesRowsRequest {
   readonly range: Pick<ReadRequest, "startNs" | "stopNs">;
   /** Hints: rows of other series may be returned too. */
   readonly tags: readonly TagPredicate[];
-  readonly tests?: readonly FieldPredicate[];
   /** Only the newest row of every series is wanted; older ones may be returned too. */
   readonly newestOnly?: boolean;
 }
@@ -47,21 +46,21 @@ export async function seriesRows(
   request: SeriesRowsRequest,
   { turns, memory }: { readonly turns: Turns; readonly memory: StatementMemory },
 ): Promise<SeriesRows> {
-  const { fields, range, tags, tests = [], newestOnly = false } = request;
+  const { fields, range, tags, newestOnly = false } = request;
   const { kernel, scan, timeColumn } = table;
   const tagColumns = [...table.tagColumns].sort((a, b) => compareTexts(a.name, b.name));
   const tagNames = tagColumns.map(({ name }) => name);
   const defs = [timeColumn, ...fields];
-  const isAll = tags.length === 0 && tests.length === 0 && !newestOnly && contains(range, scan.times);
+  const isAll = tags.length === 0 && !newestOnly && contains(range, scan.times);
   // arrays that grow are copied as they do
   const capacity = isAll && scan.rowCountMax * defs.length <= CELLS_AT_ONCE ? scan.rowCountMax : 0;
   const columns = defs.map(({ type }) => growingColumn(kernel, type, capacity));
-  const bytesOf = () => columns.reduce((sum, column) => sum + column.bytes, series.bytes);
   using series = new RowSeries(kernel, tagColumns);
+  const bytesOf = () => columns.reduce((sum, column) => sum + column.bytes, series.bytes);
   const cursor = scan.open({
     columns: defs,
     range: { minNs: range.startNs, maxNs: range.stopNs - 1n },
-    ...{ tags, fields: tests, newestOnly, withSeries: true },
+    ...{ tags, fields: [], newestOnly, withSeries: true },
   });
   try {
     for (let chunk = cursor.next(); chunk !== null; chunk = cursor.next()) {

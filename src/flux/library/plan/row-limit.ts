@@ -1,11 +1,11 @@
 // The first or the latest rows of whole series: how much of a source has to be read until all of them are there.
+import { END_WINDOWS, endWindows, type WindowedRows } from "../../../model/query/end-windows.ts";
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import type { Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { asInput } from "../operator.ts";
 import type { PushedNode } from "../universe/pushed.ts";
 
-const WINDOWS = 64;
 /** Fewer rows are read without looking closer. */
 const FEW_ROWS = 256;
 /** Looks at the rows: each tells a time to 1/64 of what is left. */
@@ -26,8 +26,8 @@ export function* endRowsOf(node: PushedNode, wanted: EndRows, run: ScriptRun): G
   if (!run.pushesDown || read === null || reduce === null || bounds === null || state.isGrouped || state.isWindowed) return null;
   let { startNs, stopNs } = bounds;
   for (let look = 0; look < LOOKS_MAX; look++) {
-    const widthNs = (stopNs - startNs + BigInt(WINDOWS) - 1n) / BigInt(WINDOWS);
-    const runs = [{ firstNumber: 0, startNs, widthNs, count: WINDOWS }];
+    const widthNs = (stopNs - startNs + BigInt(END_WINDOWS) - 1n) / BigInt(END_WINDOWS);
+    const runs = [{ firstNumber: 0, startNs, widthNs, count: END_WINDOWS }];
     const whole = { latest: null, isPartial: false, oneTypeOf: null, apart: null };
     const reduction = { ...whole, fn: "count", runs, ownTimes: false } as const;
     const tables = yield* asInput(reduce(run, { reduction, columns: null, shown: null, filters: [], values: [] }));
@@ -50,31 +50,23 @@ interface Reach {
 }
 
 /** Where the wanted rows are. @param tables a row for each window with rows, with the window's number as its time */
-function reach(tables: readonly FluxTable[], { count, isLatest }: EndRows): Reach {
-  const ofEach = tables.map((table) => {
-    const found = new Float64Array(WINDOWS);
+function reach(tables: readonly FluxTable[], wanted: EndRows): Reach {
+  const ofEach = tables.map((table): WindowedRows => {
+    const found = new Float64Array(END_WINDOWS);
     const numbers = table.column("_time")!.cells as BigInt64Array;
     const counts = table.column("_value")!.cells as BigInt64Array;
     for (let row = 0; row < numbers.length; row++) found[Number(numbers[row])]! += Number(counts[row]);
-    return found;
+    return { most: found, least: found };
   });
-  const all = new Float64Array(WINDOWS);
-  for (const found of ofEach) for (let window = 0; window < WINDOWS; window++) all[window]! += found[window]!;
-  let [first, last, rows] = [WINDOWS - 1, 0, 0];
-  for (let window = 0; window < WINDOWS; window++) {
-    if (all[window] === 0) continue;
-    rows += all[window]!;
-    first = Math.min(first, window);
-    last = window;
-  }
-  let farthest = isLatest ? last : first;
-  for (const found of ofEach) {
-    let left = count;
-    for (let step = 0; step < WINDOWS && left > 0; step++) {
-      const window = isLatest ? WINDOWS - 1 - step : step;
-      left -= found[window]!;
-      if (found[window]! > 0) farthest = isLatest ? Math.min(farthest, window) : Math.max(farthest, window);
+  let [first, last, rows] = [END_WINDOWS - 1, 0, 0];
+  for (const { most } of ofEach) {
+    for (let window = 0; window < END_WINDOWS; window++) {
+      if (most[window] === 0) continue;
+      rows += most[window]!;
+      first = Math.min(first, window);
+      last = Math.max(last, window);
     }
   }
-  return isLatest ? { first: farthest, last, rows } : { first, last: farthest, rows };
+  const count = endWindows(ofEach, wanted);
+  return wanted.isLatest ? { first: END_WINDOWS - count, last, rows } : { first, last: count - 1, rows };
 }

@@ -1,5 +1,6 @@
 // The groups of a measurement with the numbers of their rows, and how much of its time range has the first ones of each.
 import type { AggregateRequest } from "../../../model/query/aggregate.ts";
+import { END_WINDOWS, endWindows, type WindowedRows } from "../../../model/query/end-windows.ts";
 import type { TimeRange } from "../../../model/query/scan.ts";
 import { type ColumnDef, ColumnType } from "../../../model/rows/column.ts";
 import { inSteps } from "../../../model/steps.ts";
@@ -10,7 +11,6 @@ import { groupRows } from "./order.ts";
 import type { RowsRequest } from "./rows.ts";
 import type { MeasurementTable, ScanPredicates } from "./table.ts";
 
-const WINDOWS = 64;
 /** Rows with a value in any of so many fields are looked for. */
 const FIELDS_MAX = 16;
 
@@ -18,8 +18,8 @@ export interface CountedGroup {
   readonly tags: readonly string[];
   /** At most. */
   readonly rowCount: number;
-  /** Of each window: at most so many rows, and at least so many that show a value. */
-  readonly inWindows: { readonly most: Float64Array; readonly least: Float64Array };
+  /** Rows, of which the least show a value. */
+  readonly inWindows: WindowedRows;
 }
 
 /** Equal parts of a range. */
@@ -59,7 +59,7 @@ export async function countGroups(
   const groups = tags.map((each) => ({
     tags: each,
     rowCount: 0,
-    inWindows: { most: new Float64Array(WINDOWS), least: new Float64Array(WINDOWS) },
+    inWindows: { most: new Float64Array(END_WINDOWS), least: new Float64Array(END_WINDOWS) },
   }));
   await turns.run(
     inSteps(rowCount, (from, to) => {
@@ -82,7 +82,7 @@ export function windowsOf({ scan }: MeasurementTable, range: TimeRange): Windows
   const times = scan.times ?? range;
   const minNs = times.minNs > range.minNs ? times.minNs : range.minNs;
   const maxNs = times.maxNs < range.maxNs ? times.maxNs : range.maxNs;
-  return minNs > maxNs ? null : { originNs: minNs, widthNs: (maxNs - minNs) / BigInt(WINDOWS) + 1n };
+  return minNs > maxNs ? null : { originNs: minNs, widthNs: (maxNs - minNs) / BigInt(END_WINDOWS) + 1n };
 }
 
 /** At most this share of the rows is read once more than needed, at worst. */
@@ -95,25 +95,15 @@ export function endOfGroups(
   range: TimeRange,
   { count, isDescending }: { readonly count: number; readonly isDescending: boolean },
 ): TimeRange | null {
-  let reach = 0;
-  for (const { inWindows } of groups) {
-    let left = count;
-    let needed = 0;
-    for (let step = 0; step < WINDOWS && left > 0; step++) {
-      const window = isDescending ? WINDOWS - 1 - step : step;
-      left -= inWindows.least[window]!;
-      if (inWindows.most[window]! > 0) needed = step;
-    }
-    reach = Math.max(reach, needed);
+  const inWindows = groups.map((group) => group.inWindows);
+  const reach = endWindows(inWindows, { count, isLatest: isDescending });
+  let read = 0;
+  for (const { most } of inWindows) {
+    for (let step = 0; step < reach; step++) read += most[isDescending ? END_WINDOWS - 1 - step : step]!;
   }
-  let [read, all] = [0, 0];
-  for (const { rowCount, inWindows } of groups) {
-    all += rowCount;
-    for (let step = 0; step <= reach; step++) read += inWindows.most[isDescending ? WINDOWS - 1 - step : step]!;
-  }
-  if (read * SHARE > all) return null;
-  if (isDescending) return { minNs: originNs + BigInt(WINDOWS - 1 - reach) * widthNs, maxNs: range.maxNs };
-  return { minNs: range.minNs, maxNs: originNs + BigInt(reach + 1) * widthNs - 1n };
+  if (read * SHARE > groups.reduce((sum, { rowCount }) => sum + rowCount, 0)) return null;
+  if (isDescending) return { minNs: originNs + BigInt(END_WINDOWS - reach) * widthNs, maxNs: range.maxNs };
+  return { minNs: range.minNs, maxNs: originNs + BigInt(reach) * widthNs - 1n };
 }
 
 /** Fields that a row has to have one of to be shown. */
