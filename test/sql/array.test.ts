@@ -123,6 +123,10 @@ const READ: readonly SqlCase[] = [
     [["100,NaN,1", "2"]],
   ],
   [
+    "SELECT array_to_string([1e-5, 1e21, -1.5e-7, 1e15, 12345678901234567890.0], ' '), array_to_string([5e-7, NULL], ',', '-')",
+    [["0.00001 1000000000000000000000 -0.00000015 1000000000000000 12345678901234567000", "0.0000005,-"]],
+  ],
+  [
     "SELECT array_join(['a', NULL, 'b'], '-', '?'), list_join(['a', 'b'], '-'), array_to_string([[1, 2], [3]], '+'), array_to_string([1], NULL)",
     [["a-?-b", "a-b", "1+2+3", null]],
   ],
@@ -283,10 +287,22 @@ const SETS: readonly SqlCase[] = [
     "SELECT array_except([1, 2, 3, 4], [5, 6, 3, 4]), list_except([1, 1, 2], [2]), array_except([1, NULL, 2], [NULL])",
     [[[1n, 2n], [1n], [1n, 2n]]],
   ],
-  ["SELECT array_intersect([4, 3, 1, 1], [1, 3]), list_intersect([1], [2]), array_intersect([1, NULL], [NULL])", [[[3n, 1n], [], [null]]]],
+  ["SELECT array_intersect([4, 3, 1, 1], [1, 3]), list_intersect([1], [2]), array_intersect([1, NULL], [NULL])", [[[1n, 3n], [], [null]]]],
+  // the vendor's engine (DataFusion 51) puts each side in order
+  [
+    "SELECT array_union([3, 1], [9, 0, 3]), array_union([3, NULL, 1], [NULL, 2]), array_union(['b', 'a'], ['c']), array_intersect([5, 3, 1], [1, 3, 5])",
+    [
+      [
+        [1n, 3n, 0n, 9n],
+        [null, 1n, 3n, 2n],
+        ["a", "b", "c"],
+        [1n, 3n, 5n],
+      ],
+    ],
+  ],
   [
     "SELECT array_union([1, 2, 3], [5, 6, 3]), list_union([1, 1], [1]), array_union([1, NULL], [NULL, 2])",
-    [[[1n, 2n, 3n, 5n, 6n], [1n], [1n, null, 2n]]],
+    [[[1n, 2n, 3n, 5n, 6n], [1n], [null, 1n, 2n]]],
   ],
   [
     "SELECT flatten([[1, 2], [3]]), flatten([[1], NULL, [2]]), flatten([[[1]], [[2]]]), flatten([1, 2])",

@@ -186,6 +186,19 @@ const MADE: readonly SqlCase[] = [
     "SELECT CAST(1e20 AS VARCHAR), CAST(0.1 AS VARCHAR), CAST(1e-7 AS VARCHAR), CAST(1e16 AS VARCHAR), CAST(100.0 AS VARCHAR)",
     [["1e20", "0.1", "1e-7", "1e16", "100.0"]],
   ],
+  // the exponents where Arrow's text of a float changes, of 64 and of 32 bits
+  [
+    "SELECT 1e-5 || '', (-1.5e-5)::varchar, concat(1e-6, ' ', 0.0001), 9.99e-6::varchar, 1e15::varchar, 1.25e16::varchar",
+    [["0.00001", "-0.000015", "1e-6 0.0001", "9.99e-6", "1000000000000000.0", "1.25e16"]],
+  ],
+  [
+    "SELECT 1e-6::float::varchar, (-1.5e-6)::float::varchar, 1e-7::float::varchar, 1e12::float::varchar, 1e13::float::varchar, 1.25e13::float::varchar",
+    [["0.000001", "-0.0000015", "1e-7", "1000000000000.0", "1e13", "1.25e13"]],
+  ],
+  [
+    "SELECT left('hello', 123456789012345678), right('hello', 123456789012345678), left('hello', -123456789012345678), right('hi', NULL)",
+    [["hello", "hello", "", null]],
+  ],
   [
     "SELECT CAST('nan'::double AS VARCHAR), CAST('-inf'::double AS VARCHAR), CAST(true AS VARCHAR), CAST(-5 AS VARCHAR)",
     [["NaN", "-inf", "true", "-5"]],

@@ -4,7 +4,7 @@ import { assert } from "../../model/assert.ts";
 import type { ResultBatch, ResultColumn, TimeUnit } from "../../model/query/result-batch.ts";
 import type { ByteWriter } from "../byte-writer.ts";
 import { dateText, durationText, intervalText, TimestampText, writeTimeOfDay } from "./clock-text.ts";
-import { DoubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, PLAIN_LAYOUT, singleText } from "./float-text.ts";
+import { DoubleText, type FloatLayout, JSON_LAYOUT, nonFiniteText, PLAIN_LAYOUT, SINGLE_LAYOUT, singleText } from "./float-text.ts";
 import { decimalText, readInt128, writeInt64, writeUint64 } from "./wide-text.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
@@ -137,7 +137,7 @@ export class SingleCells extends Cells {
   }
   write(row: number): void {
     const value = this.values[row]!;
-    if (Number.isFinite(value)) this.out.ascii(singleText(value, layoutOf(this.style)));
+    if (Number.isFinite(value)) this.out.ascii(singleText(value, this.style === "json" ? JSON_LAYOUT : SINGLE_LAYOUT));
     else this.out.ascii(this.style === "json" ? "null" : nonFiniteText(value));
   }
 }

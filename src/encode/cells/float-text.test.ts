@@ -120,6 +120,14 @@ const SINGLES: [value: number, text: string][] = [
   [0.3, "0.3"],
   [1 / 3, "0.33333334"],
   [-0, "-0.0"],
+  // from here on as Arrow's cast of a Float32 to text has them
+  [1e-6, "0.000001"],
+  [1.5e-6, "0.0000015"],
+  [-1e-5, "-0.00001"],
+  [9e-7, "9e-7"],
+  [1e12, "1000000000000.0"],
+  [1e13, "1e13"],
+  [1.1e13, "1.1e13"],
 ];
 
 describe("singles", () => {

@@ -2,7 +2,8 @@
 //
 // Layout, with e = the exponent of the first digit: plain for -5 <= e < 16, always with a fraction (`1.0`, `0.00001`,
 // `1000000000000000.0`), otherwise an exponent without plus or padding (`1e16`, `1.5e-7`). -0 is `-0.0`. JSON is plain for e < 10 only, and
-// a single digit has a fraction before the exponent, too (`1.0e10`, `5.0e-324`).
+// a single digit has a fraction before the exponent, too (`1.0e10`, `5.0e-324`). Floats of 32 bits are plain for -6 <= e < 13 where doubles
+// are for -5 <= e < 16.
 import type { ByteWriter } from "../byte-writer.ts";
 
 const POWERS = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9] as const;
@@ -13,13 +14,17 @@ const DECIMALS_MAX = 9;
 const PLAIN_MIN = 1e-5;
 
 export interface FloatLayout {
+  /** Smallest exponent of the first digit that is written without an exponent. */
+  readonly plainFrom: -5 | -6;
   /** Values from here on are written with an exponent. */
   readonly plainEnd: number;
   /** Inserted after a single digit before its exponent. */
   readonly digitEnd: "" | ".0";
 }
-export const PLAIN_LAYOUT: FloatLayout = { plainEnd: 1e16, digitEnd: "" };
-export const JSON_LAYOUT: FloatLayout = { plainEnd: 1e10, digitEnd: ".0" };
+export const PLAIN_LAYOUT: FloatLayout = { plainFrom: -5, plainEnd: 1e16, digitEnd: "" };
+export const JSON_LAYOUT: FloatLayout = { plainFrom: -5, plainEnd: 1e10, digitEnd: ".0" };
+/** Floats of 32 bits, but in JSON. */
+export const SINGLE_LAYOUT: FloatLayout = { plainFrom: -6, plainEnd: 1e13, digitEnd: "" };
 const SINGLE_NORMAL_MIN = 2 ** -126;
 /** After this many consecutive values that were not short decimals, only every RETRY_EVERYth value is tried. */
 const MISSES_MAX = 16;
@@ -96,7 +101,7 @@ export function doubleText(value: number, layout = PLAIN_LAYOUT): string {
 }
 
 /** The shortest text that reads back to the same 32-bit float. `value` is such a float. */
-export function singleText(value: number, layout = PLAIN_LAYOUT): string {
+export function singleText(value: number, layout = SINGLE_LAYOUT): string {
   const size = Math.abs(value);
   // 6 digits always survive conversion to a normal 32-bit float, so starting there misses no shorter text; 9 always suffice.
   let digits = size < SINGLE_NORMAL_MIN ? 1 : 6;
@@ -110,7 +115,7 @@ export function nonFiniteText(value: number): string {
 }
 
 /** Rearranges JavaScript's text of a value >= 0: the same digits with other thresholds for the exponent. */
-function laidOut(text: string, negative: boolean, { plainEnd, digitEnd }: FloatLayout): string {
+function laidOut(text: string, negative: boolean, { plainFrom, plainEnd, digitEnd }: FloatLayout): string {
   const sign = negative ? "-" : "";
   const mark = text.indexOf("e");
   const mantissa = mark < 0 ? text : text.slice(0, mark);
@@ -121,7 +126,7 @@ function laidOut(text: string, negative: boolean, { plainEnd, digitEnd }: FloatL
   if (leading < 0) return `${sign}0.0`;
   const digits = all.slice(leading).replace(/0+$/, "");
   const exponent = wholeDigits - 1 - leading + (mark < 0 ? 0 : Number(text.slice(mark + 1)));
-  if (exponent < -5 || exponent >= Math.log10(plainEnd)) {
+  if (exponent < plainFrom || exponent >= Math.log10(plainEnd)) {
     return `${sign}${digits[0]}${digits.length > 1 ? `.${digits.slice(1)}` : digitEnd}e${exponent}`;
   }
   if (exponent < 0) return `${sign}0.${"0".repeat(-exponent - 1)}${digits}`;

@@ -31,9 +31,18 @@ const MATH: readonly string[] = [
   `CREATE MACRO __integer_power(x, n) AS
      CASE WHEN n BETWEEN 0 AND 63 AND abs(pow(x, n)) <= 9007199254740992 THEN CAST(pow(x, n) AS BIGINT)
           ELSE CAST(__power(CAST(x AS VARCHAR), CAST(n AS VARCHAR)) AS BIGINT) END`,
-  // as text: 1e20, 1e-7, NaN
-  `CREATE MACRO __float_text(x) AS
-     CASE WHEN isnan(x) THEN 'NaN' ELSE regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2') END`,
+  "CREATE MACRO __near_text(s, exponent, plain) AS regexp_replace(s, '^(-?)([0-9])[.]?([0-9]*)' || exponent, plain)",
+  // DuckDB writes 1e-05 and 1e+20
+  `CREATE MACRO __exponent_text(s) AS __near_text(regexp_replace(s, 'e([+]|(-))0?', 'e\\2'), 'e-5$', '\\10.0000\\2\\3')`,
+  // as text: 1e20, 1e-7, 0.00001, NaN
+  "CREATE MACRO __float_text(x) AS CASE WHEN isnan(x) THEN 'NaN' ELSE __exponent_text(CAST(x AS VARCHAR)) END",
+  // 32 bits: 1e13, 0.000001; DuckDB writes 12000000000000.0 for 1.2e13
+  `CREATE MACRO __single_text(x) AS
+     CASE WHEN isnan(x) THEN 'NaN'
+          WHEN abs(x) >= 1e13::FLOAT AND abs(x) < 1e16::FLOAT
+          THEN regexp_replace(regexp_replace(CAST(x AS VARCHAR), '^(-?[0-9])([0-9]*?)0*[.]0$', '\\1.\\2e'), '[.]e', 'e')
+               || CAST(strlen(CAST(abs(x) AS VARCHAR)) - 3 AS VARCHAR)
+          ELSE __near_text(__exponent_text(CAST(x AS VARCHAR)), 'e-6$', '\\10.00000\\2\\3') END`,
   // a text that is an integer; DuckDB would round others
   `CREATE MACRO __whole(s, type) AS
      CASE WHEN regexp_full_match(s, '\\s*[+-]?[0-9]+\\s*') THEN s
@@ -69,6 +78,10 @@ const TEXT: readonly string[] = [
           WHEN first IS NOT NULL AND n IS NOT NULL THEN substring(s, 1, greatest(__text_place(n) + greatest(first, -4294967295) - 1, 0)) END`,
   `CREATE MACRO __from(s, first) AS
      CASE WHEN first < 1 THEN error('Execution error: the start is counted from 1') ELSE substring(s, __text_place(first)) END`,
+  // more characters than 32 bits count are all of them
+  "CREATE MACRO __end_places(n) AS CASE WHEN n IS NOT NULL THEN least(greatest(n, -4294967295), 4294967295) END",
+  "CREATE MACRO __left(s, n) AS left(s, __end_places(n))",
+  "CREATE MACRO __right(s, n) AS right(s, __end_places(n))",
   "CREATE MACRO __after(s, first) AS CASE WHEN first IS NOT NULL THEN substring(s, greatest(__text_place(first), 1)) END",
   `CREATE MACRO __overlay(s, other, first, n) AS
      CASE WHEN first < 1 THEN error('Execution error: overlay start position must be at least 1: ' || first)
@@ -163,11 +176,19 @@ const TOO_LARGE = `error('a value of more than ${SIZE_MAX} bytes or elements')`;
 const LISTS: readonly string[] = [
   "CREATE MACRO __if_present(value, result) AS CASE WHEN value IS NOT NULL THEN result END",
   "CREATE MACRO __not_empty(list, result) AS CASE WHEN len(list) > 0 THEN result END",
-  // integral floats without a point, as the vendor's engine joins them: [1.0, 2.5] is 1,2.5
+  `CREATE MACRO __unfolded(sign, first, others, exponent) AS
+     CASE WHEN exponent < 0 THEN sign || '0.' || repeat('0', -exponent - 1) || first || others
+          ELSE sign || first || rpad(others, CAST(exponent AS INTEGER), '0') END`,
+  `CREATE MACRO __plain_text(s) AS
+     CASE WHEN contains(s, 'e')
+          THEN __unfolded(CASE WHEN starts_with(s, '-') THEN '-' ELSE '' END, regexp_extract(s, '[0-9]'),
+            regexp_extract(s, '[.]([0-9]+)e', 1), CAST(split_part(s, 'e', 2) AS BIGINT)) ELSE s END`,
+  // floats without an exponent and integral ones without a point, as the vendor's engine joins them: [1.0, 2.5, 1e-7] is 1,2.5,0.0000001
   `CREATE MACRO __item_text(x) AS
-     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN') ELSE CAST(x AS VARCHAR) END`,
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN __plain_text(replace(regexp_replace(CAST(x AS VARCHAR), '[.]0$', ''), 'nan', 'NaN'))
+          ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __member_text(x) AS
-     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(regexp_replace(CAST(x AS VARCHAR), 'e([+]|(-))0?', 'e\\2'), 'nan', 'NaN')
+     CASE WHEN typeof(x) IN ('DOUBLE', 'FLOAT') THEN replace(__exponent_text(CAST(x AS VARCHAR)), 'nan', 'NaN')
           WHEN typeof(x) = 'TIMESTAMP_NS' THEN replace(CAST(x AS VARCHAR), ' ', 'T') ELSE CAST(x AS VARCHAR) END`,
   `CREATE MACRO __joined(list, delimiter) AS
      CASE WHEN delimiter IS NOT NULL AND list IS NOT NULL
@@ -196,9 +217,10 @@ const LISTS: readonly string[] = [
            lambda pair: {'i': pair['i'], 'x': pair['x']})),
          lambda pair: pair['x']))[1]`,
   "CREATE MACRO __sorted_distinct(list) AS list_sort(__distinct(list), 'ASC', 'NULLS FIRST')",
-  "CREATE MACRO __union(a, b) AS __distinct(list_concat(a, b))",
+  // the vendor's engine puts each side in order
+  "CREATE MACRO __union(a, b) AS __distinct(list_concat(list_sort(a, 'ASC', 'NULLS FIRST'), list_sort(b, 'ASC', 'NULLS FIRST')))",
   "CREATE MACRO __except(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NULL)",
-  "CREATE MACRO __intersect(a, b) AS list_filter(__distinct(a), lambda x: list_position(b, x) IS NOT NULL)",
+  "CREATE MACRO __intersect(a, b) AS list_filter(__sorted_distinct(a), lambda x: list_position(b, x) IS NOT NULL)",
   "CREATE MACRO __positions(list, x) AS list_filter(range(1, len(list) + 1), lambda i: list[i] IS NOT DISTINCT FROM x)",
   `CREATE MACRO __nth_position(list, x, n) AS
      CASE WHEN n <= 0 THEN 0 ELSE coalesce(__positions(list, x)[n], len(list)) END`,

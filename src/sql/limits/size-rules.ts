@@ -145,7 +145,7 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
   ...all(times(6), "to_json json_object json_array json_quote json_group_array json_group_object array_to_json row_to_json json_pretty"),
   ...all(
     first,
-    `substr substring __substr __from left right split_part __split_part trim ltrim rtrim btrim __substr_index __substr_index_by __initcap regexp_extract nullif
+    `substr substring __substr __from left right __left __right split_part __split_part trim ltrim rtrim btrim __substr_index __substr_index_by __initcap regexp_extract nullif
     list_sort list_reverse list_reverse_sort list_slice __pop_back __pop_front __distinct array_distinct list_distinct list_filter array_filter filter
     list_unique flatten __removed list_extract array_extract element_at map_extract map_keys map_values list_element url_decode
     unhex from_base64 __of_hex __of_base64 decode encode max min first last any_value arbitrary mode arg_max arg_min max_by min_by
@@ -166,7 +166,7 @@ export const SIZE_RULES: ReadonlyMap<string, SizeRule> = new Map<string, SizeRul
   ),
   ...all(
     fixed(160),
-    "__choose_text __fraction md5 sha1 sha256 __digest uuid gen_random_uuid strftime __time_text chr printf __float_text __arrow_type",
+    "__choose_text __fraction md5 sha1 sha256 __digest uuid gen_random_uuid strftime __time_text chr printf __float_text __single_text __arrow_type",
   ),
 ]);
 

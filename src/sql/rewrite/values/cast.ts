@@ -122,7 +122,8 @@ const BOOLEAN_TEXTS: ReadonlyMap<string, boolean> = new Map([
 
 /** A value cast to text in the dialect's format. */
 export function textOf(value: Typed): Expression {
-  if (value.kind === "float" && decimalOf(value) === null) return call("__float_text", [value.node]);
+  if (value.kind === "float" && decimalOf(value) === null)
+    return call(narrowType(value) === "Float32" ? "__single_text" : "__float_text", [value.node]);
   if (value.kind === "interval") return call("__interval_text", [value.node]);
   if (value.kind === "duration") return durationText(value);
   if (value.kind === "list" && (value.depth ?? 1) === 1) return call("__list_text", [value.node]);
