@@ -52,11 +52,16 @@ export function* eachOnce(tables: Tables, subject: string): Tables {
   for (const table of tables) {
     if (table !== null) {
       const { key } = table;
-      if (seen.has(key.text)) throw new FluxError(`${subject}found duplicate table with key: ${keyText(key)}`);
+      if (seen.has(key.text)) throw repeatedKey(subject, key);
       seen.add(key.text);
     }
     yield table;
   }
+}
+
+/** A second table of a key. */
+export function repeatedKey(subject: string, key: GroupKey): FluxError {
+  return new FluxError(`${subject}found duplicate table with key: ${keyText(key)}`);
 }
 
 function keyText(key: GroupKey): string {

@@ -7,6 +7,7 @@ import { collect, eachTable, StreamNode, type Tables } from "../../tables/stream
 import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
+import { TableMerge } from "../merge-tables.ts";
 import type { NativeBody } from "../native-call.ts";
 import { located } from "../operator.ts";
 import { NumberedWindows } from "../plan/numbered-windows.ts";
@@ -53,7 +54,15 @@ export const window: NativeBody = (call) => {
   const options = windowOptions(call);
   const isStorable = isStorableWindow(call);
   const operation = new WindowOperation(options, isStorable);
-  const placed = located(call, ([tables]) => windowed(tables!, options), false, { failsAtEnd: () => input.leavesOpen });
+  const placed = located(
+    call,
+    ([tables]) => {
+      const split = windowed(tables!, options);
+      return options.windows !== null && isWindowed(input) ? joined(split) : split;
+    },
+    false,
+    { failsAtEnd: () => input.leavesOpen },
+  );
   const isLast = options.windows === null && !options.createEmpty && operation.hasPlainColumns;
   const made: StreamNode = new StreamNode(
     "window",
@@ -75,6 +84,24 @@ export const window: NativeBody = (call) => {
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
   return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
 };
+
+/** Whether tables of one series may be several windows of it. */
+function isWindowed(node: StreamNode, seen = new Set<StreamNode>()): boolean {
+  if (seen.has(node)) return false;
+  seen.add(node);
+  if (node.operation instanceof WindowOperation) return node.operation.options.windows !== null;
+  return node.inputs.some((input) => isWindowed(input, seen));
+}
+
+/** Windows of windows: those with equal bounds are one. */
+function* joined(windows: Tables): Tables {
+  const merge = new TableMerge();
+  for (const table of windows) {
+    if (table === null) yield null;
+    else merge.append(table.key, table);
+  }
+  yield* merge.tables();
+}
 
 /** @throws FluxError: there are no such windows */
 function checkWindow(input: StreamNode, { bounds, problem }: WindowOptions, isStorable: boolean): void {
@@ -197,7 +224,7 @@ function computed(
   }
   if (isStored) return eachTable(body(inputs, run), (table) => arranged(table, operation!.column, true));
   // a profile shows each operator
-  if (run.windows === "by tables" || run.profile !== null) return body(inputs, run);
+  if (run.windows === "by tables" || run.profile !== null || isWindowed(source)) return body(inputs, run);
   const { splits, steps, ends, time, isFilled } = found;
   const byTables = (made: Tables, rest: Tables) =>
     body([through(ends, inTurn(made, through(steps, through(splits, rest, run), run)), run)], run);

@@ -15,6 +15,7 @@ import { mergeTables } from "../merge-tables.ts";
 import type { NativeBody, NativeCall } from "../native-call.ts";
 import { streamOf } from "../operator.ts";
 import { NumberedOperation, SortOperation } from "../plan/operations.ts";
+import { repeatedKey } from "../repeated-keys.ts";
 import { typeText } from "./conversions.ts";
 import {
   FromNode,
@@ -101,7 +102,7 @@ function rangeNode(call: NativeCall, input: StreamNode, bounds: TimeBounds): Str
     return planned(new RangeNode("range", [input], location, body, state, { bounds, read, reduce, describe, rows }), input);
   }
   const [from, to] = [new Time(bounds.startNs), new Time(bounds.stopNs)];
-  return streamOf(call, [input], ([tables]) => eachTable(tables!, (table) => rowsWithin(table, from, to)), { bounds });
+  return streamOf(call, [input], ([tables]) => ranged(tables!, from, to), { bounds });
 }
 
 function planned(node: RangeNode, from: FromNode): RangeNode {
@@ -294,6 +295,25 @@ function namedColumns(measurement: string, tags: SourceSeries["tags"]): KeyColum
   return named;
 }
 
+/** The tables' rows from `start` to `stop`. @throws FluxError for tables that are the same but for the times they had */
+function ranged(tables: Tables, start: Time, stop: Time): Tables {
+  const seen = new Set<string>();
+  return eachTable(tables, (table) => {
+    const made = rowsWithin(table, start, stop);
+    if (seen.has(made.key.text)) throw repeatedKey("range ", table.key);
+    seen.add(made.key.text);
+    return made;
+  });
+}
+
+/** What `_start` and `_stop` become: a window that the range touches ends with it. */
+function boundsWithin(key: GroupKey, start: Time, stop: Time): readonly [start: Time, stop: Time] {
+  const [from, to] = ["_start", "_stop"].map((name) => key.columns.find(({ label }) => label === name)?.value);
+  if (!(from instanceof Time) || !(to instanceof Time)) return [from instanceof Time ? from : start, to instanceof Time ? to : stop];
+  if (from.ns >= stop.ns || to.ns <= start.ns) return [start, stop];
+  return [from.ns > start.ns ? from : start, to.ns < stop.ns ? to : stop];
+}
+
 function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
   const times = table.column("_time");
   if (times === undefined) throw new FluxError("range error: supplied time column _time doesn't exist");
@@ -304,9 +324,10 @@ function rowsWithin(table: FluxTable, start: Time, stop: Time): FluxTable {
     const { ns } = times.get(row) as Time;
     if (ns >= start.ns && ns < stop.ns) rows.push(row);
   }
+  const [from, to] = boundsWithin(table.key, start, stop);
   const bounds: KeyColumn[] = [
-    { label: "_start", type: "time", value: start },
-    { label: "_stop", type: "time", value: stop },
+    { label: "_start", type: "time", value: from },
+    { label: "_stop", type: "time", value: to },
   ];
   const kept = table.take(Uint32Array.from(rows));
   const set = bounds.map(({ label, type, value }) => FluxColumn.constant(label, type, value, kept.rowCount));
