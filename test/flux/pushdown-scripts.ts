@@ -17,6 +17,10 @@ export const LEFT: readonly string[] = [
   `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> count()`,
   ...FUNCTIONS.flatMap((fn) => [
     `${NUMBERS} |> aggregateWindow(every: 7m, fn: ${fn})`,
+    // rows of one table in the order of the tables
+    `${NUMBERS} |> aggregateWindow(every: 7m, fn: ${fn}) |> toFloat() |> group()`,
+    `${NUMBERS} |> ${fn}() |> toFloat() |> group()`,
+    `${NUMBERS} |> aggregateWindow(every: 5m, fn: ${fn}, createEmpty: false) |> toFloat() |> map(fn: (r) => ({r with x: 1})) |> group(columns: ["region"])`,
     `${NUMBERS} |> aggregateWindow(every: 5m, fn: ${fn}, createEmpty: false)`,
     `${NUMBERS} |> group(columns: ["_field"]) |> aggregateWindow(every: 3m, fn: ${fn})`,
     `${NUMBERS} |> group(columns: ["_field", "region"]) |> aggregateWindow(every: 11m, offset: 90s, fn: ${fn}, createEmpty: false)`,

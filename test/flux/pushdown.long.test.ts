@@ -170,4 +170,4 @@ test("which scripts the scan answers", async () => {
   for (const script of [...NOT_LEFT, ...NOT_LISTED]) {
     expect({ script, isLeft: await isLeftToScan(() => answer(stored, script, true)) }).toEqual({ script, isLeft: false });
   }
-});
+}, 60_000);

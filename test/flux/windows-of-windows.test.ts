@@ -1,4 +1,4 @@
-// Ranges and windows of tables that are windows already. Wanted: what InfluxDB 2.8 answers.
+// Ranges and windows of tables that are windows already. Expected: the answers of InfluxDB 2.8.
 import { describe, expect, test } from "bun:test";
 import { answerQuery, DEFAULT_ANNOTATIONS } from "../../src/flux/interpret/query.ts";
 import { fluxLibrary } from "../../src/flux/library/packages.ts";

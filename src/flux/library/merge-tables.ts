@@ -52,7 +52,7 @@ export class TableMerge {
 
   *tables(order: TableOrder = "keys"): Tables {
     const parts = [...this.parts.values()];
-    const ordered = order === "keys" ? inKeyOrder(parts) : this.byFirstRows(parts);
+    const ordered = order === "keys" ? inKeyOrder(parts) : order === "arrival" ? parts : this.byFirstRows(parts);
     for (const part of ordered) yield part instanceof TableBuilder ? part.build() : part;
   }
 

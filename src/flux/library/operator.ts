@@ -2,12 +2,13 @@
 import { AnswerPending } from "../interpret/outside.ts";
 import type { ScriptRun } from "../interpret/script-run.ts";
 import { placeText } from "../parse/check.ts";
+import { inKeyOrder } from "../tables/key-order.ts";
 import { boundsOf, collect, type Flow, StreamNode, type Tables, type TimeBounds } from "../tables/stream.ts";
 import type { FluxTable } from "../tables/table.ts";
 import { DecodeError, FluxError, PiecesError, SourceError, UnplacedError } from "../values/flux-error.ts";
 import type { NativeBody, NativeCall } from "./native-call.ts";
 import { SortOperation } from "./plan/operations.ts";
-import { eachOnce, REDUCED, subjectOfRepeats } from "./repeated-keys.ts";
+import { eachOnce, endsTables, REDUCED, subjectOfRepeats } from "./repeated-keys.ts";
 
 /** What an operator does with the tables of its input. */
 export type TableBody = (input: Tables, run: ScriptRun) => Tables;
@@ -41,6 +42,8 @@ export interface StreamFacts {
   readonly handsOn?: boolean;
   /** Whether the reference's storage computes this: it is a source then, without tables of what it cannot compute. */
   readonly inStorage?: () => boolean;
+  /** Whether its tables stay in the order in which the storage has them. */
+  readonly inStoredOrder?: () => boolean;
   /** What stands before errors of its source; null: its place. Asked when the error comes. */
   readonly sourceContext?: () => string | null;
 }
@@ -78,12 +81,17 @@ export function streamOf(
     passesTables = flow === "rows" || operation instanceof SortOperation,
     handsOn = passesTables,
     inStorage,
+    inStoredOrder = inStorage,
     sourceContext,
   }: StreamFacts = {},
 ): StreamNode {
   const { site } = call;
   const checked = inputs.some((input) => input.repeatsKeys) ? withoutRepeats(call, body) : body;
-  const placed = located(call, checked, flow !== "tables" || operation instanceof SortOperation, {
+  const inOrder: StreamBody = endsTables(call)
+    ? (streams, run) =>
+        node.isOrderShown && inStoredOrder?.() !== true ? collect(checked(streams, run), inKeyOrder) : checked(streams, run)
+    : checked;
+  const placed = located(call, inOrder, flow !== "tables" || operation instanceof SortOperation, {
     failsAtEnd: () => flow === "tables" && inputs.some((input) => input.leavesOpen),
     inStorage,
     sourceContext,

@@ -46,6 +46,14 @@ export function subjectOfRepeats(call: NativeCall): string | null {
   return SUBJECTS.get(call.native) ?? null;
 }
 
+/** Those that end their tables with the stream too, and merge rows of one key. */
+const MERGING: ReadonlySet<string> = new Set(["hourSelection", "_hourSelection", "integral", "pivot"]);
+
+/** Whether the reference gives the tables of the function when the last row has come: in the order of their keys. */
+export function endsTables({ native }: NativeCall): boolean {
+  return SUBJECTS.has(native) || MERGING.has(native) || native === "quantile";
+}
+
 /** The tables up to the first whose key was there before. @throws FluxError for that one */
 export function* eachOnce(tables: Tables, subject: string): Tables {
   const seen = new Set<string>();

@@ -32,7 +32,7 @@ export function boundsOf(inputs: readonly { readonly bounds: TimeBounds | null }
 export type Flow = "tables" | "rows" | "open";
 
 /** Of the tables that an operator has collected: that of their keys, or that of their first rows. */
-export type TableOrder = "keys" | "first rows";
+export type TableOrder = "keys" | "first rows" | "arrival";
 
 /** One operator of a script with its inputs. */
 export class StreamNode extends TableStream {

@@ -3,7 +3,7 @@
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn, newCells } from "../../tables/column.ts";
 import { inKeyOrder } from "../../tables/key-order.ts";
-import { collect, eachTable, StreamNode, type Tables } from "../../tables/stream.ts";
+import { collect, eachTable, StreamNode, type TableOrder, type Tables } from "../../tables/stream.ts";
 import { FluxTable, type GroupKey } from "../../tables/table.ts";
 import type { FluxColumnType } from "../../values/column-type.ts";
 import { FluxError, SourceError, UnplacedError } from "../../values/flux-error.ts";
@@ -57,13 +57,13 @@ export const window: NativeBody = (call) => {
   const placed = located(
     call,
     ([tables]) => {
-      const split = windowed(tables!, options);
+      const split = windowed(tables!, options, true, orderOf(made));
       return options.windows !== null && isWindowed(input) ? joined(split) : split;
     },
     false,
     { failsAtEnd: () => input.leavesOpen },
   );
-  const isLast = options.windows === null && !options.createEmpty && operation.hasPlainColumns;
+  const isLast = isWhole(operation);
   const made: StreamNode = new StreamNode(
     "window",
     [input],
@@ -71,7 +71,7 @@ export const window: NativeBody = (call) => {
     (inputs, run) => {
       const body = isLast ? inOneStep(made, options, placed) : placed;
       const tables = body(inputs, run);
-      return made.isOrderShown ? collect(tables, inKeyOrder) : tables;
+      return made.isOrderShown && orderOf(made) === "keys" ? collect(tables, inKeyOrder) : tables;
     },
     null,
     input.bounds,
@@ -84,6 +84,12 @@ export const window: NativeBody = (call) => {
   if (options.windows === null && operation.hasPlainColumns) return new PushedForm(made, input.state);
   return isStorable ? new PushedForm(made, { isGrouped: false, isWindowed: true }) : made;
 };
+
+/** Whether it may be the last of an `aggregateWindow`. */
+function isWhole(operation: object | null): boolean {
+  if (!(operation instanceof WindowOperation)) return false;
+  return operation.options.windows === null && !operation.options.createEmpty && operation.hasPlainColumns;
+}
 
 /** Whether tables of one series may be several windows of it. */
 function isWindowed(node: StreamNode, seen = new Set<StreamNode>()): boolean {
@@ -164,7 +170,7 @@ function inOneStep(last: StreamNode, options: WindowOptions, body: StreamBody): 
         columns: columnsOf(last),
         shown: columnsOf(last),
       },
-      (tables) => windowTables(tables, how),
+      (tables) => windowTables(tables, how, orderOf(last)),
       all,
     );
   };
@@ -186,7 +192,8 @@ interface LeftWindows {
 }
 
 /** Null: the source cannot compute these windows. */
-function leftToSource({ source, window, time, isFilled, operation }: AggregateWindow): LeftWindows | null {
+function leftToSource(found: AggregateWindow): LeftWindows | null {
+  const { source, window, time, isFilled, operation } = found;
   const { windows, bounds, createEmpty } = window.options;
   if (operation === null) return null;
   const fn = operation instanceof SelectorOperation ? operation.name : operation.aggregate.name;
@@ -194,17 +201,16 @@ function leftToSource({ source, window, time, isFilled, operation }: AggregateWi
   if (windows === null || bounds === null || operation.column !== "_value" || createEmpty !== isFilled) return null;
   const numbered = NumberedWindows.of(windows, bounds);
   if (numbered === null || (createEmpty && numbered.count > WINDOWS_MAX)) return null;
-  const isStored = window.isStorable && isPlainPushed(source);
-  return { reduce: source.reduce, how: { fn, windows: numbered, bounds, timeSource: time, createEmpty, isStored } };
+  return { reduce: source.reduce, how: { fn, windows: numbered, bounds, timeSource: time, createEmpty, isStored: inStorage(found) } };
 }
 
-function* windowTables(reduced: readonly FluxTable[], how: WindowsOfRows): Tables {
+function* windowTables(reduced: readonly FluxTable[], how: WindowsOfRows, order: TableOrder): Tables {
   const made: FluxTable[] = [];
   for (const table of reduced) {
     made.push(windowedTable(table, how));
     yield null;
   }
-  yield* inKeyOrder(made);
+  yield* order === "keys" ? inKeyOrder(made) : made;
 }
 
 /** The steps over all rows. */
@@ -214,24 +220,53 @@ function computed(
   options: WindowOptions,
   { inputs, run, body }: { readonly inputs: readonly Tables[]; readonly run: ScriptRun; readonly body: StreamBody },
 ): Tables {
-  const { source, window, operation } = found;
-  const aggregate = operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name) ? operation : null;
-  const isStorable = window.isStorable && operation?.column === "_value" && (aggregate !== null || operation instanceof SelectorOperation);
-  const isStored = isStorable && isPlainPushed(source);
+  const { operation } = found;
+  const [aggregate, order] = [atOnce(found), orderOf(last)];
   if (aggregate !== null) {
     last.handsOn = true;
-    return aggregatedWindows(found, aggregate, { options, isStored }, run);
+    return aggregatedWindows(found, aggregate, { options, order }, run);
   }
-  if (isStored) return eachTable(body(inputs, run), (table) => arranged(table, operation!.column, true));
+  if (inStorage(found)) {
+    const tables = order === "keys" ? null : withoutTables(found, { options, order, body }, run);
+    return eachTable(tables ?? body(inputs, run), (table) => arranged(table, operation!.column, true));
+  }
+  return withoutTables(found, { options, order, body }, run) ?? body(inputs, run);
+}
+
+/** The steps without a table for each window. Null: there have to be some. */
+function withoutTables(
+  found: AggregateWindow,
+  { options, order, body }: { readonly options: WindowOptions; readonly order: TableOrder; readonly body: StreamBody },
+  run: ScriptRun,
+): Tables | null {
+  const { source, window } = found;
   // a profile shows each operator
-  if (run.windows === "by tables" || run.profile !== null || isWindowed(source)) return body(inputs, run);
+  if (run.windows === "by tables" || run.profile !== null || isWindowed(source)) return null;
   const { splits, steps, ends, time, isFilled } = found;
   const byTables = (made: Tables, rest: Tables) =>
     body([through(ends, inTurn(made, through(steps, through(splits, rest, run), run)), run)], run);
   const byWindows = steps.map((step) => (step.operation as RowsOperation).byWindows);
-  if (byWindows.includes(null)) return body(inputs, run);
-  const how = { window: window.options, isMerged: true, steps: byWindows as ByWindows[], isFilled, time, whole: options, byTables };
+  if (byWindows.includes(null)) return null;
+  const how = { window: window.options, isMerged: true, steps: byWindows as ByWindows[], isFilled, time, whole: options, order, byTables };
   return wholeWindows(source.open(run), how, run);
+}
+
+/** The only step, if the reference computes it with the windows. */
+function atOnce({ operation }: AggregateWindow): AggregateOperation | null {
+  return operation instanceof AggregateOperation && AT_ONCE.includes(operation.aggregate.name) ? operation : null;
+}
+
+/** Whether the reference's storage computes them: its tables come in its order then, with columns of its own. */
+function inStorage(found: AggregateWindow | null): boolean {
+  if (found === null) return false;
+  const { source, window, operation } = found;
+  const isOfValues = operation?.column === "_value" && (atOnce(found) !== null || operation instanceof SelectorOperation);
+  return isOfValues && window.isStorable && isPlainPushed(source);
+}
+
+/** The order of the tables where it shows. */
+function orderOf(last: StreamNode): TableOrder {
+  return last.isOrderShown && isWhole(last.operation) && inStorage(aggregateWindow(last)) ? "arrival" : "keys";
 }
 
 /** What the operators make of the tables, one after the other. */
@@ -245,11 +280,13 @@ function* inTurn(...streams: readonly Tables[]): Tables {
 
 /** The steps over each table of the source. What fails at a table of the source leaves the windows of those before it. */
 function* aggregatedWindows(
-  { source, window, time, isFilled }: AggregateWindow,
+  found: AggregateWindow,
   { aggregate, column, byWindows }: AggregateOperation,
-  { options, isStored }: { readonly options: WindowOptions; readonly isStored: boolean },
+  { options, order }: { readonly options: WindowOptions; readonly order: TableOrder },
   run: ScriptRun,
 ): Tables {
+  const { source, window, time, isFilled } = found;
+  const isStored = inStorage(found);
   /** The tables so far: their keys in the answer, and the types of what is aggregated. */
   const sources: { readonly key: GroupKey; readonly type: FluxColumnType }[] = [];
   let sourceError: unknown = null;
@@ -271,9 +308,9 @@ function* aggregatedWindows(
   const byTables = (made: Tables, rest: Tables) => {
     const computed = inTurn(made, aggregated(windowed(rest, window.options, false), column, aggregate));
     const timed = eachTable(isFilled ? filledEmpty(computed) : computed, (table) => withTime(table, time));
-    return windowed(timed, options);
+    return windowed(timed, options, true, order);
   };
-  const how = { window: window.options, isMerged: false, steps: [byWindows!], isFilled, time, whole: options, byTables };
+  const how = { window: window.options, isMerged: false, steps: [byWindows!], isFilled, time, whole: options, order, byTables };
   try {
     const seen = new Set<string>();
     for (const table of run.windows === "by tables" ? byTables([], full()) : wholeWindows(full(), how, run)) {

@@ -171,24 +171,30 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
     const column = call.string("column", "_value");
     const input = call.stream();
     const body = ([tables]: readonly Tables[], run: ScriptRun) => {
-      const state = column === "_value" && STORED_AGGREGATES.includes(aggregate.name) ? pushedState(input) : null;
-      // the storage puts the result behind the bounds; it has a mean only where nothing is grouped
-      const isPushed = state !== null && !(aggregate.name === "mean" && state.isGrouped);
-      const counted = isPushed && aggregate.name === "count" ? (input as PushedNode).counted(run) : null;
-      const place = isPushed ? (state.isGrouped ? "groups" : "series") : null;
+      const state = storedState();
+      const counted = state !== null && aggregate.name === "count" ? (input as PushedNode).counted(run) : null;
+      // the storage puts the result behind the bounds
+      const place = state === null ? null : state.isGrouped ? "groups" : "series";
       node.handsOn = place === "series" && !state!.isWindowed;
       const all = () => aggregated(counted ?? tables!, column, aggregate, place);
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;
       if (reduce !== null && name === "spread") return reducedSpread(run, reduce, all);
       if (reduce === null || (name !== "count" && name !== "sum" && name !== "mean")) return all();
-      const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, isPushed));
+      const combine = (tables: readonly FluxTable[]) => eachTable(tables, (table) => combinedTable(table, name, state !== null));
       return reducedOr(run, reduce, { fn: name, runs: null, ownTimes: false }, combine, all);
     };
     const isStored = column === "_value" && STORED_AGGREGATES.includes(aggregate.name);
+    /** Of what the storage computes: it has a mean only where nothing is grouped. */
+    const storedState = () => {
+      const state = isStored ? pushedState(input) : null;
+      return aggregate.name === "mean" && state?.isGrouped === true ? null : state;
+    };
     const stored: typeof body = (inputs, run) => (isStored ? sinceEpoch(input, body(inputs, run)) : body(inputs, run));
     const inStorage = () => isStored && aggregate.name !== "mean" && pushedState(input) !== null;
-    const node = streamOf(call, [input], stored, { operation: new AggregateOperation(aggregate, column), inStorage });
+    const inStoredOrder = () => storedState() !== null;
+    const operation = new AggregateOperation(aggregate, column);
+    const node = streamOf(call, [input], stored, { operation, inStorage, inStoredOrder });
     return node;
   };
 }

@@ -1,6 +1,6 @@
 // `window`: rows by windows of time.
 import { FluxColumn } from "../../tables/column.ts";
-import type { Tables, TimeBounds } from "../../tables/stream.ts";
+import type { TableOrder, Tables, TimeBounds } from "../../tables/stream.ts";
 import type { FluxTable, GroupKey, KeyColumn } from "../../tables/table.ts";
 import { isZero, LONGEST } from "../../values/duration.ts";
 import { FluxError } from "../../values/flux-error.ts";
@@ -60,10 +60,11 @@ export function isStorableWindow(call: NativeCall): boolean {
 /**
  * The tables cut into windows of time, one table for each.
  * @param isMerged whether windows with equal bounds within the range are one table
+ * @param order of the tables of `every: inf`
  */
-export function* windowed(input: Tables, options: WindowOptions, isMerged = true): Tables {
+export function* windowed(input: Tables, options: WindowOptions, isMerged = true, order: TableOrder = "keys"): Tables {
   if (options.windows === null) {
-    yield* whole(input, options);
+    yield* whole(input, options, order);
     return;
   }
   const { windows } = options;
@@ -227,7 +228,7 @@ export function wholeKey(key: GroupKey, options: WindowOptions): GroupKey {
 }
 
 /** `every: inf`: windows of one series come together again, within the bounds of the range. */
-function* whole(input: Tables, options: WindowOptions): Tables {
+function* whole(input: Tables, options: WindowOptions, order: TableOrder): Tables {
   const bounds = boundsOrAll(options);
   const merge = new TableMerge();
   for (const table of input) {
@@ -239,7 +240,7 @@ function* whole(input: Tables, options: WindowOptions): Tables {
     const made = windowTable(withTimes(table, options.timeColumn), bounds, options);
     merge.append(made.key, made);
   }
-  yield* merge.tables();
+  yield* merge.tables(order);
 }
 
 /** Rows without a time belong to no window. */

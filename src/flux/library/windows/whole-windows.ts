@@ -3,7 +3,7 @@
 import type { ScriptRun } from "../../interpret/script-run.ts";
 import { FluxColumn } from "../../tables/column.ts";
 import { inKeyOrder } from "../../tables/key-order.ts";
-import { HeldCells, type Tables } from "../../tables/stream.ts";
+import { HeldCells, type TableOrder, type Tables } from "../../tables/stream.ts";
 import type { FluxTable } from "../../tables/table.ts";
 import { FluxError } from "../../values/flux-error.ts";
 import { isNull } from "../../values/value.ts";
@@ -24,11 +24,12 @@ export interface WholeWindows {
   readonly time: "_start" | "_stop";
   /** The window of all times. */
   readonly whole: WindowOptions;
+  readonly order: TableOrder;
   /** The answer by a table for each window. @param made what the steps have made of tables before @param rest tables that are left */
   readonly byTables: (made: Tables, rest: Tables) => Tables;
 }
 
-/** A table of all windows for each table of the source, in the order of keys. */
+/** A table of all windows for each table of the source. */
 export function* wholeWindows(source: Tables, how: WholeWindows, run: ScriptRun): Tables {
   const placer = new RowPlacer(how.window, how.isMerged);
   const held = new HeldCells(run);
@@ -110,7 +111,7 @@ function* wholeTables(parts: readonly WindowRows[], how: WholeWindows): Tables {
     if (table !== null) made.push(table);
     yield null;
   }
-  yield* inKeyOrder(made);
+  yield* how.order === "keys" ? inKeyOrder(made) : made;
 }
 
 /** Null: there are no rows. */
