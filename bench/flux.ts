@@ -141,13 +141,20 @@ async function measure(question: TsbsScript, extent: TsbsExtent, size: Size, ser
   ];
 }
 
+/** In order, with the digits of a sum whose order is not known. */
+function inDigits(values: readonly string[]): string {
+  return values
+    .map((value) => (Number.isNaN(Number(value)) ? value : Number(value).toPrecision(9)))
+    .sort()
+    .join();
+}
+
 /** The median of a script over whole series, whose values are compared with those of a SQL statement first. */
 async function measureWhole(question: WholeScript, extent: TsbsExtent, size: Size, server: TestServer): Promise<Answer> {
   const script = wholeScript(question, extent);
   const rows = await server.sql<Record<string, unknown>>(BUCKET, question.sql);
   const [found, wanted] = [valuesOf(await textOf(server, script)), rows.map((row) => String(Object.values(row)[0]))];
-  if (found.sort().join() !== wanted.sort().join())
-    throw new Error(`${question.name}: other values than those of ${question.sql}\n${script}`);
+  if (inDigits(found) !== inDigits(wanted)) throw new Error(`${question.name}: other values than those of ${question.sql}\n${script}`);
   const tookMs: number[] = [];
   const endMs = performance.now() + (size === "real" ? 2000 : 0);
   for (let execution = 0; execution < WARM_UPS + 2 || performance.now() < endMs; execution++) {

@@ -54,6 +54,13 @@ export const WHOLE_SCRIPTS: readonly WholeScript[] = [
     operators: "spread()",
     sql: "SELECT max(usage_user) - min(usage_user) FROM cpu GROUP BY hostname",
   },
+  { name: "deviation of each", vendorMs: 69, operators: "stddev()", sql: "SELECT stddev(usage_user) FROM cpu GROUP BY hostname" },
+  {
+    name: "deviation of groups",
+    vendorMs: 66,
+    operators: `group(columns: ["region"]) |> stddev()`,
+    sql: "SELECT stddev(usage_user) FROM cpu GROUP BY region",
+  },
 ];
 
 /** The text of a script over all rows. */

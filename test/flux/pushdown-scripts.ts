@@ -318,6 +318,20 @@ export const NOT_LEFT: readonly string[] = [
   `${of('r._field == "load" and r._value != 1.5')} |> count()`,
   `${of('r._field == "note" and r._value > "n0"')} |> count()`,
   `${USAGE} |> aggregateWindow(every: 10m, fn: (column, tables=<-) => tables |> quantile(q: 0.5, column: column))`,
+  // of the rows of groups only the values are read
+  ...["quantile(q: 0.9)", 'quantile(q: 0.9, method: "exact_mean")', "median()", "stddev()", "skew()", "spread()", "mean()"].flatMap(
+    (fn) => [
+      `${USAGE} |> group(columns: ["region"]) |> ${fn} // rows of groups`,
+      `${USAGE} |> group() |> ${fn} // rows of groups`,
+      `${USAGE} |> group(columns: ["host", "_value"], mode: "except") |> ${fn} // rows of groups`,
+      `${USAGE} |> group(columns: ["_time", "host"]) |> ${fn} // rows of groups`,
+      `${USAGE} |> group(columns: ["host", "_value"]) |> ${fn} // rows of groups`,
+      `${of('r._measurement == "left" or r._measurement == "right"')} |> group() |> ${fn} // rows of groups`,
+      `g = ${USAGE} |> group(columns: ["region"])\ng |> ${fn} |> yield(name: "a")\ng |> yield(name: "b") // rows of groups`,
+    ],
+  ),
+  `${USAGE} |> group(columns: ["region"]) |> stddev(column: "host")`,
+  `${USAGE} |> group(columns: ["region"]) |> median(column: "_time")`,
 ];
 
 export const NOT_LISTED: readonly string[] = [

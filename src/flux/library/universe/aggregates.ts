@@ -12,7 +12,7 @@ import { operator, streamOf } from "../operator.ts";
 import { AggregateOperation, RowsOperation } from "../plan/operations.ts";
 import { combinedValue, reducedOr, reducedRows } from "../plan/reduced.ts";
 import type { Aggregate, WindowRows } from "../windows/window-rows.ts";
-import { PushedNode, pushedState, type StorageReduce, sinceEpoch } from "./pushed.ts";
+import { PushedNode, pushedState, type StorageReduce, sinceEpoch, wantColumn } from "./pushed.ts";
 
 const NUMBERS: readonly FluxColumnType[] = ["int", "uint", "float"];
 const toFloat = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.includes(type) ? "float" : null);
@@ -20,7 +20,8 @@ const sameNumber = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.inc
 
 /** Values that are not null, as floats. */
 export function floatsOf(column: FluxColumn): Float64Array {
-  const { cells, mask, length } = column;
+  const { cells, mask, length, valid, type } = column;
+  if (type === "float" && valid === null && mask === -1) return (cells as Float64Array).slice(0, length);
   const values = new Float64Array(length);
   let count = 0;
   for (let row = 0; row < length; row++) {
@@ -176,6 +177,7 @@ export function aggregateFunction(aggregateOf: (call: NativeCall) => Aggregate):
       // the storage puts the result behind the bounds
       const place = state === null ? null : state.isGrouped ? "groups" : "series";
       node.handsOn = place === "series" && !state!.isWindowed;
+      wantColumn(input, column);
       const all = () => aggregated(counted ?? tables!, column, aggregate, place);
       const { name } = aggregate;
       const reduce = input instanceof PushedNode && column === "_value" ? input.reduce : null;

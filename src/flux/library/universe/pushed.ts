@@ -86,6 +86,8 @@ export class PushedNode extends StreamNode {
   readonly isOneTable: boolean;
   /** What its only reader wants of each table: other rows may be left out. Null: all. Known when streams are opened. */
   firstWanted: FirstRows | null = null;
+  /** The only column of each table that its only reader looks at, besides the key. Null: all. Known when streams are opened. */
+  columnWanted: string | null = null;
 
   constructor(
     name: string,
@@ -123,6 +125,23 @@ export class PushedNode extends StreamNode {
 /** What the storage hands on to the only reader of the input, or null. To be asked when streams are opened. */
 export function pushedState(input: StreamNode | undefined): PushedState | null {
   return input instanceof PushedNode && input.readers <= 1 && input.isPushed ? input.state : null;
+}
+
+/** Tells the input of an aggregate what it needs. Called before rows are read. */
+export function wantColumn(input: StreamNode, label: string): void {
+  if (input instanceof PushedNode && input.readers <= 1) input.columnWanted = label;
+}
+
+/** Tables of `source` with their values and the columns that `keep` wants. All of them where others could collide in a group: of series
+ *  only the values can be of several types. */
+export function valuesAlone(source: StreamNode, tables: Tables, keep: (label: string) => boolean): Tables {
+  if (!(source instanceof PushedNode) || source.read === null || source.state.isGrouped) return tables;
+  return eachTable(tables, (table) =>
+    table.with(
+      table.columns.filter(({ label }) => label === "_value" || keep(label)),
+      table.key,
+    ),
+  );
 }
 
 /** Whether the script switches a rule of the reference's planner off: operators then have the form that they have behind other sources. */

@@ -11,6 +11,7 @@ import { sorted } from "../sort.ts";
 import { sortedRows } from "../windows/sorted-rows.ts";
 import { type Aggregate, chosenRows, filledRows, isOfWindow, type WindowRows } from "../windows/window-rows.ts";
 import { aggregated, floatsOf } from "./aggregates.ts";
+import { wantColumn } from "./pushed.ts";
 
 const COMPRESSION = 1000;
 
@@ -31,7 +32,11 @@ export const quantile: NativeBody = (call) => {
   if (method !== "exact_selector") {
     const aggregate = method === "exact_mean" ? exactMean(q) : estimate(q, compression || COMPRESSION);
     const operation = new AggregateOperation(aggregate, label);
-    return streamOf(call, [input], ([tables]) => aggregated(tables!, label, aggregate), { operation });
+    const body = ([tables]: readonly Tables[]) => {
+      wantColumn(input, label);
+      return aggregated(tables!, label, aggregate);
+    };
+    return streamOf(call, [input], body, { operation });
   }
   const body = (tables: Tables) =>
     eachTable(tables, (table) => {

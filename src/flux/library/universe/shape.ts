@@ -18,7 +18,7 @@ import { DuplicateOperation } from "../plan/operations.ts";
 import { endRowsOf } from "../plan/row-limit.ts";
 import { firstInOrder } from "../sort.ts";
 import { storedGroups } from "../stored-groups.ts";
-import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce } from "./pushed.ts";
+import { isPlainPushed, isRuleOff, PushedNode, type ReduceWish, type StorageDescribe, type StorageReduce, valuesAlone } from "./pushed.ts";
 import { COUNTS } from "./sources.ts";
 
 type KeepLabel = (label: string) => boolean;
@@ -137,9 +137,10 @@ class GroupNode extends PushedNode {
   }
 
   private *opened(run: ScriptRun): Tables {
-    const { source, firstWanted, facts, keep } = this;
+    const { source, firstWanted, columnWanted, facts, keep } = this;
     source.orderByRows();
-    if (firstWanted === null) return yield* source.open(run);
+    const isOfValues = run.pushesDown && columnWanted === "_value";
+    if (firstWanted === null) return yield* isOfValues ? valuesAlone(source, source.open(run), keep) : source.open(run);
     const { labels, isDescending, count } = firstWanted;
     const isByTime = labels.length === 1 && labels[0] === "_time" && facts.oneTypeOf !== null;
     // each series has rows there: their columns show in those of the group

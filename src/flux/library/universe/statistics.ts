@@ -248,13 +248,15 @@ const TWO_32 = 2 ** 32;
 /** Of rows of one time the first. @throws FluxError: times are missing, go back, or are no integers */
 function pointsOf(times: FluxColumn, column: FluxColumn): Points {
   const { length } = column;
-  for (let row = 0; row < length; row++) {
+  for (let row = 0; times.valid !== null && row < length; row++) {
     if (times.isNull(row)) throw new FluxError("integral found null time in time column");
   }
   if (length > 0 && times.type !== "time" && times.type !== "int") {
     throw new FluxError(`integral: column "${times.label}" of type ${times.type} holds no times`);
   }
-  const { cells, mask, valid } = column;
+  const { cells, mask, valid, type } = column;
+  const floats = type === "float" ? (cells as Float64Array) : null;
+  const timesMask = times.mask;
   const halves = length === 0 ? new Int32Array(2) : halvesOf(times);
   const baseHigh = halves[1]!;
   const baseLow = halves[0]! >>> 0;
@@ -264,7 +266,7 @@ function pointsOf(times: FluxColumn, column: FluxColumn): Points {
   let high = Number.NEGATIVE_INFINITY;
   let low = 0;
   for (let row = 0; row < length; row++) {
-    const at = 2 * (row & times.mask);
+    const at = 2 * (row & timesMask);
     const ownHigh = halves[at + 1]!;
     const ownLow = halves[at]! >>> 0;
     if (ownHigh < high || (ownHigh === high && ownLow < low)) throw new FluxError("integral found out-of-order times in time column");
@@ -273,7 +275,7 @@ function pointsOf(times: FluxColumn, column: FluxColumn): Points {
     low = ownLow;
     if (valid !== null && valid[row & mask] === 0) continue;
     distances[count] = (high - baseHigh) * TWO_32 + (low - baseLow);
-    values[count++] = Number((cells as Float64Array)[row & mask]);
+    values[count++] = floats === null ? Number(cells[row & mask]) : floats[row & mask]!;
   }
   return { times: distances, values, count };
 }
