@@ -33,7 +33,7 @@ const MATH: readonly string[] = [
           ELSE CAST(__power(CAST(x AS VARCHAR), CAST(n AS VARCHAR)) AS BIGINT) END`,
   "CREATE MACRO __near_text(s, exponent, plain) AS regexp_replace(s, '^(-?)([0-9])[.]?([0-9]*)' || exponent, plain)",
   // DuckDB writes 1e-05 and 1e+20
-  `CREATE MACRO __exponent_text(s) AS __near_text(regexp_replace(s, 'e([+]|(-))0?', 'e\\2'), 'e-5$', '\\10.0000\\2\\3')`,
+  `CREATE MACRO __exponent_text(s) AS CASE WHEN contains(s, 'e') THEN __near_text(regexp_replace(s, 'e([+]|(-))0?', 'e\\2'), 'e-5$', '\\10.0000\\2\\3') ELSE s END`,
   // as text: 1e20, 1e-7, 0.00001, NaN
   "CREATE MACRO __float_text(x) AS CASE WHEN isnan(x) THEN 'NaN' ELSE __exponent_text(CAST(x AS VARCHAR)) END",
   // 32 bits: 1e13, 0.000001; DuckDB writes 12000000000000.0 for 1.2e13
