@@ -95,6 +95,21 @@ export function halvesOf({ cells }: FluxColumn): Int32Array {
   return new Int32Array(buffer, byteOffset, length * 2);
 }
 
+const TWO_32 = 2 ** 32;
+
+/** Integers without nulls, each as the nearest float: `Number` of a bigint, half by half. */
+export function floatsOfIntegers(column: FluxColumn): Float64Array {
+  const { type, length } = column;
+  const halves = halvesOf(column);
+  const values = new Float64Array(length);
+  for (let row = 0; row < length; row++) {
+    const high = halves[2 * row + 1]!;
+    // the product is exact, so the sum is rounded once
+    values[row] = (type === "uint" ? high >>> 0 : high) * TWO_32 + (halves[2 * row]! >>> 0);
+  }
+  return values;
+}
+
 /** A loop for each kind of cells; integers go half by half, since a bigint is an allocation. */
 function takenCells(column: FluxColumn, rows: Uint32Array): ColumnCells {
   const { cells } = column;

@@ -57,8 +57,8 @@ export const window: NativeBody = (call) => {
   const placed = located(
     call,
     ([tables]) => {
-      const split = windowed(tables!, options, true, orderOf(made));
-      return options.windows !== null && isWindowed(input) ? joined(split) : split;
+      const isJoined = options.windows !== null && isWindowed(input);
+      return isJoined ? joined(tables!, options) : windowed(tables!, options, true, orderOf(made));
     },
     false,
     { failsAtEnd: () => input.leavesOpen },
@@ -92,19 +92,32 @@ function isWhole(operation: object | null): boolean {
 }
 
 /** Whether tables of one series may be several windows of it. */
-function isWindowed(node: StreamNode, seen = new Set<StreamNode>()): boolean {
-  if (seen.has(node)) return false;
-  seen.add(node);
-  if (node.operation instanceof WindowOperation) return node.operation.options.windows !== null;
-  return node.inputs.some((input) => isWindowed(input, seen));
+function isWindowed(node: StreamNode): boolean {
+  const seen = new Set([node]);
+  // a script may have more operators in a row than calls fit on the stack
+  for (const { operation, inputs } of seen) {
+    if (operation instanceof WindowOperation) {
+      if (operation.options.windows !== null) return true;
+    } else for (const input of inputs) seen.add(input);
+  }
+  return false;
 }
 
 /** Windows of windows: those with equal bounds are one. */
-function* joined(windows: Tables): Tables {
+function* joined(input: Tables, options: WindowOptions): Tables {
   const merge = new TableMerge();
-  for (const table of windows) {
-    if (table === null) yield null;
-    else merge.append(table.key, table);
+  const series = new Set<string>();
+  for (const table of input) {
+    yield null;
+    if (table === null) continue;
+    // one of its tables makes the windows without rows
+    const { text } = wholeKey(table.key, options);
+    const createEmpty = options.createEmpty && !series.has(text);
+    series.add(text);
+    for (const window of windowed([table], { ...options, createEmpty })) {
+      yield null;
+      if (window !== null) merge.append(window.key, window);
+    }
   }
   yield* merge.tables();
 }

@@ -1,6 +1,6 @@
 // Aggregates: one row of a table, with the key's columns and the result.
 import type { ScriptRun } from "../../interpret/script-run.ts";
-import { FluxColumn } from "../../tables/column.ts";
+import { FluxColumn, floatsOfIntegers } from "../../tables/column.ts";
 import { ColumnBuilder } from "../../tables/column-builder.ts";
 import { eachTable, type Tables } from "../../tables/stream.ts";
 import { FluxTable } from "../../tables/table.ts";
@@ -21,7 +21,10 @@ const sameNumber = (type: FluxColumnType): FluxColumnType | null => (NUMBERS.inc
 /** Values that are not null, as floats. */
 export function floatsOf(column: FluxColumn): Float64Array {
   const { cells, mask, length, valid, type } = column;
-  if (type === "float" && valid === null && mask === -1) return (cells as Float64Array).slice(0, length);
+  if (valid === null && mask === -1) {
+    if (type === "float") return (cells as Float64Array).slice(0, length);
+    if (type === "int" || type === "uint") return floatsOfIntegers(column);
+  }
   const values = new Float64Array(length);
   let count = 0;
   for (let row = 0; row < length; row++) {
