@@ -1,4 +1,5 @@
-// Several tables with one key, as text may have them: most operators that end a table when its last row has come refuse the second one.
+// Functions that end a table when the last row of the stream has come: most refuse a second table of one key, as text may have them, and
+// all give theirs in the order of keys.
 import type { Tables } from "../tables/stream.ts";
 import type { GroupKey } from "../tables/table.ts";
 import { FluxError } from "../values/flux-error.ts";
