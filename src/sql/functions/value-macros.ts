@@ -176,8 +176,10 @@ const TOO_LARGE = `error('a value of more than ${SIZE_MAX} bytes or elements')`;
 const LISTS: readonly string[] = [
   "CREATE MACRO __if_present(value, result) AS CASE WHEN value IS NOT NULL THEN result END",
   "CREATE MACRO __not_empty(list, result) AS CASE WHEN len(list) > 0 THEN result END",
+  // 324 digits of one number would be more than the limits expect of a list's text: from 1e41 on, and below 1e-40, the exponent stays
   `CREATE MACRO __unfolded(sign, first, others, exponent) AS
-     CASE WHEN exponent < 0 THEN sign || '0.' || repeat('0', -exponent - 1) || first || others
+     CASE WHEN abs(exponent) > 40 THEN sign || first || CASE WHEN others = '' THEN '' ELSE '.' || others END || 'e' || exponent
+          WHEN exponent < 0 THEN sign || '0.' || repeat('0', -exponent - 1) || first || others
           ELSE sign || first || rpad(others, CAST(exponent AS INTEGER), '0') END`,
   `CREATE MACRO __plain_text(s) AS
      CASE WHEN contains(s, 'e')
