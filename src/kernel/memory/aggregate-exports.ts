@@ -5,28 +5,9 @@ type SpanReducer = (spans: number, count: number, data: number, validity: number
 type RowReducer = (cells: number, rows: number, first: number, count: number, data: number, validity: number, target: number) => number;
 
 /** Values with their times. `what`: the bytes of a value, or 1 for the greatest and 0 for the least one. */
-type TimedSpanReducer = (
-  spans: number,
-  count: number,
-  data: number,
-  validity: number,
-  what: number,
-  rowTimes: number,
-  times: number,
-  values: number,
-) => void;
-type TimedRowReducer = (
-  cells: number,
-  rows: number,
-  first: number,
-  count: number,
-  data: number,
-  validity: number,
-  what: number,
-  rowTimes: number,
-  times: number,
-  values: number,
-) => void;
+type TimedValues = [data: number, validity: number, what: number, rowTimes: number, times: number, values: number];
+type TimedSpanReducer = (spans: number, count: number, ...column: TimedValues) => void;
+type TimedRowReducer = (cells: number, rows: number, first: number, count: number, ...column: TimedValues) => void;
 
 /** assembly/scan: aggregation. Reducers of integer sums return non-zero on overflow, the others nothing. */
 export interface AggregateExports {
