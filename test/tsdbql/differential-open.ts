@@ -38,6 +38,11 @@ const OURS: Readonly<Record<string, readonly string[]>> = {
     "SELECT d, station FROM (SELECT max(t) AS d FROM weather GROUP BY station)",
     "SELECT d * 2 FROM (SELECT max(t) AS d FROM weather GROUP BY station) LIMIT 7",
   ],
+  "points of top and bottom by tags are in the order that the statement asks for, as in 2.8": [
+    "SELECT top(usage, host, 2) FROM cpu ORDER BY time DESC",
+    "SELECT top(idle, host, 2) FROM cpu ORDER BY time DESC",
+    "SELECT top(big, host, 2) FROM cpu ORDER BY time DESC",
+  ],
   "an offset that is a time is taken, as its own check of the statement does": [
     "SELECT count(usage) FROM cpu WHERE time >= '2024-01-01T00:00:00Z' AND time < '2024-01-01T00:03:00Z' GROUP BY time(1m, '2024-01-01T00:00:07Z') fill(none)",
   ],

@@ -2,10 +2,11 @@
 import { compareTags } from "../rows/order.ts";
 import { sourcesOf } from "../select-context.ts";
 import type { GroupReader, GroupRequest, GroupResult, TableRequest } from "./group-request.ts";
+import { narrowingOf } from "./narrowing.ts";
 import { NEWEST_GROUPS } from "./newest-groups.ts";
 import type { BasePoints } from "./points.ts";
 import { findRows, groupsOfRows } from "./row-groups.ts";
-import { narrowingOf, STORAGE_GROUPS } from "./storage-groups.ts";
+import { STORAGE_GROUPS } from "./storage-groups.ts";
 import { STRETCH_GROUPS } from "./stretch-groups.ts";
 
 /** For measurements, the cheapest first. If none applies, groups are computed from rows. */

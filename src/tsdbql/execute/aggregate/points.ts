@@ -10,7 +10,7 @@ import { cutWindows, oneWindow } from "../../functions/windows.ts";
 import type { Interval } from "../../plan/check-select.ts";
 import type { PlannedCall, PlannedColumn } from "../../plan/select.ts";
 import { type PresentPoints, presentPoints } from "../rows/cells.ts";
-import type { AnyCells } from "../rows/columns.ts";
+import type { AnyCells, TagCells } from "../rows/columns.ts";
 import type { RowSet } from "../rows/rows.ts";
 
 /** What is computed from a column before any transform: its points, or one aggregate per window. */
@@ -101,7 +101,7 @@ function* reduceCall(
     descending: request.descending,
     isTable: request.isTable,
     intervalNs: request.interval?.durationNs ?? null,
-    keys: call.tags.length === 0 ? null : yield* tagKeys(call.tags, present.rows, columnAt),
+    keys: call.tags.length === 0 ? null : yield* tagKeys(call.tags, present.rows, { columnAt, request }),
     ownTimes: request.ownTimes,
     seed: SEED,
   };
@@ -127,9 +127,11 @@ function* reduceCall(
 /** Fixed, so that repeated statements select the same rows. */
 const SEED = 1;
 
-/** Numbers the tag (or field) values of each point. */
-function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt): Steps<Int32Array> {
-  const columns = tags.map((tag) => columnAt(tag, "tag") ?? columnAt(tag, "string"));
+/** Numbers the tag values of each point; in v3 those of string fields too, which all points of 1.x have in common. */
+function* tagKeys(tags: readonly string[], rows: Int32Array, { columnAt, request }: ReduceRequest): Steps<Int32Array> {
+  const columns = tags.map((tag) => columnAt(tag, "tag") ?? (request.isTable ? columnAt(tag, "string") : null));
+  const [only, ...others] = columns;
+  if (only?.type === "tag" && others.length === 0) return yield* codeKeys(only, rows);
   const known = new Map<string, number>();
   const keys = new Int32Array(rows.length);
   yield* inSteps(rows.length, (from, to) => {
@@ -139,6 +141,25 @@ function* tagKeys(tags: readonly string[], rows: Int32Array, columnAt: ColumnAt)
       known.set(key, number);
       keys[i] = number;
     }
+  });
+  return keys;
+}
+
+/** Of one tag: a text may have several codes. */
+function* codeKeys({ codes, dictionary }: TagCells, rows: Int32Array): Steps<Int32Array> {
+  const known = new Map<string, number>();
+  const keyOf = new Int32Array(dictionary.length);
+  yield* inSteps(dictionary.length, (from, to) => {
+    for (let code = from; code < to; code++) {
+      const text = dictionary[code]!;
+      const number = known.get(text) ?? known.size;
+      known.set(text, number);
+      keyOf[code] = number;
+    }
+  });
+  const keys = new Int32Array(rows.length);
+  yield* inSteps(rows.length, (from, to) => {
+    for (let i = from; i < to; i++) keys[i] = keyOf[codes[rows[i]!]!]!;
   });
   return keys;
 }

@@ -34,6 +34,8 @@ export interface CallRequest {
   readonly ownTimes: boolean;
   /** For first and last only the times matter: any value at that time will do. */
   readonly timesOnly?: boolean;
+  /** Of groups and windows; more than this are not computed. Default: any number. */
+  readonly groupsMax?: number;
   readonly descending: boolean;
 }
 
@@ -63,7 +65,8 @@ export async function kernelCalls(
   };
   // collected, and once more in order
   const found = await aggregatedColumns(table, wanted, turns, (bytes) => memory.check(2 * bytes));
-  return found === null ? null : turns.run(callGroups(request, plan, found.columns, found.rowCount));
+  if (found === null || found.rowCount > (request.groupsMax ?? Number.POSITIVE_INFINITY)) return null;
+  return turns.run(callGroups(request, plan, found.columns, found.rowCount));
 }
 
 interface KernelPlan {
